@@ -1,0 +1,47 @@
+# One image for every service: node services/<name>/main.ts
+ARG BASE_IMAGE=node:24-bookworm-slim
+
+FROM ${BASE_IMAGE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No production package needs an install script: sharp and its libvips come as built packages. The docs pages use one bundled
+# file of @scalar/api-reference: the packages that it was bundled from (300 MB) stay out.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && cp -r node_modules/@scalar/api-reference /tmp/api-reference \
+ && npm uninstall --no-save --omit=dev --ignore-scripts --no-audit --no-fund @scalar/api-reference \
+ && mkdir -p node_modules/@scalar/api-reference/dist/browser \
+ && cp /tmp/api-reference/package.json node_modules/@scalar/api-reference/ \
+ && cp /tmp/api-reference/dist/index.js node_modules/@scalar/api-reference/dist/ \
+ && cp /tmp/api-reference/dist/browser/standalone.js node_modules/@scalar/api-reference/dist/browser/ \
+ && npm cache clean --force && rm -rf /tmp/api-reference
+
+FROM ${BASE_IMAGE}
+# How ffmpeg comes in, which the media service cuts recordings with: `apt` from the distribution of a Debian base, `none` when
+# the base has it (or FFMPEG_PATH names one that is mounted).
+ARG FFMPEG=apt
+LABEL org.opencontainers.image.title="coherence" \
+      org.opencontainers.image.description="Facilitated conversations and the network of people around them"
+RUN case "$FFMPEG" in \
+      apt) apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/* ;; \
+      none) ;; \
+      *) echo "FFMPEG is \"$FFMPEG\"; it must be apt or none" >&2; exit 1 ;; \
+    esac
+# Webhooks wait in the spool while the broker is away, recordings are cut in the scratch folder: any uid may write there. Mount
+# volumes over them; the rest of the file system may be read-only, with a writable /tmp.
+RUN mkdir -p /var/spool/coherence /scratch && chmod 1777 /var/spool/coherence /scratch
+ENV NODE_ENV=production \
+    NODE_COMPILE_CACHE=/tmp/node-compile-cache \
+    WEBHOOK_SPOOL_DIR=/var/spool/coherence \
+    MEDIA_SCRATCH_DIR=/scratch
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY package.json ./
+COPY libs ./libs
+COPY services ./services
+COPY tools/migrate.ts tools/streams.ts ./tools/
+COPY tools/cli ./tools/cli
+COPY tools/servers/process-identity.ts ./tools/servers/process-identity.ts
+USER 1000:1000
+EXPOSE 8080 9090
+STOPSIGNAL SIGTERM
+CMD ["node", "services/api-gateway/main.ts"]

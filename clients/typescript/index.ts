@@ -1,0 +1,26 @@
+/** Typed client of the Coherence API; see README.md. */
+import { type OperationErrors, type Operations, operationTable } from './operations.ts';
+import { type AnyRequest, ApiError, type CallOptions, type ClientOptions, type OperationEntry, send } from './transport.ts';
+
+export * from './operations.ts';
+export { ApiError, type ApiReply, type CallOptions, type ClientOptions, type NotModified, type Upload } from './transport.ts';
+
+/** All operations, and a way to the same client with another credential. */
+export type Client = Operations & { withToken(token: string): Client };
+
+/** A client of one server. It keeps no state but its options. */
+export function createClient(options: ClientOptions): Client {
+  const methods = Object.entries<OperationEntry>(operationTable).map(([name, entry]) => [
+    name,
+    (request?: AnyRequest, call?: CallOptions) => send(name, entry, options, request, call),
+  ]);
+  return { ...Object.fromEntries(methods), withToken: (token: string) => createClient({ ...options, token }) } as Client;
+}
+
+/**
+ * True for an answer of this operation; its status then tells the type of its body. Statuses that the document does not
+ * name (a proxy's, a fault of the server) are possible all the same.
+ */
+export function isErrorOf<Name extends keyof OperationErrors>(error: unknown, operation: Name): error is ApiError & OperationErrors[Name] {
+  return error instanceof ApiError && error.operation === operation;
+}

@@ -1,0 +1,3482 @@
+/** Written from the route table by `npm run fix`; change the routes, not this file. */
+import type { ApiReply, CallOptions, Conditional, NotModified, OperationTable, Upload } from './transport.ts';
+
+export type FrameworkError = {
+  detail: string;
+};
+
+export type ValidationError = {
+  detail: {
+    /** For example `missing`, `int_parsing`, `string_type`, `enum`. */
+    type: string;
+    /** Source and path, e.g. `["query", "limit"]`. */
+    loc: (string | number)[];
+    msg: string;
+    ctx?: Record<string, unknown>;
+  }[];
+};
+
+export type AgentOut = {
+  slug: string;
+  name: string;
+  /** Instructions of the agent; `""` when it has none. */
+  prompt: string;
+  /** Open data about the agent; `{}` when it has none. */
+  infos: Record<string, unknown>;
+};
+
+export type AgentChatIn = {
+  /** The message, Markdown allowed. Blank → 400. */
+  body: string;
+  visitor_id?: string | null;
+};
+
+export type AgentChatOut = {
+  /** Identifier of the visitor's thread; keep it secret, it is the key to the thread. */
+  visitor_id: string;
+  /** `web:visitor:<visitor_id>:agent:<agent_id>`. */
+  thread_key: string;
+  /** The visitor's message as HTML of the messaging subset. */
+  human_html: string;
+  /** The reply as HTML of the messaging subset. */
+  agent_html: string;
+  /** When the turn was recorded, ISO 8601 with `+00:00`. */
+  created_at: string;
+};
+
+/** A person of the shared directory. */
+export type PersonPublic = {
+  id: number;
+  name: string;
+  /** Rich text, possibly empty. */
+  description: string;
+  photo_url: string | null;
+  /** For example `human`. */
+  actor_kind: string;
+  /** Contact values by channel, such as `email`, `phone`, `linkedin`; possibly empty. */
+  contact: Record<string, unknown>;
+};
+
+/** A person in lists and search results. */
+export type PersonListItem = {
+  id: number;
+  name: string;
+  /** Rich text, possibly empty. */
+  description: string;
+  photo_url: string | null;
+  /** For example `human`. */
+  actor_kind: string;
+  /** Contact values by channel, such as `email`, `phone`, `linkedin`; possibly empty. */
+  contact: Record<string, unknown>;
+  /** When the record was created. */
+  created_at: string;
+  /** When the record was last changed. */
+  updated_at: string;
+};
+
+/** A holon in lists and search results. */
+export type HolonListItem = {
+  id: number;
+  name: string;
+  slug: string;
+  /** Slug of the class; one that the class list does not have is retired. */
+  type: string;
+  /** Rich text, possibly empty. */
+  description: string;
+  parent_id: number | null;
+  logo_url: string | null;
+  /** Link values by channel, possibly empty. */
+  links: Record<string, unknown>;
+  /** When the record was created. */
+  created_at: string;
+  /** When the record was last changed. */
+  updated_at: string;
+};
+
+/** One result; best first, then by name and id. */
+export type SearchHit = {
+  kind: "person";
+  id: number;
+  /** Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts. */
+  score: number;
+  /** `channel`: a contact value of a person, a link value of a holon. */
+  matched_field: "name" | "channel" | "description";
+  person: PersonListItem;
+} | {
+  kind: "holon";
+  id: number;
+  /** Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts. */
+  score: number;
+  /** `channel`: a contact value of a person, a link value of a holon. */
+  matched_field: "name" | "channel" | "description";
+  holon: HolonListItem;
+};
+
+/** A group, event or other entity of the network. */
+export type HolonPublic = {
+  id: number;
+  name: string;
+  slug: string;
+  /** Slug of the class; one that the class list does not have is retired. */
+  type: string;
+  /** Rich text, possibly empty. */
+  description: string;
+  parent_id: number | null;
+  logo_url: string | null;
+  /** Link values by channel, possibly empty. */
+  links: Record<string, unknown>;
+};
+
+/** One setting that decides how a journey or a step behaves. */
+export type ConfigFlag = {
+  key: string;
+  /** What holds: the stored value, else the default. */
+  value: unknown;
+  /** False when nothing is stored and the default holds. */
+  is_set: boolean;
+};
+
+/** A journey in lists. */
+export type JourneyListItem = {
+  slug: string;
+  name: string;
+  /** May be empty. */
+  description: string;
+  /** Slug of the owning application; may be empty. */
+  svc_app_slug: string;
+  applies_to_slug: string | null;
+  applies_to_label: string | null;
+  /** For example `holon`. */
+  object_kind: string;
+  is_conversation: boolean;
+  public_visible: boolean;
+  /** `bulk_add`: people may be added in bulk. */
+  config_flags: ConfigFlag[];
+  /** Steps that are not archived. */
+  step_count: number;
+  /** Totals over everything, private holons included. */
+  usage: {
+    /** Holons to which the journey is attached directly. */
+    holon_direct_count: number;
+    /** Memberships on the journey. */
+    membership_count: number;
+    /** Relationships on the journey. */
+    relationship_count: number;
+  };
+};
+
+/** A class of objects. */
+export type ObjectClassPublic = {
+  /** For example `holon`. */
+  object_kind: string;
+  slug: string;
+  label: string;
+  plural_label: string;
+  /** May be empty. */
+  description: string;
+  sort_order: number;
+  is_system: boolean;
+  is_active: boolean;
+  icon_url: string | null;
+  /** Configuration of the class. */
+  config: {
+    /** Always there for holon classes: the schema of the custom fields of their holons, grouped. */
+    info_field_groups?: ({
+      key: string;
+      label?: string;
+      fields?: ({
+        /** Key of `info_fields` and of the stored infos. */
+        key: string;
+        /** text, long_text, rich_text, select, multi_select, number, boolean, date, url, video or slideshow. */
+        type: string;
+        label?: string;
+        /** Choices of a select or multi_select. */
+        options?: unknown[];
+      } & Record<string, unknown>)[];
+    } & Record<string, unknown>)[];
+  } & Record<string, unknown>;
+  /** The effective catalogue: the class's own journeys, then those of its ancestors, nearest first, each in catalogue order. */
+  journeys: JourneyListItem[];
+};
+
+/** A step of a journey. */
+export type JourneyStepItem = {
+  slug: string;
+  /** Place in the journey. */
+  order: number;
+  title: string;
+  goal: string;
+  success_criteria: string;
+  starter_message: string;
+  /** An archived step is no target of a move. */
+  is_archived: boolean;
+  /** `pipeline_job`: the job that runs when the step is entered, null for none. */
+  config_flags: ConfigFlag[];
+  /** Totals over everything, private holons included. */
+  usage: {
+    /** Memberships at the step. */
+    membership_count: number;
+    /** Relationships at the step. */
+    relationship_count: number;
+  };
+};
+
+/** A journey with its steps. */
+export type Journey = {
+  slug: string;
+  name: string;
+  /** May be empty. */
+  description: string;
+  /** Slug of the owning application; may be empty. */
+  svc_app_slug: string;
+  applies_to_slug: string | null;
+  applies_to_label: string | null;
+  /** For example `holon`. */
+  object_kind: string;
+  is_conversation: boolean;
+  public_visible: boolean;
+  /** `bulk_add`: people may be added in bulk. */
+  config_flags: ConfigFlag[];
+  /** Steps that are not archived. */
+  step_count: number;
+  /** Totals over everything, private holons included. */
+  usage: {
+    /** Holons to which the journey is attached directly. */
+    holon_direct_count: number;
+    /** Memberships on the journey. */
+    membership_count: number;
+    /** Relationships on the journey. */
+    relationship_count: number;
+  };
+  /** In order, archived ones included. */
+  steps: JourneyStepItem[];
+};
+
+export type NewPerson = {
+  /** Trimmed; not blank. No identity: several people may have one name. */
+  name: string;
+  /** Rich text; sanitised with the web editor's allowlist. */
+  description?: string;
+  /** Default `human`. */
+  actor_kind?: string;
+  photo_url?: string | null;
+  /** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. */
+  contact?: {
+    email?: string | null;
+    linkedin?: string | null;
+  } & Record<string, string | null>;
+  membership?: {
+    /** Holon to join. */
+    holon_id: number;
+    /** A journey of the catalogue of the holon's class. */
+    journey_slug: string;
+    step_slug?: string | null;
+    follow_up_after?: string | null;
+    responsible_person_id?: number | null;
+  } | null;
+  note?: string | null;
+};
+
+/** A person in a holon, at a point of a journey. */
+export type Membership = {
+  membership_id: number;
+  journey_slug: string | null;
+  step_slug: string | null;
+  journey_name: string | null;
+  step_title: string | null;
+  follow_up_after: string | null;
+  responsible_person: PersonPublic | null;
+  person: PersonPublic;
+  holon: HolonPublic;
+};
+
+/** A note. */
+export type NoteItem = {
+  id: number;
+  body: string;
+  /** Open list: note, system, booking, booking_error, …; through this API always `note`. */
+  note_type: string;
+  /** When it was written. */
+  created_at: string;
+  author_person: PersonPublic | null;
+};
+
+/** The person exists already; nothing was written. */
+export type DuplicatePerson = {
+  code: "duplicate_person";
+  message: string;
+  retryable: false;
+  /** When both match it is `contact.email`. */
+  match_field: "contact.email" | "contact.linkedin";
+  /** As it was sent. */
+  match_value: string;
+  /** Ascending. */
+  existing_person_ids: number[];
+};
+
+export type HolonUpdate = {
+  /** Trimmed; not blank. Refused when the class marks names as read-only. */
+  name?: string;
+  /** Rich text; sanitised with the web editor's allowlist. */
+  description?: string;
+  /** Link values by channel; replaces all. Blank values are dropped. */
+  links?: Record<string, string>;
+  /** Countries as ISO 3166-1 alpha-2 codes, in any case. */
+  locations?: string[];
+  /** Ids of active spheres. */
+  spheres?: number[];
+  /** Values by key of the class's `info_field_groups`; null takes one away. select and multi_select take lists of texts, and values that are no options are dropped. */
+  info_fields?: Record<string, unknown>;
+  /** Journeys of the holon, in order; replaces all. Needs global edit access. */
+  journey_ids?: number[];
+};
+
+export type NewExperience = {
+  /** Holon whose class allows an experience class as a child. */
+  parent_id: number;
+  /** Trimmed; not blank. */
+  name: string;
+  /** Rich text; sanitised with the web editor's allowlist. Not blank. */
+  description: string;
+  /** An experience class that the parent allows; default the parent's first one. */
+  svc_class?: string | null;
+  /** Values by key of the class's `info_field_groups`; null takes one away. select and multi_select take lists of texts, and values that are no options are dropped. */
+  info_fields?: Record<string, unknown>;
+};
+
+/** A membership as the person's list shows it. */
+export type MembershipWithHolon = {
+  membership_id: number;
+  journey_slug: string | null;
+  step_slug: string | null;
+  journey_name: string | null;
+  step_title: string | null;
+  follow_up_after: string | null;
+  responsible_person: PersonPublic | null;
+  holon: HolonPublic;
+};
+
+/** A membership as the holon's list shows it. */
+export type MembershipWithPerson = {
+  membership_id: number;
+  journey_slug: string | null;
+  step_slug: string | null;
+  journey_name: string | null;
+  step_title: string | null;
+  follow_up_after: string | null;
+  responsible_person: PersonPublic | null;
+  person: PersonPublic;
+};
+
+/** A relation between two holons, at a point of a journey. */
+export type Relationship = {
+  relationship_id: number;
+  from_holon: HolonPublic;
+  to_holon: HolonPublic;
+  journey_name: string | null;
+  step_title: string | null;
+  follow_up_after: string | null;
+  responsible_person: PersonPublic | null;
+};
+
+/** Something to follow up: a membership (`person`) or a relationship (`holon`), with its id. */
+export type WorklistItem = {
+  kind: "person";
+  id: number;
+  journey_name: string | null;
+  step_title: string | null;
+  follow_up_after: string | null;
+  responsible_person: PersonPublic | null;
+  person: PersonPublic;
+  holon: HolonPublic;
+} | {
+  kind: "holon";
+  id: number;
+  journey_name: string | null;
+  step_title: string | null;
+  follow_up_after: string | null;
+  responsible_person: PersonPublic | null;
+  from_holon: HolonPublic;
+  to_holon: HolonPublic;
+};
+
+export interface FindActiveConversationsRequest {
+  query: {
+    /** Participant. */
+    person_id: number;
+    /** Slug of a conversation journey. */
+    journey: string;
+    /** The caller's time; without an offset it is UTC. */
+    time: string;
+  };
+}
+export type FindActiveConversationsReply = ApiReply<200, {
+  id: number;
+  /** In the order in which they joined. */
+  participants: {
+    id: number;
+    name: string;
+    photo: string | null;
+    /** Contact values by channel, possibly empty. */
+    contact: Record<string, unknown>;
+  }[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: {
+    id: number;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+    slug: string;
+  }[];
+  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
+  infos: Record<string, unknown>;
+  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
+  config: Record<string, unknown>;
+  start: string | null;
+  finish: string | null;
+  /** Empty when no journey is set. */
+  journey_slug: string;
+  /** Empty when no journey is set. */
+  journey_name: string;
+  journey_description: string | null;
+  /** Empty when no step is set. */
+  step_slug: string;
+  /** Empty when no step is set. */
+  step_title: string;
+  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
+  texts: Record<string, unknown>;
+  /** Questions in the order of the journey's sequence. */
+  questions: {
+    id: number;
+    text: string;
+    /** Position in the journey, from 0. */
+    order: number;
+  }[];
+  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
+  updated_at: string;
+  /** Derived from the recorded question changes. */
+  question_state: {
+    active_question_id: number | null;
+    /** Recorded changes in order of `occurred_at`, then of arrival. */
+    changes: {
+      question_id: number;
+      /** When the question was displayed. */
+      occurred_at: string;
+      duration_seconds: number | null;
+    }[];
+  };
+}[]>;
+export type FindActiveConversationsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: {
+    /** Application code. */
+    error: "person_not_found" | "journey_not_found";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 409; readonly body: {
+    /** Application code. */
+    error: "journey_ownership_ambiguous";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface GetConversationRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetConversationReply = ApiReply<200, {
+  id: number;
+  /** In the order in which they joined. */
+  participants: {
+    id: number;
+    name: string;
+    photo: string | null;
+    /** Contact values by channel, possibly empty. */
+    contact: Record<string, unknown>;
+  }[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: {
+    id: number;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+    slug: string;
+  }[];
+  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
+  infos: Record<string, unknown>;
+  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
+  config: Record<string, unknown>;
+  start: string | null;
+  finish: string | null;
+  /** Empty when no journey is set. */
+  journey_slug: string;
+  /** Empty when no journey is set. */
+  journey_name: string;
+  journey_description: string | null;
+  /** Empty when no step is set. */
+  step_slug: string;
+  /** Empty when no step is set. */
+  step_title: string;
+  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
+  texts: Record<string, unknown>;
+  /** Questions in the order of the journey's sequence. */
+  questions: {
+    id: number;
+    text: string;
+    /** Position in the journey, from 0. */
+    order: number;
+  }[];
+  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
+  updated_at: string;
+  /** Derived from the recorded question changes. */
+  question_state: {
+    active_question_id: number | null;
+    /** Recorded changes in order of `occurred_at`, then of arrival. */
+    changes: {
+      question_id: number;
+      /** When the question was displayed. */
+      occurred_at: string;
+      duration_seconds: number | null;
+    }[];
+  };
+}>;
+export type GetConversationError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface PatchConversationRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Write only when the conversation still has one of these ETags. */
+    'If-Match'?: string;
+  };
+  body: {
+    /** Public and display metadata. */
+    infos?: Record<string, unknown>;
+    /** Operational metadata. */
+    config?: Record<string, unknown>;
+    expected_updated_at?: string | null;
+  };
+}
+export type PatchConversationReply = ApiReply<200, {
+  id: number;
+  /** In the order in which they joined. */
+  participants: {
+    id: number;
+    name: string;
+    photo: string | null;
+    /** Contact values by channel, possibly empty. */
+    contact: Record<string, unknown>;
+  }[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: {
+    id: number;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+    slug: string;
+  }[];
+  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
+  infos: Record<string, unknown>;
+  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
+  config: Record<string, unknown>;
+  start: string | null;
+  finish: string | null;
+  /** Empty when no journey is set. */
+  journey_slug: string;
+  /** Empty when no journey is set. */
+  journey_name: string;
+  journey_description: string | null;
+  /** Empty when no step is set. */
+  step_slug: string;
+  /** Empty when no step is set. */
+  step_title: string;
+  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
+  texts: Record<string, unknown>;
+  /** Questions in the order of the journey's sequence. */
+  questions: {
+    id: number;
+    text: string;
+    /** Position in the journey, from 0. */
+    order: number;
+  }[];
+  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
+  updated_at: string;
+  /** Derived from the recorded question changes. */
+  question_state: {
+    active_question_id: number | null;
+    /** Recorded changes in order of `occurred_at`, then of arrival. */
+    changes: {
+      question_id: number;
+      /** When the question was displayed. */
+      occurred_at: string;
+      duration_seconds: number | null;
+    }[];
+  };
+}>;
+export type PatchConversationError =
+  | { readonly status: 400; readonly body: {
+    /** Application code. */
+    error: "invalid_namespace_placement";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: {
+    /** Application code. */
+    error: "stale_conversation";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 412; readonly body: {
+    /** Application code. */
+    error: "precondition_failed";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface MarkRecordedRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Scoped to the conversation, kept for 24 hours. */
+    'Idempotency-Key'?: string;
+  };
+  body?: {
+    /** Top-level keys replace whole values. */
+    infos?: Record<string, unknown>;
+    /** Top-level keys replace whole values. */
+    config?: Record<string, unknown>;
+    captureEndedAt?: string | null;
+    /** @deprecated */
+    capture_ended_at?: string | null;
+    expected_updated_at?: string | null;
+  };
+}
+export type MarkRecordedReply = ApiReply<200, {
+  id: number;
+  /** In the order in which they joined. */
+  participants: {
+    id: number;
+    name: string;
+    photo: string | null;
+    /** Contact values by channel, possibly empty. */
+    contact: Record<string, unknown>;
+  }[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: {
+    id: number;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+    slug: string;
+  }[];
+  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
+  infos: Record<string, unknown>;
+  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
+  config: Record<string, unknown>;
+  start: string | null;
+  finish: string | null;
+  /** Empty when no journey is set. */
+  journey_slug: string;
+  /** Empty when no journey is set. */
+  journey_name: string;
+  journey_description: string | null;
+  /** Empty when no step is set. */
+  step_slug: string;
+  /** Empty when no step is set. */
+  step_title: string;
+  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
+  texts: Record<string, unknown>;
+  /** Questions in the order of the journey's sequence. */
+  questions: {
+    id: number;
+    text: string;
+    /** Position in the journey, from 0. */
+    order: number;
+  }[];
+  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
+  updated_at: string;
+  /** Derived from the recorded question changes. */
+  question_state: {
+    active_question_id: number | null;
+    /** Recorded changes in order of `occurred_at`, then of arrival. */
+    changes: {
+      question_id: number;
+      /** When the question was displayed. */
+      occurred_at: string;
+      duration_seconds: number | null;
+    }[];
+  };
+}>;
+export type MarkRecordedError =
+  | { readonly status: 400; readonly body: {
+    /** Application code. */
+    error: "invalid_namespace_placement" | "invalid_transcript_window";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: {
+    /** Application code. */
+    error: "stale_conversation" | "transcript_boundary_conflict";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface GetConversationInfosRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetConversationInfosReply = ApiReply<200, {
+  /** Public and display metadata; `{}` when nothing is stored. */
+  infos: Record<string, unknown>;
+}>;
+export type GetConversationInfosError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface PatchConversationInfosRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  body: {
+    /** Public and display metadata. */
+    infos: Record<string, unknown>;
+  };
+}
+export type PatchConversationInfosReply = ApiReply<200, {
+  /** Public and display metadata; `{}` when nothing is stored. */
+  infos: Record<string, unknown>;
+}>;
+export type PatchConversationInfosError =
+  | { readonly status: 400; readonly body: {
+    /** Application code. */
+    error: "invalid_namespace_placement";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface RecordQuestionChangeRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers: {
+    /** Scoped to the question changes of the conversation. */
+    'Idempotency-Key': string;
+  };
+  body: {
+    /** A question of the conversation's journey. */
+    questionId: number;
+    /** When the question was displayed, with an offset; at most five minutes ahead. */
+    occurredAt: string;
+  };
+}
+export type RecordQuestionChangeReply = ApiReply<200, {
+  ok: true;
+  conversationId: number;
+  questionId: number;
+  /** As it was accepted, in UTC. */
+  occurredAt: string;
+  /** True when the same change was recorded before under the same key. */
+  replayed: boolean;
+}> | ApiReply<201, {
+  ok: true;
+  conversationId: number;
+  questionId: number;
+  /** As it was accepted, in UTC. */
+  occurredAt: string;
+  /** True when the same change was recorded before under the same key. */
+  replayed: boolean;
+}>;
+export type RecordQuestionChangeError =
+  | { readonly status: 400; readonly body: {
+    /** Application code. */
+    error: "question_not_in_journey" | "occurred_at_in_future";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: {
+    /** Application code. */
+    error: "idempotency_conflict";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface SearchConversationsRequest {
+  query?: {
+    /** Owned by this holon: its event is the holon or a descendant of it. */
+    holon_slug?: string;
+    /** Explicitly linked to this holon. */
+    connected_holon_slug?: string;
+    /** This person is among the participants. */
+    person_id?: number;
+    /** `date_desc` (default) or `date_asc`; conversations without a start are last in both, then by id. */
+    sort?: "date_desc" | "date_asc";
+  };
+}
+export type SearchConversationsReply = ApiReply<200, {
+  id: number;
+  /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
+  title: string;
+  event: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+  } | null;
+  /** The journey of the conversation. */
+  journey: {
+    /** Empty when unset. */
+    slug: string;
+    /** Empty when unset. */
+    name: string;
+    /** May be empty. */
+    description: string;
+  };
+  /** The current step. */
+  step: {
+    /** Empty when unset. */
+    slug: string;
+    /** Empty when unset. */
+    title: string;
+  };
+  start: string | null;
+  finish: string | null;
+  /** In the order in which they joined. */
+  participants: {
+    id: number;
+    name: string;
+    photo: string | null;
+    /** Contact values by channel, possibly empty. */
+    contact: Record<string, unknown>;
+  }[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+  }[];
+}[]>;
+export type SearchConversationsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface GetConversationSummaryRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetConversationSummaryReply = ApiReply<200, {
+  id: number;
+  /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
+  title: string;
+  event: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+  } | null;
+  /** The journey of the conversation. */
+  journey: {
+    /** Empty when unset. */
+    slug: string;
+    /** Empty when unset. */
+    name: string;
+    /** May be empty. */
+    description: string;
+  };
+  /** The current step. */
+  step: {
+    /** Empty when unset. */
+    slug: string;
+    /** Empty when unset. */
+    title: string;
+  };
+  start: string | null;
+  finish: string | null;
+  /** In the order in which they joined. */
+  participants: {
+    id: number;
+    name: string;
+    photo: string | null;
+    /** Contact values by channel, possibly empty. */
+    contact: Record<string, unknown>;
+  }[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+  }[];
+}>;
+export type GetConversationSummaryError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface BrowseHolonConversationsRequest {
+  path: {
+    /** Slug of the holon. */
+    holon_slug: string;
+  };
+}
+export type BrowseHolonConversationsReply = ApiReply<200, {
+  /** A holon in short. */
+  holon: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+  };
+  /** Immediate child events by name, id. */
+  events: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+    /** Directly attached conversation journeys in the order in which they are attached. */
+    journeys: {
+      /** A journey as browse shows it. */
+      journey: {
+        id: number;
+        slug: string;
+        name: string;
+        /** May be empty. */
+        description: string;
+        /** Texts of the journey; `{}` when not configured. */
+        texts: Record<string, unknown>;
+      };
+      conversations: {
+        id: number;
+        /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
+        title: string;
+        start: string | null;
+        finish: string | null;
+        /** The current step. */
+        step: {
+          /** Empty when unset. */
+          slug: string;
+          /** Empty when unset. */
+          title: string;
+        };
+        /** In the order in which they joined. */
+        participants: {
+          id: number;
+          name: string;
+          photo: string | null;
+          /** Contact values by channel, possibly empty. */
+          contact: Record<string, unknown>;
+        }[];
+        /** Explicitly linked holons; the owning event is not among them. */
+        connected: {
+          id: number;
+          slug: string;
+          name: string;
+          /** Class slug of the holon. */
+          type: string;
+        }[];
+        /** The public publishing payload without provenance. */
+        publishing: {
+          /** Publishing fields by name; `{}` when there are none. */
+          fields: Record<string, unknown>;
+          /** Publishing records by name; `{}` when there are none. */
+          records: Record<string, unknown>;
+          /** Publishing artifacts by name; `{}` when there are none. */
+          artifacts: Record<string, unknown>;
+        };
+        /** What a page shows first. */
+        public: {
+          /** Short public summary; may be empty. */
+          summary: string;
+          thumbnail: string | null;
+          videohost_description: string | null;
+        };
+      }[];
+    }[];
+  }[];
+}>;
+export type BrowseHolonConversationsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface BrowseJourneyConversationsRequest {
+  query?: {
+    /** Id of a conversation journey. */
+    journey_id?: number;
+    /** Slug of a conversation journey. */
+    journey_slug?: string;
+    /** Slug of an event. */
+    holon_slug?: string;
+  };
+}
+export type BrowseJourneyConversationsReply = ApiReply<200, {
+  /** A journey as browse shows it. */
+  journey: {
+    id: number;
+    slug: string;
+    name: string;
+    /** May be empty. */
+    description: string;
+    /** Texts of the journey; `{}` when not configured. */
+    texts: Record<string, unknown>;
+  };
+  conversations: {
+    id: number;
+    /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
+    title: string;
+    start: string | null;
+    finish: string | null;
+    /** The current step. */
+    step: {
+      /** Empty when unset. */
+      slug: string;
+      /** Empty when unset. */
+      title: string;
+    };
+    /** In the order in which they joined. */
+    participants: {
+      id: number;
+      name: string;
+      photo: string | null;
+      /** Contact values by channel, possibly empty. */
+      contact: Record<string, unknown>;
+    }[];
+    /** Explicitly linked holons; the owning event is not among them. */
+    connected: {
+      id: number;
+      slug: string;
+      name: string;
+      /** Class slug of the holon. */
+      type: string;
+    }[];
+    /** The public publishing payload without provenance. */
+    publishing: {
+      /** Publishing fields by name; `{}` when there are none. */
+      fields: Record<string, unknown>;
+      /** Publishing records by name; `{}` when there are none. */
+      records: Record<string, unknown>;
+      /** Publishing artifacts by name; `{}` when there are none. */
+      artifacts: Record<string, unknown>;
+    };
+    /** What a page shows first. */
+    public: {
+      /** Short public summary; may be empty. */
+      summary: string;
+      thumbnail: string | null;
+      videohost_description: string | null;
+    };
+  }[];
+}>;
+export type BrowseJourneyConversationsError =
+  | { readonly status: 400; readonly body: FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface BrowseHolonRequest {
+  path: {
+    /** Slug of the holon. */
+    holon_slug: string;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type BrowseHolonReply = ApiReply<200, {
+  /** A holon in short. */
+  holon: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the holon. */
+    type: string;
+  };
+  /** Immediate children that are conversation events, by name and id. */
+  events: {
+    id: number;
+    slug: string;
+    name: string;
+    /** Class slug of the event. */
+    type: string;
+    journeys: {
+      /** Only journeys attached to the event itself. */
+      scope: "direct";
+      /** Conversation journeys in the order in which they are attached. */
+      items: {
+        id: number;
+        slug: string;
+        name: string;
+        /** May be empty. */
+        description: string;
+        source: "direct";
+      }[];
+    };
+  }[];
+}>;
+export type BrowseHolonError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface LookUpPersonsRequest {
+  query: {
+    /** Comma-separated ids, at most 50. */
+    ids: number[];
+  };
+}
+export type LookUpPersonsReply = ApiReply<200, {
+  id: number;
+  name: string;
+  photo: string | null;
+  /** Contact values by channel, possibly empty. */
+  contact: Record<string, unknown>;
+}[]>;
+export type LookUpPersonsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface LookUpHolonsRequest {
+  query: {
+    /** Comma-separated ids, at most 50. */
+    ids: number[];
+  };
+}
+export type LookUpHolonsReply = ApiReply<200, {
+  id: number;
+  slug: string;
+  name: string;
+  /** Class slug of the holon. */
+  type: string;
+  /** May be empty. */
+  description: string;
+  logo: string | null;
+  /** Link values by channel, possibly empty. */
+  links: Record<string, unknown>;
+  /** The custom fields that the holon's class declares, `locations` and `spheres`. */
+  infos: Record<string, unknown>;
+}[]>;
+export type LookUpHolonsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ListConversationEventsRequest {
+  query?: {
+    /** Slug of a holon. */
+    holon_slug?: string;
+  };
+}
+export type ListConversationEventsReply = ApiReply<200, {
+  id: number;
+  slug: string;
+  name: string;
+  /** Class slug of the event. */
+  type: string;
+  parent_id: number | null;
+  parent_slug: string | null;
+}[]>;
+export type ListConversationEventsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ListEventJourneysRequest {
+  path: {
+    /** Slug of the event. */
+    event_slug: string;
+  };
+}
+export type ListEventJourneysReply = ApiReply<200, {
+  id: number;
+  slug: string;
+  name: string;
+  /** May be empty. */
+  description: string;
+  /** Steps that are not archived. */
+  step_count: number;
+}[]>;
+export type ListEventJourneysError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required" | "coherence_access_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ListJourneyStepsRequest {
+  path: {
+    /** Slug of the journey. */
+    journey_slug: string;
+  };
+}
+export type ListJourneyStepsReply = ApiReply<200, {
+  id: number;
+  slug: string;
+  /** Place in the pipeline. */
+  order: number;
+  title: string;
+  goal: string;
+  success_criteria: string;
+  starter_message: string;
+  is_archived: boolean;
+  pipeline_job: string | null;
+  /** Moves when the configuration changes, and with nothing else. */
+  updated_at: string;
+}[]>;
+export type ListJourneyStepsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required" | "coherence_access_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ReadStepConfigRequest {
+  path: {
+    /** Slug of the journey. */
+    journey_slug: string;
+    /** Slug of the step. */
+    step_slug: string;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type ReadStepConfigReply = ApiReply<200, {
+  /** What the field policy shows, with the model's defaults; of a step without a registered job everything. */
+  config: Record<string, unknown>;
+  /** Moves when the configuration changes, and with nothing else. */
+  updated_at: string;
+}>;
+export type ReadStepConfigError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required" | "coherence_access_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface PatchStepConfigRequest {
+  path: {
+    /** Slug of the journey. */
+    journey_slug: string;
+    /** Slug of the step. */
+    step_slug: string;
+  };
+  body: {
+    /** Merged recursively: objects key by key, scalars and lists replace, null deletes the key. */
+    config: Record<string, unknown>;
+    expected_updated_at?: string | null;
+  };
+}
+export type PatchStepConfigReply = ApiReply<200, {
+  /** What the field policy shows, with the model's defaults; of a step without a registered job everything. */
+  config: Record<string, unknown>;
+  /** Moves when the configuration changes, and with nothing else. */
+  updated_at: string;
+}>;
+export type PatchStepConfigError =
+  | { readonly status: 400; readonly body: {
+    /** Application code. */
+    error: "config_keys_not_writable" | "invalid_step_config";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required" | "coherence_access_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: {
+    /** Application code. */
+    error: "stale_config";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface WriteRoomRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  body: {
+    phase?: string | null;
+    version?: number | null;
+    expectedVersion?: number | null;
+    claims?: Record<string, {
+      /** Person who claims the name. */
+      personId: number;
+      /** When it was claimed. */
+      claimedAt: string;
+    }> | null;
+    meetingId?: string | null;
+    recordingId?: string | null;
+    recordingEndedAt?: string | null;
+    participants?: {
+      /** Our id of the participant at the meeting provider; the key of the entry. */
+      customParticipantId: string;
+      browserSessionId?: string | null;
+      personId?: number | null;
+      displayName?: string | null;
+      mediaParticipantId?: string | null;
+      assignedAt?: string | null;
+      lastCredentialIssuedAt?: string | null;
+    }[] | null;
+    conversationStartedAt?: string | null;
+    captureEndedAt?: string | null;
+    /**
+     * Accepted and ignored; the session is derived by the server.
+     * @deprecated
+     */
+    sessionId?: unknown;
+  };
+}
+export type WriteRoomReply = ApiReply<200, {
+  ok: true;
+  conversationId: number;
+  meetingId: string | null;
+  version: number | null;
+  phase: string | null;
+  participantCount: number;
+  conversationStartedAt?: string | null;
+  captureEndedAt?: string | null;
+  /** Present when the request carried a boundary: both are stored. */
+  transcriptWindowComplete?: boolean;
+}>;
+export type WriteRoomError =
+  | { readonly status: 400; readonly body: {
+    /** Application code. */
+    error: "invalid_transcript_window";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: {
+    /** Application code. */
+    error: "version_conflict" | "meeting_conflict" | "transcript_boundary_conflict";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ReadRoomRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type ReadRoomReply = ApiReply<200, {
+  meetingId: string | null;
+  recordingId: string | null;
+  version: number | null;
+  phase: string | null;
+  /** Claims by display name; empty when nothing is written. */
+  claims: Record<string, unknown>;
+  /** Stored participants; empty when nothing is written. */
+  participants: unknown[];
+  conversationStartedAt: string | null;
+  captureEndedAt: string | null;
+  /** True once both boundaries are stored. */
+  transcriptWindowComplete: boolean;
+}>;
+export type ReadRoomError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ReceiveBookingRequest {
+  path: {
+    /** The person whose bookings these are. */
+    person_id: string;
+  };
+  body?: {
+    /** `BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`. */
+    triggerEvent: string;
+  };
+}
+export type ReceiveBookingReply = ApiReply<200, {
+  ok: true;
+}>;
+export type ReceiveBookingError =
+  never
+;
+
+export interface ExplainBookingHookRequest {
+  path: {
+    /** Any integer. */
+    person_id: number;
+  };
+}
+export type ExplainBookingHookReply = ApiReply<200, string>;
+export type ExplainBookingHookError =
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ReceiveMeetingReportRequest {
+  body?: {
+    /** e.g. `recording.statusUpdate`, `meeting.transcript`. */
+    event: string;
+  };
+}
+export type ReceiveMeetingReportReply = ApiReply<200, {
+  ok: true;
+}>;
+export type ReceiveMeetingReportError =
+  never
+;
+
+export interface UploadAudioRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  /** The part `audio`. */
+  file: Upload;
+}
+export type UploadAudioReply = ApiReply<201, {
+  /** Key of the object in the platform's store; it cannot be guessed and is no address. */
+  path: string;
+  /** Base name of the uploaded file. */
+  name: string;
+  /** Media type by the file's extension, e.g. `audio/mpeg`. */
+  content_type: string;
+  /** Size of the file in bytes. */
+  size_bytes: number;
+  /** Where the file came from: `upload`. */
+  source: string;
+  /** When the upload was finished. */
+  created_at: string;
+}>;
+export type UploadAudioError =
+  | { readonly status: 400; readonly body: {
+    /** Application code. */
+    error: "invalid_conversation_audio";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: {
+    /** Application code. */
+    error: "per_user_token_required";
+    message: string;
+  } | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface DownloadAudioRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** One range of bytes, e.g. `bytes=0-1023`. */
+    Range?: string;
+    /** The range counts only while the file has this ETag. */
+    'If-Range'?: string;
+    /** 304 when the file has one of these ETags. */
+    'If-None-Match'?: string;
+  };
+}
+export type DownloadAudioReply = ApiReply<200, ReadableStream<Uint8Array>> | ApiReply<206, ReadableStream<Uint8Array>>;
+export type DownloadAudioError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 416; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface GetVideoRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetVideoReply = ApiReply<200, {
+  /** Relative media path with a marker `?v=` that changes with the file. It needs no token and cannot be guessed. */
+  url: string;
+  /** Name of the stored file. */
+  name: string;
+}>;
+export type GetVideoError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface GetAgentRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetAgentReply = ApiReply<200, AgentOut>;
+export type GetAgentError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface SendChatMessageRequest {
+  path: {
+    /** Slug of the agent. */
+    agent_slug: string;
+  };
+  body: AgentChatIn;
+}
+export type SendChatMessageReply = ApiReply<200, AgentChatOut>;
+export type SendChatMessageError =
+  | { readonly status: 400; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 429; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ReceiveAgentUpdateRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  body?: {
+    /** Number of the update: each is answered once. */
+    update_id: number;
+    /** Telegram's Message; with `text` in a private chat, group or supergroup it is answered. */
+    message?: Record<string, unknown>;
+  };
+}
+export type ReceiveAgentUpdateReply = ApiReply<200, {
+  ok: true;
+}>;
+export type ReceiveAgentUpdateError =
+  never
+;
+
+export interface DownloadTranscriptRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  query?: {
+    /** Only this speaker: a person id, or the negative id of an unresolved speaker, as stored with the transcript. */
+    person_id?: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type DownloadTranscriptReply = ApiReply<200, string>;
+export type DownloadTranscriptError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface ReadImportEvidenceRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type ReadImportEvidenceReply = ApiReply<200, {
+  /** Id of the conversation. */
+  conversationId: number;
+  /** Result of the latest finished import; `never_ran` until the importer has recorded something. */
+  status: "imported" | "install_refused_or_incomplete" | "transcript_window_empty" | "transcript_window_missing" | "invalid_transcript_window" | "legacy_unbounded" | "never_ran";
+  /** Null exactly when `status` is `imported`; otherwise equal to it. */
+  failureReason: string | null;
+  /** True once the conversation has been cut under the window contract; never reverts. */
+  contractImport: boolean;
+  /** The provider artifact; null when none was fetched. */
+  artifact: {
+    /** Provider session whose artifact was read. */
+    sessionId: string;
+    /** SHA-256 of the exact bytes of the artifact, lower-case hex. */
+    sha256: string;
+    /** Size of the artifact in bytes. */
+    bytes: number;
+  } | null;
+  /** The approved transcript window; null when there is no usable one. */
+  window: {
+    /** Start of the window, explicit offset `+00:00`. */
+    conversationStartedAt: string;
+    /** End of the window, explicit offset `+00:00`. */
+    captureEndedAt: string;
+  } | null;
+  /** Row counts of the filter; null when it has not run. */
+  counts: {
+    /** Rows of the artifact; `accepted` plus every exclusion. */
+    raw: number;
+    /** Rows wholly inside the window. */
+    accepted: number;
+    /** Stored transcript rows; null until the install returned. */
+    installedSegments: number | null;
+    /** Rows that were not imported, by reason; always all seven keys. */
+    excludedByReason: {
+      before_window_start: number;
+      after_window_end: number;
+      crosses_window_start: number;
+      crosses_window_end: number;
+      transcript_timestamp_ambiguous: number;
+      transcript_timestamp_malformed: number;
+      empty_sentence: number;
+    };
+  } | null;
+}>;
+export type ReadImportEvidenceError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface LoginRequest {
+  body: {
+    email: string;
+    password: string;
+  };
+}
+export type LoginReply = ApiReply<200, {
+  /** `svc_agentic_<session_key>_<secret>`, shown this once. */
+  token: string;
+  token_type: "Bearer";
+  /** With explicit offset. */
+  expires_at: string;
+  expires_in_seconds: number;
+  person: PersonPublic;
+}>;
+export type LoginError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 429; readonly body: {
+    code: "rate_limited";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface LogoutRequest {
+  body?: Record<string, unknown>;
+}
+export type LogoutReply = ApiReply<200, {
+  revoked: true;
+}>;
+export type LogoutError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface WhoamiRequest {}
+export type WhoamiReply = ApiReply<200, {
+  authenticated: true;
+  person: PersonPublic;
+}>;
+export type WhoamiError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface SearchDirectoryRequest {
+  query: {
+    /** At least two characters; case and accents do not count, `%` and `_` are literals. */
+    q: string;
+    /** Comma-separated subset of `person` and `holon`; default both. */
+    types?: string;
+    /** Results of each kind, default 20, at most 50. */
+    limit_per_type?: number;
+  };
+}
+export type SearchDirectoryReply = ApiReply<200, {
+  query: string;
+  types: ("person" | "holon")[];
+  limit_per_type: number;
+  /** Results returned. */
+  count: number;
+  items: SearchHit[];
+}>;
+export type SearchDirectoryError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListPeopleRequest {
+  query: {
+    /** Part of the name; case and accents do not count, `%` and `_` are literals. */
+    q: string;
+    /** `name` (default), `latest` (created last first) or `updated` (changed last first). */
+    sort?: string;
+    /** Created strictly after this instant. Without an offset it is UTC. */
+    created_after?: string;
+    /** Changed strictly after this instant. Without an offset it is UTC. */
+    updated_after?: string;
+    /** Items of a page, default 100, at most 100. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListPeopleReply = ApiReply<200, {
+  query: string;
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: PersonListItem[];
+}>;
+export type ListPeopleError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface CreatePersonRequest {
+  body: NewPerson;
+}
+export type CreatePersonReply = ApiReply<201, {
+  person: PersonPublic;
+  membership: Membership | null;
+  note: NoteItem | null;
+}>;
+export type CreatePersonError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 409; readonly body: DuplicatePerson }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface GetPersonRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetPersonReply = ApiReply<200, PersonPublic>;
+export type GetPersonError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListHolonsRequest {
+  query?: {
+    /** Part of the name or description; case and accents do not count. Needed without `class`. */
+    q?: string;
+    /** Slug of an active class: holons of it and of every class below it. Needed without `q`. */
+    class?: string;
+    /** Only children of this holon. */
+    parent?: number;
+    /** `name` (default), `latest` (created last first) or `updated` (changed last first). */
+    sort?: string;
+    /** Created strictly after this instant. Without an offset it is UTC. */
+    created_after?: string;
+    /** Changed strictly after this instant. Without an offset it is UTC. */
+    updated_after?: string;
+    /** Items of a page, default 100, at most 100. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListHolonsReply = ApiReply<200, {
+  query: string | null;
+  class: string | null;
+  parent: number | null;
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: HolonListItem[];
+}>;
+export type ListHolonsError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface GetHolonRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetHolonReply = ApiReply<200, HolonPublic>;
+export type GetHolonError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface GetHolonBySlugRequest {
+  path: {
+    /** Slug of the holon. */
+    slug: string;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetHolonBySlugReply = ApiReply<200, HolonPublic>;
+export type GetHolonBySlugError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListClassesRequest {
+  query?: {
+    /** For example `holon`. */
+    object_kind?: string;
+  };
+}
+export type ListClassesReply = ApiReply<200, ObjectClassPublic[]>;
+export type ListClassesError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface GetClassRequest {
+  path: {
+    /** For example `holon`. */
+    object_kind: string;
+    /** Slug of the class. */
+    slug: string;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetClassReply = ApiReply<200, ObjectClassPublic>;
+export type GetClassError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListJourneysRequest {
+  query?: {
+    /** Slug of the owning application. */
+    svc_app?: string;
+    /** For example `holon`. */
+    object_kind?: string;
+    /** Slug of the class to whose objects the journey applies. */
+    applies_to?: string;
+    is_conversation?: boolean;
+    /** Part of the name or the slug; case and accents do not count. */
+    q?: string;
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListJourneysReply = ApiReply<200, {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: JourneyListItem[];
+}>;
+export type ListJourneysError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface GetJourneyRequest {
+  path: {
+    /** Slug of the journey. */
+    slug: string;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetJourneyReply = ApiReply<200, Journey>;
+export type GetJourneyError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface UpdateHolonRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  body: HolonUpdate;
+}
+export type UpdateHolonReply = ApiReply<200, {
+  holon: HolonPublic;
+  /** Only fields that changed, as old and new; of `info_fields` only the keys that changed. */
+  changes: {
+    name?: {
+      old: unknown;
+      new: unknown;
+    };
+    description?: {
+      old: unknown;
+      new: unknown;
+    };
+    links?: {
+      old: unknown;
+      new: unknown;
+    };
+    locations?: {
+      old: unknown;
+      new: unknown;
+    };
+    spheres?: {
+      old: unknown;
+      new: unknown;
+    };
+    info_fields?: {
+      old: unknown;
+      new: unknown;
+    };
+    journey_ids?: {
+      old: unknown;
+      new: unknown;
+    };
+  };
+}>;
+export type UpdateHolonError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface CreateExperienceRequest {
+  body: NewExperience;
+}
+export type CreateExperienceReply = ApiReply<201, {
+  experience: HolonPublic;
+}>;
+export type CreateExperienceError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface UploadExperienceLogoRequest {
+  path: {
+    /** Id of the experience. */
+    experience_id: number;
+  };
+  /** The part `logo`. */
+  file: Upload;
+}
+export type UploadExperienceLogoReply = ApiReply<200, {
+  experience: HolonPublic;
+}>;
+export type UploadExperienceLogoError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListPersonMembershipsRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListPersonMembershipsReply = ApiReply<200, {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: MembershipWithHolon[];
+}>;
+export type ListPersonMembershipsError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListHolonMembershipsRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  query?: {
+    /** Part of the person's name, description or a contact value; case and accents do not count. */
+    q?: string;
+    /** Slug of the journey. */
+    journey?: string;
+    /** Slug of the current step. */
+    step_slug?: string;
+    /** Person who is responsible. */
+    responsible_person_id?: number;
+    /** `overdue`, `today`, `future`, or `none` for those without a date; today is that of `WORKLIST_TIME_ZONE`. */
+    follow_up?: string;
+    /** `name` (default: journey name, person name), `-name`, `follow_up_after`, `-follow_up_after` (undated last in both), `person_created`, `-person_created` (when the person was created, not when they joined). */
+    sort?: string;
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListHolonMembershipsReply = ApiReply<200, {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: MembershipWithPerson[];
+}>;
+export type ListHolonMembershipsError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface UpdateMembershipRequest {
+  path: {
+    /** Id of the membership. */
+    membership_id: number;
+  };
+  body: {
+    /** Needed; trimmed, then stored verbatim. */
+    note: string;
+    follow_up_after?: string | null;
+    /** Active step of the current journey, or of `journey_slug` where that is given. */
+    step_slug?: string;
+    /** Move to the next active step. Not together with `step_slug` or `journey_slug`. */
+    advance_step?: boolean;
+    responsible_person_id?: number | null;
+    /** Move to another journey of the same holon; needs `step_slug`. */
+    journey_slug?: string;
+  };
+}
+export type UpdateMembershipReply = ApiReply<200, {
+  membership: Membership;
+  note: NoteItem;
+  /** Only what changed. */
+  changes: {
+    /** Slugs. */
+    journey?: {
+      old: string | null;
+      new: string | null;
+    };
+    /** Slugs; there when the step is another one, even with the same slug. */
+    current_step?: {
+      old: string | null;
+      new: string | null;
+    };
+    /** Dates. */
+    follow_up_after?: {
+      old: string | null;
+      new: string | null;
+    };
+  };
+}>;
+export type UpdateMembershipError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface BulkAddMembershipsRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  body: {
+    memberships: {
+      /** Id of the person. */
+      person_id: number;
+      /** Slug of the journey. */
+      journey_slug?: string;
+      /** Active step of the journey; default its first one. */
+      step_slug?: string;
+      follow_up_after?: string | null;
+      responsible_person_id?: number | null;
+    }[];
+    /** For items that name none. */
+    journey_slug?: string;
+    /** For items that name none. */
+    step_slug?: string;
+  };
+}
+export type BulkAddMembershipsReply = ApiReply<200, {
+  /** Items of the request. */
+  count: number;
+  /** Items with that outcome. */
+  created: number;
+  /** Items with that outcome. */
+  already_present: number;
+  /** All others. */
+  failed: number;
+  /** In the order of the request. */
+  items: {
+    index: number;
+    person_id: number;
+    journey_slug: string | null;
+    outcome: "created" | "already_present" | "person_not_found" | "journey_not_found" | "journey_not_allowed" | "bulk_add_not_permitted" | "invalid_step" | "invalid_field";
+    membership_id: number | null;
+    message: string | null;
+  }[];
+}>;
+export type BulkAddMembershipsError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 409; readonly body: {
+    code: "bulk_in_progress" | "conflict";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListHolonRelationshipsRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+  };
+}
+export type ListHolonRelationshipsReply = ApiReply<200, {
+  /** Matches in total, not only those returned. */
+  count: number;
+  /** By journey name, name of the other side and id. */
+  items: Relationship[];
+}>;
+export type ListHolonRelationshipsError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface UpdateRelationshipRequest {
+  path: {
+    /** Id of the relationship. */
+    relationship_id: number;
+  };
+  body: {
+    /** Needed; trimmed, then stored verbatim. */
+    note: string;
+    follow_up_after?: string | null;
+    /** Active step to move to. */
+    step_slug?: string;
+    /** Move to the next active step. Not together with `step_slug`. */
+    advance_step?: boolean;
+  };
+}
+export type UpdateRelationshipReply = ApiReply<200, {
+  relationship: Relationship;
+  note: NoteItem;
+  /** Only what changed. */
+  changes: {
+    /** Slugs; there when the step is another one, even with the same slug. */
+    current_step?: {
+      old: string | null;
+      new: string | null;
+    };
+    /** Dates. */
+    follow_up_after?: {
+      old: string | null;
+      new: string | null;
+    };
+  };
+}>;
+export type UpdateRelationshipError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListNotesOfPersonRequest {
+  path: {
+    /** Id of the person. */
+    person_id: number;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+  };
+}
+export type ListNotesOfPersonReply = ApiReply<200, {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  /** Newest first. */
+  items: NoteItem[];
+}>;
+export type ListNotesOfPersonError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListNotesOfHolonRequest {
+  path: {
+    /** Id of the holon. */
+    holon_id: number;
+  };
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+  };
+}
+export type ListNotesOfHolonReply = ApiReply<200, {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  /** Newest first. */
+  items: NoteItem[];
+}>;
+export type ListNotesOfHolonError =
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 404; readonly body: {
+    code: "not_found";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+export interface ListResponsibleRequest {
+  query?: {
+    /** Person who is responsible; absent = whoever, nobody included. */
+    responsible?: number;
+    /** Comma-separated: `person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all. */
+    type?: string;
+    /** Comma-separated subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`. */
+    when?: string;
+    /** Items of a page, default 100, at most 100. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListResponsibleReply = ApiReply<200, {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: WorklistItem[];
+}>;
+export type ListResponsibleError =
+  | { readonly status: 400; readonly body: {
+    code: "validation_error";
+    message: string;
+    retryable: boolean;
+  } | FrameworkError }
+  | { readonly status: 401; readonly body: {
+    code: "unauthenticated";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 403; readonly body: {
+    code: "permission_denied";
+    message: string;
+    retryable: boolean;
+  } }
+  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 503; readonly body: {
+    code: "server_error";
+    message: string;
+    retryable: boolean;
+  } }
+;
+
+/** The errors of each operation, by its name; see `isErrorOf`. */
+export interface OperationErrors {
+  findActiveConversations: FindActiveConversationsError;
+  getConversation: GetConversationError;
+  patchConversation: PatchConversationError;
+  markRecorded: MarkRecordedError;
+  getConversationInfos: GetConversationInfosError;
+  patchConversationInfos: PatchConversationInfosError;
+  recordQuestionChange: RecordQuestionChangeError;
+  searchConversations: SearchConversationsError;
+  getConversationSummary: GetConversationSummaryError;
+  browseHolonConversations: BrowseHolonConversationsError;
+  browseJourneyConversations: BrowseJourneyConversationsError;
+  browseHolon: BrowseHolonError;
+  lookUpPersons: LookUpPersonsError;
+  lookUpHolons: LookUpHolonsError;
+  listConversationEvents: ListConversationEventsError;
+  listEventJourneys: ListEventJourneysError;
+  listJourneySteps: ListJourneyStepsError;
+  readStepConfig: ReadStepConfigError;
+  patchStepConfig: PatchStepConfigError;
+  writeRoom: WriteRoomError;
+  readRoom: ReadRoomError;
+  receiveBooking: ReceiveBookingError;
+  explainBookingHook: ExplainBookingHookError;
+  receiveMeetingReport: ReceiveMeetingReportError;
+  uploadAudio: UploadAudioError;
+  downloadAudio: DownloadAudioError;
+  getVideo: GetVideoError;
+  getAgent: GetAgentError;
+  sendChatMessage: SendChatMessageError;
+  receiveAgentUpdate: ReceiveAgentUpdateError;
+  downloadTranscript: DownloadTranscriptError;
+  readImportEvidence: ReadImportEvidenceError;
+  login: LoginError;
+  logout: LogoutError;
+  whoami: WhoamiError;
+  searchDirectory: SearchDirectoryError;
+  listPeople: ListPeopleError;
+  createPerson: CreatePersonError;
+  getPerson: GetPersonError;
+  listHolons: ListHolonsError;
+  getHolon: GetHolonError;
+  getHolonBySlug: GetHolonBySlugError;
+  listClasses: ListClassesError;
+  getClass: GetClassError;
+  listJourneys: ListJourneysError;
+  getJourney: GetJourneyError;
+  updateHolon: UpdateHolonError;
+  createExperience: CreateExperienceError;
+  uploadExperienceLogo: UploadExperienceLogoError;
+  listPersonMemberships: ListPersonMembershipsError;
+  listHolonMemberships: ListHolonMembershipsError;
+  updateMembership: UpdateMembershipError;
+  bulkAddMemberships: BulkAddMembershipsError;
+  listHolonRelationships: ListHolonRelationshipsError;
+  updateRelationship: UpdateRelationshipError;
+  listNotesOfPerson: ListNotesOfPersonError;
+  listNotesOfHolon: ListNotesOfHolonError;
+  listResponsible: ListResponsibleError;
+}
+
+/** One method for every operation. */
+export interface Operations {
+  /**
+   * Find the active conversations of a person and journey, or create one
+   * A conversation is active when the person takes part in it, it belongs to the journey, its start is at most five minutes after `time`, and its finish is open or not before `time`. When none is, an unscheduled one is created at `time` and returned. Ordered by start, then id.
+   * `GET /api/coherence/conversations`
+   */
+  findActiveConversations(request: FindActiveConversationsRequest, options?: CallOptions): Promise<FindActiveConversationsReply>;
+  /**
+   * Read one conversation
+   * `GET /api/coherence/conversations/{conversation_id}`
+   */
+  getConversation(request: GetConversationRequest & Conditional, options?: CallOptions): Promise<GetConversationReply | NotModified>;
+  /**
+   * Read one conversation
+   * `GET /api/coherence/conversations/{conversation_id}`
+   */
+  getConversation(request: GetConversationRequest, options?: CallOptions): Promise<GetConversationReply>;
+  /**
+   * Merge `infos` and `config`
+   * Supplied top-level keys replace whole values, omitted ones stay. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
+   * `PATCH /api/coherence/conversations/{conversation_id}`
+   */
+  patchConversation(request: PatchConversationRequest, options?: CallOptions): Promise<PatchConversationReply>;
+  /**
+   * Mark as recorded: advance the step, note it, merge the body
+   * With an Idempotency-Key the effects happen once in 24 hours; a repetition returns the conversation as it is and only checks the boundary. Without one every call advances. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
+   * `POST /api/coherence/conversations/{conversation_id}/recorded`
+   */
+  markRecorded(request: MarkRecordedRequest, options?: CallOptions): Promise<MarkRecordedReply>;
+  /**
+   * Read `infos`
+   * `GET /api/coherence/conversations/{conversation_id}/infos`
+   */
+  getConversationInfos(request: GetConversationInfosRequest & Conditional, options?: CallOptions): Promise<GetConversationInfosReply | NotModified>;
+  /**
+   * Read `infos`
+   * `GET /api/coherence/conversations/{conversation_id}/infos`
+   */
+  getConversationInfos(request: GetConversationInfosRequest, options?: CallOptions): Promise<GetConversationInfosReply>;
+  /**
+   * Merge `infos`
+   * Supplied top-level keys replace whole values, omitted ones stay; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and `audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`.
+   * `PATCH /api/coherence/conversations/{conversation_id}/infos`
+   */
+  patchConversationInfos(request: PatchConversationInfosRequest, options?: CallOptions): Promise<PatchConversationInfosReply>;
+  /**
+   * Record that a question was displayed
+   * Changes may arrive in any order; each is filed at its own `occurredAt`. Order, active question and durations are derived and shown as `question_state` of the conversation. The same key with the same content is answered 200 with `replayed: true`. A refused call leaves its key unused.
+   * `POST /api/coherence/conversations/{conversation_id}/question-changes`
+   */
+  recordQuestionChange(request: RecordQuestionChangeRequest, options?: CallOptions): Promise<RecordQuestionChangeReply>;
+  /**
+   * Search conversations
+   * Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The answer is sent while it is read, so that its size has no limit. What belongs to a holon of a private class is seen by those who may see the holon.
+   * `GET /api/coherence/conversations/search`
+   */
+  searchConversations(request?: SearchConversationsRequest, options?: CallOptions): Promise<SearchConversationsReply>;
+  /**
+   * Read one conversation as a search item
+   * `GET /api/coherence/conversations/{conversation_id}/summary`
+   */
+  getConversationSummary(request: GetConversationSummaryRequest & Conditional, options?: CallOptions): Promise<GetConversationSummaryReply | NotModified>;
+  /**
+   * Read one conversation as a search item
+   * `GET /api/coherence/conversations/{conversation_id}/summary`
+   */
+  getConversationSummary(request: GetConversationSummaryRequest, options?: CallOptions): Promise<GetConversationSummaryReply>;
+  /**
+   * Browse the conversations of a holon's events
+   * Immediate child events and journeys attached directly to them; nothing is inherited. A conversation is in a group when its journey is the group's and the event owns it or is linked to it. Newest start first, then id.
+   * `GET /api/coherence/browse/holons/{holon_slug}/conversations`
+   */
+  browseHolonConversations(request: BrowseHolonConversationsRequest, options?: CallOptions): Promise<BrowseHolonConversationsReply>;
+  /**
+   * Browse the conversations of a journey
+   * Exactly one of `journey_id` and `journey_slug`. Without `holon_slug` all conversations of the journey, those connected to no holon included; with it those that the event owns or that are linked to it. Newest start first, then id.
+   * `GET /api/coherence/browse/conversations`
+   */
+  browseJourneyConversations(request?: BrowseJourneyConversationsRequest, options?: CallOptions): Promise<BrowseJourneyConversationsReply>;
+  /**
+   * Browse the conversation events of a holon
+   * Immediate child events, by name and id, and the conversation journeys attached directly to each, in the order in which they are attached. Nothing is inherited.
+   * `GET /api/coherence/browse/holons/{holon_slug}`
+   */
+  browseHolon(request: BrowseHolonRequest & Conditional, options?: CallOptions): Promise<BrowseHolonReply | NotModified>;
+  /**
+   * Browse the conversation events of a holon
+   * Immediate child events, by name and id, and the conversation journeys attached directly to each, in the order in which they are attached. Nothing is inherited.
+   * `GET /api/coherence/browse/holons/{holon_slug}`
+   */
+  browseHolon(request: BrowseHolonRequest, options?: CallOptions): Promise<BrowseHolonReply>;
+  /**
+   * Look up people by id
+   * Unknown ids are skipped; the order is not guaranteed.
+   * `GET /api/coherence/browse/persons`
+   */
+  lookUpPersons(request: LookUpPersonsRequest, options?: CallOptions): Promise<LookUpPersonsReply>;
+  /**
+   * Look up holons by id
+   * Unknown ids and holons that the caller may not see are skipped; the order is not guaranteed.
+   * `GET /api/coherence/browse/holons`
+   */
+  lookUpHolons(request: LookUpHolonsRequest, options?: CallOptions): Promise<LookUpHolonsReply>;
+  /**
+   * List conversation events
+   * With `holon_slug` the holon itself, if it is an event, and every event below it at any depth. Ordered by name, then id. Holons of private classes are listed for those who may see them.
+   * `GET /api/coherence/conversation-events`
+   */
+  listConversationEvents(request?: ListConversationEventsRequest, options?: CallOptions): Promise<ListConversationEventsReply>;
+  /**
+   * List the conversation journeys that an event owns
+   * Journeys attached to the event itself, in the order in which they are attached. There may be several, and there is no default.
+   * `GET /api/coherence/conversation-events/{event_slug}/journeys`
+   */
+  listEventJourneys(request: ListEventJourneysRequest, options?: CallOptions): Promise<ListEventJourneysReply>;
+  /**
+   * List the steps of a journey
+   * In pipeline order, archived steps included, without their configuration.
+   * `GET /api/coherence/journeys/{journey_slug}/steps`
+   */
+  listJourneySteps(request: ListJourneyStepsRequest, options?: CallOptions): Promise<ListJourneyStepsReply>;
+  /**
+   * Read the configuration of a step's pipeline job
+   * Only fields that the job's field policy shows, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has neither model nor policy: everything stored is shown.
+   * `GET /api/coherence/journeys/{journey_slug}/steps/{step_slug}/config`
+   */
+  readStepConfig(request: ReadStepConfigRequest & Conditional, options?: CallOptions): Promise<ReadStepConfigReply | NotModified>;
+  /**
+   * Read the configuration of a step's pipeline job
+   * Only fields that the job's field policy shows, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has neither model nor policy: everything stored is shown.
+   * `GET /api/coherence/journeys/{journey_slug}/steps/{step_slug}/config`
+   */
+  readStepConfig(request: ReadStepConfigRequest, options?: CallOptions): Promise<ReadStepConfigReply>;
+  /**
+   * Tune the configuration of a step's pipeline job
+   * Merged recursively, then checked against the job's model; a deleted key falls back to the model's default. Takes effect for every conversation processed or retried afterwards. Null for a stored key that the model does not declare deletes it. A refused write changes nothing.
+   * `PATCH /api/coherence/journeys/{journey_slug}/steps/{step_slug}/config`
+   */
+  patchStepConfig(request: PatchStepConfigRequest, options?: CallOptions): Promise<PatchStepConfigReply>;
+  /**
+   * Write room state and the transcript window
+   * Every field is optional and merged by itself. `meetingId` and the two boundaries of the transcript window are write-once; the same value again is a success. Any rejection writes nothing. A write never moves the journey step.
+   * `POST /api/coherence/conversations/{conversation_id}/enter-coherence`
+   */
+  writeRoom(request: WriteRoomRequest, options?: CallOptions): Promise<WriteRoomReply>;
+  /**
+   * Read room state and the transcript window
+   * `GET /api/coherence/conversations/{conversation_id}/enter-coherence`
+   */
+  readRoom(request: ReadRoomRequest & Conditional, options?: CallOptions): Promise<ReadRoomReply | NotModified>;
+  /**
+   * Read room state and the transcript window
+   * `GET /api/coherence/conversations/{conversation_id}/enter-coherence`
+   */
+  readRoom(request: ReadRoomRequest, options?: CallOptions): Promise<ReadRoomReply>;
+  /**
+   * Receive a booking webhook
+   * Everything is answered with 200, whatever it is; what became of it is in the receipt. Sign with `X-Cal-Signature-256` when a secret is set.
+   * `POST /api/coherence/hook/booking/{person_id}`
+   */
+  receiveBooking(request: ReceiveBookingRequest, options?: CallOptions): Promise<ReceiveBookingReply>;
+  /**
+   * How to register the webhook
+   * `GET /api/coherence/hook/booking/{person_id}`
+   */
+  explainBookingHook(request: ExplainBookingHookRequest, options?: CallOptions): Promise<ExplainBookingHookReply>;
+  /**
+   * Receive a webhook of the meeting provider
+   * Everything is answered with 200, whatever it is; what became of it is in the receipt. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) counts once.
+   * `POST /api/hook/meetings`
+   */
+  receiveMeetingReport(request?: ReceiveMeetingReportRequest, options?: CallOptions): Promise<ReceiveMeetingReportReply>;
+  /**
+   * Upload and replace the canonical audio
+   * The previous audio stays until the new one is stored completely. Adds a note with the acting user, the file name and the byte count. A later upload becomes the audio of a future transcription run; it does not rewrite an existing transcript.
+   * `POST /api/coherence/conversations/{conversation_id}/audio`
+   */
+  uploadAudio(request: UploadAudioRequest, options?: CallOptions): Promise<UploadAudioReply>;
+  /**
+   * Download the canonical audio
+   * Streams the stored file. Of several ranges the whole file is sent.
+   * `GET /api/coherence/conversations/{conversation_id}/audio`
+   */
+  downloadAudio(request: DownloadAudioRequest & Conditional, options?: CallOptions): Promise<DownloadAudioReply | NotModified>;
+  /**
+   * Download the canonical audio
+   * Streams the stored file. Of several ranges the whole file is sent.
+   * `GET /api/coherence/conversations/{conversation_id}/audio`
+   */
+  downloadAudio(request: DownloadAudioRequest, options?: CallOptions): Promise<DownloadAudioReply>;
+  /**
+   * Address and name of the recording
+   * A front-trimmed recording that is not finalized takes precedence over the full recording. The address is downloaded directly, without a token and with ranges; its marker `?v=` changes with the file.
+   * `GET /api/coherence/conversations/{conversation_id}/video`
+   */
+  getVideo(request: GetVideoRequest & Conditional, options?: CallOptions): Promise<GetVideoReply | NotModified>;
+  /**
+   * Address and name of the recording
+   * A front-trimmed recording that is not finalized takes precedence over the full recording. The address is downloaded directly, without a token and with ranges; its marker `?v=` changes with the file.
+   * `GET /api/coherence/conversations/{conversation_id}/video`
+   */
+  getVideo(request: GetVideoRequest, options?: CallOptions): Promise<GetVideoReply>;
+  /**
+   * One agent by slug
+   * `GET /api/agents/{slug}/`
+   */
+  getAgent(request: GetAgentRequest & Conditional, options?: CallOptions): Promise<GetAgentReply | NotModified>;
+  /**
+   * One agent by slug
+   * `GET /api/agents/{slug}/`
+   */
+  getAgent(request: GetAgentRequest, options?: CallOptions): Promise<GetAgentReply>;
+  /**
+   * Send a message to an agent and wait for its reply
+   * Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded.
+   * `POST /api/chat/{agent_slug}/message/`
+   */
+  sendChatMessage(request: SendChatMessageRequest, options?: CallOptions): Promise<SendChatMessageReply>;
+  /**
+   * Receive an update of the messaging platform
+   * For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Everything is answered with 200 as soon as it is stored, whatever it is; the reply is sent through the Bot API, and what became of an update is in its receipt.
+   * `POST /api/hook/agents/{slug}`
+   */
+  receiveAgentUpdate(request: ReceiveAgentUpdateRequest, options?: CallOptions): Promise<ReceiveAgentUpdateReply>;
+  /**
+   * Download the transcript as Markdown
+   * Metadata of the conversation and all speakers in chronological order. Consecutive utterances of one speaker are one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance.
+   * `GET /api/coherence/conversations/{conversation_id}/transcript`
+   */
+  downloadTranscript(request: DownloadTranscriptRequest & Conditional, options?: CallOptions): Promise<DownloadTranscriptReply | NotModified>;
+  /**
+   * Download the transcript as Markdown
+   * Metadata of the conversation and all speakers in chronological order. Consecutive utterances of one speaker are one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance.
+   * `GET /api/coherence/conversations/{conversation_id}/transcript`
+   */
+  downloadTranscript(request: DownloadTranscriptRequest, options?: CallOptions): Promise<DownloadTranscriptReply>;
+  /**
+   * Read what the transcript importer did
+   * Aggregates and digests only: no rows, no text, nothing about who spoke an excluded sentence. Never runs an import.
+   * `GET /api/coherence/conversations/{conversation_id}/transcript/import-evidence`
+   */
+  readImportEvidence(request: ReadImportEvidenceRequest & Conditional, options?: CallOptions): Promise<ReadImportEvidenceReply | NotModified>;
+  /**
+   * Read what the transcript importer did
+   * Aggregates and digests only: no rows, no text, nothing about who spoke an excluded sentence. Never runs an import.
+   * `GET /api/coherence/conversations/{conversation_id}/transcript/import-evidence`
+   */
+  readImportEvidence(request: ReadImportEvidenceRequest, options?: CallOptions): Promise<ReadImportEvidenceReply>;
+  /**
+   * Exchange credentials for a token
+   * A wrong gate key, email or password and an inactive account are all answered alike. The token is valid for 24 hours.
+   * `POST /api/v1/auth/login`
+   */
+  login(request: LoginRequest, options?: CallOptions): Promise<LoginReply>;
+  /**
+   * Revoke the current token
+   * `POST /api/v1/auth/logout`
+   */
+  logout(request?: LogoutRequest, options?: CallOptions): Promise<LogoutReply>;
+  /**
+   * The person behind the token
+   * `GET /api/v1/auth/whoami`
+   */
+  whoami(request?: WhoamiRequest, options?: CallOptions): Promise<WhoamiReply>;
+  /**
+   * Search people and holons
+   * Best first: the exact name, the start of the name, the start of a word in it, any part of it. A contact value of a person or a link value of a holon counts like the name; a hit in the description alone comes last. Equals are ordered by name and id.
+   * `GET /api/v1/search`
+   */
+  searchDirectory(request: SearchDirectoryRequest, options?: CallOptions): Promise<SearchDirectoryReply>;
+  /**
+   * Search people by name
+   * The timestamps are those of the person, not of any membership.
+   * `GET /api/v1/people`
+   */
+  listPeople(request: ListPeopleRequest, options?: CallOptions): Promise<ListPeopleReply>;
+  /**
+   * Create a person
+   * Needs global edit access. With a membership and a note the note is on the feeds of person and holon, with a note alone on that of the person. One transaction: whatever is refused, nothing is written.
+   * `POST /api/v1/people`
+   */
+  createPerson(request: CreatePersonRequest, options?: CallOptions): Promise<CreatePersonReply>;
+  /**
+   * Read one person
+   * `GET /api/v1/people/{person_id}`
+   */
+  getPerson(request: GetPersonRequest & Conditional, options?: CallOptions): Promise<GetPersonReply | NotModified>;
+  /**
+   * Read one person
+   * `GET /api/v1/people/{person_id}`
+   */
+  getPerson(request: GetPersonRequest, options?: CallOptions): Promise<GetPersonReply>;
+  /**
+   * Discover holons
+   * At least one of `q` and `class` is needed. Holons that the caller may not see are neither listed nor counted.
+   * `GET /api/v1/holons`
+   */
+  listHolons(request?: ListHolonsRequest, options?: CallOptions): Promise<ListHolonsReply>;
+  /**
+   * Read one holon
+   * `GET /api/v1/holons/{holon_id}`
+   */
+  getHolon(request: GetHolonRequest & Conditional, options?: CallOptions): Promise<GetHolonReply | NotModified>;
+  /**
+   * Read one holon
+   * `GET /api/v1/holons/{holon_id}`
+   */
+  getHolon(request: GetHolonRequest, options?: CallOptions): Promise<GetHolonReply>;
+  /**
+   * Read one holon by its slug
+   * `GET /api/v1/holons/by-slug/{slug}`
+   */
+  getHolonBySlug(request: GetHolonBySlugRequest & Conditional, options?: CallOptions): Promise<GetHolonBySlugReply | NotModified>;
+  /**
+   * Read one holon by its slug
+   * `GET /api/v1/holons/by-slug/{slug}`
+   */
+  getHolonBySlug(request: GetHolonBySlugRequest, options?: CallOptions): Promise<GetHolonBySlugReply>;
+  /**
+   * List the active classes
+   * By `sort_order` and slug. A holon may carry the slug of a class that is retired and so not in this list.
+   * `GET /api/v1/classes`
+   */
+  listClasses(request?: ListClassesRequest, options?: CallOptions): Promise<ListClassesReply>;
+  /**
+   * Read one active class
+   * `GET /api/v1/classes/{object_kind}/{slug}`
+   */
+  getClass(request: GetClassRequest & Conditional, options?: CallOptions): Promise<GetClassReply | NotModified>;
+  /**
+   * Read one active class
+   * `GET /api/v1/classes/{object_kind}/{slug}`
+   */
+  getClass(request: GetClassRequest, options?: CallOptions): Promise<GetClassReply>;
+  /**
+   * List journeys with usage counts
+   * By name and id. Filters combine; one that names nothing finds nothing.
+   * `GET /api/v1/journeys`
+   */
+  listJourneys(request?: ListJourneysRequest, options?: CallOptions): Promise<ListJourneysReply>;
+  /**
+   * Read one journey with its steps
+   * `GET /api/v1/journeys/{slug}`
+   */
+  getJourney(request: GetJourneyRequest & Conditional, options?: CallOptions): Promise<GetJourneyReply | NotModified>;
+  /**
+   * Read one journey with its steps
+   * `GET /api/v1/journeys/{slug}`
+   */
+  getJourney(request: GetJourneyRequest, options?: CallOptions): Promise<GetJourneyReply>;
+  /**
+   * Edit fields of a holon
+   * Only fields that are present are touched, all of them or none.
+   * `POST /api/v1/holons/{holon_id}/update`
+   */
+  updateHolon(request: UpdateHolonRequest, options?: CallOptions): Promise<UpdateHolonReply>;
+  /**
+   * Create an experience
+   * A holon of an experience class below a holon whose class allows that.
+   * `POST /api/v1/experiences`
+   */
+  createExperience(request: CreateExperienceRequest, options?: CallOptions): Promise<CreateExperienceReply>;
+  /**
+   * Upload the logo of an experience
+   * Overrides the background image. The file is judged by its bytes; metadata are removed. `logo_url` of the experience is the address of the new logo, which needs no token. A logo that is refused leaves the previous one.
+   * `POST /api/v1/experiences/{experience_id}/logo`
+   */
+  uploadExperienceLogo(request: UploadExperienceLogoRequest, options?: CallOptions): Promise<UploadExperienceLogoReply>;
+  /**
+   * List the memberships of a person
+   * By journey name, holon name and id. A membership stores no creation time, so the order of joining is not known.
+   * `GET /api/v1/people/{person_id}/memberships`
+   */
+  listPersonMemberships(request: ListPersonMembershipsRequest, options?: CallOptions): Promise<ListPersonMembershipsReply>;
+  /**
+   * List the memberships in a holon
+   * `GET /api/v1/holons/{holon_id}/memberships`
+   */
+  listHolonMemberships(request: ListHolonMembershipsRequest, options?: CallOptions): Promise<ListHolonMembershipsReply>;
+  /**
+   * Update a membership, with a note
+   * All changes of one request are applied together or not at all. This is the only way to move a membership to another journey.
+   * `POST /api/v1/memberships/{membership_id}/update`
+   */
+  updateMembership(request: UpdateMembershipRequest, options?: CallOptions): Promise<UpdateMembershipReply>;
+  /**
+   * Add up to 500 memberships to a holon
+   * Each item has an outcome of its own; items that fail do not stop the others. It may be sent again: what is there already is answered with `already_present`. Bulk writes of one holon run one after the other.
+   * `POST /api/v1/holons/{holon_id}/memberships:bulk-add`
+   */
+  bulkAddMemberships(request: BulkAddMembershipsRequest, options?: CallOptions): Promise<BulkAddMembershipsReply>;
+  /**
+   * List the relationships of a holon
+   * From it and to it, by journey name, name of the other side and id.
+   * `GET /api/v1/holons/{holon_id}/relationships`
+   */
+  listHolonRelationships(request: ListHolonRelationshipsRequest, options?: CallOptions): Promise<ListHolonRelationshipsReply>;
+  /**
+   * Update a relationship, with a note
+   * All changes of one request are applied together or not at all.
+   * `POST /api/v1/relationships/{relationship_id}/update`
+   */
+  updateRelationship(request: UpdateRelationshipRequest, options?: CallOptions): Promise<UpdateRelationshipReply>;
+  /**
+   * List the notes of a person
+   * On the person and on their memberships, newest first.
+   * `GET /api/v1/people/{person_id}/notes`
+   */
+  listNotesOfPerson(request: ListNotesOfPersonRequest, options?: CallOptions): Promise<ListNotesOfPersonReply>;
+  /**
+   * List the notes of a holon
+   * On the holon itself, its memberships and its relationships, newest first.
+   * `GET /api/v1/holons/{holon_id}/notes`
+   */
+  listNotesOfHolon(request: ListNotesOfHolonRequest, options?: CallOptions): Promise<ListNotesOfHolonReply>;
+  /**
+   * List what is to be followed up
+   * Memberships and relationships by `follow_up_after`, undated last, then by id.
+   * `GET /api/v1/responsible`
+   */
+  listResponsible(request?: ListResponsibleRequest, options?: CallOptions): Promise<ListResponsibleReply>;
+}
+
+/** What the transport has to know of each operation. */
+export const operationTable = {
+  findActiveConversations: { method: 'GET', path: '/api/coherence/conversations', credential: 'token', replies: [200] },
+  getConversation: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}', credential: 'token', replies: [200,304] },
+  patchConversation: { method: 'PATCH', path: '/api/coherence/conversations/{conversation_id}', credential: 'token', replies: [200], body: 'json' },
+  markRecorded: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/recorded', credential: 'token', replies: [200], body: 'json' },
+  getConversationInfos: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/infos', credential: 'token', replies: [200,304] },
+  patchConversationInfos: { method: 'PATCH', path: '/api/coherence/conversations/{conversation_id}/infos', credential: 'token', replies: [200], body: 'json' },
+  recordQuestionChange: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/question-changes', credential: 'token', replies: [200,201], body: 'json' },
+  searchConversations: { method: 'GET', path: '/api/coherence/conversations/search', credential: 'token', replies: [200] },
+  getConversationSummary: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/summary', credential: 'token', replies: [200,304] },
+  browseHolonConversations: { method: 'GET', path: '/api/coherence/browse/holons/{holon_slug}/conversations', credential: 'token', replies: [200] },
+  browseJourneyConversations: { method: 'GET', path: '/api/coherence/browse/conversations', credential: 'token', replies: [200] },
+  browseHolon: { method: 'GET', path: '/api/coherence/browse/holons/{holon_slug}', credential: 'token', replies: [200,304] },
+  lookUpPersons: { method: 'GET', path: '/api/coherence/browse/persons', credential: 'token', replies: [200] },
+  lookUpHolons: { method: 'GET', path: '/api/coherence/browse/holons', credential: 'token', replies: [200] },
+  listConversationEvents: { method: 'GET', path: '/api/coherence/conversation-events', credential: 'token', replies: [200] },
+  listEventJourneys: { method: 'GET', path: '/api/coherence/conversation-events/{event_slug}/journeys', credential: 'token', replies: [200] },
+  listJourneySteps: { method: 'GET', path: '/api/coherence/journeys/{journey_slug}/steps', credential: 'token', replies: [200] },
+  readStepConfig: { method: 'GET', path: '/api/coherence/journeys/{journey_slug}/steps/{step_slug}/config', credential: 'token', replies: [200,304] },
+  patchStepConfig: { method: 'PATCH', path: '/api/coherence/journeys/{journey_slug}/steps/{step_slug}/config', credential: 'token', replies: [200], body: 'json' },
+  writeRoom: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/enter-coherence', credential: 'token', replies: [200], body: 'json' },
+  readRoom: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/enter-coherence', credential: 'token', replies: [200,304] },
+  receiveBooking: { method: 'POST', path: '/api/coherence/hook/booking/{person_id}', credential: 'none', replies: [200], body: 'json' },
+  explainBookingHook: { method: 'GET', path: '/api/coherence/hook/booking/{person_id}', credential: 'none', replies: [200] },
+  receiveMeetingReport: { method: 'POST', path: '/api/hook/meetings', credential: 'none', replies: [200], body: 'json' },
+  uploadAudio: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/audio', credential: 'token', replies: [201], body: 'multipart', part: 'audio' },
+  downloadAudio: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/audio', credential: 'token', replies: [200,206,304] },
+  getVideo: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/video', credential: 'token', replies: [200,304] },
+  getAgent: { method: 'GET', path: '/api/agents/{slug}/', credential: 'token', replies: [200,304] },
+  sendChatMessage: { method: 'POST', path: '/api/chat/{agent_slug}/message/', credential: 'none', replies: [200], body: 'json' },
+  receiveAgentUpdate: { method: 'POST', path: '/api/hook/agents/{slug}', credential: 'none', replies: [200], body: 'json' },
+  downloadTranscript: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/transcript', credential: 'token', replies: [200,304] },
+  readImportEvidence: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/transcript/import-evidence', credential: 'token', replies: [200,304] },
+  login: { method: 'POST', path: '/api/v1/auth/login', credential: 'login-key', replies: [200], body: 'json' },
+  logout: { method: 'POST', path: '/api/v1/auth/logout', credential: 'token', replies: [200], body: 'json' },
+  whoami: { method: 'GET', path: '/api/v1/auth/whoami', credential: 'token', replies: [200] },
+  searchDirectory: { method: 'GET', path: '/api/v1/search', credential: 'token', replies: [200] },
+  listPeople: { method: 'GET', path: '/api/v1/people', credential: 'token', replies: [200] },
+  createPerson: { method: 'POST', path: '/api/v1/people', credential: 'token', replies: [201], body: 'json' },
+  getPerson: { method: 'GET', path: '/api/v1/people/{person_id}', credential: 'token', replies: [200,304] },
+  listHolons: { method: 'GET', path: '/api/v1/holons', credential: 'token', replies: [200] },
+  getHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}', credential: 'token', replies: [200,304] },
+  getHolonBySlug: { method: 'GET', path: '/api/v1/holons/by-slug/{slug}', credential: 'token', replies: [200,304] },
+  listClasses: { method: 'GET', path: '/api/v1/classes', credential: 'token', replies: [200] },
+  getClass: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}', credential: 'token', replies: [200,304] },
+  listJourneys: { method: 'GET', path: '/api/v1/journeys', credential: 'token', replies: [200] },
+  getJourney: { method: 'GET', path: '/api/v1/journeys/{slug}', credential: 'token', replies: [200,304] },
+  updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json' },
+  createExperience: { method: 'POST', path: '/api/v1/experiences', credential: 'token', replies: [201], body: 'json' },
+  uploadExperienceLogo: { method: 'POST', path: '/api/v1/experiences/{experience_id}/logo', credential: 'token', replies: [200], body: 'multipart', part: 'logo' },
+  listPersonMemberships: { method: 'GET', path: '/api/v1/people/{person_id}/memberships', credential: 'token', replies: [200] },
+  listHolonMemberships: { method: 'GET', path: '/api/v1/holons/{holon_id}/memberships', credential: 'token', replies: [200] },
+  updateMembership: { method: 'POST', path: '/api/v1/memberships/{membership_id}/update', credential: 'token', replies: [200], body: 'json' },
+  bulkAddMemberships: { method: 'POST', path: '/api/v1/holons/{holon_id}/memberships:bulk-add', credential: 'token', replies: [200], body: 'json' },
+  listHolonRelationships: { method: 'GET', path: '/api/v1/holons/{holon_id}/relationships', credential: 'token', replies: [200] },
+  updateRelationship: { method: 'POST', path: '/api/v1/relationships/{relationship_id}/update', credential: 'token', replies: [200], body: 'json' },
+  listNotesOfPerson: { method: 'GET', path: '/api/v1/people/{person_id}/notes', credential: 'token', replies: [200] },
+  listNotesOfHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}/notes', credential: 'token', replies: [200] },
+  listResponsible: { method: 'GET', path: '/api/v1/responsible', credential: 'token', replies: [200] },
+} as const satisfies OperationTable;

@@ -1,0 +1,69 @@
+{{/* Pieces of pod specifications that every workload of the release shares. */}}
+
+{{/* Scheduling and identity of a pod. dict: root, section (component over defaults) */}}
+{{- define "coherence.podBasics" -}}
+serviceAccountName: {{ include "coherence.serviceAccountName" .root }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  {{- toYaml .root.Values.podSecurityContext | nindent 2 }}
+{{- include "coherence.imagePullSecrets" .root }}
+{{- with .section.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .section.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .section.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .section.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* A container of the platform's image that runs to its end. dict: root, name, command, env (YAML), resources, mounts (YAML) */}}
+{{- define "coherence.taskContainer" -}}
+- name: {{ .name }}
+  image: {{ include "coherence.platformImage" .root }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  command: {{ toJson .command }}
+  securityContext:
+    {{- toYaml .root.Values.containerSecurityContext | nindent 4 }}
+  resources:
+    {{- toYaml .resources | nindent 4 }}
+  env:
+    {{- .env | nindent 4 }}
+  volumeMounts:
+    - { name: tmp, mountPath: /tmp }
+    {{- with .mounts }}
+    {{- . | nindent 4 }}
+    {{- end }}
+{{- end -}}
+
+{{/* Containers that migrate the database and make the streams, in this order. dict: root, secretName (of the hook's own copy, or empty) */}}
+{{- define "coherence.setupContainers" -}}
+{{- $root := .root -}}
+{{- $secretName := .secretName | default (include "coherence.secretName" .root) -}}
+{{- $level := get $root.Values.settings "LOG_LEVEL" | default "info" -}}
+{{- $prefix := get $root.Values.settings "NATS_SUBJECT_PREFIX" | default "" -}}
+{{- $databases := list -}}
+{{- range $name, $component := (fromJson (include "coherence.platform" $root)).components -}}
+{{- if hasKey $component.settings "DATABASE_URL" -}}
+{{- $databases = append $databases $name -}}
+{{- end -}}
+{{- end -}}
+{{- $migrateEnv := include "coherence.secretVariable" (dict "root" $root "variable" "DATABASE_URL" "setting" "DATABASE_URL_ADMIN" "required" true "secretName" $secretName) -}}
+{{- range $name := $databases -}}
+{{- $setting := printf "DATABASE_URL_%s" (upper $name) -}}
+{{- $migrateEnv = printf "%s\n%s" $migrateEnv (include "coherence.secretVariable" (dict "root" $root "variable" $setting "setting" $setting "required" true "secretName" $secretName)) -}}
+{{- end -}}
+{{- $migrateEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s" $migrateEnv ($level | quote) -}}
+{{- $streamsEnv := include "coherence.secretVariable" (dict "root" $root "variable" "NATS_URL" "setting" "NATS_URL_ADMIN" "required" true "secretName" $secretName) -}}
+{{- $streamsEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s\n- name: NATS_SUBJECT_PREFIX\n  value: %s" $streamsEnv ($level | quote) ($prefix | quote) -}}
+{{ include "coherence.taskContainer" (dict "root" $root "name" "migrate" "command" (list "node" "tools/migrate.ts") "env" $migrateEnv "resources" $root.Values.migrations.resources) }}
+{{ include "coherence.taskContainer" (dict "root" $root "name" "streams" "command" (list "node" "tools/streams.ts") "env" $streamsEnv "resources" $root.Values.migrations.resources) }}
+{{- end -}}

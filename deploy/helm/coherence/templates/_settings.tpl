@@ -1,0 +1,155 @@
+{{/* Settings of the services: which component knows which name stands in files/platform.json, which is written from the code. */}}
+
+{{- define "coherence.platform" -}}
+{{- .Files.Get "files/platform.json" -}}
+{{- end -}}
+
+{{/* A component's section over the defaults, as YAML. dict: root, component */}}
+{{- define "coherence.component" -}}
+{{- toYaml (mustMergeOverwrite (deepCopy .root.Values.defaults) (deepCopy (index .root.Values.components .component | default dict))) -}}
+{{- end -}}
+
+{{/* Settings that are no secrets, as YAML of name → text. dict: root, component, known (from platform.json) */}}
+{{- define "coherence.plainSettings" -}}
+{{- $root := .root -}}
+{{- $component := fromYaml (include "coherence.component" (dict "root" $root "component" .component)) -}}
+{{- $fullname := include "coherence.fullname" $root -}}
+{{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "MEDIA_URL" (printf "http://%s-media:8081" $fullname)
+      "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" -}}
+{{- if eq $root.Values.profiles "evaluation" -}}
+{{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-minio:9000" $fullname) -}}
+{{- end -}}
+{{- $given = mustMergeOverwrite $given (deepCopy $root.Values.settings) ($component.env | default dict) -}}
+{{- $result := dict -}}
+{{- range $name, $setting := .known.settings -}}
+{{- if and (hasKey $given $name) (not $setting.secret) -}}
+{{- $value := get $given $name -}}
+{{- if kindIs "float64" $value -}}{{- $value = $value | int64 -}}{{- end -}}
+{{- $_ := set $result $name (toString $value) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $result -}}
+{{- end -}}
+
+{{/* Name under which a component's secret setting is kept: addresses have one for each component. dict: component, name */}}
+{{- define "coherence.secretSetting" -}}
+{{- if has .name (list "DATABASE_URL" "NATS_URL") -}}
+{{- printf "%s_%s" .name (upper .component) -}}
+{{- else -}}
+{{- .name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* One variable from the Secret. dict: root, variable, setting, required, secretName */}}
+{{- define "coherence.secretVariable" -}}
+- name: {{ .variable }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .secretName | default (include "coherence.secretName" .root) }}
+      key: {{ get .root.Values.secrets.keys .setting | default .setting }}
+      {{- if not .required }}
+      optional: true
+      {{- end }}
+{{- end -}}
+
+{{/* `env` of a component's container. dict: root, component, known */}}
+{{- define "coherence.env" -}}
+{{- $root := .root -}}
+{{- $component := .component -}}
+{{- $section := fromYaml (include "coherence.component" (dict "root" $root "component" $component)) -}}
+{{- range $name, $setting := .known.settings }}
+{{- if $setting.secret }}
+{{ include "coherence.secretVariable" (dict "root" $root "variable" $name "required" $setting.required
+    "setting" (include "coherence.secretSetting" (dict "component" $component "name" $name))) }}
+{{- end }}
+{{- end }}
+{{- range $name, $value := fromYaml (include "coherence.plainSettings" .) }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- with $section.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Secret settings of the release as YAML: those of the values, over what the evaluation profile needs. */}}
+{{- define "coherence.secretValues" -}}
+{{- $root := . -}}
+{{- $platform := fromJson (include "coherence.platform" .) -}}
+{{- $values := dict -}}
+{{- if eq .Values.profiles "evaluation" -}}
+{{- $fullname := include "coherence.fullname" . -}}
+{{- $password := .Values.evaluation.password -}}
+{{- $postgresql := printf "%s@%s-postgresql:5432/coherence" $password $fullname -}}
+{{- $nats := printf "%s@%s-nats:4222" $password $fullname -}}
+{{- $_ := set $values "DATABASE_URL_ADMIN" (printf "postgresql://coherence:%s" $postgresql) -}}
+{{- $_ := set $values "NATS_URL_ADMIN" (printf "nats://admin:%s" $nats) -}}
+{{- range $name, $component := $platform.components -}}
+{{- if hasKey $component.settings "DATABASE_URL" -}}
+{{- $_ := set $values (printf "DATABASE_URL_%s" (upper $name)) (printf "postgresql://coherence_%s:%s" $component.service $postgresql) -}}
+{{- end -}}
+{{- $_ := set $values (printf "NATS_URL_%s" (upper $name)) (printf "nats://%s:%s" $component.service $nats) -}}
+{{- end -}}
+{{- $_ := set $values "S3_ACCESS_KEY_ID" "coherence" -}}
+{{- $_ := set $values "S3_SECRET_ACCESS_KEY" $password -}}
+{{- $_ := set $values "API_TOKEN" $password -}}
+{{- $_ := set $values "API_LOGIN_SECRET" $password -}}
+{{- end -}}
+{{- toYaml (mustMergeOverwrite $values (deepCopy .Values.secrets.values)) -}}
+{{- end -}}
+
+{{/* Stops a release that could not work, with every reason at once. */}}
+{{- define "coherence.validate" -}}
+{{- $root := . -}}
+{{- $problems := list -}}
+{{- $platform := fromJson (include "coherence.platform" .) -}}
+{{- if not .Values.secrets.existingSecret -}}
+{{- $values := fromYaml (include "coherence.secretValues" .) -}}
+{{- $needed := list -}}
+{{- range $name, $component := $platform.components -}}
+{{- range $setting, $facts := $component.settings -}}
+{{- if and $facts.secret $facts.required -}}
+{{- $needed = append $needed (include "coherence.secretSetting" (dict "component" $name "name" $setting)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if ne .Values.migrations.mode "none" -}}{{- $needed = concat $needed (list "DATABASE_URL_ADMIN" "NATS_URL_ADMIN") -}}{{- end -}}
+{{- $missing := list -}}
+{{- range $setting := $needed | uniq | sortAlpha -}}
+{{- if not (get $values $setting) -}}{{- $missing = append $missing $setting -}}{{- end -}}
+{{- end -}}
+{{- if $missing -}}
+{{- $problems = append $problems (printf "these secret settings are missing: %s. Name a Secret that holds them in secrets.existingSecret, write them in secrets.values, or set profiles=evaluation for a trial" (join ", " $missing)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $component := $platform.components -}}
+{{- $section := fromYaml (include "coherence.component" (dict "root" $root "component" $name)) -}}
+{{- $plain := fromYaml (include "coherence.plainSettings" (dict "root" $root "component" $name "known" $component)) -}}
+{{- range $setting, $facts := $component.settings -}}
+{{- if and $facts.required (not $facts.secret) (not (get $plain $setting)) -}}
+{{- $problems = append $problems (printf "settings.%s is missing; %s needs it" $setting $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq $section.autoscaling.type "keda") (not $section.autoscaling.natsMonitoringEndpoint) -}}
+{{- $problems = append $problems (printf "components.%s.autoscaling.natsMonitoringEndpoint is missing; keda reads the job queues there" $name) -}}
+{{- end -}}
+{{- if and (eq $section.autoscaling.type "keda") (not (concat (default list $component.consumers) $section.autoscaling.extraTriggers)) -}}
+{{- $problems = append $problems (printf "components.%s has no job queue to scale by; use autoscaling.type hpa" $name) -}}
+{{- end -}}
+{{- if lt (int $section.terminationGracePeriodSeconds) (add (int $section.drainSeconds) 26) -}}
+{{- $problems = append $problems (printf "components.%s.terminationGracePeriodSeconds must be at least drainSeconds + 26, the time that a service may take to finish its work" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.workspace.file .Values.workspace.existingConfigMap -}}
+{{- $problems = append $problems "workspace.file and workspace.existingConfigMap exclude each other" -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{- $problems = append $problems "ingress.hosts is empty although ingress.enabled is true" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- $problems = append $problems "httpRoute.parentRefs is empty although httpRoute.enabled is true" -}}
+{{- end -}}
+{{- if $problems -}}
+{{- fail (printf "\n\nThe values cannot work:\n  - %s\n" (join "\n  - " $problems)) -}}
+{{- end -}}
+{{- end -}}

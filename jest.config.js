@@ -1,0 +1,34 @@
+/** Tiers: unit (beside the code, no servers), integration and e2e (real PostgreSQL, NATS and S3, started once per run). */
+const tier = (displayName, testMatch) => ({
+  displayName,
+  testMatch,
+  testEnvironment: 'node',
+  transform: {},
+  extensionsToTreatAsEsm: ['.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/.data/'],
+  modulePathIgnorePatterns: ['<rootDir>/.data/'],
+  watchPathIgnorePatterns: ['<rootDir>/.data/'],
+});
+
+const servers = {
+  globalSetup: '<rootDir>/test/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/test/jest/global-teardown.ts',
+};
+
+export default {
+  projects: [
+    tier('unit', [
+      '<rootDir>/libs/**/*.test.ts',
+      '<rootDir>/services/**/*.test.ts',
+      '<rootDir>/tools/**/*.test.ts',
+      '<rootDir>/test/architecture/**/*.test.ts',
+    ]),
+    { ...tier('integration', ['<rootDir>/test/integration/**/*.test.ts']), ...servers },
+    tier('helm', ['<rootDir>/test/helm/**/*.test.ts']),
+    { ...tier('e2e', ['<rootDir>/test/e2e/**/*.test.ts']), ...servers },
+    tier('load', ['<rootDir>/test/load/**/*.test.ts']),
+  ],
+  reporters: ['default', '<rootDir>/test/jest/contract-reporter.ts'],
+  testTimeout: 90_000,
+  maxWorkers: 2,
+};

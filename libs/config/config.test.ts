@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { Type } from '#libs/contract';
+import {
+  ConfigError,
+  databaseSettings,
+  loadConfig,
+  logSettings,
+  telemetrySettings,
+  natsSettings,
+  portSetting,
+  s3Settings,
+} from './index.ts';
+
+const schema = Type.Object({
+  ...natsSettings,
+  ...logSettings,
+  ...telemetrySettings,
+  PORT: portSetting('public HTTP', 8080),
+  FORCE: Type.Boolean({ default: false }),
+  RATIO: Type.Optional(Type.Number()),
+  NOTE: Type.Optional(Type.String()),
+});
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(schema, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('loadConfig (design/architecture.md §8)', () => {
+  it('takes text, numbers and booleans from the environment, the rest from the defaults', () => {
+    const config = loadConfig(schema, { NATS_URL: 'nats://localhost:4222', PORT: '9000', FORCE: 'TRUE', RATIO: '0.5', OTHER: 'x' });
+    expect(config).toEqual({
+      NATS_URL: 'nats://localhost:4222',
+      NATS_SUBJECT_PREFIX: '',
+      LOG_LEVEL: 'info',
+      METRICS_PORT: 9090,
+      OTEL_EXPORTER_OTLP_HEADERS: '',
+      OTEL_TRACES_SAMPLER_ARG: 1,
+      PORT: 9000,
+      FORCE: true,
+      RATIO: 0.5,
+    });
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  it('treats an empty variable as absent', () => {
+    expect(loadConfig(schema, { NATS_URL: 'nats://x', PORT: '', NOTE: '' })).toMatchObject({ PORT: 8080 });
+    expect(problemsOf({ NATS_URL: '' })).toEqual([expect.stringMatching(/^NATS_URL is missing/)]);
+  });
+
+  it('tells all problems at once, in words', () => {
+    const problems = problemsOf({
+      NATS_URL: 'localhost',
+      LOG_LEVEL: 'loud',
+      PORT: '70000',
+      METRICS_PORT: '9,090',
+      FORCE: 'maybe',
+      RATIO: 'half',
+    });
+    expect(problems).toEqual([
+      'NATS_URL must be a URL that starts with nats:// or tls:// (NATS server, e.g. nats://localhost:4222)',
+      expect.stringContaining('LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent'),
+      'METRICS_PORT must be a whole number (metrics and health)',
+      'PORT must be <= 65535 (public HTTP)',
+      'FORCE must be true or false',
+      expect.stringMatching(/^RATIO must be/),
+    ]);
+  });
+
+  it.each(['1e3', '0x10', '12 ', '1.0', ''])('refuses "%s" as a whole number, or takes the default when empty', (text) => {
+    expect(problemsOf({ NATS_URL: 'nats://x', PORT: text })).toHaveLength(text === '' ? 0 : 1);
+  });
+
+  it('never repeats a value, which may be a secret', () => {
+    const secret = 'hunter2-hunter2';
+    const all = Type.Object({ ...databaseSettings, ...s3Settings });
+    expect(() => loadConfig(all, { DATABASE_URL: secret, S3_ENDPOINT: secret })).toThrow(ConfigError);
+    expect(() => loadConfig(all, { DATABASE_URL: secret, S3_ENDPOINT: secret })).not.toThrow(secret);
+  });
+});

@@ -1,0 +1,171 @@
+/**
+ * Configuration from environment variables through a schema (architecture §8): read once per process, every problem told at
+ * once, before the process connects to anything.
+ */
+import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** Every problem of the environment in one readable message; values are never repeated, they may be secrets. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** A frozen configuration that satisfies the schema; names that the schema does not have are left out. */
+export type ConfigOf<Properties extends TProperties> = Readonly<Static<TObject<Properties>>>;
+
+/**
+ * Reads the variables that `schema` names. Text becomes an integer, number or boolean (`true`, `false`, `1`, `0`) where the
+ * schema asks for one; an empty variable counts as absent; an absent one takes the schema's default.
+ * @throws ConfigError with all problems.
+ */
+export function loadConfig<Properties extends TProperties>(
+  schema: TObject<Properties>,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ConfigOf<Properties> {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
+  const required = new Set(schema.required as readonly string[] | undefined);
+  for (const [name, property] of Object.entries<TSchema>(schema.properties)) {
+    const text = env[name];
+    if (text === undefined || text === '') {
+      const fallback = readKeyword(property, 'default');
+      if (fallback !== undefined) values[name] = fallback;
+      else if (required.has(name)) problems.push(`${name} is missing${describe(property)}`);
+      continue;
+    }
+    values[name] = coerce(text, property);
+    const [error] = Value.Errors(property, values[name]).toReversed();
+    if (error !== undefined) problems.push(`${name} ${wording(property, error.message)}${describe(property)}`);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(values) as ConfigOf<Properties>;
+}
+
+function coerce(text: string, schema: TSchema): unknown {
+  const type = readKeyword(schema, 'type');
+  if (type === 'integer') return /^[+-]?[0-9]+$/.test(text) ? Number(text) : text;
+  if (type === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
+  if (type !== 'boolean') return text;
+  if (/^(true|1|yes|on)$/i.test(text)) return true;
+  return /^(false|0|no|off)$/i.test(text) ? false : text;
+}
+
+function wording(schema: TSchema, message: string): string {
+  const choices = readKeyword(schema, 'anyOf') ?? readKeyword(schema, 'enum');
+  if (Array.isArray(choices)) {
+    const names = choices.map((choice: unknown) =>
+      String(typeof choice === 'object' && choice !== null ? readKeyword(choice, 'const') : choice),
+    );
+    return `must be one of ${names.join(', ')}`;
+  }
+  const type = readKeyword(schema, 'type');
+  if (type === 'boolean') return 'must be true or false';
+  if (type === 'integer' && /integer|number/.test(message)) return 'must be a whole number';
+  const pattern = readKeyword(schema, 'errorMessage');
+  return typeof pattern === 'string' ? pattern : message;
+}
+
+function describe(schema: TSchema): string {
+  const description = readKeyword(schema, 'description');
+  return typeof description === 'string' ? ` (${description})` : '';
+}
+
+function readKeyword(schema: object, keyword: string): unknown {
+  return (schema as Record<string, unknown>)[keyword];
+}
+
+const url = (description: string, protocols: string): TSchemaString =>
+  Type.String({
+    description,
+    pattern: `^(${protocols})://[^\\s]+$`,
+    errorMessage: `must be a URL that starts with ${protocols.replace('|', ':// or ')}://`,
+  });
+type TSchemaString = ReturnType<typeof Type.String>;
+
+/** Marks a setting that must not be shown or kept beside ordinary ones: the chart takes it from a Secret. */
+export function secret<Schema extends TSchema>(schema: Schema): Schema {
+  return { ...schema, writeOnly: true };
+}
+
+const port = (description: string, fallback: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
+
+/** NATS server and the prefix that lets several installations share one. */
+export const natsSettings = {
+  NATS_URL: secret(url('NATS server, e.g. nats://localhost:4222', 'nats|tls')),
+  NATS_SUBJECT_PREFIX: Type.String({
+    default: '',
+    pattern: '^[A-Za-z0-9_-]*$',
+    description: 'first token of every subject and beginning of every stream name',
+  }),
+};
+
+/** PostgreSQL, with the size of this process's pool. */
+export const databaseSettings = {
+  DATABASE_URL: secret(url('PostgreSQL, e.g. postgresql://user:password@localhost:5432/coherence', 'postgresql|postgres')),
+  DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'connections of this process' }),
+};
+
+/** Object store: anything that speaks S3. */
+export const s3Settings = {
+  S3_ENDPOINT: url('object store, e.g. http://localhost:9000', 'http|https'),
+  S3_REGION: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
+  S3_BUCKET: Type.String({ default: 'coherence', minLength: 3, description: 'bucket; made when missing' }),
+  S3_ACCESS_KEY_ID: secret(Type.String({ description: 'access key of the object store' })),
+  S3_SECRET_ACCESS_KEY: secret(Type.String({ description: 'secret key of the object store' })),
+  S3_FORCE_PATH_STYLE: Type.Boolean({ default: true, description: 'bucket in the path instead of the host name' }),
+};
+
+/** Least severe level that is written. */
+export const logSettings = {
+  LOG_LEVEL: Type.Union(
+    [
+      Type.Literal('trace'),
+      Type.Literal('debug'),
+      Type.Literal('info'),
+      Type.Literal('warn'),
+      Type.Literal('error'),
+      Type.Literal('fatal'),
+      Type.Literal('silent'),
+    ],
+    { default: 'info', description: 'least severe level that is written' },
+  ),
+};
+
+/** Metrics, health and traces (operations, Signals); port 0 takes any free one. */
+export const telemetrySettings = {
+  METRICS_PORT: port('metrics and health', 9090),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    url('collector of traces (OTLP over HTTP, without /v1/traces), e.g. http://localhost:4318; unset = no traces', 'http|https'),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(Type.String({ default: '', description: 'headers for the collector, name=value,…' })),
+  OTEL_TRACES_SAMPLER_ARG: Type.Number({ default: 1, minimum: 0, maximum: 1, description: 'share of traces that are kept, 0 to 1' }),
+};
+
+/** Of services that speak HTTP (operations, availability). */
+export const drainSettings = {
+  DRAIN_WINDOW_SECONDS: Type.Integer({
+    default: 3,
+    minimum: 0,
+    maximum: 5,
+    description: 'time after SIGTERM in which requests are still taken, each answer closing its connection, before the port is closed',
+  }),
+};
+
+/** Private addresses that outgoing calls may reach. */
+export const outboundSettings = {
+  OUTBOUND_ALLOWED_HOSTS: Type.String({
+    default: '',
+    description: 'comma-separated host[:port] that outgoing calls may reach although private',
+  }),
+};
+
+/** A port with a default, for a service that listens. */
+export const portSetting = port;
+/** A URL of one of the protocols, e.g. `urlSetting('meeting provider', 'http|https')`. */
+export const urlSetting = url;

@@ -1,0 +1,82 @@
+/**
+ * Operations that every service with jobs has, for the admin CLI. Here and not in the job library, so that whoever reads a contract does
+ * not load the database with it.
+ */
+import { Type } from 'typebox';
+import { rpc } from './declarations.ts';
+
+const stateSchema = Type.Union([Type.Literal('queued'), Type.Literal('running'), Type.Literal('succeeded'), Type.Literal('dead')], {
+  description: 'queued → running → succeeded or dead; running → queued for a retry; dead → queued by redrive',
+});
+const uuidSchema = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+
+const facts = {
+  id: uuidSchema,
+  type: Type.String(),
+  key: nullable(Type.String({ description: 'one waiting job per type and key' })),
+  state: stateSchema,
+  attempts: Type.Integer({ description: 'attempts begun in this life' }),
+  percent: Type.Integer({ description: '0 to 100' }),
+  phase: nullable(Type.String()),
+  error: nullable(Type.String({ description: 'of the last attempt that failed' })),
+  worker: nullable(Type.String({ description: 'process of the last attempt' })),
+  request_id: nullable(Type.String({ description: 'request that caused the job' })),
+  created_at: Type.String(),
+  run_at: Type.String({ description: 'a queued job is not run before' }),
+  started_at: nullable(Type.String({ description: 'begin of the last attempt' })),
+  finished_at: nullable(Type.String({ description: 'when it succeeded or died' })),
+};
+
+/** One job without its payload. */
+export const jobSchema = Type.Object(facts);
+/** One job with everything. */
+export const jobDetailsSchema = Type.Object({
+  ...facts,
+  payload: Type.Unknown(),
+  result: Type.Unknown(),
+  traceparent: nullable(Type.String()),
+});
+
+const filterSchema = {
+  type: Type.Optional(Type.String({ maxLength: 200 })),
+  key: Type.Optional(Type.String({ maxLength: 500 })),
+  error: Type.Optional(Type.String({ maxLength: 200, description: 'part of the error text' })),
+};
+const count = (name: string) => Type.Object({ [name]: Type.Integer({ description: 'how many jobs' }) });
+
+/** RPCs `<service>.jobs.list|show|redrive|cancel`, to be spread into the service's contract. */
+export function jobAdminRpcs(service: string) {
+  return {
+    jobsList: rpc({
+      subject: `${service}.jobs.list`,
+      summary: 'Lists jobs, newest first',
+      request: Type.Object({
+        state: Type.Optional(stateSchema),
+        ...filterSchema,
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+        before: Type.Optional(uuidSchema),
+      }),
+      reply: Type.Object({ items: Type.Array(jobSchema) }),
+    }),
+    jobsShow: rpc({
+      subject: `${service}.jobs.show`,
+      summary: 'Shows one job with payload and result',
+      request: Type.Object({ id: uuidSchema }),
+      reply: jobDetailsSchema,
+    }),
+    jobsRedrive: rpc({
+      subject: `${service}.jobs.redrive`,
+      summary: 'Queues dead jobs again: one, or all that match',
+      request: Type.Object({ id: Type.Optional(uuidSchema), ...filterSchema }),
+      reply: count('redriven'),
+      timeoutMs: 60_000,
+    }),
+    jobsCancel: rpc({
+      subject: `${service}.jobs.cancel`,
+      summary: 'Ends a queued or running job as dead',
+      request: Type.Object({ id: uuidSchema }),
+      reply: count('cancelled'),
+    }),
+  };
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { AppError, appError, notFound, toErrorBody, unavailable } from './index.ts';
+
+describe('AppError (spec 01 and 02, Errors)', () => {
+  it('carries code, reason, message and details to the wire', () => {
+    expect(appError('conflict', 'version_conflict', 'Stale version.', { currentVersion: 3 }).toBody()).toEqual({
+      code: 'conflict',
+      reason: 'version_conflict',
+      message: 'Stale version.',
+      details: { currentVersion: 3 },
+    });
+    expect(notFound().toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
+  });
+
+  it('knows status and retryability of its code', () => {
+    expect([notFound().status, notFound().retryable]).toEqual([404, false]);
+    expect([unavailable().status, unavailable().retryable]).toEqual([503, true]);
+    expect(new AppError({ code: 'internal', message: 'x' }).status).toBe(500);
+  });
+});
+
+describe('toErrorBody', () => {
+  it('shows a fault without its text', () => {
+    expect(toErrorBody(new Error('password=hunter2'))).toEqual({ code: 'internal', message: 'Internal error' });
+    expect(toErrorBody('boom')).toEqual({ code: 'internal', message: 'Internal error' });
+  });
+});

@@ -1,0 +1,93 @@
+/**
+ * The one error class of the platform and its table of codes. Every surface (`/api`, `/api/v1`, RPC) maps from here.
+ */
+
+/** Code → HTTP status, the code shown on `/api/v1` (spec 02, Errors) and whether a caller may simply try again. */
+export const errorCodes = {
+  bad_request: { status: 400, v1: 'validation_error', retryable: false },
+  unauthenticated: { status: 401, v1: 'unauthenticated', retryable: false },
+  permission_denied: { status: 403, v1: 'permission_denied', retryable: false },
+  not_found: { status: 404, v1: 'not_found', retryable: false },
+  method_not_allowed: { status: 405, v1: 'method_not_allowed', retryable: false },
+  conflict: { status: 409, v1: 'conflict', retryable: false },
+  precondition_failed: { status: 412, v1: 'precondition_failed', retryable: false },
+  payload_too_large: { status: 413, v1: 'payload_too_large', retryable: false },
+  range_not_satisfiable: { status: 416, v1: 'range_not_satisfiable', retryable: false },
+  unprocessable: { status: 422, v1: 'validation_error', retryable: false },
+  rate_limited: { status: 429, v1: 'rate_limited', retryable: true },
+  internal: { status: 500, v1: 'server_error', retryable: true },
+  unavailable: { status: 503, v1: 'server_error', retryable: true },
+  deadline_exceeded: { status: 503, v1: 'server_error', retryable: true },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** What travels over NATS and what the surfaces render. */
+export interface ErrorBody {
+  code: ErrorCode;
+  /** Application code such as `version_conflict`; absent for errors that use the framework envelope `{detail}`. */
+  reason?: string;
+  message: string;
+  /** Extra keys of the envelope, e.g. `{currentVersion: 3}`. Never secrets, never speech. */
+  details?: Record<string, unknown>;
+}
+
+/**
+ * An expected failure with a code. Anything else that is thrown is a fault: logged at the border and shown as `internal`.
+ * On `/api`: with a reason `{error: reason, message, ...details}`, without one `{detail: message}` (spec 01, Errors).
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly reason: string | undefined;
+  readonly details: Record<string, unknown>;
+
+  constructor(body: ErrorBody, options?: ErrorOptions) {
+    super(body.message, options);
+    this.name = 'AppError';
+    this.code = body.code;
+    this.reason = body.reason;
+    this.details = body.details ?? {};
+  }
+
+  get status(): number {
+    return errorCodes[this.code].status;
+  }
+
+  get retryable(): boolean {
+    return errorCodes[this.code].retryable;
+  }
+
+  toBody(): ErrorBody {
+    return {
+      code: this.code,
+      ...(this.reason === undefined ? {} : { reason: this.reason }),
+      message: this.message,
+      ...(Object.keys(this.details).length === 0 ? {} : { details: this.details }),
+    };
+  }
+}
+
+/** An application error: `{error: reason, message, ...details}`. */
+export function appError(code: ErrorCode, reason: string, message: string, details?: Record<string, unknown>): AppError {
+  return new AppError({ code, reason, message, ...(details === undefined ? {} : { details }) });
+}
+
+/** 404 in the framework envelope, `{detail: message}`. */
+export function notFound(message = 'Not Found'): AppError {
+  return new AppError({ code: 'not_found', message });
+}
+
+/** 400 without a reason of its own: `validation_error` on `/api/v1`, `{detail: message}` elsewhere. */
+export function badRequest(message: string): AppError {
+  return new AppError({ code: 'bad_request', message });
+}
+
+/** 503: a dependency is missing or the service is overloaded; clients may retry. */
+export function unavailable(message = 'Service unavailable', options?: ErrorOptions): AppError {
+  return new AppError({ code: 'unavailable', message }, options);
+}
+
+/** Whatever was thrown as an ErrorBody; faults become `internal` without their text, which may hold data. */
+export function toErrorBody(error: unknown): ErrorBody {
+  return error instanceof AppError ? error.toBody() : { code: 'internal', message: 'Internal error' };
+}

@@ -1,0 +1,170 @@
+/**
+ * The edge of the HTTP surface as one koa middleware: request id, surface, CORS, one error mapper, one log line and one
+ * observation per request. Everything else is a route.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import Koa, { type Next } from 'koa';
+import { AppError, notFound } from '#libs/errors';
+import { type DrainOptions, prepareDrain } from '#libs/lifecycle';
+import type { Logger } from '#libs/logger';
+import { getTracer, newRequestId, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
+import { createCors, isPreflight } from './cors.ts';
+import { renderError } from './envelope.ts';
+import { type ExchangeState, findSurface, type HttpContext } from './exchange.ts';
+
+export interface AppOptions {
+  logger: Logger;
+  /** Value of `X-Api-Version` on every answer of `/api/*`. */
+  apiVersion: string;
+  corsAllowedOrigins: readonly string[];
+  /** Proxies before this server that append to `X-Forwarded-For`; 0 = believe the socket only. */
+  trustedProxyHops: number;
+  /** Called once per request after its answer is sent or broken; `route` is a template. */
+  observe?: (observation: { method: string; route: string; status: number; seconds: number }) => void;
+}
+
+export type HttpApp = Koa<ExchangeState>;
+
+/** nginx's word for a client that went away before the answer. */
+const clientGoneStatus = 499;
+const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The koa application with its edge. Routes are added by `mountRoutes`; without them every path is 404. */
+export function createApp(options: AppOptions): HttpApp {
+  const app: HttpApp = new Koa<ExchangeState>();
+  const addCors = createCors(options.corsAllowedOrigins);
+  const { logger } = options;
+
+  app.use(async (ctx: HttpContext, next: Next) => {
+    const { req, res } = ctx;
+    const path = ctx.path;
+    const given = req.headers['x-request-id'];
+    const requestId = typeof given === 'string' && requestIdPattern.test(given) ? given : newRequestId();
+    const surface = findSurface(path);
+    const parent = req.headers['traceparent'] as string | undefined;
+    const span = getTracer()?.start(ctx.method, 'server', { 'request.id': requestId }, parent);
+    const state: ExchangeState = {
+      requestId,
+      surface,
+      startedAt: performance.now(),
+      route: 'unmatched',
+      actor: undefined,
+      traceparent: span?.traceparent ?? newTraceparent(parent),
+      trustedProxyHops: options.trustedProxyHops,
+    };
+    ctx.state = state;
+    res.once('close', () => {
+      const seconds = (performance.now() - state.startedAt) / 1000;
+      const status = res.writableFinished ? res.statusCode : clientGoneStatus;
+      const { route } = state;
+      const traceId = readTraceId(state.traceparent);
+      options.observe?.({ method: knownMethods.has(ctx.method) ? ctx.method : 'other', route, status, seconds });
+      logger.info({ requestId, traceId, method: ctx.method, path, route, status, durationMs: Math.round(seconds * 1e5) / 100 }, 'request');
+      span?.end(describeExchange(ctx.method, route, status));
+    });
+    res.setHeader('X-Request-Id', requestId);
+    if (surface !== 'other') res.setHeader('X-Api-Version', options.apiVersion);
+    if (surface === 'api') addCors(ctx);
+    try {
+      if (surface === 'api' && isPreflight(ctx)) {
+        state.route = 'preflight';
+        ctx.status = 204;
+        return;
+      }
+      await (span === undefined ? next() : span.run(next));
+    } catch (error) {
+      answerError(ctx, error, logger);
+    }
+  });
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isClientGone(error)) logger.error({ err: error }, 'answer could not be sent');
+  });
+  return app;
+}
+
+/** What a trace tells of an HTTP exchange; only the server's own failures are errors. */
+function describeExchange(method: string, route: string, status: number): Parameters<Span['end']>[0] {
+  const attributes = { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status };
+  return { name: `${method} ${route}`, attributes, error: status >= 500 ? String(status) : undefined };
+}
+
+/** Answers with the surface's envelope; an answer that has begun is broken instead, so that it cannot pass for a complete one. */
+function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
+  const { res, state } = ctx;
+  // A fault of a service was logged there, under the same request id.
+  if (!(error instanceof AppError)) {
+    logger.error({ err: error, requestId: state.requestId, traceId: readTraceId(state.traceparent), route: state.route }, 'request failed');
+  }
+  if (res.headersSent || res.destroyed) {
+    ctx.respond = false;
+    res.destroy();
+    return;
+  }
+  const answer = renderError(state.surface, error);
+  ctx.respond = true;
+  for (const name of ['Content-Type', 'Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag', 'Cache-Control'])
+    res.removeHeader(name);
+  ctx.status = answer.status;
+  for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
+  res.setHeader('Content-Type', 'application/json');
+  ctx.body = answer.body;
+}
+
+/** The last middleware: nothing matched. */
+export function answerNotFound(): never {
+  throw notFound();
+}
+
+function isClientGone(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ERR_STREAM_PREMATURE_CLOSE' || error.code === 'ECANCELED';
+}
+
+export interface HttpServer {
+  /** Resolves with the port really used. @throws Error when it is taken. */
+  listen(port: number): Promise<number>;
+  /** Ends it as `prepareDrain` of libs/lifecycle says. */
+  drain(options: DrainOptions): Promise<void>;
+}
+
+/** The node server of an app: its limits, its answers to requests that are no HTTP, and its orderly end. */
+export function createHttpServer(app: HttpApp, options: { apiVersion: string; portName: string }): HttpServer {
+  const handle = app.callback();
+  const server: Server = createServer({ keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 0 }, (req, res) => {
+    void handle(req, res);
+  });
+  const drain = prepareDrain(server);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket, options.apiVersion));
+  return {
+    listen: (port) =>
+      new Promise((resolve, reject) => {
+        server.once('error', (error: NodeJS.ErrnoException) =>
+          reject(
+            error.code === 'EADDRINUSE' ? new Error(`${options.portName} ${port} is in use by another process`, { cause: error }) : error,
+          ),
+        );
+        server.listen(port, () => resolve((server.address() as AddressInfo).port));
+      }),
+    drain,
+  };
+}
+
+/** What the parser refuses never reaches koa; it gets the framework envelope all the same. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, apiVersion: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'Request header fields too large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'Request timeout']
+        : ['400 Bad Request', 'Bad request'];
+  const body = JSON.stringify({ detail });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+      `X-Request-Id: ${newRequestId()}\r\nX-Api-Version: ${apiVersion}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,52 @@
+/** One HTTP exchange as the library's parts see it: koa's context with what the edge knows of the request. */
+import type { ParameterizedContext } from 'koa';
+import type { Actor } from '#libs/contract';
+
+/** `/api/*` answers with `{detail}` or `{error, message}`, `/api/v1/*` with `{code, message, retryable}` (spec 02, Errors). */
+export type Surface = 'api' | 'v1' | 'other';
+
+export interface ExchangeState {
+  /** From `X-Request-Id` or made here; in every answer, log line and hop. */
+  requestId: string;
+  surface: Surface;
+  /** `performance.now()` at arrival. */
+  startedAt: number;
+  /** Template of the matched route, or `unmatched`; never an id (it labels metrics). */
+  route: string;
+  actor: Actor | undefined;
+  /** W3C trace context of what is done for this request. */
+  traceparent: string;
+  /** Hops before this server whose `X-Forwarded-For` entries are believed. */
+  trustedProxyHops: number;
+}
+
+export type HttpContext = ParameterizedContext<ExchangeState>;
+
+export function findSurface(path: string): Surface {
+  if (!path.startsWith('/api')) return 'other';
+  const next = path.charCodeAt(4);
+  if (Number.isNaN(next)) return 'api';
+  if (next !== 47) return 'other';
+  return path === '/api/v1' || path.startsWith('/api/v1/') ? 'v1' : 'api';
+}
+
+/**
+ * Address of the client: the peer's, or with `hops` trusted proxies the entry that the outermost of them wrote. Entries further
+ * left are the client's own words.
+ */
+export function readClientAddress(ctx: HttpContext): string {
+  const peer = ctx.req.socket.remoteAddress ?? '';
+  const hops = ctx.state.trustedProxyHops;
+  const forwarded = hops === 0 ? undefined : ctx.req.headers['x-forwarded-for'];
+  if (forwarded === undefined) return plainAddress(peer);
+  const entries = String(forwarded)
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  return plainAddress(entries.at(-hops) ?? entries[0] ?? peer);
+}
+
+/** IPv4 addresses seen through an IPv6 socket are written as IPv4, so that limits count them once. */
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}

@@ -1,0 +1,260 @@
+/**
+ * Turns the route table into middleware. Order of checks: route → 405 → authentication → body parse 400 → validation 422 →
+ * handler (spec 03 §1). Everything that can be computed from a route is computed once, here.
+ */
+import { Router } from '@koa/router';
+import type { Middleware } from 'koa';
+import type { Actor, AuthClass, Route, RouteInput, Rpc } from '#libs/contract';
+import { unavailable } from '#libs/errors';
+import type { CallContext, RawReply } from '#libs/nats';
+import { answerNotFound, type HttpApp } from './app.ts';
+import { readJsonBody } from './body.ts';
+import { invalidInput, MethodNotAllowed, type ValidationItem } from './envelope.ts';
+import { type ExchangeState, type HttpContext, readClientAddress } from './exchange.ts';
+import { createGate, type Gate } from './gate.ts';
+import { absentId, compileParameters } from './parameters.ts';
+import { type ReplyShape, sendReply } from './reply.ts';
+import { compileCheck, listUnstorable } from './validation.ts';
+
+/** What a handler of the gateway gets; it answers through `ctx`. */
+export interface HandlerCall {
+  readonly ctx: HttpContext;
+  readonly route: Route;
+  readonly input: RouteInput;
+  readonly call: CallContext;
+}
+export type RouteHandler = (call: HandlerCall) => Promise<void> | void;
+
+export interface MountOptions {
+  /** Says who calls. @throws AppError unauthenticated or permission_denied. */
+  authenticate: (auth: AuthClass, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
+  /** Calls the operation; normally the bus's `callRaw`. */
+  callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
+  handlers: Readonly<Record<string, RouteHandler>>;
+  /** Requests worked at the same time; more are answered with 503, except on routes that are never shed. */
+  maxInFlight: number;
+}
+
+/** What all operations of an app share. */
+interface Load {
+  inFlight: number;
+  readonly max: number;
+  readonly gate: Gate;
+}
+
+interface Operation {
+  readonly route: Route;
+  run(ctx: HttpContext): Promise<void>;
+}
+
+const defaultDeadlineMs = 15_000;
+/** Large JSON bodies (4 MiB at most, several times that while they are worked on) at the same time; more wait. */
+const maxLargeBodies = 64;
+const none: Record<string, unknown> = Object.freeze({});
+const bodyLocation = ['body', 'payload'] as const;
+
+/**
+ * Adds the routes to the app, and 404 for everything else.
+ * @throws Error when a route names a handler that is not there, a handler no route, or two routes share method and path or operation id.
+ */
+export function mountRoutes(app: HttpApp, routes: readonly Route[], options: MountOptions): void {
+  checkTable(routes, options.handlers);
+  const load = { inFlight: 0, max: options.maxInFlight, gate: createGate(maxLargeBodies) };
+  // The router tries its patterns one by one; a router for each number of segments leaves it a few.
+  const routers = new Map<number, ReturnType<typeof createRouter>>();
+  const byPath = Map.groupBy(routes, (route) => route.path.replace(/\/$/, ''));
+  const paths = [...byPath.entries()].toSorted(([left], [right]) => compareSpecificity(left, right));
+  for (const [path, group] of paths) {
+    const operations = new Map(group.map((route) => [route.method as string, compileOperation(route, options, load)]));
+    const read = operations.get('GET');
+    if (read !== undefined) operations.set('HEAD', read);
+    const allow = [...operations.keys()].toSorted().join(', ');
+    const segments = countSegments(path);
+    const router = routers.get(segments) ?? createRouter();
+    routers.set(segments, router);
+    router.router.all(toRouterPath(path), (ctx) => dispatch(ctx as unknown as HttpContext, path, operations, allow));
+  }
+  app.use((ctx, next) => routers.get(countSegments(ctx.path))?.route(ctx, next) ?? next());
+  app.use(answerNotFound);
+}
+
+function createRouter(): { router: Router; route: Middleware<ExchangeState> } {
+  const router = new Router({ sensitive: true });
+  return { router, route: router.routes() as unknown as Middleware<ExchangeState> };
+}
+
+/** Slashes of a path, one at its end not counted. */
+function countSegments(path: string): number {
+  let count = 0;
+  for (let index = path.indexOf('/'); index !== -1 && index < path.length - 1; index = path.indexOf('/', index + 1)) count++;
+  return count;
+}
+
+function dispatch(ctx: HttpContext, path: string, operations: ReadonlyMap<string, Operation>, allow: string): Promise<void> {
+  ctx.state.route = path;
+  const operation = operations.get(ctx.method);
+  if (operation !== undefined) return operation.run(ctx);
+  if (ctx.method !== 'OPTIONS' || ctx.state.surface !== 'api') throw new MethodNotAllowed(allow);
+  ctx.res.setHeader('Allow', `${allow}, OPTIONS`);
+  ctx.status = 204;
+  return Promise.resolve();
+}
+
+/** `{name}` becomes `:name`; the router's own signs are quoted. */
+function toRouterPath(path: string): string {
+  return path.replace(/[:*?+()[\]!\\]/g, String.raw`\$&`).replace(/\{([a-z_]+)\}/g, ':$1');
+}
+
+/** Fixed segments before parameters, so that `/conversations/search` is no id. */
+function compareSpecificity(left: string, right: string): number {
+  const order = (path: string): string => path.replace(/\{[a-z_]+\}/g, '\u{10ffff}');
+  return order(left) < order(right) ? -1 : 1;
+}
+
+function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, RouteHandler>>): void {
+  const operations = new Set<string>();
+  const places = new Set<string>();
+  const named = new Set<string>();
+  for (const route of routes) {
+    const place = `${route.method} ${route.path.replace(/\/$/, '').replace(/\{[a-z_]+\}/g, '{}')}`;
+    if (places.has(place)) throw new Error(`route ${place} is declared twice`);
+    if (operations.has(route.operationId)) throw new Error(`operation id ${route.operationId} is declared twice`);
+    if (route.handler !== undefined && !Object.hasOwn(handlers, route.handler)) {
+      throw new Error(`route ${place}: there is no handler "${route.handler}"`);
+    }
+    places.add(place);
+    operations.add(route.operationId);
+    if (route.handler !== undefined) named.add(route.handler);
+  }
+  for (const name of Object.keys(handlers)) if (!named.has(name)) throw new Error(`handler "${name}" has no route`);
+}
+
+function compileOperation(route: Route, options: MountOptions, load: Load): Operation {
+  const readInput = compileInput(route, load.gate);
+  const deadlineMs = route.deadlineMs ?? defaultDeadlineMs;
+  const perform = compilePerform(route, options);
+  const run = async (ctx: HttpContext): Promise<void> => {
+    if (load.inFlight >= load.max && route.neverShed !== true) throw unavailable('The service is busy');
+    load.inFlight++;
+    ctx.res.once('close', () => void load.inFlight--);
+    const deadline = Date.now() + deadlineMs;
+    const actor = await options.authenticate(route.auth, ctx);
+    ctx.state.actor = actor;
+    const input = await readInput(ctx, actor, deadline);
+    const { requestId, traceparent } = ctx.state;
+    await perform(ctx, input, { requestId, actor, traceparent, deadlineMs: deadline });
+  };
+  return { route, run };
+}
+
+function compilePerform(
+  route: Route,
+  options: MountOptions,
+): (ctx: HttpContext, input: RouteInput, call: CallContext) => Promise<void> | void {
+  const { rpc, handler: name } = route;
+  if (rpc === undefined) {
+    const handler = options.handlers[name ?? ''];
+    if (handler === undefined) throw new Error(`route ${route.path}: there is no handler "${name}"`);
+    return (ctx, input, call) => handler({ ctx, route, input, call });
+  }
+  const shapes = compileShapes(route);
+  const toRequest = route.toRequest ?? defaultRequest(route);
+  return async (ctx, input, call) => {
+    const reply = await options.callRaw(rpc, toRequest(input), call);
+    for (const [header, value] of Object.entries(route.responseHeaders?.(input) ?? {})) ctx.res.setHeader(header, value);
+    await sendReply(ctx, reply, shapes(reply.outcome));
+  };
+}
+
+/** Status and content type by outcome. */
+function compileShapes(route: Route): (outcome: string | undefined) => ReplyShape {
+  const shape = (status: number): ReplyShape => ({
+    status,
+    contentType: route.replies[status]?.contentType ?? 'application/json',
+    etag: route.etag === true && route.method === 'GET',
+  });
+  const usual = shape(route.status ?? 200);
+  const others = new Map(Object.entries(route.outcomes ?? {}).map(([outcome, status]) => [outcome, shape(status)]));
+  return (outcome) => (outcome === undefined ? usual : (others.get(outcome) ?? usual));
+}
+
+/** Declared body fields, query and path together; the path wins, so that no body can name another row. */
+function defaultRequest(route: Route): (input: RouteInput) => unknown {
+  const { properties = {}, additionalProperties } = (route.body?.schema ?? {}) as { properties?: object; additionalProperties?: unknown };
+  // Only a schema that says so lets undeclared fields through to the operation; else they are ignored (spec 03 §1).
+  const fields = additionalProperties === true ? undefined : Object.keys(properties);
+  return ({ body, query, params }) => ({ ...pickFields(body, fields), ...query, ...params });
+}
+
+function pickFields(body: unknown, fields: readonly string[] | undefined): Record<string, unknown> {
+  if (typeof body !== 'object' || body === null) return {};
+  const source = body as Record<string, unknown>;
+  if (fields === undefined) return source;
+  return Object.fromEntries(fields.filter((field) => Object.hasOwn(source, field)).map((field) => [field, source[field]]));
+}
+
+/** Reads and validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 413, 422. */
+function compileInput(
+  route: Route,
+  gate: Gate,
+): (ctx: HttpContext, actor: Actor | undefined, deadlineMs: number) => RouteInput | Promise<RouteInput> {
+  const readParameters = compileParameters(route);
+  const finish = (ctx: HttpContext, actor: Actor | undefined, body: unknown, bodyProblems: ValidationItem[]): RouteInput => {
+    const raw = { path: (ctx as { params?: Record<string, string> }).params ?? {}, query: ctx.querystring, headers: ctx.req.headers };
+    if (route.rawBody !== undefined) return new Input(raw.path, none, none, undefined, actor, ctx);
+    const { params, query, headers, problems, absent } = readParameters(raw);
+    if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
+    if (absent) throw absentId();
+    return new Input(params, query, headers, body, actor, ctx);
+  };
+  const { body } = route;
+  if (body === undefined) return (ctx, actor) => finish(ctx, actor, undefined, []);
+  const check = compileCheck(body.schema, bodyLocation);
+  const deprecated = route.deprecatedFields ?? [];
+  return async (ctx, actor, deadlineMs) => {
+    await enterGate(ctx, gate, deadlineMs);
+    const { value, text } = await readJsonBody(ctx, body.optional === true);
+    if (deprecated.length > 0 && typeof value === 'object' && value !== null && deprecated.some((field) => Object.hasOwn(value, field))) {
+      ctx.res.setHeader('Deprecation', 'true');
+    }
+    return finish(ctx, actor, value, [...check(value), ...listUnstorable(value, text, bodyLocation)]);
+  };
+}
+
+/** A place for the body until the answer is sent. Compressed ones are as large as they may become. */
+async function enterGate({ req, res }: HttpContext, gate: Gate, deadlineMs: number): Promise<void> {
+  const { headers } = req;
+  const plainSize = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? '0' : undefined);
+  const size = headers['content-encoding'] === undefined ? plainSize : undefined;
+  const leave = await gate.enter(size, deadlineMs);
+  if (res.closed) leave();
+  else res.once('close', leave);
+}
+
+/** The address is rarely asked for and costs a system call. */
+class Input implements RouteInput {
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly headers: Record<string, unknown>;
+  readonly body: unknown;
+  readonly actor: Actor | undefined;
+  readonly #ctx: HttpContext;
+  constructor(
+    params: Record<string, unknown>,
+    query: Record<string, unknown>,
+    headers: Record<string, unknown>,
+    body: unknown,
+    actor: Actor | undefined,
+    ctx: HttpContext,
+  ) {
+    this.params = params;
+    this.query = query;
+    this.headers = headers;
+    this.body = body;
+    this.actor = actor;
+    this.#ctx = ctx;
+  }
+  get ip(): string {
+    return readClientAddress(this.#ctx);
+  }
+}

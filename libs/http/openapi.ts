@@ -1,0 +1,219 @@
+/**
+ * OpenAPI 3.1 from the route table (architecture §5): what a document says is what the same data makes the server do.
+ * JSON Schema 2020-12 is the dialect of both, so schemas go in as they are, named ones once under `components`.
+ */
+import type { ErrorReasons, Route } from '#libs/contract';
+import { errorCodes } from '#libs/errors';
+import { describeErrors } from './openapi-errors.ts';
+
+type Json = Record<string, unknown>;
+
+export interface OpenApiInfo {
+  title: string;
+  version: string;
+  description: string;
+  /** Which error envelopes the document describes. */
+  surface: 'api' | 'v1';
+  /** Real exchanges by operation id and status. */
+  examples?: OpenApiExamples;
+}
+
+export type OpenApiExamples = Readonly<
+  Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response: unknown }>>>
+>;
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Json;
+  readonly paths: Record<string, Record<string, Json>>;
+  readonly components: { schemas: Json; securitySchemes: Json; headers: Json };
+  readonly [key: string]: unknown;
+}
+
+/** Credentials by class (spec 01 and 02, Authentication). */
+const security: Record<Route['auth'], Record<string, string[]>[]> = {
+  none: [],
+  'shared-or-user': [{ sharedToken: [] }, { userToken: [] }],
+  user: [{ userToken: [] }],
+  coherence: [{ userToken: [] }],
+  shared: [{ sharedToken: [] }],
+  v1: [{ userToken: [] }],
+  'login-gate': [{ loginGate: [] }],
+  ops: [{ userToken: [] }],
+};
+
+const securitySchemes: Json = {
+  sharedToken: { type: 'http', scheme: 'bearer', description: "The server's shared token, `API_TOKEN`." },
+  userToken: { type: 'http', scheme: 'bearer', description: 'A per-user token from `POST /api/v1/auth/login`, valid for 24 hours.' },
+  loginGate: { type: 'apiKey', in: 'header', name: 'X-Svc-Api-Key', description: "The server's login gate key, `API_LOGIN_SECRET`." },
+};
+
+const headers: Json = {
+  RequestId: { description: 'The `X-Request-Id` of the request, or one made here.', schema: { type: 'string', maxLength: 128 } },
+  ETag: { description: "Strong validator: a digest of the body's bytes.", schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds after which to try again.', schema: { type: 'string' } },
+  Deprecation: { description: '`true` when the call used a field kept for old clients.', schema: { type: 'string', const: 'true' } },
+  WWWAuthenticate: { description: '`Bearer`.', schema: { type: 'string' } },
+};
+
+/** Builds one document of the documented routes given. @throws Error when two different schemas share a name. */
+export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenApiDocument {
+  const { surface, examples = {}, ...shown } = info;
+  const schemas: Json = {};
+  const paths: Record<string, Record<string, Json>> = {};
+  const documented = routes.filter((route) => route.documented !== false);
+  for (const route of documented) {
+    const item = (paths[route.path] ??= {});
+    item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), examples[route.operationId] ?? {});
+  }
+  const used = new Set(documented.flatMap((route) => security[route.auth].flatMap((entry) => Object.keys(entry))));
+  return {
+    openapi: '3.1.1',
+    info: shown,
+    servers: [{ url: '/' }],
+    tags: [...new Set(documented.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas,
+      securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
+      headers,
+    },
+  };
+}
+
+function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): Json {
+  const parameters = [
+    ...describeParameters('path', route.params, schemas),
+    ...describeParameters('query', route.query, schemas),
+    ...describeParameters('header', route.headers, schemas),
+    ...(route.etag === true && route.headers === undefined ? [ifNoneMatch] : []),
+  ];
+  const requestBody = describeBody(route, schemas);
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    security: security[route.auth],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(requestBody === undefined ? {} : { requestBody }),
+    responses: describeResponses(route, surface, schemas),
+  };
+}
+
+/** Puts each exchange beside the schema that it shows; the request is that of the first success. */
+function addExamples(operation: Json, examples: OpenApiExamples[string]): Json {
+  const responses = operation['responses'] as Record<string, { content?: Record<string, Json> }>;
+  for (const [status, { response }] of Object.entries(examples)) {
+    const [content] = Object.values(responses[status]?.content ?? {});
+    if (content !== undefined) content['example'] = response;
+  }
+  const success = Object.entries(examples).find(([status, { request }]) => Number(status) < 400 && request !== undefined);
+  const body = (operation['requestBody'] as { content: Record<string, Json> } | undefined)?.content['application/json'];
+  if (success !== undefined && body !== undefined) body['example'] = success[1].request;
+  return operation;
+}
+
+const ifNoneMatch: Json = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'Tags that the caller holds already.',
+  schema: { type: 'string' },
+};
+
+function describeParameters(source: 'path' | 'query' | 'header', schema: unknown, schemas: Json): Json[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = publish(property, schemas) as Json;
+    return {
+      name,
+      in: source,
+      required: source === 'path' || required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      ...(property['type'] === 'array' ? { style: 'form', explode: false } : {}),
+      schema: rest,
+    };
+  });
+}
+
+function describeBody(route: Route, schemas: Json): Json | undefined {
+  if (route.body !== undefined) {
+    const schema = publish(route.body.schema as unknown as Json, schemas, route.deprecatedFields);
+    return { required: route.body.optional !== true, content: { 'application/json': { schema } } };
+  }
+  if (route.upload !== undefined) {
+    const { part, description } = route.upload;
+    const file = { type: 'string', contentMediaType: 'application/octet-stream', description };
+    return {
+      required: true,
+      content: { 'multipart/form-data': { schema: { type: 'object', properties: { [part]: file }, required: [part] } } },
+    };
+  }
+  if (route.rawBody === undefined) return undefined;
+  const { contentType, description, schema } = route.rawBody;
+  return {
+    required: false,
+    description,
+    content: { [contentType]: schema === undefined ? {} : { schema: publish(schema as unknown as Json, schemas) } },
+  };
+}
+
+function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): Json {
+  const responses: Json = {};
+  const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
+  const deprecation = route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } };
+  const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
+  for (const [status, reply] of Object.entries(route.replies)) {
+    // An error in words only has its surface's envelope; see below.
+    if (Number(status) >= 400 && reply.schema === undefined) continue;
+    const contentType = reply.contentType ?? 'application/json';
+    responses[status] = {
+      description: reply.description,
+      headers: { ...requestId, ...deprecation, ...(Number(status) < 300 ? etag : {}) },
+      ...(reply.schema === undefined ? {} : { content: { [contentType]: { schema: publish(reply.schema as unknown as Json, schemas) } } }),
+    };
+  }
+  if (route.etag === true)
+    responses['304'] ??= { description: 'The caller holds this representation already.', headers: { ...requestId, ...etag } };
+  for (const { status, description, schema } of describeErrors(route, surface, joinReasons(route), schemas)) {
+    const extra: Json = {};
+    if (status === 401) extra['WWW-Authenticate'] = { $ref: '#/components/headers/WWWAuthenticate' };
+    if (status === 429 || status === 503) extra['Retry-After'] = { $ref: '#/components/headers/RetryAfter' };
+    responses[String(status)] ??= { description, headers: { ...requestId, ...extra }, content: { 'application/json': { schema } } };
+  }
+  return responses;
+}
+
+/** Application errors of the operation and of the route, by status. */
+function joinReasons(route: Route): Map<number, { reason: string; when: string }[]> {
+  const reasons: ErrorReasons = { ...route.rpc?.errors, ...route.errors };
+  const entries = Object.entries(reasons).map(([reason, { code, when }]) => ({ status: errorCodes[code].status, reason, when }));
+  return Map.groupBy(entries, (entry) => entry.status);
+}
+
+/** A schema as the document shows it: named ones by reference, our own formats by their standard names. */
+function publish(schema: Json, schemas: Json, deprecated: readonly string[] = []): unknown {
+  const copy = publishValue(JSON.parse(JSON.stringify(schema)) as Json, schemas) as Json;
+  const properties = copy['properties'] as Record<string, Json> | undefined;
+  for (const name of deprecated) if (properties?.[name] !== undefined) properties[name] = { ...properties[name], deprecated: true };
+  return copy;
+}
+
+function publishValue(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((item) => publishValue(item, schemas));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $id, ...rest } = value as Json;
+  const shown: Json = {};
+  for (const [key, item] of Object.entries(rest)) {
+    const plain = key === 'const' || key === 'enum' || key === 'default' || key === 'examples';
+    shown[key] = plain ? item : publishValue(item, schemas);
+  }
+  if (shown['format'] === 'date-time-offset') shown['format'] = 'date-time';
+  if (typeof $id !== 'string') return shown;
+  const known = schemas[$id];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(shown)) throw new Error(`schema "${$id}" is defined twice`);
+  schemas[$id] = shown;
+  return { $ref: `#/components/schemas/${$id}` };
+}

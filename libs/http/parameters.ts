@@ -1,0 +1,210 @@
+/** Path, query and header parameters: text coerced by the declared type, then checked like a body (spec 03 §1, Ids, Datetimes in). */
+import { parse as parseQuery } from 'node:querystring';
+import type { Route, TSchema } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import type { ValidationItem } from './envelope.ts';
+import { boolParsing, type Check, compileCheck, intParsing, nullCharacter } from './validation.ts';
+
+/** Largest id that a row can have; also the bound of path integers that declare none. */
+export const maxId = 2_147_483_647;
+
+type Source = 'path' | 'query' | 'header';
+
+interface Parameter {
+  readonly name: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Declared JSON type; lists are comma-separated. */
+  readonly type: string;
+  readonly itemType: string;
+  readonly dateTime: boolean;
+  /** No bound declared: an id, which nobody has outside int4. */
+  readonly unbounded: boolean;
+}
+
+interface ParameterGroup {
+  readonly source: Source;
+  readonly parameters: readonly Parameter[];
+  readonly check: Check;
+}
+
+export interface ReadParameters {
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly headers: Record<string, unknown>;
+  readonly problems: ValidationItem[];
+  /** A path id that nobody can have: 404, after everything else was found valid. */
+  readonly absent: boolean;
+}
+
+export interface RawParameters {
+  readonly path: Readonly<Record<string, string | undefined>>;
+  /** Query string without `?`. */
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+const none: Record<string, unknown> = Object.freeze({});
+
+/** Prepares the parameters of a route once; the result reads one request. */
+export function compileParameters(route: Route): (raw: RawParameters) => ReadParameters {
+  const path = compileGroup('path', route.params);
+  const query = compileGroup('query', route.query);
+  const header = compileGroup('header', route.headers);
+  return (raw) => {
+    const problems: ValidationItem[] = [];
+    const found = { absent: false };
+    const params = path === undefined ? none : readGroup(path, raw.path, problems, found);
+    const queryValues = query === undefined ? none : readGroup(query, parseQuery(raw.query, '&', '=', { maxKeys: 0 }), problems, found);
+    const headers = header === undefined ? none : readGroup(header, raw.headers, problems, found);
+    return { params, query: queryValues, headers, problems, absent: found.absent };
+  };
+}
+
+/** The answer for a path id that nobody can have. */
+export const absentId = (): Error => notFound();
+
+function compileGroup(source: Source, schema: TSchema | undefined): ParameterGroup | undefined {
+  if (schema === undefined) return undefined;
+  const properties = (schema as { properties?: Record<string, Record<string, unknown>> }).properties ?? {};
+  const parameters = Object.entries(properties).map(([name, property]) => {
+    const core = withoutNull(property);
+    const items = (core['items'] ?? {}) as Record<string, unknown>;
+    return {
+      name,
+      schema: core,
+      type: readType(core),
+      itemType: readType(items),
+      dateTime: String(core['format']).startsWith('date-time'),
+      unbounded: core['minimum'] === undefined && core['maximum'] === undefined,
+    };
+  });
+  return { source, parameters, check: compileCheck(schema, [source]) };
+}
+
+function readType({ type }: Record<string, unknown>): string {
+  return typeof type === 'string' ? type : 'string';
+}
+
+function withoutNull(schema: Record<string, unknown>): Record<string, unknown> {
+  const branches = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as Record<string, unknown>[]) : [];
+  const rest = branches.filter((branch) => branch['type'] !== 'null');
+  return rest.length === 1 && rest[0] !== undefined ? rest[0] : schema;
+}
+
+function readGroup(
+  group: ParameterGroup,
+  raw: Readonly<Record<string, string | string[] | undefined>>,
+  problems: ValidationItem[],
+  found: { absent: boolean },
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  const failed = new Set<string>();
+  for (const parameter of group.parameters) {
+    const { name } = parameter;
+    const given = raw[group.source === 'header' ? name.toLowerCase() : name];
+    if (given === undefined) continue;
+    const item = coerce(parameter, given, group.source, values, found);
+    if (item === undefined) continue;
+    failed.add(name);
+    problems.push(item);
+  }
+  for (const item of group.check(values)) {
+    const name = String(item.loc[1]);
+    if (failed.has(name)) continue;
+    if (group.source === 'path' && (item.type === 'greater_than_equal' || item.type === 'less_than_equal')) found.absent = true;
+    else problems.push(item.loc.length > 2 ? { ...item, loc: [group.source, name] } : item);
+  }
+  return values;
+}
+
+/** Puts the coerced value into `values`, or returns what is wrong with the text. */
+function coerce(
+  parameter: Parameter,
+  given: string | string[],
+  source: Source,
+  values: Record<string, unknown>,
+  found: { absent: boolean },
+): ValidationItem | undefined {
+  const loc = [source, parameter.name];
+  if (parameter.type === 'array') return coerceList(parameter, given, loc, values);
+  const text = typeof given === 'string' ? given : (given.at(-1) ?? '');
+  if (text.includes('\0')) return nullCharacter(loc);
+  if (parameter.type === 'integer') {
+    const number = readInteger(text);
+    if (number === undefined) return { ...intParsing, loc };
+    if (parameter.unbounded && source === 'path' && (number < 1 || number > maxId)) found.absent = true;
+    if (!Number.isSafeInteger(number) && !parameter.unbounded && source === 'query') return outOfRange(number, loc);
+    values[parameter.name] = parameter.unbounded && source === 'query' ? toPossibleId(number) : number;
+  } else if (parameter.type === 'number') {
+    const number = text.trim() === '' ? Number.NaN : Number(text);
+    if (!Number.isFinite(number))
+      return { type: 'float_parsing', msg: 'Input should be a valid number, unable to parse string as a number', loc };
+    values[parameter.name] = number;
+  } else if (parameter.type === 'boolean') {
+    const flag = booleans.get(text.toLowerCase());
+    if (flag === undefined) return { ...boolParsing, loc };
+    values[parameter.name] = flag;
+  } else {
+    values[parameter.name] = parameter.dateTime && source === 'query' ? mendPlus(text) : text;
+  }
+  return undefined;
+}
+
+/** Comma-separated: tokens are trimmed, empty ones dropped, duplicates of integers counted and then kept once (spec 03, D18). */
+function coerceList(
+  parameter: Parameter,
+  given: string | string[],
+  loc: string[],
+  values: Record<string, unknown>,
+): ValidationItem | undefined {
+  const text = typeof given === 'string' ? given : given.join(',');
+  if (text.includes('\0')) return nullCharacter(loc);
+  const tokens = text
+    .split(',')
+    .map((token) => token.trim())
+    .filter((token) => token !== '');
+  const maxItems = parameter.schema['maxItems'];
+  if (parameter.itemType !== 'integer') {
+    values[parameter.name] = tokens;
+    return undefined;
+  }
+  const numbers: number[] = [];
+  for (const token of tokens) {
+    const number = readInteger(token);
+    if (number === undefined) return { ...intParsing, loc };
+    numbers.push(toPossibleId(number));
+  }
+  const tooMany = typeof maxItems === 'number' && numbers.length > maxItems;
+  values[parameter.name] = tooMany ? numbers : [...new Set(numbers)];
+  return undefined;
+}
+
+function readInteger(text: string): number | undefined {
+  return /^\s*[+-]?[0-9]+\s*$/.test(text) ? Number(text) : undefined;
+}
+
+/** An integer that no int4 holds is as absent as 0 is: an id that nobody has. Negative ones stay (unresolved speakers). */
+function toPossibleId(number: number): number {
+  return Math.abs(number) > maxId ? 0 : number;
+}
+
+function outOfRange(number: number, loc: string[]): ValidationItem {
+  const le = Number.MAX_SAFE_INTEGER;
+  const [type, word, key] = number > 0 ? ['less_than_equal', 'less', 'le'] : ['greater_than_equal', 'greater', 'ge'];
+  return {
+    type: type ?? '',
+    loc,
+    msg: `Input should be ${word} than or equal to ${number > 0 ? le : -le}`,
+    ctx: { [key ?? '']: number > 0 ? le : -le },
+  };
+}
+
+const booleans = new Map([
+  ...['true', '1', 'on', 'yes', 't', 'y'].map((word) => [word, true] as const),
+  ...['false', '0', 'off', 'no', 'f', 'n'].map((word) => [word, false] as const),
+]);
+
+/** A raw `+` of an offset arrives as a space (spec 03 §1, Datetimes in). */
+function mendPlus(text: string): string {
+  return text.replace(/^(.*[0-9]:[0-9].*) ([0-9]{2}(?::?[0-9]{2})?)$/, '$1+$2');
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { Type } from '#libs/contract';
+import { parseJson } from '#libs/json';
+import { compileCheck, listUnstorable } from './validation.ts';
+
+const problems = (schema: Parameters<typeof compileCheck>[0], value: unknown): [string, (string | number)[]][] =>
+  compileCheck(schema, ['body', 'payload'])(value).map(({ type, loc }) => [type, loc.slice(2)]);
+const nullable = Type.Union([Type.Integer(), Type.Null()]);
+
+describe('422 items of unions (spec 03 §1, 422 items)', () => {
+  it('tells of the branch that is not null', () => {
+    expect(problems(Type.Object({ id: nullable }), { id: 'x' })).toEqual([['int_parsing', ['id']]]);
+    expect(problems(Type.Object({ id: nullable }), { id: null })).toEqual([]);
+    expect(problems(Type.Object({ id: nullable }), {})).toEqual([['missing', ['id']]]);
+  });
+
+  it('tells of the branch whose type the value has', () => {
+    const schema = Type.Object({ a: Type.Union([Type.String({ minLength: 2 }), Type.Object({ b: Type.Integer() })]) });
+    expect(problems(schema, { a: 'x' })).toEqual([['string_too_short', ['a']]]);
+    expect(problems(schema, { a: {} })).toEqual([['missing', ['a', 'b']]]);
+    expect(problems(schema, { a: 1 })).toEqual([['string_type', ['a']]]);
+  });
+
+  it('keeps the order of the schema with several unions', () => {
+    const schema = Type.Object({ a: nullable, b: Type.String(), c: Type.Array(nullable), d: nullable });
+    expect(problems(schema, { a: [], b: 1, c: [1, 'x', null, {}], d: true })).toEqual([
+      ['int_type', ['a']],
+      ['string_type', ['b']],
+      ['int_parsing', ['c', 1]],
+      ['int_type', ['c', 3]],
+      ['int_type', ['d']],
+    ]);
+  });
+
+  it('makes one item of literals, null among them', () => {
+    const schema = Type.Object({ a: Type.Union([Type.Literal('x'), Type.Literal('y'), Type.Null()]) });
+    expect(compileCheck(schema, ['body', 'payload'])({ a: 'z' })).toEqual([
+      { type: 'enum', loc: ['body', 'payload', 'a'], msg: "Input should be 'x' or 'y'", ctx: { expected: "'x' or 'y'" } },
+    ]);
+  });
+});
+
+describe('listUnstorable (spec 03 §1, Strings)', () => {
+  it('finds every one, and looks only where the text gives reason', () => {
+    const text = String.raw`{"a":"\u0000","b":["\ud800",{"\udfffk":1}],"c":1e1001,"d":"\u00e9"}`;
+    expect(listUnstorable(parseJson(text), text, []).map(({ type, loc }) => [type, loc.slice(0, 2)])).toEqual([
+      ['string_unicode', ['a']],
+      ['string_unicode', ['b', 0]],
+      ['string_unicode', ['b', 1]],
+      ['finite_number', ['c']],
+    ]);
+    expect(listUnstorable({ a: '\u0000' }, '{"a":"harmless"}', [])).toEqual([]);
+  });
+});

@@ -1,0 +1,215 @@
+/** Broken rules of a schema as 422 items: the vocabulary and sentences that clients of such APIs know (spec 03 §1, 422 items). */
+import type { TSchema } from '#libs/contract';
+import { isRawNumber, listJsonProblems } from '#libs/json';
+import { compileForm, type SchemaViolation } from '#libs/schema';
+import { parseInstant } from '#libs/time';
+import type { ValidationItem } from './envelope.ts';
+
+type Location = readonly (string | number)[];
+
+/** Checks a value and lists what is wrong, each item's `loc` beginning with `location`. */
+export type Check = (value: unknown) => ValidationItem[];
+
+/** Compiles once; the check is free of schema work. */
+export function compileCheck(schema: TSchema, location: Location): Check {
+  const check = compileForm(schema);
+  return (value) => {
+    const violations = check(value);
+    return violations.length === 0 ? [] : toItems(violations, location, value);
+  };
+}
+
+/** Characters and numbers that no store keeps, in values and keys; `text` tells cheaply whether a search is needed. */
+export function listUnstorable(value: unknown, text: string, location: Location): ValidationItem[] {
+  if (!suspicious.test(text)) return [];
+  return listJsonProblems(value).map(({ path, kind }) => ({ ...unstorable[kind], loc: [...location, ...path] }));
+}
+
+const suspicious = /\\u(?:0000|[dD][89a-fA-F])|[0-9]{500}|[0-9.][eE][+-]?[0-9]{3}/;
+const unstorable = {
+  null_character: { type: 'string_unicode', msg: 'Input should be a valid string without U+0000' },
+  lone_surrogate: { type: 'string_unicode', msg: 'Input should be a valid string, unable to parse raw data as a unicode string' },
+  number_range: { type: 'finite_number', msg: 'Input should be a number that can be stored' },
+  depth: { type: 'recursion_loop', msg: 'Input is nested too deeply' },
+} as const;
+
+/** The item for a text parameter that holds U+0000. */
+export function nullCharacter(location: Location): ValidationItem {
+  return { ...unstorable.null_character, loc: [...location] };
+}
+
+function toItems(violations: readonly SchemaViolation[], location: Location, root: unknown): ValidationItem[] {
+  const items: ValidationItem[] = [];
+  const seen = new Set<string>();
+  for (const violation of dropFailedBranches(violations)) {
+    const item = describe(violation);
+    const path = toPath(violation.path, root);
+    if (violation.keyword === 'required') path.push(String(violation.params['missingProperty']));
+    const entry: ValidationItem = { type: item.type, loc: [...location, ...path], msg: item.msg, ...(item.ctx ? { ctx: item.ctx } : {}) };
+    const key = JSON.stringify([entry.type, entry.loc]);
+    if (!seen.has(key)) items.push(entry);
+    seen.add(key);
+  }
+  return items;
+}
+
+/**
+ * A union reports each of its branches. Kept are those of the branch that the value was meant for: the one whose type it has,
+ * else the first that is not null. Literals become one item with all choices.
+ */
+function dropFailedBranches(violations: readonly SchemaViolation[]): SchemaViolation[] {
+  let kept = [...violations];
+  for (const union of violations) {
+    if (union.keyword !== 'anyOf' && union.keyword !== 'oneOf') continue;
+    const within = (violation: SchemaViolation): boolean => violation.rule.startsWith(`${union.rule}/`);
+    const branches = Map.groupBy(kept.filter(within), (violation) => violation.rule.slice(union.rule.length + 1).split('/', 1)[0] ?? '');
+    const depth = union.path.length;
+    const fitting = [...branches.values()].filter(
+      (branch) => !branch.some((item) => item.path.length === depth && isTypeRule(item.keyword)),
+    );
+    const options = [...branches.values()].filter((branch) => !branch.every((item) => item.params['type'] === 'null'));
+    const literals = options.flat().filter((item) => item.keyword === 'const' && item.path.length === depth);
+    const chosen =
+      fitting[0] ??
+      (literals.length > 0 && literals.length === options.length
+        ? [{ ...union, keyword: 'enum', params: { allowedValues: literals.map((item) => item.params['allowedValue']) } }]
+        : (options[0] ?? []));
+    const position = kept.findIndex((item) => item === union || within(item));
+    const rest = kept.filter((item) => item !== union && !within(item));
+    kept = [...rest.slice(0, position), ...chosen, ...rest.slice(position)];
+  }
+  return kept;
+}
+
+const isTypeRule = (keyword: string): boolean => keyword === 'type' || keyword === 'const';
+
+/** Indexes of lists as numbers, as clients expect them. */
+function toPath(path: readonly string[], root: unknown): (string | number)[] {
+  let value = root;
+  return path.map((step) => {
+    const index = Array.isArray(value);
+    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined;
+    return index ? Number(step) : step;
+  });
+}
+
+type Description = Pick<ValidationItem, 'type' | 'msg' | 'ctx'>;
+
+function describe({ keyword, params, value, schema }: SchemaViolation): Description {
+  const limit = String(params['limit']);
+  const bound = params['limit'];
+  switch (keyword) {
+    case 'required':
+      return { type: 'missing', msg: 'Field required' };
+    case 'type':
+      return describeType(params['type'], value, schema);
+    case 'format':
+      return describeFormat(String(params['format']), value);
+    case 'enum':
+      return describeEnum(params['allowedValues']);
+    case 'const':
+      return describeEnum([params['allowedValue']]);
+    case 'minimum':
+      return { type: 'greater_than_equal', msg: `Input should be greater than or equal to ${limit}`, ctx: { ge: bound } };
+    case 'maximum':
+      return { type: 'less_than_equal', msg: `Input should be less than or equal to ${limit}`, ctx: { le: bound } };
+    case 'exclusiveMinimum':
+      return { type: 'greater_than', msg: `Input should be greater than ${limit}`, ctx: { gt: bound } };
+    case 'exclusiveMaximum':
+      return { type: 'less_than', msg: `Input should be less than ${limit}`, ctx: { lt: bound } };
+    case 'multipleOf':
+      return {
+        type: 'multiple_of',
+        msg: `Input should be a multiple of ${String(params['multipleOf'])}`,
+        ctx: { multiple_of: params['multipleOf'] },
+      };
+    case 'pattern':
+      return {
+        type: 'string_pattern_mismatch',
+        msg: `String should match pattern '${String(params['pattern'])}'`,
+        ctx: { pattern: params['pattern'] },
+      };
+    default:
+      return describeSize(keyword, Number(limit), value) ?? { type: 'value_error', msg: 'Input is not valid' };
+  }
+}
+
+function describeSize(keyword: string, limit: number, value: unknown): Description | undefined {
+  if (keyword === 'minLength') {
+    return { type: 'string_too_short', msg: `String should have at least ${count(limit, 'character')}`, ctx: { min_length: limit } };
+  }
+  if (keyword === 'maxLength') {
+    return { type: 'string_too_long', msg: `String should have at most ${count(limit, 'character')}`, ctx: { max_length: limit } };
+  }
+  const list = Array.isArray(value);
+  const actual = list ? value.length : Object.keys(value ?? {}).length;
+  const kind = list ? 'List' : 'Dictionary';
+  if (keyword === 'minItems' || keyword === 'minProperties') {
+    const msg = `${kind} should have at least ${count(limit, 'item')} after validation, not ${actual}`;
+    return { type: 'too_short', msg, ctx: { field_type: kind, min_length: limit, actual_length: actual } };
+  }
+  if (keyword === 'maxItems' || keyword === 'maxProperties') {
+    const msg = `${kind} should have at most ${count(limit, 'item')} after validation, not ${actual}`;
+    return { type: 'too_long', msg, ctx: { field_type: kind, max_length: limit, actual_length: actual } };
+  }
+  return keyword === 'additionalProperties' ? { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' } : undefined;
+}
+
+const count = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? '' : 's'}`;
+
+function describeType(wanted: unknown, value: unknown, schema: Readonly<Record<string, unknown>>): Description {
+  const type = Array.isArray(wanted) ? wanted.find((entry) => entry !== 'null') : wanted;
+  const text = typeof value === 'string' && value.trim() !== '' && Number.isNaN(Number(value));
+  const numeric = typeof value === 'number' || isRawNumber(value);
+  switch (type) {
+    case 'integer':
+      if (numeric) return { type: 'int_from_float', msg: 'Input should be a valid integer, got a number with a fractional part' };
+      return text ? intParsing : { type: 'int_type', msg: 'Input should be a valid integer' };
+    case 'number':
+      return text
+        ? { type: 'float_parsing', msg: 'Input should be a valid number, unable to parse string as a number' }
+        : { type: 'float_type', msg: 'Input should be a valid number' };
+    case 'boolean':
+      return typeof value === 'string' ? boolParsing : { type: 'bool_type', msg: 'Input should be a valid boolean' };
+    case 'string':
+      if (String(schema['format']).startsWith('date-time')) return { type: 'datetime_type', msg: 'Input should be a valid datetime' };
+      return schema['format'] === 'date'
+        ? { type: 'date_type', msg: 'Input should be a valid date' }
+        : { type: 'string_type', msg: 'Input should be a valid string' };
+    case 'array':
+      return { type: 'list_type', msg: 'Input should be a valid list' };
+    case 'null':
+      return { type: 'none_required', msg: 'Input should be None' };
+    default:
+      return { type: 'dict_type', msg: 'Input should be a valid dictionary' };
+  }
+}
+
+/** Text that should be an integer. */
+export const intParsing: Description = {
+  type: 'int_parsing',
+  msg: 'Input should be a valid integer, unable to parse string as an integer',
+};
+/** Text that should be a boolean. */
+export const boolParsing: Description = { type: 'bool_parsing', msg: 'Input should be a valid boolean, unable to interpret input' };
+
+function describeFormat(format: string, value: unknown): Description {
+  if (format.startsWith('date-time')) {
+    const naive = typeof value === 'string' && parseInstant(value).kind === 'naive';
+    if (naive) return { type: 'timezone_aware', msg: 'Input should have timezone info' };
+    const error = 'it is no ISO 8601 date and time';
+    return { type: 'datetime_parsing', msg: `Input should be a valid datetime, ${error}`, ctx: { error } };
+  }
+  if (format === 'date') return { type: 'date_parsing', msg: 'Input should be a valid date in the format YYYY-MM-DD' };
+  if (format === 'uri' || format === 'url') return { type: 'url_parsing', msg: 'Input should be a valid URL' };
+  if (format === 'uuid') return { type: 'uuid_parsing', msg: 'Input should be a valid UUID' };
+  return { type: 'value_error', msg: `Value error, input is not a valid ${format}` };
+}
+
+function describeEnum(allowed: unknown): Description {
+  const choices = (Array.isArray(allowed) ? allowed : []).map((choice) =>
+    typeof choice === 'string' ? `'${choice}'` : JSON.stringify(choice),
+  );
+  const expected = choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+  return { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
+}

@@ -1,0 +1,144 @@
+/** One attempt of one job: the handler's view of it, its time limit, and the fenced end inside a transaction. */
+import type { Job } from '#libs/contract';
+import type { Logger } from '#libs/logger';
+import { systemContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import { readTraceId } from '#libs/telemetry';
+import { AttemptTimeout, describeFault, LeaseLost } from './errors.ts';
+import { type ClaimedRow, keepResult, succeedJobs, writeProgress } from './statements.ts';
+import type { JobRun, Jobs, JobTuning } from './types.ts';
+import type { Database } from '#libs/orm';
+
+const progressIntervalMs = 250;
+/** Results are for people who look at a job; larger ones belong into the service's own tables. */
+const maxResultLength = 16_384;
+
+export interface AttemptDependencies {
+  readonly service: string;
+  readonly db: Database;
+  readonly jobs: Pick<Jobs, 'transaction'>;
+  readonly logger: Logger;
+  readonly tuning: JobTuning;
+}
+
+/** JSON of a handler's result, null when there is none worth keeping. */
+export function encodeResult(result: unknown): string | null {
+  if (result === undefined || result === null) return null;
+  const text = JSON.stringify(result) as string | undefined;
+  return text === undefined || text.length > maxResultLength ? null : text;
+}
+
+export class Attempt {
+  readonly #deps: AttemptDependencies;
+  readonly #declaration: Job;
+  readonly #row: ClaimedRow;
+  readonly #traceparent: string;
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #progressTimer: NodeJS.Timeout | undefined;
+  #progress: { percent: number; phase: string | null } | undefined;
+  #progressWrittenMs = -Infinity;
+  #over = false;
+  /** The effect and `succeeded` are committed. */
+  completed = false;
+  /**
+   * The transaction of `complete` holds the job's row, which keeps everybody else off it however long the effect takes; a renewal or a
+   * progress report would only wait for it, and hold up those of other jobs.
+   */
+  fenced = false;
+
+  constructor(deps: AttemptDependencies, declaration: Job, row: ClaimedRow, traceparent: string) {
+    this.#traceparent = traceparent;
+    this.#deps = deps;
+    this.#declaration = declaration;
+    this.#row = row;
+    this.#timer = setTimeout(
+      () => this.abort(new AttemptTimeout(declaration.policy.timeoutMs)),
+      Math.min(declaration.policy.timeoutMs, 2 ** 31 - 1),
+    );
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    if (!this.#over) this.#controller.abort(reason);
+  }
+
+  end(): void {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#progressTimer);
+  }
+
+  /** What the handler gets. Its functions may be taken out of it. */
+  createRun(payload: unknown): JobRun<unknown> {
+    const { id, type, attempts, request_id: requestId } = this.#row;
+    const traceparent = this.#traceparent;
+    const deadlineMs = Date.now() + this.#declaration.policy.timeoutMs;
+    const { signal } = this;
+    const parent = this.#deps.logger;
+    const context = systemContext(`job ${type}`, {
+      ...(requestId === null ? {} : { requestId }),
+      traceparent,
+      signal,
+      deadlineMs,
+    });
+    let logger: Logger | undefined;
+    return {
+      id,
+      payload,
+      attempt: attempts,
+      requestId: context.requestId,
+      context,
+      signal,
+      get logger() {
+        return (logger ??= parent.child({ job: type, jobId: id, requestId: context.requestId, traceId: readTraceId(traceparent) }));
+      },
+      progress: (percent, phase) => this.#report(percent, phase),
+      complete: (work) => this.#complete(work),
+    };
+  }
+
+  async #complete(work: (tx: Tx) => Promise<unknown>): Promise<void> {
+    if (this.completed) throw new Error('The job is already complete');
+    const { id, lease } = this.#row;
+    const effect = this.#deps.jobs.transaction(async (tx) => {
+      this.signal.throwIfAborted();
+      // First the fence: it locks the row, so nobody can take the job over before this transaction ends.
+      this.fenced = true;
+      const rows = await tx.query(succeedJobs, [[id], [lease], [null]]);
+      if (rows.length === 0) throw new LeaseLost();
+      const result = encodeResult(await work(tx));
+      if (result !== null) await tx.query(keepResult, [result, id]);
+    });
+    await effect.catch((error: unknown) => {
+      this.fenced = false;
+      throw error;
+    });
+    this.completed = true;
+  }
+
+  #report(percent: number, phase?: string): void {
+    if (this.#over) return;
+    this.#progress = { percent: Math.min(100, Math.max(0, Math.floor(percent))) || 0, phase: phase ?? this.#progress?.phase ?? null };
+    if (this.#progressTimer !== undefined) return;
+    const waitMs = Math.max(0, this.#progressWrittenMs + progressIntervalMs - performance.now());
+    this.#progressTimer = setTimeout(() => void this.#writeProgress(), waitMs);
+  }
+
+  /** Never rejects: progress is a courtesy. */
+  async #writeProgress(): Promise<void> {
+    this.#progressTimer = undefined;
+    this.#progressWrittenMs = performance.now();
+    const progress = this.#progress;
+    if (progress === undefined || this.#over || this.fenced) return;
+    try {
+      const { id, lease } = this.#row;
+      await this.#deps.db.query(writeProgress, [id, lease, progress.percent, progress.phase, this.#deps.tuning.leaseMs]);
+    } catch (error) {
+      this.#deps.logger.debug(describeFault(error), 'progress not written');
+    }
+  }
+}

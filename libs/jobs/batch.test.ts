@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { createBatcher } from './batch.ts';
+
+const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('createBatcher', () => {
+  it('joins what comes together, and what comes while a batch runs', async () => {
+    const batches: number[][] = [];
+    const batcher = createBatcher<number, number>({
+      keyOf: String,
+      parallel: 1,
+      run: async (items) => {
+        batches.push(items);
+        await later();
+        return new Map(items.map((item) => [String(item), item * 2]));
+      },
+    });
+    const first = Promise.all([1, 2, 3].map((item) => batcher.add(item)));
+    await later();
+    const second = Promise.all([4, 5].map((item) => batcher.add(item)));
+    await expect(first).resolves.toEqual([2, 4, 6]);
+    await expect(second).resolves.toEqual([8, 10]);
+    expect(batches).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ]);
+  });
+
+  it('keeps two of one key apart and respects the size', async () => {
+    const batches: string[][] = [];
+    const batcher = createBatcher<string, string>({
+      keyOf: (item) => item,
+      maxItems: 2,
+      run: async (items) => {
+        batches.push(items);
+        return new Map(items.map((item) => [item, item]));
+      },
+    });
+    await Promise.all(['a', 'a', 'b', 'c'].map((item) => batcher.add(item)));
+    expect(batches).toEqual([
+      ['a', 'b'],
+      ['a', 'c'],
+    ]);
+  });
+
+  it('gives undefined where the batch has no result, and its failure to all of it', async () => {
+    let fails = false;
+    const batcher = createBatcher<number, number>({
+      keyOf: String,
+      run: async () => {
+        if (fails) throw new Error('away');
+        return new Map();
+      },
+    });
+    await expect(batcher.add(1)).resolves.toBeUndefined();
+    fails = true;
+    const outcomes = await Promise.allSettled([batcher.add(1), batcher.add(2)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    await expect(batcher.add(3)).resolves.toBeUndefined();
+  });
+
+  it('is idle when nothing waits or runs', async () => {
+    let done = 0;
+    const batcher = createBatcher<number, number>({
+      keyOf: String,
+      run: async (items) => {
+        await later();
+        done += items.length;
+        return new Map();
+      },
+    });
+    await batcher.idle();
+    for (let item = 0; item < 5; item++) void batcher.add(item);
+    await batcher.idle();
+    expect(done).toBe(5);
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * Collects what comes while a statement runs into the next one: one round trip for many at load, no delay without it.
+ */
+export interface Batcher<Item, Result> {
+  /** Resolves with the item's result, undefined when the batch has none for it. @throws what the batch throws */
+  add(item: Item): Promise<Result | undefined>;
+  /** Resolves when nothing is waiting or under way. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * `keyOf` names an item; two of the same key never share a batch. `run` gives results by key.
+ */
+export function createBatcher<Item, Result>(options: {
+  readonly keyOf: (item: Item) => string;
+  readonly run: (items: Item[]) => Promise<ReadonlyMap<string, Result>>;
+  readonly maxItems?: number;
+  /** Batches under way at the same time, default 2. */
+  readonly parallel?: number;
+}): Batcher<Item, Result> {
+  const { keyOf, run, maxItems = 500, parallel = 2 } = options;
+  let waiting: Waiting<Item, Result>[] = [];
+  let running = 0;
+  let scheduled = false;
+  let idlers: (() => void)[] = [];
+
+  const take = (): Map<string, Waiting<Item, Result>> => {
+    const batch = new Map<string, Waiting<Item, Result>>();
+    const rest: Waiting<Item, Result>[] = [];
+    for (const entry of waiting) {
+      const key = keyOf(entry.item);
+      if (batch.size < maxItems && !batch.has(key)) batch.set(key, entry);
+      else rest.push(entry);
+    }
+    waiting = rest;
+    return batch;
+  };
+
+  const flush = async (): Promise<void> => {
+    running++;
+    const batch = take();
+    try {
+      const results = await run([...batch.values()].map(({ item }) => item));
+      for (const [key, entry] of batch) entry.resolve(results.get(key));
+    } catch (error) {
+      for (const entry of batch.values()) entry.reject(error);
+    } finally {
+      running--;
+      schedule();
+      if (running === 0 && waiting.length === 0) {
+        for (const resolve of idlers) resolve();
+        idlers = [];
+      }
+    }
+  };
+
+  const schedule = (): void => {
+    if (scheduled || waiting.length === 0 || running >= parallel) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      if (running < parallel && waiting.length > 0) void flush();
+    });
+  };
+
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        schedule();
+      }),
+    idle: () => (running === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+  };
+}

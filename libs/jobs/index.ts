@@ -1,0 +1,24 @@
+/**
+ * Jobs and events of a service (architecture §2): the row in PostgreSQL is the truth, JetStream carries it.
+ *
+ * Terms: a job is *enqueued* in the transaction that causes it; the *relay* hands its message to the broker; a worker *claims* the job and holds
+ * its *lease*, a number that fences off everybody who held it before; an *attempt* ends the job as `succeeded` or `dead`, or queues it
+ * again with *backoff*; the *sweeper* repairs what was lost between two steps; an operator *redrives* dead jobs.
+ */
+export { jobAdminHandlers } from './admin.ts';
+export { consumerOf } from './policy.ts';
+export { AttemptTimeout, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
+export { createJobs } from './jobs.ts';
+export { jobTables } from './tables.ts';
+export type {
+  EnqueueOptions,
+  JobAdmin,
+  JobFilter,
+  JobHandler,
+  JobHandlers,
+  JobRun,
+  Jobs,
+  JobsOptions,
+  JobState,
+  JobTuning,
+} from './types.ts';

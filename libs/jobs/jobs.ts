@@ -1,0 +1,106 @@
+/** Puts the parts together for one service. */
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Job, ServiceContract } from '#libs/contract';
+import type { Tx } from '#libs/orm';
+import { createJobAdmin } from './admin.ts';
+import { Outbox } from './enqueue.ts';
+import { createJobMetrics } from './metrics.ts';
+import { Relay } from './relay.ts';
+import { wakeJobs } from './statements.ts';
+import { Sweeper } from './sweeper.ts';
+import { defaultTuning, type JobHandler, type Jobs, type JobsOptions } from './types.ts';
+import { Worker } from './worker.ts';
+
+/** Longest wait for the broker before a committed change is answered all the same. */
+const relayWaitMs = 1_000;
+
+/** The jobs of one service. Enqueueing works at once; relay, sweeper and workers start with `work`. */
+export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): Jobs<C> {
+  const { contract, db, bus, logger } = options;
+  const { service } = contract;
+  const tuning = { ...defaultTuning, ...options.tuning };
+  const declarations = Object.values(contract.jobs);
+  const relay = new Relay({ db, bus, logger, tuning });
+  const outbox = new Outbox({ service, relay, tuning });
+  const sweeper = new Sweeper({ db, bus, relay, logger, tuning, declarations });
+  const types = declarations.map(({ type }) => type);
+  const metrics = createJobMetrics(options.metrics, db, types);
+  const worker = options.worker ?? `${hostname()}/${process.pid}`;
+
+  const transaction = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    let committed: Tx | undefined;
+    const result = await db.transaction((tx) => {
+      committed = tx;
+      return work(tx);
+    });
+    const sending = committed === undefined ? undefined : outbox.sendingOf(committed);
+    if (sending !== undefined) await waitAtMost(sending, relayWaitMs);
+    return result;
+  };
+
+  const workers = new Worker({ service, db, bus, jobs: { transaction }, relay, sweeper, logger, metrics, worker, tuning });
+  let started: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
+
+  const start = async (handlers: Readonly<Record<string, JobHandler<never>>>): Promise<void> => {
+    const lines = matchHandlers(contract, handlers);
+    relay.start();
+    sweeper.start();
+    try {
+      await workers.start(lines);
+    } catch (error) {
+      await stopParts();
+      throw error;
+    }
+  };
+
+  const stopParts = async (): Promise<void> => {
+    await sweeper.stop();
+    await workers.stop();
+    await relay.stop();
+  };
+  /** After a start that failed there is nothing left to stop. */
+  const stop = async (): Promise<void> => {
+    await started?.then(stopParts, () => undefined);
+  };
+
+  return {
+    enqueue: (tx, declaration, payload, enqueueOptions = {}) => outbox.enqueue(tx, declaration, payload, enqueueOptions),
+    emit: async (tx, declaration, payload, emitOptions = {}) => outbox.emit(tx, declaration, payload, emitOptions),
+    transaction,
+    work: (handlers: Readonly<Record<string, JobHandler<never>>>) => (started ??= start(handlers)),
+    stop: () => (stopped ??= stop()),
+    wake: async ({ type }, match) => {
+      const rows = await db.query(wakeJobs, [type, JSON.stringify(match)]);
+      if (rows.length > 0) relay.wake();
+      return rows.length;
+    },
+    admin: createJobAdmin(db, relay),
+  };
+}
+
+/** Handlers by job type. Both the declaration's key and its type name a handler. */
+function matchHandlers(
+  contract: ServiceContract,
+  handlers: Readonly<Record<string, JobHandler<never>>>,
+): Map<string, { declaration: Job; handler: JobHandler<never> }> {
+  const left = new Map(Object.entries(handlers));
+  const lines = new Map<string, { declaration: Job; handler: JobHandler<never> }>();
+  for (const [key, declaration] of Object.entries(contract.jobs)) {
+    const handler = left.get(key) ?? left.get(declaration.type);
+    if (handler === undefined) throw new Error(`service ${contract.service}: job ${declaration.type} has no handler`);
+    left.delete(left.has(key) ? key : declaration.type);
+    lines.set(declaration.type, { declaration, handler });
+  }
+  const [extra] = left.keys();
+  if (extra !== undefined) throw new Error(`service ${contract.service}: the handler of "${extra}" belongs to no declared job`);
+  return lines;
+}
+
+async function waitAtMost(work: Promise<void>, timeoutMs: number): Promise<void> {
+  const controller = new AbortController();
+  const timeout = sleep(timeoutMs, undefined, { signal: controller.signal, ref: false }).catch(() => undefined);
+  await Promise.race([work, timeout]);
+  controller.abort();
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { job, type JobPolicy, Type } from '#libs/contract';
+import { appError } from '#libs/errors';
+import { AttemptTimeout, describeError, describeFault, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
+import { backoffMs, consumerOf, judge, maxAttemptsOf, policyColumns } from './policy.ts';
+import { createUuid, isUuid } from './uuid.ts';
+
+const policy: JobPolicy = { maxAttempts: 3, firstDelayMs: 1_000, maxDelayMs: 60_000, timeoutMs: 1_000, concurrency: 1 };
+
+describe('backoff (design/architecture.md §2, Jobs)', () => {
+  it('doubles from the first delay to the longest and is drawn from the upper half', () => {
+    const bounds = [1, 2, 3, 7, 50].map((failures) => [backoffMs(policy, failures, () => 0), backoffMs(policy, failures, () => 1)]);
+    expect(bounds).toEqual([
+      [500, 1_000],
+      [1_000, 2_000],
+      [2_000, 4_000],
+      [30_000, 60_000],
+      [30_000, 60_000],
+    ]);
+  });
+
+  it('is a finite number of milliseconds within the policy for any count', () => {
+    const sizes = fc.tuple(fc.nat(), fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 1, max: 1_000_000 }));
+    fc.assert(
+      fc.property(sizes, ([failures, firstDelayMs, maxDelayMs]) => {
+        const delayMs = backoffMs({ ...policy, firstDelayMs, maxDelayMs }, failures);
+        expect(Number.isInteger(delayMs) && delayMs >= 0 && delayMs <= maxDelayMs).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('verdict on an attempt (design/architecture.md §2, Jobs)', () => {
+  const first = { attempt: 1, requeued: 0 };
+
+  it('retries what may pass and ends the job with the last attempt', () => {
+    const away = appError('unavailable', 'provider', 'The provider is away');
+    expect(judge(away, policy, { attempt: 2, requeued: 1 })).toMatchObject({
+      outcome: 'retried',
+      dead: false,
+      counts: true,
+      error: 'The provider is away',
+    });
+    expect(judge(away, policy, { attempt: 3, requeued: 2 })).toMatchObject({ outcome: 'dead', dead: true, error: 'The provider is away' });
+    expect(judge(new AttemptTimeout(5), policy, first)).toMatchObject({ outcome: 'retried', error: 'The attempt did not end within 5 ms' });
+  });
+
+  it('ends the job at once for a permanent error', () => {
+    expect(judge(new PermanentJobError('unreadable'), policy, first)).toMatchObject({ outcome: 'dead', dead: true, error: 'unreadable' });
+  });
+
+  it('takes back an attempt that came too early, with its own delay or one that grows with every return', () => {
+    expect(judge(new RetryLater('not yet', { delayMs: 7 }), policy, { attempt: 3, requeued: 9 })).toMatchObject({
+      outcome: 'postponed',
+      dead: false,
+      counts: false,
+      delayMs: 7,
+    });
+    const { delayMs } = judge(new RetryLater('not yet'), policy, { attempt: 1, requeued: 9 });
+    expect(delayMs).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it('gives back the job of a stopping worker and keeps the error of the attempt before', () => {
+    expect(judge(new WorkerStopping(), policy, { attempt: 3, requeued: 0 })).toEqual({
+      outcome: 'given_back',
+      dead: false,
+      delayMs: 0,
+      error: null,
+      counts: false,
+    });
+  });
+
+  it('writes nothing of an attempt without a lease', () => {
+    expect(judge(new LeaseLost(), policy, first).outcome).toBe('lost');
+  });
+
+  it('knows attempts without end', () => {
+    expect(maxAttemptsOf({ ...policy, maxAttempts: Infinity })).toBe(2_147_483_647);
+    expect(judge(new Error('x'), { ...policy, maxAttempts: Infinity }, { attempt: 1_000_000, requeued: 0 }).outcome).toBe('retried');
+    const declaration = job({
+      type: 'shop.pack',
+      summary: 'Packs',
+      payload: Type.Object({}),
+      policy: { ...policy, maxAttempts: Infinity },
+    });
+    expect(policyColumns([declaration])).toEqual([['shop.pack'], [2_147_483_647], [1_000], [60_000]]);
+    expect(consumerOf('shop.pack')).toBe('shop_pack');
+  });
+});
+
+describe('error text of a job (spec 03, excluded speech leaves no trace)', () => {
+  it('is the message of errors that were written for it', () => {
+    expect(describeError(appError('conflict', 'x', 'Step has moved on'))).toBe('Step has moved on');
+    expect(describeError(new RetryLater('No session yet'))).toBe('No session yet');
+  });
+
+  it('never quotes any other error', () => {
+    let quoting: unknown;
+    try {
+      JSON.parse('spoken words');
+    } catch (error) {
+      quoting = error;
+    }
+    expect(describeError(quoting)).toBe('Internal error (SyntaxError)');
+    expect(describeError(Object.assign(new Error('value "spoken words"'), { code: '22P02' }))).toBe('Internal error (Error 22P02)');
+    expect(describeError('spoken words')).toBe('Internal error (not an error)');
+    expect(JSON.stringify(describeFault(quoting))).not.toContain('spoken');
+    expect(describeFault(quoting)).toMatchObject({
+      fault: 'SyntaxError',
+      at: expect.arrayContaining([expect.stringContaining('policy.test.ts')]),
+    });
+    const disguised = new Error('x\n    at spoken words');
+    expect(JSON.stringify(describeFault(disguised))).not.toContain('spoken');
+  });
+
+  it('is at most 1000 well-formed characters without U+0000', () => {
+    expect(describeError(new PermanentJobError('x'.repeat(2_000)))).toHaveLength(1_000);
+    const odd = describeError(new PermanentJobError(`a\u0000b${'😀'.repeat(800)}\ud800`));
+    expect(odd.isWellFormed()).toBe(true);
+    expect(odd).not.toContain('\u0000');
+    expect(odd.length).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe('ids of jobs', () => {
+  it('are UUIDs of version 7 whose order is the order of time', () => {
+    const times = [0, 1, 1_700_000_000_000, 2 ** 47];
+    const ids = times.map((time) => createUuid(time));
+    expect(ids.toSorted()).toEqual(ids);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(createUuid(1_700_000_000_000, { zero: true }) <= createUuid(1_700_000_000_000)).toBe(true);
+    expect(isUuid(ids[0])).toBe(true);
+    expect(isUuid('x')).toBe(false);
+  });
+});

@@ -1,0 +1,60 @@
+/** What follows an attempt: the rules of the state machine that need no database. */
+import type { Job, JobPolicy } from '#libs/contract';
+import { describeError, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
+
+/** How an attempt ended: label `outcome` of the metrics. */
+export type Outcome = 'succeeded' | 'retried' | 'postponed' | 'dead' | 'given_back' | 'lost';
+
+/** What to write of an attempt that did not succeed. */
+export interface Verdict {
+  readonly outcome: Exclude<Outcome, 'succeeded'>;
+  readonly dead: boolean;
+  readonly delayMs: number;
+  /** null = keep the error of the attempt before. */
+  readonly error: string | null;
+  /** False: the attempt is taken back. */
+  readonly counts: boolean;
+}
+
+/** Attempts as a number that PostgreSQL's integer holds. */
+export function maxAttemptsOf(policy: JobPolicy): number {
+  return Number.isFinite(policy.maxAttempts) ? policy.maxAttempts : 2 ** 31 - 1;
+}
+
+/**
+ * Delay before the next attempt, milliseconds: doubles with each one up to the policy's longest, and is drawn from the upper half of that, so
+ * that jobs that failed together do not return together.
+ */
+export function backoffMs(policy: JobPolicy, failures: number, random: () => number = Math.random): number {
+  const full = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
+  return Math.round(full / 2 + (random() * full) / 2);
+}
+
+/** Judges what an attempt threw. `attempt` counts from 1, `requeued` how often the job was queued again before. */
+export function judge(error: unknown, policy: JobPolicy, { attempt, requeued }: { attempt: number; requeued: number }): Verdict {
+  if (error instanceof LeaseLost) return { outcome: 'lost', dead: false, delayMs: 0, error: null, counts: true };
+  if (error instanceof WorkerStopping) return { outcome: 'given_back', dead: false, delayMs: 0, error: null, counts: false };
+  const text = describeError(error);
+  if (error instanceof PermanentJobError) return { outcome: 'dead', dead: true, delayMs: 0, error: text, counts: true };
+  if (error instanceof RetryLater) {
+    const delayMs = error.delayMs ?? backoffMs(policy, requeued + 1);
+    return { outcome: 'postponed', dead: false, delayMs: Math.max(0, delayMs), error: text, counts: false };
+  }
+  if (attempt >= maxAttemptsOf(policy)) return { outcome: 'dead', dead: true, delayMs: 0, error: text, counts: true };
+  return { outcome: 'retried', dead: false, delayMs: backoffMs(policy, attempt), error: text, counts: true };
+}
+
+/** Attempts, first and longest delay of each type, as columns for the sweeper. */
+export function policyColumns(declarations: readonly Job[]): unknown[][] {
+  return [
+    declarations.map(({ type }) => type),
+    declarations.map(({ policy }) => maxAttemptsOf(policy)),
+    declarations.map(({ policy }) => policy.firstDelayMs),
+    declarations.map(({ policy }) => policy.maxDelayMs),
+  ];
+}
+
+/** Name of the consumer that the replicas of a service share for one job type. */
+export function consumerOf(type: string): string {
+  return type.replaceAll('.', '_');
+}

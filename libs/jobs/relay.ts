@@ -1,0 +1,252 @@
+/**
+ * Hands to the broker what transactions have left: at once what this process has just committed, and by polling whatever nobody
+ * has sent (delayed jobs, retries, rows of processes that died, everything after an outage).
+ */
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { createBatcher, type Batcher } from './batch.ts';
+import { describeFault } from './errors.ts';
+import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, takeDueJobs, takeOutbox, unsendJobs } from './statements.ts';
+import type { JobTuning } from './types.ts';
+
+/** One message for the broker, and the row that remembers it until it is there. */
+export interface Message {
+  readonly source:
+    | { readonly table: 'jobs'; readonly id: string; readonly generation: number }
+    | { readonly table: 'outbox'; readonly id: number };
+  readonly kind: 'job' | 'event';
+  readonly subject: string;
+  readonly messageId: string;
+  readonly body: string;
+  readonly requestId: string | null;
+  readonly traceparent: string | null;
+}
+
+const batchSize = 500;
+const eventLock = '.events';
+
+/**
+ * Message id of a job's n-th way to the broker: a repetition within its window is one message, a retry is a new one. The message that
+ * brought the job from another service has the job's bare id.
+ */
+function messageIdOf(id: string, generation: number): string {
+  return `${id}.${generation}`;
+}
+
+/** The message that calls a worker to a job of this service; the row has everything else. */
+export function messageOfJob(row: DueRow): Message {
+  return {
+    source: { table: 'jobs', id: row.id, generation: row.generation },
+    kind: 'job',
+    subject: `jobs.${row.type}`,
+    messageId: messageIdOf(row.id, row.generation),
+    body: JSON.stringify({ id: row.id }),
+    requestId: row.request_id,
+    traceparent: row.traceparent,
+  };
+}
+
+function messageOfOutbox(row: OutboxRow): Message {
+  return {
+    source: { table: 'outbox', id: row.id },
+    kind: row.kind,
+    subject: row.subject,
+    messageId: row.message_id,
+    body: row.body,
+    requestId: row.request_id,
+    traceparent: row.traceparent,
+  };
+}
+
+export class Relay {
+  readonly #db: Database;
+  readonly #bus: Bus;
+  readonly #logger: Logger;
+  readonly #tuning: JobTuning;
+  readonly #sending = new Set<Promise<void>>();
+  readonly #stored: Batcher<number, never>;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+  #wake: (() => void) | undefined;
+  #awake = false;
+  #alarm: { readonly atMs: number; readonly timer: NodeJS.Timeout } | undefined;
+  #unhook: (() => void) | undefined;
+  #failing = false;
+
+  constructor(deps: { db: Database; bus: Bus; logger: Logger; tuning: JobTuning }) {
+    this.#db = deps.db;
+    this.#bus = deps.bus;
+    this.#logger = deps.logger;
+    this.#tuning = deps.tuning;
+    this.#stored = createBatcher({
+      keyOf: String,
+      run: async (ids) => {
+        await this.#db.query(deleteOutbox, [ids]);
+        return new Map<string, never>();
+      },
+    });
+  }
+
+  /** Whether a commit of now may be sent at once; otherwise the polling finds it. */
+  get ready(): boolean {
+    return this.#bus.connected && !this.#stopped;
+  }
+
+  start(): void {
+    this.#unhook = this.#bus.onReconnect(() => this.wake());
+    this.#running = this.#poll();
+  }
+
+  /**
+   * Sends what has just been committed. Never rejects: what fails is due again for the polling. `behind`: older events still wait, so
+   * the events among these join them.
+   */
+  send(messages: readonly Message[], behind: boolean): Promise<void> {
+    const sending = this.#sendCommitted(messages, behind).finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+    return sending;
+  }
+
+  /** Looks for due rows now. */
+  wake(): void {
+    this.#awake = true;
+    this.#wake?.();
+  }
+
+  /** Looks for due rows in `delayMs` at the latest: a delayed job then need not wait for the next poll. */
+  wakeIn(delayMs: number): void {
+    if (this.#stopped || delayMs >= this.#tuning.pollMs) return;
+    const atMs = performance.now() + delayMs + 1;
+    if (this.#alarm !== undefined && this.#alarm.atMs <= atMs) return;
+    clearTimeout(this.#alarm?.timer);
+    const timer = setTimeout(
+      () => {
+        this.#alarm = undefined;
+        this.wake();
+      },
+      Math.ceil(delayMs) + 1,
+    );
+    this.#alarm = { atMs, timer };
+  }
+
+  /** Ends the polling after one last look, when the broker is there. */
+  async stop(): Promise<void> {
+    this.#unhook?.();
+    clearTimeout(this.#alarm?.timer);
+    this.#stopped = true;
+    this.wake();
+    await this.#running;
+    await Promise.all(this.#sending);
+    await this.#stored.idle();
+  }
+
+  async #sendCommitted(messages: readonly Message[], behind: boolean): Promise<void> {
+    const waiting = behind ? messages.filter(({ kind }) => kind === 'event') : [];
+    await Promise.all([
+      this.#sendAll(behind ? messages.filter(({ kind }) => kind === 'job') : messages),
+      waiting.length === 0 ? undefined : this.#giveBack(waiting).then(() => this.wake()),
+    ]);
+  }
+
+  /** Never rejects. */
+  async #poll(): Promise<void> {
+    for (;;) {
+      const last = this.#stopped;
+      this.#awake = false;
+      try {
+        if (this.#bus.connected) while (await this.#pass()) if (!this.#bus.connected) break;
+        if (this.#failing) this.#logger.info('job relay works again');
+        this.#failing = false;
+      } catch (error) {
+        if (!this.#failing) this.#logger.warn(describeFault(error), 'job relay cannot work; trying again');
+        this.#failing = true;
+      }
+      if (last) return;
+      await this.#pause();
+    }
+  }
+
+  #pause(): Promise<void> {
+    if (this.#awake) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(done, this.#tuning.pollMs);
+      this.#wake = done;
+    });
+  }
+
+  /** One round; true when there may be more. */
+  async #pass(): Promise<boolean> {
+    const [jobs, outbox] = await Promise.all([
+      this.#db.query<DueRow>(takeDueJobs, [batchSize]),
+      this.#db.query<OutboxRow>(takeOutbox, [batchSize, this.#tuning.outboxTakeMs, eventLock]),
+    ]);
+    const rows = outbox.toSorted((a, b) => a.id - b.id);
+    const events = rows.filter((row) => row.kind === 'event').map(messageOfOutbox);
+    const others = [...jobs.map(messageOfJob), ...rows.filter((row) => row.kind === 'job').map(messageOfOutbox)];
+    const sent = await Promise.all([this.#sendInOrder(events), this.#sendAll(others)]);
+    if (sent.includes(false)) return false;
+    return jobs.length === batchSize || outbox.length === batchSize;
+  }
+
+  /** A backlog of events: each waits for the one before. False when the broker refused one. */
+  async #sendInOrder(events: readonly Message[]): Promise<boolean> {
+    for (const [index, event] of events.entries()) {
+      if (await this.#publish(event)) void this.#forget(event);
+      else {
+        await this.#giveBack(events.slice(index));
+        return false;
+      }
+    }
+    await this.#stored.idle();
+    return true;
+  }
+
+  async #sendAll(messages: readonly Message[]): Promise<boolean> {
+    const stored = await Promise.all(
+      messages.map(async (message) => {
+        const done = await this.#publish(message);
+        if (done) void this.#forget(message);
+        return done;
+      }),
+    );
+    const refused = messages.filter((_message, index) => stored[index] !== true);
+    if (refused.length > 0) await this.#giveBack(refused);
+    return refused.length === 0;
+  }
+
+  /** False when the broker did not say that it has the message; it may have it all the same, the message id tells. */
+  async #publish(message: Message): Promise<boolean> {
+    try {
+      await this.#bus.publishDurable(message.subject, message.body, {
+        msgId: message.messageId,
+        headers: { 'Request-Id': message.requestId ?? undefined, traceparent: message.traceparent ?? undefined },
+        timeoutMs: this.#tuning.publishTimeoutMs,
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** A job's row stays, an outbox row has served. A row that cannot be deleted now is sent again, which is harmless. */
+  async #forget(message: Message): Promise<void> {
+    if (message.source.table === 'outbox') await this.#stored.add(message.source.id).catch(() => undefined);
+  }
+
+  async #giveBack(messages: readonly Message[]): Promise<void> {
+    const jobs = messages.flatMap(({ source }) => (source.table === 'jobs' ? [source] : []));
+    const outbox = messages.flatMap(({ source }) => (source.table === 'outbox' ? [source.id] : []));
+    try {
+      if (jobs.length > 0) await this.#db.query(unsendJobs, [jobs.map(({ id }) => id), jobs.map(({ generation }) => generation)]);
+      if (outbox.length > 0) await this.#db.query(releaseOutbox, [outbox]);
+    } catch {
+      // the sweeper finds the jobs, time the outbox rows
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Repairs what was lost between two steps: leases of workers that are gone, jobs whose message is gone. Every replica sweeps; the
+ * statements leave each other's rows alone.
+ */
+import type { Job } from '#libs/contract';
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { describeFault } from './errors.ts';
+import { policyColumns } from './policy.ts';
+import type { Relay } from './relay.ts';
+import { deleteSucceeded, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
+import type { JobTuning } from './types.ts';
+import { createUuid } from './uuid.ts';
+import { consumerOf } from './policy.ts';
+
+/** A job is sent again in spite of a queue at the broker when it has waited this many times the usual limit. */
+const patience = 15;
+const expiredText = 'The worker stopped before the job was done (its lease expired)';
+
+export class Sweeper {
+  readonly #db: Database;
+  readonly #bus: Bus;
+  readonly #relay: Relay;
+  readonly #logger: Logger;
+  readonly #tuning: JobTuning;
+  readonly #policies: unknown[][];
+  #timer: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
+  #failing = false;
+
+  constructor(deps: { db: Database; bus: Bus; relay: Relay; logger: Logger; tuning: JobTuning; declarations: readonly Job[] }) {
+    this.#db = deps.db;
+    this.#bus = deps.bus;
+    this.#relay = deps.relay;
+    this.#logger = deps.logger;
+    this.#tuning = deps.tuning;
+    this.#policies = policyColumns(deps.declarations);
+  }
+
+  start(): void {
+    const schedule = (): void => {
+      // Replicas that started together drift apart.
+      const delayMs = this.#tuning.sweepMs * (0.75 + Math.random() / 2);
+      this.#timer = setTimeout(() => void this.sweep().then(schedule), delayMs);
+    };
+    schedule();
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#sweeping;
+    clearTimeout(this.#timer);
+  }
+
+  /** One sweep. Never rejects. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweepOnce().finally(() => (this.#sweeping = undefined));
+    return this.#sweeping;
+  }
+
+  /** Takes jobs from workers whose lease has ended: queued again, or dead when that was the last attempt. All of them, or these. */
+  async expire(ids: readonly string[] | null): Promise<void> {
+    const rows = await this.#db.query<{ id: string; type: string; state: string }>(expireLeases, [...this.#policies, ids, expiredText]);
+    for (const { id, type, state } of rows) this.#logger.warn({ job: type, jobId: id, state }, 'lease of a job expired');
+    if (rows.length > 0) this.#relay.wake();
+  }
+
+  async #sweepOnce(): Promise<void> {
+    try {
+      await this.expire(null);
+      await this.#requeueOverdue();
+      const { keepSucceededMs } = this.#tuning;
+      await this.#db.query(deleteSucceeded, [createUuid(Date.now() - keepSucceededMs, { zero: true }), keepSucceededMs]);
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#logger.warn(describeFault(error), 'jobs cannot be swept now');
+      this.#failing = true;
+    }
+  }
+
+  /** A job waits although it was sent: either the broker has a queue, then it may wait, or its message is gone. */
+  async #requeueOverdue(): Promise<void> {
+    const limitMs = this.#tuning.queuedTooLongMs;
+    const overdue = await this.#db.query<{ type: string; age_ms: number }>(findOverdueTypes, [limitMs]);
+    const [own] = this.#policies;
+    for (const { type, age_ms: ageMs } of overdue) {
+      if (own?.includes(type) !== true) continue;
+      const lag = await this.#bus.consumerLag('JOBS', consumerOf(type)).catch(() => undefined);
+      const waiting = lag === undefined ? 0 : lag.pending + lag.ackPending;
+      if (waiting > 0 && ageMs < limitMs * patience) continue;
+      const rows = await this.#db.query(requeueOverdue, [[type], waiting > 0 ? limitMs * patience : limitMs]);
+      if (rows.length > 0) {
+        this.#logger.warn({ job: type, count: rows.length }, 'jobs are sent again: the broker has lost them');
+        this.#relay.wake();
+      }
+    }
+  }
+}

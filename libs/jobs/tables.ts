@@ -1,0 +1,62 @@
+/**
+ * Tables of the job library in a service's schema. `jobs` is the truth of every job that the service works; `outbox` holds what the
+ * service has said to others (jobs of other services, events) until the broker has stored it.
+ *
+ * Indexes are few on purpose: a job changes its row three times. Ids are UUIDs of version 7, so their order is the order of creation.
+ */
+
+/** SQL that creates the tables; part of each service's first migration. */
+export function jobTables(schema: string): string {
+  const busy = 'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0';
+  return `
+    create table ${schema}.jobs (
+      id uuid primary key,
+      type text not null,
+      key text,
+      payload jsonb not null,
+      state text not null default 'queued' constraint jobs__state__check check (state in ('queued', 'running', 'succeeded', 'dead')),
+      attempts integer not null default 0 constraint jobs__attempts__check check (attempts >= 0),
+      generation integer not null default 0,
+      run_at timestamptz not null default now(),
+      sent_at timestamptz,
+      lease integer not null default 0,
+      lease_until timestamptz,
+      worker text,
+      percent smallint not null default 0 constraint jobs__percent__check check (percent between 0 and 100),
+      phase text,
+      error text,
+      result jsonb,
+      request_id text,
+      traceparent text,
+      created_at timestamptz not null default now(),
+      alive_since timestamptz not null default now(),
+      started_at timestamptz,
+      finished_at timestamptz,
+      constraint jobs__lease_until__check check ((state = 'running') = (lease_until is not null)),
+      constraint jobs__finished_at__check check ((state in ('succeeded', 'dead')) = (finished_at is not null))
+    ) with (fillfactor = 70, ${busy});
+    create index jobs__state_type_id__index on ${schema}.jobs (state, type, id) where state <> 'succeeded';
+    create index jobs__run_at__index on ${schema}.jobs (run_at) where state = 'queued' and sent_at is null;
+    create unique index jobs__type_key__unique on ${schema}.jobs (type, key)
+      where key is not null and state = 'queued' and generation = 0;
+    comment on column ${schema}.jobs.attempts is 'attempts begun in this life; one that did not count is taken back';
+    comment on column ${schema}.jobs.generation is 'times the job was queued again; part of the broker''s message id';
+    comment on column ${schema}.jobs.sent_at is 'when a queued job was handed to the broker; null = the relay sends it at run_at';
+    comment on column ${schema}.jobs.lease is 'fencing token: grows with every change of hands';
+    comment on column ${schema}.jobs.alive_since is 'creation or last redrive; the age that ends a job is counted from here';
+    create table ${schema}.outbox (
+      id bigint generated always as identity primary key,
+      message_id uuid not null,
+      kind text not null constraint outbox__kind__check check (kind in ('job', 'event')),
+      subject text not null,
+      body text not null,
+      request_id text,
+      traceparent text,
+      send_after timestamptz not null default now(),
+      backlog boolean not null default true,
+      created_at timestamptz not null default now()
+    ) with (${busy});
+    comment on column ${schema}.outbox.send_after is 'in the future while a process sends the row; due again when that process is gone';
+    comment on column ${schema}.outbox.backlog is 'false only while the process that committed the row sends it at once';
+  `;
+}

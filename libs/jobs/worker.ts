@@ -1,0 +1,264 @@
+/**
+ * Works the jobs of one service: claims what the broker delivers, runs the handler under a lease, writes the outcome, and only then
+ * acknowledges. Whatever is lost on the way is found again by the broker's redelivery or by the sweeper.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Job } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { parseJson } from '#libs/json';
+import type { Logger } from '#libs/logger';
+import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { compileSchema, type SchemaCheck } from '#libs/schema';
+import { getTracer, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
+import { Attempt, encodeResult } from './attempt.ts';
+import { createBatcher } from './batch.ts';
+import { type DeliveredJob, readDelivery, readOrigin } from './delivered.ts';
+import { describeFault, LeaseLost, PermanentJobError, WorkerStopping } from './errors.ts';
+import { type Holding, LeaseKeeper } from './leases.ts';
+import type { JobMetrics } from './metrics.ts';
+import { consumerOf, judge, type Outcome } from './policy.ts';
+import type { Relay } from './relay.ts';
+import { acceptJobs, claimJobs, type ClaimedRow, endAttempt, readStatus, type StatusRow, succeedJobs } from './statements.ts';
+import type { Sweeper } from './sweeper.ts';
+import type { JobHandler, Jobs, JobTuning } from './types.ts';
+
+/** Time that a handler has to stop after its signal; then its attempt is over and its lease is gone. */
+const abortGraceMs = 2_000;
+const lockedDelayMs = 200;
+
+export interface WorkerDependencies {
+  readonly service: string;
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Pick<Jobs, 'transaction'>;
+  readonly relay: Relay;
+  readonly sweeper: Sweeper;
+  readonly logger: Logger;
+  readonly metrics: JobMetrics;
+  readonly worker: string;
+  readonly tuning: JobTuning;
+}
+
+interface Line {
+  readonly declaration: Job;
+  readonly handler: JobHandler<never>;
+  readonly check: SchemaCheck;
+}
+
+export class Worker {
+  readonly #deps: WorkerDependencies;
+  readonly #leases: LeaseKeeper;
+  readonly #running = new Set<Attempt>();
+  readonly #consumers: RunningConsumer[] = [];
+  readonly #lines = new Map<string, Line>();
+  readonly #accept;
+  readonly #claim;
+  readonly #succeed;
+
+  constructor(deps: WorkerDependencies) {
+    this.#deps = deps;
+    this.#leases = new LeaseKeeper({ db: deps.db, logger: deps.logger, leaseMs: deps.tuning.leaseMs });
+    const { db, tuning, worker } = deps;
+    this.#accept = createBatcher<{ id: string; values: unknown[] }, never>({
+      keyOf: ({ id }) => id,
+      run: async (items) => {
+        const columns = [0, 1, 2, 3, 4, 5, 6].map((column) => items.map(({ values }) => values[column]));
+        await db.query(acceptJobs, columns);
+        return new Map<string, never>();
+      },
+    });
+    this.#claim = createBatcher<string, ClaimedRow>({
+      keyOf: (id) => id,
+      run: async (ids) => {
+        const rows = await db.query<ClaimedRow>(claimJobs, [ids, tuning.leaseMs, worker]);
+        return new Map(rows.map((row) => [row.id, row]));
+      },
+    });
+    this.#succeed = createBatcher<{ id: string; lease: number; result: string | null }, true>({
+      keyOf: ({ id }) => id,
+      run: async (items) => {
+        const rows = await db.query<{ id: string }>(succeedJobs, [
+          items.map(({ id }) => id),
+          items.map(({ lease }) => lease),
+          items.map(({ result }) => result),
+        ]);
+        return new Map(rows.map(({ id }) => [id, true]));
+      },
+    });
+  }
+
+  async start(lines: ReadonlyMap<string, { declaration: Job; handler: JobHandler<never> }>): Promise<void> {
+    for (const [type, line] of lines) this.#lines.set(type, { ...line, check: compileSchema(line.declaration.payload) });
+    this.#leases.start();
+    for (const [type, { declaration }] of this.#lines) {
+      const options = {
+        stream: 'JOBS',
+        durable: consumerOf(type),
+        filter: `jobs.${type}`,
+        concurrency: declaration.policy.concurrency,
+        ackWaitMs: this.#deps.tuning.leaseMs,
+      } as const;
+      this.#consumers.push(await this.#deps.bus.consume(options, (delivery) => this.#onDelivery(declaration.type, delivery)));
+    }
+  }
+
+  /** Takes nothing new; running attempts may finish for the grace time, then they are given back. */
+  async stop(): Promise<void> {
+    const timer = setTimeout(() => {
+      for (const attempt of this.#running) attempt.abort(new WorkerStopping());
+    }, this.#deps.tuning.stopGraceMs);
+    await Promise.all(this.#consumers.map((consumer) => consumer.stop()));
+    clearTimeout(timer);
+    this.#leases.stop();
+  }
+
+  /** Never rejects. */
+  async #onDelivery(type: string, delivery: Delivery): Promise<void> {
+    const holding = this.#leases.hold(delivery);
+    try {
+      const message = readDelivery(delivery);
+      if (message === undefined) {
+        this.#deps.logger.error({ job: type, streamSequence: delivery.streamSequence }, 'message is not a job; dropped');
+        this.#deps.metrics.attempted(type, 'malformed', 0);
+        delivery.term('not a job');
+        return;
+      }
+      if (message.content !== undefined) await this.#acceptForeign(type, message, delivery);
+      const row = await this.#claim.add(message.id);
+      if (row === undefined) await this.#settleUnclaimed(type, message, delivery);
+      else await this.#work(row, holding);
+    } catch (error) {
+      // The database is away, or worse: the message comes again.
+      const log = error instanceof AppError ? 'debug' : 'error';
+      this.#deps.logger[log]({ job: type, ...describeFault(error) }, 'job cannot be taken now');
+      delivery.nak(500 + Math.random() * 1_500);
+    } finally {
+      this.#leases.release(holding);
+    }
+  }
+
+  /** Gives another service's job its row, once; a job that waits under the same key already makes it superfluous. */
+  async #acceptForeign(type: string, { id, content }: DeliveredJob, delivery: Delivery): Promise<void> {
+    if (content === undefined) return;
+    const { requestId, traceparent } = readOrigin(delivery);
+    await this.#accept.add({ id, values: [id, type, content.key, content.payload, content.delayMs, requestId, traceparent] });
+    if (content.delayMs > 0) this.#deps.relay.wakeIn(content.delayMs);
+  }
+
+  async #settleUnclaimed(type: string, { id }: DeliveredJob, delivery: Delivery): Promise<void> {
+    const [status] = await this.#deps.db.query<StatusRow>(readStatus, [[id]]);
+    if (status === undefined) {
+      this.#deps.logger.debug({ job: type, jobId: id }, 'job waits under another id, or is gone');
+      delivery.ack();
+    } else if (status.state === 'queued' && status.wait_ms <= 0) {
+      delivery.nak(lockedDelayMs); // an open transaction holds the row
+    } else if (status.state === 'running' && status.wait_ms > 0) {
+      delivery.nak(status.wait_ms + lockedDelayMs);
+    } else {
+      // Over, or not due yet (the relay calls then), or left behind by a worker that is gone.
+      if (status.state === 'running') await this.#deps.sweeper.expire([id]);
+      delivery.ack();
+    }
+  }
+
+  async #work(row: ClaimedRow, holding: Holding): Promise<void> {
+    const line = this.#lines.get(row.type);
+    if (line === undefined) throw new Error(`no worker for ${row.type}`);
+    const span = startAttempt(row);
+    const traceparent = span?.traceparent ?? newTraceparent(row.traceparent ?? undefined);
+    const attempt = new Attempt(this.#deps, line.declaration, row, traceparent);
+    holding.job = { id: row.id, lease: row.lease, isFenced: () => attempt.fenced, onLost: () => attempt.abort(new LeaseLost()) };
+    this.#running.add(attempt);
+    const startedMs = performance.now();
+    let outcome: Outcome;
+    let failure: unknown;
+    try {
+      const result = await (span === undefined
+        ? this.#runHandler(line, row, attempt)
+        : span.run(() => this.#runHandler(line, row, attempt)));
+      const done =
+        attempt.completed || (await this.#persist(() => this.#succeed.add({ id: row.id, lease: row.lease, result: encodeResult(result) })));
+      outcome = done === true ? 'succeeded' : 'lost';
+    } catch (error) {
+      failure = attempt.signal.aborted && !(error instanceof PermanentJobError) ? attempt.signal.reason : error;
+      outcome = attempt.completed ? 'succeeded' : await this.#end(line, row, failure);
+    } finally {
+      attempt.end();
+      this.#running.delete(attempt);
+    }
+    span?.end({ attributes: { 'job.outcome': outcome }, error: outcome === 'succeeded' ? undefined : outcome });
+    this.#tell(row, outcome, performance.now() - startedMs, failure, readTraceId(traceparent));
+    // A lost job's message belongs to whoever has the job now.
+    if (outcome !== 'lost') holding.delivery.ack();
+  }
+
+  async #runHandler({ handler, check }: Line, row: ClaimedRow, attempt: Attempt): Promise<unknown> {
+    const payload = parseJson(row.payload);
+    const problem = check(payload);
+    if (problem !== undefined)
+      throw new PermanentJobError(`The payload breaks its declaration at /${problem.path.join('/')}: ${problem.message}`);
+    const { signal } = attempt;
+    let timer: NodeJS.Timeout | undefined;
+    const abandoned = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        timer = setTimeout(() => reject(signal.reason as Error), abortGraceMs);
+      });
+    });
+    try {
+      return await Promise.race([handler(attempt.createRun(payload) as never), abandoned]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Writes the end of an attempt that did not succeed. */
+  async #end({ declaration }: Line, row: ClaimedRow, failure: unknown): Promise<Outcome> {
+    const { policy } = declaration;
+    const verdict = judge(failure, policy, { attempt: row.attempts, requeued: row.generation });
+    if (verdict.outcome === 'lost') return 'lost';
+    const values = [row.id, row.lease, verdict.dead, verdict.delayMs, verdict.error, verdict.counts, policy.expiresAfterMs ?? null];
+    const rows = await this.#persist(() => this.#deps.db.query<{ state: 'queued' | 'dead' }>(endAttempt, values));
+    const [ended] = rows;
+    if (ended === undefined) return 'lost';
+    if (ended.state === 'dead') return 'dead';
+    if (verdict.delayMs === 0) this.#deps.relay.wake();
+    else this.#deps.relay.wakeIn(verdict.delayMs);
+    return verdict.outcome;
+  }
+
+  /** Tries a write again while the database is away, as long as the lease would last. @throws what the last try threw */
+  async #persist<T>(write: () => Promise<T>): Promise<T> {
+    const until = performance.now() + this.#deps.tuning.leaseMs;
+    for (let delayMs = 50; ; delayMs = Math.min(2_000, delayMs * 2)) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!(error instanceof AppError) || performance.now() + delayMs > until) throw error;
+        await sleep(delayMs);
+      }
+    }
+  }
+
+  #tell(row: ClaimedRow, outcome: Outcome, durationMs: number, failure: unknown, traceId: string | undefined): void {
+    this.#deps.metrics.attempted(row.type, outcome, durationMs / 1000);
+    const facts = {
+      job: row.type,
+      jobId: row.id,
+      requestId: row.request_id ?? undefined,
+      traceId,
+      attempt: row.attempts,
+      outcome,
+      durationMs: Math.round(durationMs),
+    };
+    if (failure === undefined) this.#deps.logger.info(facts, 'job attempt');
+    else if (outcome === 'dead') this.#deps.logger.error({ ...facts, ...describeFault(failure) }, 'job is dead');
+    else this.#deps.logger.warn({ ...facts, ...describeFault(failure) }, 'job attempt');
+  }
+}
+
+/** The span of one attempt, in the trace of what asked for the job. */
+function startAttempt({ id, type, attempts, traceparent }: ClaimedRow): Span | undefined {
+  const attributes = { 'messaging.system': 'nats', 'job.type': type, 'job.id': id, 'job.attempt': attempts };
+  return getTracer()?.start(`job ${type}`, 'consumer', attributes, traceparent ?? undefined);
+}

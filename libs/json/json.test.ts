@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { findJsonProblem, isJsonObject, isRawNumber, maxJsonDepth, parseJson } from './index.ts';
+
+describe('parseJson (spec 03 §1, integers above 2^53)', () => {
+  it.each(['12345678901234567890', '-9007199254740993', '1.0', '1e400', '0.1000', '1.10', '123456789012345678901234567890.5'])(
+    'writes the number %s as it came',
+    (source) => {
+      expect(JSON.stringify(parseJson(`{"a":[${source}]}`))).toBe(`{"a":[${source}]}`);
+    },
+  );
+
+  it('keeps numbers that a double holds as numbers', () => {
+    expect(parseJson('[9007199254740991,0.1,-5,12]')).toEqual([9_007_199_254_740_991, 0.1, -5, 12]);
+  });
+
+  it('keeps __proto__ and constructor as plain data', () => {
+    const parsed = parseJson('{"__proto__":{"admin":true},"constructor":1,"big":12345678901234567890}');
+    expect(JSON.stringify(parsed)).toBe('{"__proto__":{"admin":true},"constructor":1,"big":12345678901234567890}');
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  it('reads every document as JSON.parse does, apart from numbers', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        const text = JSON.stringify(value);
+        expect(JSON.stringify(parseJson(text))).toBe(text);
+      }),
+    );
+  });
+
+  it('refuses what is no JSON', () => {
+    expect(() => parseJson('{"a":1234567890123456789')).toThrow(SyntaxError);
+  });
+});
+
+describe('findJsonProblem (spec 03 §1, nesting, U+0000, lone surrogates)', () => {
+  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+
+  it('accepts 64 levels and refuses 65', () => {
+    expect(findJsonProblem(nested(maxJsonDepth))).toBeUndefined();
+    expect(findJsonProblem(nested(maxJsonDepth + 1))?.kind).toBe('depth');
+  });
+
+  it('names the place of a null character in a value and in a key', () => {
+    expect(findJsonProblem({ a: [{ b: 'x\u0000' }] })).toEqual({ path: ['a', 0, 'b'], kind: 'null_character' });
+    expect(findJsonProblem({ 'a\u0000': 1 })).toEqual({ path: ['a\u0000'], kind: 'null_character' });
+  });
+
+  it('names the place of a lone surrogate and accepts a pair', () => {
+    expect(findJsonProblem({ a: '\ud800' })).toEqual({ path: ['a'], kind: 'lone_surrogate' });
+    expect(findJsonProblem({ a: '\ud83d\ude00' })).toBeUndefined();
+  });
+
+  it('refuses numbers that the store cannot hold', () => {
+    expect(findJsonProblem(parseJson('{"a":1e99999}'))?.kind).toBe('number_range');
+    expect(findJsonProblem(parseJson(`{"a":${'9'.repeat(1001)}}`))?.kind).toBe('number_range');
+    expect(findJsonProblem(parseJson(`{"a":${'9'.repeat(1000)}}`))).toBeUndefined();
+  });
+});
+
+describe('isJsonObject', () => {
+  it('is true for objects alone', () => {
+    expect([{}, [], null, 1, 'a', parseJson('12345678901234567890')].map(isJsonObject)).toEqual([true, false, false, false, false, false]);
+    expect(isRawNumber(parseJson('12345678901234567890'))).toBe(true);
+  });
+});

@@ -1,0 +1,370 @@
+/**
+ * The bus: calls, serving, events and durable messages over one NATS connection (architecture §2). While the connection is
+ * down every call fails at once as `unavailable`, and what was waiting fails too, since its answer cannot come any more.
+ */
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Event, PayloadOf, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { parseJson } from '#libs/json';
+import type { Logger } from '#libs/logger';
+import { compileSchema } from '#libs/schema';
+import { getTracer } from '#libs/telemetry';
+import { openConnection, type ConnectionSettings, describeServers, inboxPrefixOf } from './connect.ts';
+import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
+import { Inbox } from './inbox.ts';
+import type { PublishDurableOptions } from './durable-publish.ts';
+import { type ConsumerLag, JetStream, type StreamName } from './jetstream.ts';
+import { PendingCall } from './pending-call.ts';
+import { RawJson, type RawReply } from './reply.ts';
+import { type BusMetrics, type Handlers, Responder, ServedContext, type ServeOptions } from './responder.ts';
+import { streamControl } from './stream-reader.ts';
+import {
+  type CallContext,
+  connectionLost,
+  deadlineExceeded,
+  decodeText,
+  encodeContext,
+  encodeHeaders,
+  header,
+  noResponders,
+  readHeader,
+} from './wire.ts';
+
+/** Payload that the broker must accept: 4 MiB of JSON and room for its envelope (architecture §2, Large messages). */
+export const requiredPayloadBytes = 8 * 1024 * 1024;
+/**
+ * When nobody serves a subject the request has reached nobody, so it is asked again after these times: a service that is being replaced, or
+ * whose interest is still on its way between the brokers of a cluster, is there in a moment.
+ */
+const nobodyDelaysMs = [50, 150, 300];
+/** Headers and subject of a message count against the broker's limit too. */
+const headerRoomBytes = 16 * 1024;
+const rpcAttributes = { 'rpc.system': 'nats' };
+/** A streamed reply that a service reads whole may have at most this size. */
+const maxCollectedBytes = 64 * 1024 * 1024;
+
+export interface BusSettings extends ConnectionSettings {
+  /** First token of every subject (`<prefix>.…`) and beginning of every stream's name (`<prefix>_…`), so that several installations can share a server; default none. */
+  readonly prefix?: string | undefined;
+  readonly metrics?: BusMetrics | undefined;
+  /** Refuse a broker that allows less; the gateway asks for `requiredPayloadBytes`. */
+  readonly minPayloadBytes?: number | undefined;
+}
+
+export interface Bus {
+  /** What every subject begins with: empty, or the prefix and a dot. */
+  readonly prefix: string;
+  /** Largest message the broker accepts, bytes. */
+  readonly maxPayload: number;
+  readonly connected: boolean;
+  /** Calls and parses the reply (a large one up to 64 MiB is collected). @throws AppError of the responder, unavailable, deadline_exceeded */
+  call<R extends Rpc>(rpc: R, request: RequestOf<R>, context: CallContext): Promise<ReplyOf<R>>;
+  /** Calls and hands on the reply's bytes as they came. The bytes are a view: copy what is kept. @throws as `call` */
+  callRaw(rpc: Rpc, request: unknown, context: CallContext): Promise<RawReply>;
+  /** Serves every operation of a contract. @throws Error when a handler is missing or undeclared */
+  serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options?: ServeOptions): Promise<{ drain(): Promise<void> }>;
+  /** Tells an event to whoever listens now, unstored; events that must not be lost go through the outbox. @throws AppError unavailable */
+  publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void;
+  /** Every replica hears the event while connected; a handler's failure is logged. Returns the end of it. */
+  subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void;
+  /** Runs after each reconnection: events may have been missed, caches are void. Returns the end of it. */
+  onReconnect(listener: () => void): () => void;
+  /** Creates the streams or brings them up to date; for the set-up job, whose user may. @throws AppError unavailable */
+  ensureStreams(): Promise<void>;
+  /** Resolves when the set-up job has made every stream; says once for which it waits. */
+  waitForStreams(signal?: AbortSignal): Promise<void>;
+  publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }>;
+  consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer>;
+  consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag>;
+  streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }>;
+  deleteStreams(): Promise<void>;
+  /** Round trip to the broker, for readiness. @throws AppError unavailable */
+  ping(timeoutMs?: number): Promise<void>;
+  /** Stops serving and consuming, finishes what is under way, closes. */
+  close(): Promise<void>;
+}
+
+/** Connects to the broker. @throws AppError unavailable; Error when it allows too small messages */
+export async function connectBus(settings: BusSettings): Promise<Bus> {
+  const { connection, onUp } = await openConnection(settings);
+  const bus = new NatsBus(connection, settings, onUp);
+  const wanted = settings.minPayloadBytes ?? 0;
+  if (bus.maxPayload < wanted) {
+    await connection.close();
+    throw new Error(
+      `The NATS server at ${describeServers(settings.url)} accepts messages of ${bus.maxPayload} bytes; ${wanted} are needed. ` +
+        `Set "max_payload: ${wanted}" in its configuration.`,
+    );
+  }
+  return bus;
+}
+
+class NatsBus implements Bus {
+  readonly prefix: string;
+  readonly #connection: NatsConnection;
+  readonly #inbox: Inbox;
+  readonly #jetstream: JetStream;
+  readonly #logger: Logger;
+  readonly #metrics: BusMetrics;
+  readonly #reconnectListeners = new Set<() => void>();
+  readonly #responders = new Set<Responder>();
+  readonly #parties: { connection: NatsConnection; inbox: Inbox };
+  #up = true;
+
+  constructor(connection: NatsConnection, settings: BusSettings, onUp: () => void) {
+    const name = settings.prefix ?? '';
+    this.prefix = name === '' ? '' : `${name}.`;
+    this.#connection = connection;
+    this.#logger = settings.logger;
+    this.#metrics = settings.metrics ?? {};
+    this.#inbox = new Inbox(connection, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
+    this.#parties = { connection, inbox: this.#inbox };
+    const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
+    this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
+    this.#metrics.connected?.(true);
+    void this.#watch(onUp);
+  }
+
+  get maxPayload(): number {
+    return this.#connection.info?.max_payload ?? requiredPayloadBytes;
+  }
+
+  get connected(): boolean {
+    return this.#up;
+  }
+
+  async call<R extends Rpc>(rpc: R, request: RequestOf<R>, context: CallContext): Promise<ReplyOf<R>> {
+    const reply = await this.callRaw(rpc, request, context);
+    const bytes = reply.kind === 'bytes' ? reply.bytes : await collect(rpc.subject, reply.chunks);
+    return (bytes.length === 0 ? undefined : parseJson(decodeText(bytes))) as ReplyOf<R>;
+  }
+
+  callRaw(rpc: Rpc, request: unknown, context: CallContext): Promise<RawReply> {
+    return new Promise((resolve, reject) => {
+      const startedMs = performance.now();
+      const span = getTracer()?.startChild(rpc.subject, 'client', rpcAttributes, context.traceparent);
+      const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {
+        span?.end({ error: error?.code });
+        this.#metrics.called?.(rpc.subject, error?.code ?? 'ok', (performance.now() - startedMs) / 1000);
+        if (reply === undefined) reject(error ?? connectionLost());
+        else resolve(reply);
+      };
+      const nowMs = Date.now();
+      const deadlineMs = Math.min(nowMs + rpc.timeoutMs, context.deadlineMs ?? Infinity);
+      if (!this.#up) return finish(undefined, connectionLost());
+      if (deadlineMs <= nowMs) return finish(undefined, deadlineExceeded(rpc.subject));
+      const bytes = request instanceof RawJson ? request.bytes : Buffer.from(JSON.stringify(request) ?? '', 'utf8');
+      if (bytes.length > this.maxPayload - headerRoomBytes) {
+        return finish(undefined, new AppError({ code: 'payload_too_large', message: 'The request is too large' }));
+      }
+      // A served context makes its signal when asked; its deadline is enforced here anyway.
+      const signal = context instanceof ServedContext ? undefined : context.signal;
+      if (signal?.aborted === true) return finish(undefined, cancelled());
+      let pending: PendingCall | undefined;
+      let pause: NodeJS.Timeout | undefined;
+      let timesNobody = 0;
+      const forget = (): void => {
+        clearTimeout(pause);
+        if (pending !== undefined) this.#inbox.remove(pending.token);
+      };
+      const settle = signal === undefined ? finish : this.#abortable(signal, finish, forget);
+      const onNobody = (): void => {
+        const delayMs = nobodyDelaysMs[timesNobody++];
+        if (delayMs === undefined || Date.now() + delayMs >= deadlineMs) return settle(undefined, noResponders(rpc.subject));
+        pause = setTimeout(() => (this.#up ? send() : settle(undefined, connectionLost())), delayMs);
+      };
+      const send = (): void => {
+        pending = new PendingCall(this.#parties, rpc.subject, deadlineMs, settle, onNobody);
+        pending.token = this.#inbox.add(pending);
+        try {
+          this.#connection.publish(this.prefix + rpc.subject, bytes, {
+            reply: this.#inbox.subject(pending.token),
+            headers: encodeContext(context, deadlineMs, span?.traceparent),
+          });
+        } catch {
+          this.#inbox.remove(pending.token);
+          settle(undefined, connectionLost());
+        }
+      };
+      send();
+    });
+  }
+
+  serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options: ServeOptions = {}): Promise<{ drain(): Promise<void> }> {
+    const responder = new Responder(
+      { connection: this.#connection, inbox: this.#inbox, prefix: this.prefix, logger: this.#logger, metrics: this.#metrics },
+      contract,
+      handlers,
+      options,
+    );
+    this.#responders.add(responder);
+    // The broker has processed the subscriptions when it answers this.
+    return this.#connection.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
+  }
+
+  publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void {
+    if (!this.#up) throw connectionLost();
+    const headers =
+      context === undefined
+        ? undefined
+        : encodeHeaders({ [header.requestId]: context.requestId, [header.traceparent]: context.traceparent });
+    this.#connection.publish(this.prefix + event.subject, JSON.stringify(payload), headers === undefined ? {} : { headers });
+  }
+
+  subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void {
+    const check = compileSchema(event.payload);
+    const deliver = async (message: Msg): Promise<void> => {
+      try {
+        const payload = parseJson(decodeText(message.data));
+        const problem = check(payload);
+        if (problem === undefined) await handler(payload as PayloadOf<E>);
+        else this.#logger.error({ event: event.subject, path: problem.path, problem: problem.message }, 'event breaks its contract');
+      } catch (error) {
+        this.#logger.error({ err: error, event: event.subject }, 'event handler failed');
+      }
+    };
+    const subscription = this.#connection.subscribe(this.prefix + event.subject, {
+      callback: (error, message) => {
+        if (error === null) void deliver(message);
+      },
+    });
+    return () => subscription.unsubscribe();
+  }
+
+  onReconnect(listener: () => void): () => void {
+    this.#reconnectListeners.add(listener);
+    return () => this.#reconnectListeners.delete(listener);
+  }
+
+  ensureStreams(): Promise<void> {
+    return this.#jetstream.ensureStreams();
+  }
+
+  waitForStreams(signal?: AbortSignal): Promise<void> {
+    return this.#jetstream.waitForStreams(signal);
+  }
+
+  publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }> {
+    return this.#jetstream.publishDurable(subject, bytes, options);
+  }
+
+  consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer> {
+    return this.#jetstream.consume(options, handler);
+  }
+
+  consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag> {
+    return this.#jetstream.consumerLag(stream, durable);
+  }
+
+  streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }> {
+    return this.#jetstream.streamSize(stream);
+  }
+
+  deleteStreams(): Promise<void> {
+    return this.#jetstream.deleteStreams();
+  }
+
+  async ping(timeoutMs = 2_000): Promise<void> {
+    if (!this.#up) throw connectionLost();
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(connectionLost()), timeoutMs);
+    });
+    try {
+      await Promise.race([this.#connection.flush(), timeout]);
+    } catch {
+      throw connectionLost();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#connection.isClosed()) return;
+    await Promise.all([...this.#responders].map((responder) => this.#drainResponder(responder)));
+    await this.#jetstream.stop();
+    this.#inbox.breakAll(connectionLost());
+    this.#inbox.stop();
+    await (this.#up ? this.#connection.drain() : this.#connection.close()).catch(() => this.#connection.close());
+  }
+
+  async #drainResponder(responder: Responder): Promise<void> {
+    this.#responders.delete(responder);
+    await responder.drain();
+    if (this.#up && !this.#connection.isClosed()) await this.#connection.flush().catch(() => undefined);
+  }
+
+  /** Follows the connection's state. Never rejects. */
+  async #watch(onUp: () => void): Promise<void> {
+    for await (const status of this.#connection.status()) {
+      if (status.type === 'disconnect') {
+        this.#up = false;
+        this.#metrics.connected?.(false);
+        this.#logger.warn({ server: status.server }, 'connection to NATS lost');
+        this.#inbox.breakAll(connectionLost());
+      } else if (status.type === 'reconnect') {
+        onUp();
+        this.#up = true;
+        this.#metrics.connected?.(true);
+        this.#logger.info({ server: status.server }, 'connection to NATS restored');
+        this.#jetstream.resume();
+        for (const listener of this.#reconnectListeners) this.#runListener(listener);
+      } else if (status.type === 'error') {
+        this.#logger.error({ err: status.error }, 'NATS reported an error');
+      }
+    }
+    this.#up = false;
+  }
+
+  #runListener(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#logger.error({ err: error }, 'reconnect listener failed');
+    }
+  }
+
+  /** A message whose receiver has left: senders of chunks and askers for a dead stream are told. */
+  #onStray(message: Msg): void {
+    const replyTo = message.reply;
+    if (replyTo === undefined || replyTo === '') return;
+    if (readHeader(message.headers, header.chunk) !== undefined) {
+      this.#connection.publish(replyTo, streamControl.cancel);
+    } else if (decodeText(message.data) === streamControl.alive) {
+      const body = JSON.stringify(connectionLost().toBody());
+      this.#connection.publish(replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
+    }
+  }
+
+  #abortable(
+    signal: AbortSignal,
+    finish: (reply: RawReply | undefined, error: AppError | undefined) => void,
+    forget: () => void,
+  ): (reply: RawReply | undefined, error: AppError | undefined) => void {
+    const onAbort = (): void => {
+      forget();
+      finish(undefined, cancelled());
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return (reply, error) => {
+      signal.removeEventListener('abort', onAbort);
+      finish(reply, error);
+    };
+  }
+}
+
+function cancelled(): AppError {
+  return new AppError({ code: 'unavailable', message: 'The request was cancelled' });
+}
+
+async function collect(subject: string, chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > maxCollectedBytes)
+      throw new AppError({ code: 'internal', message: `The reply of ${subject} is too large to be read whole` });
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts, size);
+}

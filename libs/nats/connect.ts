@@ -1,0 +1,91 @@
+/** Opening and keeping the connection: for ever, with backoff, and without credentials in any message. */
+import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import type { Logger } from '#libs/logger';
+import { unavailable } from '#libs/errors';
+
+export interface ConnectionSettings {
+  /** `nats://[user:pass@]host:port`, `tls://…`, several separated by commas. */
+  readonly url: string;
+  /** Shown by the server's monitoring. */
+  readonly name: string;
+  readonly user?: string | undefined;
+  readonly pass?: string | undefined;
+  readonly logger: Logger;
+  /** How long the first connection is tried; default 30 000. */
+  readonly connectTimeoutMs?: number | undefined;
+}
+
+const firstDelayMs = 50;
+const maxDelayMs = 1_000;
+
+/**
+ * Connects; keeps trying until `connectTimeoutMs`.
+ * @throws AppError unavailable when no server can be reached, with the address but not the credentials.
+ */
+export async function openConnection(settings: ConnectionSettings): Promise<{ connection: NatsConnection; onUp: () => void }> {
+  let attempt = 0;
+  const nextDelay = (): number => {
+    const base = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(attempt++, 10));
+    return base / 2 + (Math.random() * base) / 2;
+  };
+  const options = buildOptions(settings, nextDelay);
+  const giveUpAtMs = Date.now() + (settings.connectTimeoutMs ?? 30_000);
+  for (;;) {
+    try {
+      const connection = await connect(options);
+      attempt = 0;
+      return { connection, onUp: () => void (attempt = 0) };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (Date.now() >= giveUpAtMs)
+        throw unavailable(`Cannot connect to NATS at ${describeServers(settings.url)}: ${reason}`, { cause: error });
+      if (attempt === 0)
+        settings.logger.warn({ servers: describeServers(settings.url), reason }, 'NATS is not reachable yet; trying again');
+      await new Promise((resolve) => setTimeout(resolve, nextDelay()));
+    }
+  }
+}
+
+function buildOptions(settings: ConnectionSettings, nextDelay: () => number): NodeConnectionOptions {
+  const urls = splitUrls(settings.url);
+  const first = urls[0];
+  const user = settings.user ?? (first === undefined ? '' : decodeURIComponent(first.username));
+  const pass = settings.pass ?? (first === undefined ? '' : decodeURIComponent(first.password));
+  return {
+    servers: urls.map((url) => url.host),
+    name: settings.name,
+    inboxPrefix: inboxPrefixOf(settings.name),
+    noAsyncTraces: true,
+    timeout: 5_000,
+    maxReconnectAttempts: -1,
+    reconnectDelayHandler: nextDelay,
+    ignoreAuthErrorAbort: true,
+    pingInterval: 10_000,
+    maxPingOut: 2,
+    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
+    ...(urls.some((url) => url.protocol === 'tls:') ? { tls: {} } : {}),
+  };
+}
+
+/**
+ * Beginning of every subject on which a connection of that name waits for answers: the user of a service may listen there and to
+ * nobody else's (docs/adr/one-user-for-each-service.md).
+ */
+export function inboxPrefixOf(name: string): string {
+  return `_INBOX.${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
+}
+
+function splitUrls(text: string): URL[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => new URL(part.includes('://') ? part : `nats://${part}`));
+}
+
+/** Hosts and ports of NATS_URL without credentials, for messages and logs. */
+export function describeServers(text: string): string {
+  return splitUrls(text)
+    .map((url) => url.host)
+    .join(', ');
+}

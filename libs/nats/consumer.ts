@@ -1,0 +1,259 @@
+/**
+ * A durable pull consumer. It asks for as many messages as it has free hands, so that none waits in one process while
+ * another is idle, and asks again when the broker was silent, restarted, or forgot the consumer.
+ */
+import { type Msg, type NatsConnection, nanos, createInbox, type Subscription } from '@nats-io/transport-node';
+import type { Logger } from '#libs/logger';
+import { drainSubscription } from './drain-subscription.ts';
+import { readHeader } from './wire.ts';
+import type { Prefixes, StreamName } from './jetstream.ts';
+
+export interface ConsumerOptions {
+  readonly stream: StreamName;
+  /** Name shared by all replicas. */
+  readonly durable: string;
+  /** Subject or wildcard of the stream, without prefix. */
+  readonly filter: string;
+  /** Messages worked at the same time in this process. */
+  readonly concurrency: number;
+  /** Lease: without acknowledgement or `working()` the message is delivered again after it. Default 30 000. */
+  readonly ackWaitMs?: number | undefined;
+  /** Deliveries of one message; default without end (retries are counted by the job library). */
+  readonly maxDeliver?: number | undefined;
+  readonly maxAckPending?: number | undefined;
+}
+
+/** One delivery of one message. Exactly one of ack, nak and term settles it; later ones are ignored. */
+export interface Delivery {
+  /** Without prefix. */
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly streamSequence: number;
+  header(name: string): string | undefined;
+  ack(): void;
+  /** Wants it again after `delayMs`. */
+  nak(delayMs?: number): void;
+  /** Starts the lease anew. */
+  working(): void;
+  /** Never again. */
+  term(reason: string): void;
+}
+
+export interface RunningConsumer {
+  /** Takes no more messages and resolves when those under way are settled. */
+  stop(): Promise<void>;
+}
+
+export interface ConsumerDependencies {
+  readonly connection: NatsConnection;
+  readonly logger: Logger;
+  readonly prefixes: Prefixes;
+  /** Creates stream and consumer when the broker lost them. */
+  readonly ensure: () => Promise<void>;
+}
+
+const pullExpiresMs = 30_000;
+const heartbeatMs = 5_000;
+const checkIntervalMs = 1_000;
+const silenceLimitMs = 12_000;
+const failedHandlerDelayMs = 5_000;
+
+export class Consumer {
+  readonly #deps: ConsumerDependencies;
+  readonly #options: ConsumerOptions;
+  readonly #handler: (delivery: Delivery) => Promise<void>;
+  readonly #pullSubject: string;
+  #subscription: Subscription | undefined;
+  #inbox = '';
+  #requested = 0;
+  #inFlight = 0;
+  #heardAtMs = 0;
+  #stopping = false;
+  #repairing = false;
+  #timer: NodeJS.Timeout | undefined;
+  #idle: (() => void) | undefined;
+
+  constructor(deps: ConsumerDependencies, options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#handler = handler;
+    this.#pullSubject = `$JS.API.CONSUMER.MSG.NEXT.${deps.prefixes.stream}${options.stream}.${options.durable}`;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#check(), checkIntervalMs);
+    this.#subscribe();
+    this.#pull();
+  }
+
+  /** The connection came back: requests of before are void. */
+  resume(): void {
+    if (this.#stopping) return;
+    this.#requested = 0;
+    void this.#repair();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    // First of all, so that the broker gives no more messages to this process while it finishes others; what is on its way goes back.
+    if (this.#subscription !== undefined) await drainSubscription(this.#subscription);
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  #subscribe(): void {
+    this.#subscription?.unsubscribe();
+    this.#inbox = createInbox(this.#deps.prefixes.inbox);
+    this.#subscription = this.#deps.connection.subscribe(this.#inbox, {
+      callback: (error, message) => {
+        if (error !== null) {
+          this.#deps.logger.error({ err: error, consumer: this.#options.durable }, 'consumer subscription failed');
+          return;
+        }
+        this.#heardAtMs = Date.now();
+        if (message.subject === this.#inbox) this.#onStatus(message);
+        else this.#onDelivery(message);
+      },
+    });
+  }
+
+  /** Asks for the free hands, in batches: at once when nothing is under way, else when half of them are free. */
+  #pull(): void {
+    if (this.#stopping || this.#repairing) return;
+    const free = this.#options.concurrency - this.#inFlight - this.#requested;
+    if (free <= 0 || (this.#requested > 0 && free < Math.ceil(this.#options.concurrency / 2))) return;
+    if (this.#requested === 0) this.#heardAtMs = Date.now();
+    this.#requested += free;
+    const request = { batch: free, expires: nanos(pullExpiresMs), idle_heartbeat: nanos(heartbeatMs) };
+    try {
+      this.#deps.connection.publish(this.#pullSubject, JSON.stringify(request), { reply: this.#inbox });
+    } catch {
+      this.#requested -= free;
+    }
+  }
+
+  #onStatus(message: Msg): void {
+    const code = message.headers?.code ?? 0;
+    if (code === 100) return;
+    const unused = Number(readHeader(message.headers, 'Nats-Pending-Messages'));
+    this.#requested = Number.isFinite(unused) && code !== 503 ? Math.max(0, this.#requested - unused) : 0;
+    const expired = code === 408;
+    if (expired) {
+      this.#pull();
+      return;
+    }
+    this.#deps.logger.debug({ code, description: message.headers?.description, consumer: this.#options.durable }, 'pull ended');
+    void this.#repair();
+  }
+
+  #onDelivery(message: Msg): void {
+    this.#requested = Math.max(0, this.#requested - 1);
+    this.#inFlight++;
+    void this.#work(new DeliveredMessage(this.#deps.connection, message, this.#deps.prefixes.subject));
+    this.#pull();
+  }
+
+  /** Never rejects. */
+  async #work(delivery: DeliveredMessage): Promise<void> {
+    try {
+      if (this.#stopping) delivery.nak();
+      else await this.#handler(delivery);
+    } catch (error) {
+      this.#deps.logger.error({ err: error, consumer: this.#options.durable }, 'delivery failed');
+      delivery.nak(failedHandlerDelayMs);
+    } finally {
+      this.#inFlight--;
+      if (this.#inFlight === 0) this.#idle?.();
+      this.#pull();
+    }
+  }
+
+  /** Once a second: a pull that the broker no longer knows is asked again. */
+  #check(): void {
+    if (this.#requested > 0 && Date.now() - this.#heardAtMs > silenceLimitMs) {
+      this.#requested = 0;
+      void this.#repair();
+    } else {
+      this.#pull();
+    }
+  }
+
+  /** Makes sure that the consumer exists, then asks again. Never rejects. */
+  async #repair(): Promise<void> {
+    if (this.#repairing || this.#stopping) return;
+    this.#repairing = true;
+    try {
+      await this.#deps.ensure();
+    } catch (error) {
+      this.#deps.logger.warn({ err: error, consumer: this.#options.durable }, 'consumer cannot be repaired yet');
+      await new Promise((resolve) => setTimeout(resolve, checkIntervalMs));
+      this.#heardAtMs = 0;
+    } finally {
+      this.#repairing = false;
+    }
+    this.#pull();
+  }
+}
+
+class DeliveredMessage implements Delivery {
+  readonly subject: string;
+  readonly attempt: number;
+  readonly streamSequence: number;
+  readonly #connection: NatsConnection;
+  readonly #message: Msg;
+  readonly #reply: string;
+  #settled = false;
+
+  constructor(connection: NatsConnection, message: Msg, prefix: string) {
+    this.#connection = connection;
+    this.#message = message;
+    this.#reply = message.reply ?? '';
+    this.subject = message.subject.slice(prefix.length);
+    // $JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>…, or with domain and account hash before the stream
+    const tokens = this.#reply.split('.');
+    const offset = tokens.length >= 11 ? 2 : 0;
+    this.attempt = Number(tokens[4 + offset]);
+    this.streamSequence = Number(tokens[5 + offset]);
+  }
+
+  get data(): Uint8Array {
+    return this.#message.data;
+  }
+
+  header(name: string): string | undefined {
+    return readHeader(this.#message.headers, name);
+  }
+
+  ack(): void {
+    this.#settle('+ACK');
+  }
+
+  nak(delayMs?: number): void {
+    this.#settle(delayMs === undefined ? '-NAK' : `-NAK ${JSON.stringify({ delay: nanos(Math.round(delayMs)) })}`);
+  }
+
+  working(): void {
+    if (!this.#settled) this.#send('+WPI');
+  }
+
+  term(reason: string): void {
+    this.#settle(`+TERM ${reason}`);
+  }
+
+  #settle(text: string): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#send(text);
+  }
+
+  /** A settlement that cannot be sent is lost; the message comes again, which handlers must bear anyway. */
+  #send(text: string): void {
+    try {
+      this.#connection.publish(this.#reply, text);
+    } catch {
+      // closed or reconnecting
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** Following an event by a durable consumer: nothing is missed while no replica runs, and the replicas share the work. */
+import type { DurableConsumer, Event, PayloadOf } from '#libs/contract';
+import { parseJson } from '#libs/json';
+import type { Logger } from '#libs/logger';
+import { compileSchema } from '#libs/schema';
+import type { Bus } from './bus.ts';
+import type { RunningConsumer } from './consumer.ts';
+
+/** Events come at least once; one whose handler throws comes again. */
+export function followEvent<E extends Event>(
+  deps: { readonly bus: Bus; readonly logger: Logger },
+  consumer: DurableConsumer,
+  event: E,
+  handle: (payload: PayloadOf<E>) => Promise<void>,
+): Promise<RunningConsumer> {
+  if (consumer.filter !== event.subject) throw new Error(`${consumer.durable} follows ${consumer.filter}, not ${event.subject}`);
+  const check = compileSchema(event.payload);
+  return deps.bus.consume({ ...consumer, concurrency: 4 }, async (delivery) => {
+    const payload = parseJson(Buffer.from(delivery.data).toString('utf8'));
+    const problem = check(payload);
+    if (problem !== undefined) {
+      deps.logger.error({ event: event.subject, path: problem.path, problem: problem.message }, 'event breaks its contract');
+      delivery.term('the event breaks its contract');
+      return;
+    }
+    await handle(payload as PayloadOf<E>);
+    delivery.ack();
+  });
+}

@@ -1,0 +1,23 @@
+/** The platform's messaging (architecture §2): the only importer of the NATS client. */
+export { type Bus, type BusSettings, connectBus, requiredPayloadBytes } from './bus.ts';
+export { describeServers } from './connect.ts';
+export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
+export type { PublishDurableOptions } from './durable-publish.ts';
+export { type ConsumerLag, type StreamName, streams } from './jetstream.ts';
+export {
+  byteStream,
+  JsonStream,
+  jsonStream,
+  RawJson,
+  type RawReply,
+  rawBytes,
+  rawJson,
+  TaggedReply,
+  withDigest,
+  withOutcome,
+} from './reply.ts';
+export type { BusMetrics, Handler, HandlerReply, Handlers, RequestContext, ServeOptions } from './responder.ts';
+export { createBusMetrics } from './metrics.ts';
+export { type CallContext, readActor } from './wire.ts';
+export { systemContext } from './context.ts';
+export { followEvent } from './follow.ts';

@@ -1,0 +1,235 @@
+/**
+ * JetStream as the platform uses it: three streams, durable publishing with a message id, and pull consumers that ask for
+ * exactly as many messages as the process can work on (architecture §2). Job and webhook semantics live in their libraries.
+ */
+import {
+  DiscardPolicy,
+  AckPolicy,
+  type JetStreamManager,
+  JetStreamApiError,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import type { Logger } from '#libs/logger';
+import { unavailable } from '#libs/errors';
+import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
+import { type PublishDurableOptions, publishAndConfirm } from './durable-publish.ts';
+import type { Inbox } from './inbox.ts';
+import { connectionLost } from './wire.ts';
+
+/** Streams of the platform: name → subjects and retention. */
+export const streams = {
+  /** Jobs under way; the truth is in PostgreSQL. */
+  JOBS: { subjects: ['jobs.>'], retention: RetentionPolicy.Workqueue, maxAgeMs: 0 },
+  /** Facts, kept one day. */
+  EVENTS: { subjects: ['events.>'], retention: RetentionPolicy.Limits, maxAgeMs: 86_400_000 },
+  /** Webhooks that were acknowledged to their sender and have no receipt yet. */
+  WEBHOOKS: { subjects: ['webhooks.>'], retention: RetentionPolicy.Workqueue, maxAgeMs: 0 },
+} as const;
+
+export type StreamName = keyof typeof streams;
+
+/** Two publications with one message id within this time are one message. */
+const duplicateWindowMs = 120_000;
+const streamPollMs = 500;
+
+/** Waiting and unacknowledged messages of a consumer. */
+export interface ConsumerLag {
+  readonly pending: number;
+  readonly ackPending: number;
+  readonly redelivered: number;
+  /** Every message up to this stream sequence is settled. */
+  readonly settledUpTo: number;
+}
+
+/** What names of this installation begin with. */
+export interface Prefixes {
+  readonly subject: string;
+  readonly stream: string;
+  readonly inbox: string;
+}
+
+export class JetStream {
+  readonly #parties: { connection: NatsConnection; inbox: Inbox };
+  readonly #connection: NatsConnection;
+  readonly #prefixes: Prefixes;
+  readonly #logger: Logger;
+  readonly #isUp: () => boolean;
+  readonly #consumers = new Set<Consumer>();
+  #manager: Promise<JetStreamManager> | undefined;
+
+  constructor(parties: { connection: NatsConnection; inbox: Inbox }, prefixes: Prefixes, logger: Logger, isUp: () => boolean) {
+    this.#parties = parties;
+    this.#connection = parties.connection;
+    this.#prefixes = prefixes;
+    this.#logger = logger;
+    this.#isUp = isUp;
+  }
+
+  /** Creates what is missing and brings the settings of the rest up to date. @throws AppError unavailable */
+  async ensureStreams(): Promise<void> {
+    for (const name of Object.keys(streams) as StreamName[]) await this.#ensureStream(name);
+  }
+
+  /** Resolves when all streams are there, however long that takes; says once which are missing. */
+  async waitForStreams(signal?: AbortSignal): Promise<void> {
+    let said = '';
+    for (;;) {
+      signal?.throwIfAborted();
+      const missing = await this.#findMissing().catch((error: unknown) => String(error));
+      if (missing.length === 0) return;
+      const state = typeof missing === 'string' ? missing : `missing: ${missing.join(', ')}; run tools/streams.ts`;
+      if (state !== said) this.#logger.warn(`waiting for the streams: ${state}`);
+      said = state;
+      await sleep(streamPollMs, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+
+  /**
+   * Publishes and waits until the broker has stored the message.
+   * @throws AppError unavailable when it does not say so in time; the message may have been stored all the same.
+   */
+  async publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }> {
+    if (!this.#isUp()) throw connectionLost();
+    const answer = await publishAndConfirm(this.#parties, this.#prefixes.subject + subject, bytes, options);
+    if (answer.kind === 'no-stream') throw unavailable(`No stream takes ${subject}: the streams are missing; run tools/streams.ts`);
+    return { duplicate: answer.duplicate };
+  }
+
+  /** Creates or updates a durable consumer and works it until `stop`. @throws AppError unavailable */
+  async consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer> {
+    const consumer = new Consumer(
+      {
+        connection: this.#connection,
+        logger: this.#logger,
+        prefixes: this.#prefixes,
+        ensure: () => this.#ensureConsumer(options),
+      },
+      options,
+      handler,
+    );
+    await this.#ensureConsumer(options);
+    this.#consumers.add(consumer);
+    consumer.start();
+    return {
+      stop: async () => {
+        this.#consumers.delete(consumer);
+        await consumer.stop();
+      },
+    };
+  }
+
+  /** What waits in a durable consumer. @throws AppError unavailable */
+  async consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag> {
+    return await this.#manage(async (manager) => {
+      const info = await manager.consumers.info(this.#prefixes.stream + stream, durable);
+      return {
+        pending: info.num_pending,
+        ackPending: info.num_ack_pending,
+        redelivered: info.num_redelivered,
+        settledUpTo: info.ack_floor.stream_seq,
+      };
+    });
+  }
+
+  /** Messages and bytes of a stream. @throws AppError unavailable */
+  async streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }> {
+    return await this.#manage(async (manager) => {
+      const { state } = await manager.streams.info(this.#prefixes.stream + stream);
+      return { messages: state.messages, bytes: state.bytes };
+    });
+  }
+
+  /** Removes the streams of this prefix with everything in them; for tests. */
+  async deleteStreams(): Promise<void> {
+    await this.#manage(async (manager) => {
+      for (const name of Object.keys(streams)) {
+        await manager.streams.delete(this.#prefixes.stream + name).catch((error: unknown) => {
+          if (!(error instanceof JetStreamApiError) || error.code !== streamNotFound) throw error;
+        });
+      }
+    });
+  }
+
+  /** The connection came back: consumers ask again at once. */
+  resume(): void {
+    for (const consumer of this.#consumers) consumer.resume();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#consumers].map((consumer) => consumer.stop()));
+    this.#consumers.clear();
+  }
+
+  async #findMissing(): Promise<string[]> {
+    const names = Object.keys(streams).map((name) => this.#prefixes.stream + name);
+    const found = await Promise.all(names.map((name) => this.#manage((manager) => findStream(manager, name))));
+    return names.filter((_name, index) => found[index] === undefined);
+  }
+
+  async #ensureStream(name: StreamName): Promise<void> {
+    const { subjects, retention, maxAgeMs } = streams[name];
+    const config = {
+      subjects: subjects.map((subject) => this.#prefixes.subject + subject),
+      retention,
+      storage: StorageType.File,
+      discard: DiscardPolicy.New,
+      max_age: nanos(maxAgeMs),
+      duplicate_window: nanos(duplicateWindowMs),
+    };
+    await this.#manage(async (manager) => {
+      const found = await findStream(manager, this.#prefixes.stream + name);
+      if (found === undefined) {
+        await manager.streams.add({ name: this.#prefixes.stream + name, ...config, allow_direct: true });
+      } else if (!subjects.every((subject) => found.config.subjects?.includes(this.#prefixes.subject + subject))) {
+        await manager.streams.update(this.#prefixes.stream + name, { subjects: config.subjects });
+      }
+    });
+  }
+
+  async #ensureConsumer(options: ConsumerOptions): Promise<void> {
+    await this.#manage(async (manager) => {
+      const stream = this.#prefixes.stream + options.stream;
+      const config = {
+        ack_policy: AckPolicy.Explicit,
+        ack_wait: nanos(options.ackWaitMs ?? 30_000),
+        max_deliver: options.maxDeliver ?? -1,
+        max_ack_pending: options.maxAckPending ?? 10_000,
+        filter_subject: this.#prefixes.subject + options.filter,
+      };
+      try {
+        await manager.consumers.add(stream, { durable_name: options.durable, ...config });
+      } catch (error) {
+        if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error;
+        await manager.consumers.update(stream, options.durable, config); // of a release with other settings
+      }
+    });
+  }
+
+  async #manage<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+    if (!this.#isUp()) throw connectionLost();
+    try {
+      this.#manager ??= jetstreamManager(this.#connection, { checkAPI: false });
+      return await work(await this.#manager);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw unavailable(`JetStream failed: ${reason}`, { cause: error });
+    }
+  }
+}
+
+async function findStream(manager: JetStreamManager, name: string): Promise<StreamInfo | undefined> {
+  try {
+    return await manager.streams.info(name);
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === streamNotFound) return undefined;
+    throw error;
+  }
+}
+
+const streamNotFound = 10059;
+const consumerExists = 10148;

@@ -1,0 +1,57 @@
+/** One call that waits for its answer: a message, the first piece of a stream, a refusal, or nobody there. */
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { AppError } from '#libs/errors';
+import type { Inbox, InboxListener } from './inbox.ts';
+import type { RawReply } from './reply.ts';
+import { StreamReader } from './stream-reader.ts';
+import { deadlineExceeded, header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
+
+export class PendingCall implements InboxListener {
+  readonly expiresAtMs: number;
+  readonly #bus: { connection: NatsConnection; inbox: Inbox };
+  readonly #subject: string;
+  readonly #settle: (reply: RawReply | undefined, error: AppError | undefined) => void;
+  readonly #onNobody: () => void;
+  token = '';
+
+  constructor(
+    bus: { connection: NatsConnection; inbox: Inbox },
+    subject: string,
+    expiresAtMs: number,
+    settle: (reply: RawReply | undefined, error: AppError | undefined) => void,
+    onNobody: () => void,
+  ) {
+    this.#bus = bus;
+    this.#subject = subject;
+    this.expiresAtMs = expiresAtMs;
+    this.#settle = settle;
+    this.#onNobody = onNobody;
+  }
+
+  onMessage(message: Msg): void {
+    const headers = message.headers;
+    if (headers === undefined) {
+      this.#bus.inbox.remove(this.token);
+      this.#settle({ kind: 'bytes', bytes: message.data }, undefined);
+      return;
+    }
+    const facts = { outcome: readHeader(headers, header.outcome), digest: readHeader(headers, header.digest) };
+    if (readHeader(headers, header.chunk) !== undefined) {
+      const chunks = new StreamReader(this.#bus.connection, this.#bus.inbox, this.token, message);
+      this.#settle({ kind: 'stream', chunks, ...facts }, undefined);
+      return;
+    }
+    this.#bus.inbox.remove(this.token);
+    if (isNoResponders(message)) this.#onNobody();
+    else if (readHeader(headers, header.status) !== undefined) this.#settle(undefined, parseErrorBody(message.data));
+    else this.#settle({ kind: 'bytes', bytes: message.data, ...facts }, undefined);
+  }
+
+  onExpired(): void {
+    this.#settle(undefined, deadlineExceeded(this.#subject));
+  }
+
+  onBroken(error: AppError): void {
+    this.#settle(undefined, error);
+  }
+}

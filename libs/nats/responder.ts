@@ -1,0 +1,353 @@
+/**
+ * Serving a contract: one queue subscription per operation, validation, the handler, the reply, and the one log line of a
+ * fault. Nothing that a handler throws can escape: the client calls back synchronously and would lose a rejection.
+ */
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Logger } from '#libs/logger';
+import type { Actor, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
+import { AppError, unavailable } from '#libs/errors';
+import { parseJson } from '#libs/json';
+import { compileSchema, type SchemaCheck } from '#libs/schema';
+import { getTracer, readTraceId, type Span } from '#libs/telemetry';
+import { drainSubscription } from './drain-subscription.ts';
+import type { Inbox } from './inbox.ts';
+import { announceService, EndpointStats } from './micro.ts';
+import { JsonStream, RawJson, TaggedReply } from './reply.ts';
+import { ReaderGone, type ReplyHeaders, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
+import { type CallContext, deadlineExceeded, decodeText, header, readActor } from './wire.ts';
+
+/** What a handler knows of its call. Hand it on as it is to nested calls: deadline, actor and trace go with it. */
+export interface RequestContext extends CallContext {
+  readonly subject: string;
+  readonly deadlineMs: number;
+  /** Aborts at the deadline and when the reader of a streamed reply leaves. Made when first asked for. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+export type HandlerReply<R extends Rpc> = ReplyOf<R> | RawJson | JsonStream | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;
+export type Handler<R extends Rpc> = (request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
+/** One handler for each declared operation, under the declaration's key. */
+export type Handlers<C extends ServiceContract> = { readonly [K in keyof C['rpcs']]: Handler<C['rpcs'][K]> };
+
+export interface ServeOptions {
+  /** Checks replies against the contract and answers `internal` when they break it; for tests. */
+  readonly validateReplies?: boolean | undefined;
+  /** Requests of this process at the same time; more are answered `unavailable`. Default 2 000. */
+  readonly maxInFlight?: number | undefined;
+  readonly version?: string | undefined;
+}
+
+/** Told of every served request; `code` is `ok` or an error code. */
+export interface BusMetrics {
+  served?(subject: string, code: string, seconds: number): void;
+  called?(subject: string, code: string, seconds: number): void;
+  connected?(up: boolean): void;
+}
+
+export interface ResponderDependencies {
+  readonly connection: NatsConnection;
+  readonly inbox: Inbox;
+  readonly prefix: string;
+  readonly logger: Logger;
+  readonly metrics: BusMetrics;
+}
+
+interface Endpoint {
+  readonly rpc: Rpc;
+  readonly handler: Handler<Rpc>;
+  readonly checkRequest: SchemaCheck;
+  readonly checkReply: SchemaCheck | undefined;
+  readonly stats: EndpointStats;
+}
+
+/** Context of one request; the AbortSignal and the child logger are made only when a handler asks for them. */
+export class ServedContext implements RequestContext {
+  readonly subject: string;
+  readonly requestId: string;
+  readonly actor: Actor | undefined;
+  /** Of the caller, or of the span under which this is served. */
+  traceparent: string | undefined;
+  readonly deadlineMs: number;
+  readonly #parentLogger: Logger;
+  #logger: Logger | undefined;
+  #controller: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #answering = false;
+  #aborted: Error | undefined;
+
+  constructor(rpc: Rpc, message: Msg, logger: Logger) {
+    let requestId = '';
+    let actor: string | undefined;
+    let traceparent: string | undefined;
+    let deadlineMs = Number.NaN;
+    for (const [key, values] of message.headers ?? []) {
+      if (key === header.requestId) requestId = values[0] ?? '';
+      else if (key === header.actor) actor = values[0];
+      else if (key === header.traceparent) traceparent = values[0];
+      else if (key === header.deadline) deadlineMs = Number(values[0]);
+    }
+    this.subject = rpc.subject;
+    this.requestId = requestId;
+    this.actor = readActor(actor);
+    this.traceparent = traceparent;
+    this.deadlineMs = Number.isFinite(deadlineMs) ? deadlineMs : Date.now() + rpc.timeoutMs;
+    this.#parentLogger = logger;
+  }
+
+  get logger(): Logger {
+    this.#logger ??= this.#parentLogger.child({
+      requestId: this.requestId,
+      traceId: readTraceId(this.traceparent),
+      subject: this.subject,
+    });
+    return this.#logger;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+      else if (!this.#answering) {
+        this.#timer = setTimeout(() => this.abort(deadlineExceeded(this.subject)), Math.max(0, this.deadlineMs - Date.now()));
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#aborted ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** The answer has begun: the deadline no longer ends it. */
+  release(): void {
+    this.#answering = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** A contract being served by this process. */
+export class Responder {
+  readonly #deps: ResponderDependencies;
+  readonly #maxInFlight: number;
+  readonly #subscriptions: Subscription[] = [];
+  #inFlight = 0;
+  #idle: (() => void) | undefined;
+
+  /** @throws Error when a declared operation has no handler or a handler has no declaration. */
+  constructor(
+    deps: ResponderDependencies,
+    contract: ServiceContract,
+    handlers: Readonly<Record<string, Handler<Rpc>>>,
+    options: ServeOptions,
+  ) {
+    this.#deps = deps;
+    this.#maxInFlight = options.maxInFlight ?? 2_000;
+    const endpoints = bindHandlers(deps.prefix, contract, handlers, options.validateReplies ?? false);
+    for (const endpoint of endpoints) this.#subscriptions.push(this.#subscribe(endpoint));
+    const monitoring = announceService(deps.connection, {
+      name: `${deps.prefix}${contract.service}`.replaceAll(/[^\w-]/g, '_'),
+      version: options.version ?? '0.1.0',
+      description: `Coherence ${contract.service}`,
+      endpoints: endpoints.map((endpoint) => endpoint.stats),
+    });
+    this.#subscriptions.push(...monitoring);
+  }
+
+  /** Takes no more requests and resolves when those under way, streams included, are answered. */
+  async drain(): Promise<void> {
+    await Promise.all(this.#subscriptions.map(drainSubscription));
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  #subscribe(endpoint: Endpoint): Subscription {
+    return this.#deps.connection.subscribe(endpoint.stats.subject, {
+      queue: endpoint.stats.queueGroup,
+      callback: (error, message) => {
+        if (error === null) void this.#serve(endpoint, message);
+        else this.#deps.logger.error({ err: error, subject: endpoint.rpc.subject }, 'subscription failed');
+      },
+    });
+  }
+
+  /** Never rejects. */
+  async #serve(endpoint: Endpoint, message: Msg): Promise<void> {
+    const startedMs = performance.now();
+    this.#inFlight++;
+    let code = 'ok';
+    let context: ServedContext | undefined;
+    let span: Span | undefined;
+    try {
+      if (this.#inFlight > this.#maxInFlight) throw unavailable('The service is overloaded');
+      context = new ServedContext(endpoint.rpc, message, this.#deps.logger);
+      if (context.deadlineMs <= Date.now()) throw deadlineExceeded(endpoint.rpc.subject);
+      span = startServing(context);
+      await (span === undefined ? this.#work(endpoint, message, context) : this.#workUnder(span, endpoint, message, context));
+    } catch (error) {
+      code = this.#fail(endpoint, message, context, error);
+    } finally {
+      context?.release();
+      const elapsedMs = performance.now() - startedMs;
+      endpoint.stats.requests++;
+      endpoint.stats.processingMs += elapsedMs;
+      this.#deps.metrics.served?.(endpoint.rpc.subject, code, elapsedMs / 1000);
+      span?.end({ error: code === 'ok' ? undefined : code });
+      if (--this.#inFlight === 0) this.#idle?.();
+    }
+  }
+
+  async #work(endpoint: Endpoint, message: Msg, context: ServedContext): Promise<void> {
+    const reply = await endpoint.handler(readRequest(endpoint, message.data), context);
+    context.release();
+    await this.#answer(endpoint, message.reply ?? '', reply, context);
+  }
+
+  #workUnder(span: Span, endpoint: Endpoint, message: Msg, context: ServedContext): Promise<void> {
+    return span.run(() => this.#work(endpoint, message, context));
+  }
+
+  async #answer(endpoint: Endpoint, replyTo: string, reply: HandlerReply<Rpc>, context: ServedContext): Promise<void> {
+    if (replyTo === '') return;
+    const tagged = reply instanceof TaggedReply;
+    const body = tagged ? reply.body : reply;
+    const facts: ReplyHeaders = tagged ? reply : noFacts;
+    if (body instanceof JsonStream) {
+      const source =
+        endpoint.checkReply !== undefined && body.json ? checkedStream(endpoint, endpoint.checkReply, body.source) : body.source;
+      await this.#stream(replyTo, source, facts, context);
+      return;
+    }
+    const bytes = body instanceof RawJson ? body.bytes : Buffer.from(JSON.stringify(body) ?? 'null', 'utf8');
+    if (endpoint.checkReply !== undefined && (!(body instanceof RawJson) || body.json))
+      checkReply(endpoint, endpoint.checkReply, decodeText(bytes));
+    if (bytes.length > singleReplyBytes) await this.#stream(replyTo, oneChunk(bytes), facts, context);
+    else this.#deps.connection.publish(replyTo, bytes, singleReplyOptions(facts));
+  }
+
+  async #stream(replyTo: string, source: AsyncIterable<string | Uint8Array>, facts: ReplyHeaders, context: ServedContext): Promise<void> {
+    const sender = new StreamSender(this.#deps.connection, this.#deps.inbox, replyTo, () => context.abort(new ReaderGone()));
+    try {
+      await sender.send(source, facts);
+    } catch (error) {
+      if (sender.started && !(error instanceof ReaderGone)) sender.sendFailure(error);
+      if (sender.started) throw new StreamBroken(error);
+      throw error;
+    }
+  }
+
+  /** Answers a failure and logs it when it is a fault; returns the code for the metrics. */
+  #fail(endpoint: Endpoint, message: Msg, context: ServedContext | undefined, thrown: unknown): string {
+    const error = thrown instanceof StreamBroken ? thrown.cause : thrown;
+    if (error instanceof ReaderGone) return 'reader_gone';
+    endpoint.stats.errors++;
+    const failure = error instanceof AppError ? error : new AppError({ code: 'internal', message: 'Internal error' });
+    endpoint.stats.lastError = `${failure.status}:${failure.message}`;
+    const logger = context?.logger ?? this.#deps.logger;
+    if (!(error instanceof AppError)) logger.error({ err: error }, 'request failed');
+    else if (error.status >= 500) logger.warn({ err: error, code: error.code }, 'request could not be served');
+    if (!(thrown instanceof StreamBroken) && message.reply !== undefined && message.reply !== '') {
+      try {
+        sendError(this.#deps.connection, message.reply, failure);
+      } catch (publishError) {
+        logger.warn({ err: publishError }, 'error reply could not be sent');
+      }
+    }
+    return failure.code;
+  }
+}
+
+/** The span of one served request; nested calls of its handler belong to it. */
+function startServing(context: ServedContext): Span | undefined {
+  const tracer = getTracer();
+  if (tracer === undefined) return undefined;
+  const attributes = { 'rpc.system': 'nats', 'request.id': context.requestId };
+  const span = tracer.start(context.subject, 'server', attributes, context.traceparent);
+  context.traceparent = span.traceparent;
+  return span;
+}
+
+const noFacts: ReplyHeaders = { outcome: undefined, digest: undefined };
+
+/** A stream that failed after its first chunk: the reader was told inside the stream. */
+class StreamBroken extends Error {
+  constructor(cause: unknown) {
+    super('stream broken', { cause });
+  }
+}
+
+function bindHandlers(
+  prefix: string,
+  contract: ServiceContract,
+  handlers: Readonly<Record<string, Handler<Rpc>>>,
+  validateReplies: boolean,
+): Endpoint[] {
+  const missing = Object.keys(contract.rpcs).filter((name) => typeof handlers[name] !== 'function');
+  const undeclared = Object.keys(handlers).filter((name) => !Object.hasOwn(contract.rpcs, name));
+  if (missing.length + undeclared.length > 0) {
+    const parts = [
+      ...missing.map((name) => `${name} (${contract.rpcs[name]?.subject}) has no handler`),
+      ...undeclared.map((name) => `handler ${name} is not declared`),
+    ];
+    throw new Error(`service ${contract.service}: ${parts.join('; ')}`);
+  }
+  return Object.entries(contract.rpcs).map(([name, rpc]) => ({
+    rpc,
+    handler: handlers[name] as Handler<Rpc>,
+    checkRequest: compileSchema(rpc.request),
+    checkReply: validateReplies ? compileSchema(rpc.reply) : undefined,
+    stats: new EndpointStats({
+      name: rpc.subject.slice(contract.service.length + 1).replaceAll('.', '_'),
+      subject: `${prefix}${rpc.subject}`,
+      queueGroup: contract.service,
+      summary: rpc.summary,
+    }),
+  }));
+}
+
+function readRequest(endpoint: Endpoint, bytes: Uint8Array): unknown {
+  let request: unknown;
+  try {
+    request = bytes.length === 0 ? {} : parseJson(decodeText(bytes));
+  } catch {
+    throw new AppError({ code: 'bad_request', message: 'The request is not JSON' });
+  }
+  const problem = endpoint.checkRequest(request);
+  if (problem === undefined) return request;
+  throw new AppError({
+    code: 'bad_request',
+    message: `Invalid request: ${problem.path.join('.') || 'body'} ${problem.message}`,
+    details: { path: problem.path, keyword: problem.keyword },
+  });
+}
+
+function checkReply(endpoint: Endpoint, check: SchemaCheck, text: string): void {
+  const problem = check(parseJson(text));
+  if (problem === undefined) return;
+  throw new Error(`reply of ${endpoint.rpc.subject} breaks its contract: ${problem.path.join('.') || 'body'} ${problem.message}`);
+}
+
+const checkedStreamBytes = 8 * 1024 * 1024;
+
+/** Passes a stream on and checks it at its end, as long as it is small enough to hold. */
+async function* checkedStream(
+  endpoint: Endpoint,
+  check: SchemaCheck,
+  source: AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const seen: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece;
+    size += bytes.length;
+    if (size <= checkedStreamBytes) seen.push(bytes);
+    else seen.length = 0;
+    yield bytes;
+  }
+  if (size <= checkedStreamBytes) checkReply(endpoint, check, decodeText(Buffer.concat(seen)));
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  await Promise.resolve();
+  yield bytes;
+}

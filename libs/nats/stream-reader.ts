@@ -1,0 +1,156 @@
+/**
+ * Reader of a chunked reply. Each chunk taken is acknowledged, which lets the responder send another; the reader asks for a
+ * sign of life while it waits, and the broker itself answers when the responder is gone. A gap, an error mark, a responder
+ * that stays silent or a lost connection end the iteration with an error: only the end mark with the right count completes it.
+ */
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { type AppError, unavailable } from '#libs/errors';
+import type { Inbox, InboxListener } from './inbox.ts';
+import { header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
+
+/** What a reader tells the responder; a number is the last chunk taken. */
+export const streamControl = { cancel: 'cancel', alive: 'alive' } as const;
+
+/** Time between signs of life. */
+export const aliveIntervalMs = 2_000;
+/** Silence after which the other side counts as gone. */
+export const silenceLimitMs = 10_000;
+
+export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8Array> {
+  readonly expiresAtMs = Infinity;
+  readonly #connection: NatsConnection;
+  readonly #inbox: Inbox;
+  readonly #token: string;
+  readonly #controlSubject: string;
+  readonly #queue: Uint8Array[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #received = 0;
+  #taken = 0;
+  #heardAtMs = Date.now();
+  #state: 'open' | 'complete' | 'failed' | 'left' = 'open';
+  #failure: AppError | undefined;
+  #waiting: { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void } | undefined;
+
+  /** `first` is the message that carries chunk 1; its reply subject is where acknowledgements go. */
+  constructor(connection: NatsConnection, inbox: Inbox, token: string, first: Msg) {
+    this.#connection = connection;
+    this.#inbox = inbox;
+    this.#token = token;
+    this.#controlSubject = first.reply ?? '';
+    this.#timer = setInterval(() => this.#checkAlive(), aliveIntervalMs);
+    inbox.replace(token, this);
+    this.onMessage(first);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    const chunk = this.#queue.shift();
+    if (chunk !== undefined) {
+      this.#acknowledge();
+      return Promise.resolve({ value: chunk, done: false });
+    }
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#state !== 'open') return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  /** The reader leaves: the responder stops its generator. */
+  return(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#state === 'open') {
+      this.#close('left');
+      this.#tell(streamControl.cancel);
+    }
+    this.#queue.length = 0;
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  onMessage(message: Msg): void {
+    this.#heardAtMs = Date.now();
+    if (isNoResponders(message)) {
+      this.#fail(unavailable('The service went away in the middle of its reply'));
+      return;
+    }
+    const headers = message.headers;
+    if (readHeader(headers, header.status) !== undefined) {
+      this.#fail(parseErrorBody(message.data));
+      return;
+    }
+    const end = readHeader(headers, header.chunkEnd);
+    if (end !== undefined) {
+      if (Number(end) === this.#received) this.#complete();
+      else this.#fail(unavailable('A part of the reply was lost'));
+      return;
+    }
+    const number = readHeader(headers, header.chunk);
+    if (number === undefined) return;
+    if (Number(number) !== this.#received + 1) {
+      this.#fail(unavailable('A part of the reply was lost'));
+      return;
+    }
+    this.#received++;
+    if (this.#waiting === undefined) {
+      this.#queue.push(message.data);
+      return;
+    }
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#acknowledge();
+    waiting.resolve({ value: message.data, done: false });
+  }
+
+  onExpired(): void {
+    this.#fail(unavailable('The reply stopped'));
+  }
+
+  onBroken(error: AppError): void {
+    this.#fail(error);
+  }
+
+  #acknowledge(): void {
+    this.#taken++;
+    if (this.#state === 'open') this.#tell(String(this.#taken));
+  }
+
+  #tell(text: string): void {
+    try {
+      this.#connection.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token) });
+    } catch {
+      this.#fail(unavailable('The message broker is not reachable'));
+    }
+  }
+
+  #checkAlive(): void {
+    if (Date.now() - this.#heardAtMs > silenceLimitMs) {
+      this.#fail(unavailable('The service went silent in the middle of its reply'));
+      this.#tell(streamControl.cancel);
+    } else {
+      this.#tell(streamControl.alive);
+    }
+  }
+
+  #complete(): void {
+    this.#close('complete');
+    this.#waiting?.resolve({ value: undefined, done: true });
+    this.#waiting = undefined;
+  }
+
+  #fail(error: AppError): void {
+    if (this.#state !== 'open') return;
+    this.#close('failed');
+    this.#failure = error;
+    this.#queue.length = 0;
+    this.#waiting?.reject(error);
+    this.#waiting = undefined;
+  }
+
+  #close(state: 'complete' | 'failed' | 'left'): void {
+    this.#state = state;
+    clearInterval(this.#timer);
+    this.#inbox.remove(this.#token);
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Sender of replies. Up to 512 KiB a reply is one message; above that it is numbered chunks of 256 KiB, at most four of them
+ * not yet acknowledged, so that the memory of every process on the way is bounded whatever the size (architecture §2).
+ */
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { type AppError, toErrorBody, unavailable } from '#libs/errors';
+import type { Inbox, InboxListener } from './inbox.ts';
+import { streamControl } from './stream-reader.ts';
+import { decodeText, encodeHeaders, header, isNoResponders } from './wire.ts';
+
+/** Replies up to this many bytes travel as one message. */
+export const singleReplyBytes = 512 * 1024;
+/** Size of a chunk of larger ones. */
+export const chunkBytes = 256 * 1024;
+/** Chunks that may be under way without acknowledgement. */
+export const chunkWindow = 4;
+/** A reader that takes nothing for so long holds a database cursor for nothing; its stream is broken. */
+export const stallLimitMs = 60_000;
+
+export interface ReplyHeaders {
+  readonly outcome: string | undefined;
+  readonly digest: string | undefined;
+}
+
+/** Why a stream ended before its end mark, when the reason is not a fault of the source. */
+export class ReaderGone extends Error {
+  constructor() {
+    super('the reader went away');
+    this.name = 'ReaderGone';
+  }
+}
+
+/**
+ * Sends pieces as a reply to `replyTo`; resolves when the end mark is sent.
+ * @throws ReaderGone; whatever the source throws (before the first chunk: nothing was sent yet, `started` is false).
+ */
+export class StreamSender implements InboxListener {
+  readonly expiresAtMs = Infinity;
+  started = false;
+  readonly #connection: NatsConnection;
+  readonly #inbox: Inbox;
+  readonly #replyTo: string;
+  readonly #token: string;
+  readonly #onGone: () => void;
+  #sent = 0;
+  #acknowledged = 0;
+  #gone = false;
+  #wake: (() => void) | undefined;
+
+  /** `onGone` runs once when the reader leaves, so that a source that waits for its database can be interrupted. */
+  constructor(connection: NatsConnection, inbox: Inbox, replyTo: string, onGone: () => void) {
+    this.#connection = connection;
+    this.#inbox = inbox;
+    this.#replyTo = replyTo;
+    this.#onGone = onGone;
+    this.#token = inbox.add(this);
+  }
+
+  async send(source: AsyncIterable<string | Uint8Array>, facts: ReplyHeaders): Promise<void> {
+    try {
+      let pieces: Uint8Array[] = [];
+      let size = 0;
+      for await (const piece of source) {
+        if (this.#gone) throw new ReaderGone();
+        const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece;
+        pieces.push(bytes);
+        size += bytes.length;
+        if (size <= (this.started ? chunkBytes : singleReplyBytes)) continue;
+        const joined = pieces.length === 1 ? bytes : Buffer.concat(pieces, size);
+        let offset = 0;
+        for (; size - offset >= chunkBytes; offset += chunkBytes)
+          await this.#sendChunk(joined.subarray(offset, offset + chunkBytes), facts);
+        pieces = offset === size ? [] : [joined.subarray(offset)];
+        size -= offset;
+      }
+      const rest = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, size);
+      if (!this.started) {
+        this.#connection.publish(this.#replyTo, rest, singleReplyOptions(facts));
+        return;
+      }
+      if (size > 0) await this.#sendChunk(rest, facts);
+      this.#connection.publish(this.#replyTo, undefined, { headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }) });
+    } finally {
+      this.#inbox.remove(this.#token);
+    }
+  }
+
+  /** Breaks a stream that has begun: the reader's iteration ends with this error. */
+  sendFailure(error: unknown): void {
+    const body = Buffer.from(JSON.stringify(toErrorBody(error)), 'utf8');
+    this.#connection.publish(this.#replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
+  }
+
+  onMessage(message: Msg): void {
+    const text = decodeText(message.data);
+    if (isNoResponders(message) || text === streamControl.cancel) {
+      this.#leave();
+    } else if (text === streamControl.alive) {
+      if (message.reply !== undefined && message.reply !== '') {
+        this.#connection.publish(message.reply, undefined, { headers: encodeHeaders({ [header.chunkAlive]: '1' }) });
+      }
+    } else {
+      this.#acknowledged = Math.max(this.#acknowledged, Number(text) || 0);
+      this.#wake?.();
+    }
+  }
+
+  onExpired(): void {
+    this.#leave();
+  }
+
+  onBroken(): void {
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#wake?.();
+    this.#onGone();
+  }
+
+  async #sendChunk(bytes: Uint8Array, facts: ReplyHeaders): Promise<void> {
+    await this.#waitForWindow();
+    this.#sent++;
+    const first = this.started
+      ? { [header.chunk]: String(this.#sent) }
+      : { [header.chunk]: String(this.#sent), [header.outcome]: facts.outcome, [header.digest]: facts.digest };
+    this.started = true;
+    this.#connection.publish(this.#replyTo, bytes, { reply: this.#inbox.subject(this.#token), headers: encodeHeaders(first) });
+  }
+
+  async #waitForWindow(): Promise<void> {
+    while (!this.#gone && this.#sent - this.#acknowledged >= chunkWindow) {
+      const stalled = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(true), stallLimitMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve(false);
+        };
+      });
+      this.#wake = undefined;
+      if (stalled) throw unavailable('The reader of the reply stalled');
+    }
+    if (this.#gone) throw new ReaderGone();
+  }
+}
+
+/** Publish options of a reply in one message; none at all (no header block) in the usual case. */
+export function singleReplyOptions(facts: ReplyHeaders): { headers?: ReturnType<typeof encodeHeaders> } {
+  if (facts.outcome === undefined && facts.digest === undefined) return {};
+  return { headers: encodeHeaders({ [header.outcome]: facts.outcome, [header.digest]: facts.digest }) };
+}
+
+/** An error reply. */
+export function sendError(connection: NatsConnection, replyTo: string, error: AppError): void {
+  connection.publish(replyTo, Buffer.from(JSON.stringify(error.toBody()), 'utf8'), {
+    headers: encodeHeaders({ [header.status]: 'error' }),
+  });
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { MsgHdrsImpl } from '@nats-io/transport-node';
+import { unavailable } from '#libs/errors';
+import { encodeContext, encodeHeaders, parseErrorBody, readActor, readHeader } from './wire.ts';
+
+const decode = (encoded: unknown): MsgHdrsImpl => MsgHdrsImpl.decode((encoded as MsgHdrsImpl).encode());
+
+describe('headers on NATS (architecture §2, RPC)', () => {
+  it('are read by the client as they were written', () => {
+    const read = decode(encodeContext({ requestId: 'r-1', actor: { kind: 'system', name: 'a: ü\n' }, traceparent: '00-1-2-01' }, 17));
+    expect(Object.fromEntries(read.keys().map((key) => [key, read.get(key)]))).toEqual({
+      'Request-Id': 'r-1',
+      Deadline: '17',
+      Actor: '{"kind":"system","name":"a: ü\\n"}',
+      traceparent: '00-1-2-01',
+    });
+  });
+
+  it('cannot be broken by any value', () => {
+    const property = fc.property(fc.string({ unit: 'binary' }), (value) => {
+      const read = decode(encodeHeaders({ 'Request-Id': value, Digest: 'last' }));
+      expect(read.keys()).toEqual(['Request-Id', 'Digest']);
+      expect(read.get('Digest')).toBe('last');
+    });
+    fc.assert(property);
+  });
+
+  it('are found by name', () => {
+    expect(readHeader(decode(encodeHeaders({ Chunk: '3', Outcome: undefined })), 'Chunk')).toBe('3');
+    expect(readHeader(undefined, 'Chunk')).toBeUndefined();
+  });
+
+  it('name an actor of a known kind or are refused', () => {
+    expect(readActor(undefined)).toBeUndefined();
+    expect(readActor('{"kind":"shared"}')).toEqual({ kind: 'shared' });
+    for (const text of ['{', '[]', '"shared"', '{"kind":"root"}', 'null'])
+      expect(() => readActor(text)).toThrow('Actor header is malformed');
+  });
+});
+
+describe('error replies', () => {
+  it('come back as the error that was thrown', () => {
+    const bytes = Buffer.from(JSON.stringify(unavailable('later').toBody()));
+    expect(parseErrorBody(bytes)).toMatchObject({ code: 'unavailable', message: 'later' });
+  });
+
+  it('are internal errors when they cannot be read', () => {
+    for (const text of ['', 'nonsense', '{"code":"toString","message":"x"}', '{"message":"x"}']) {
+      expect(parseErrorBody(Buffer.from(text)).toBody()).toEqual({ code: 'internal', message: 'Internal error' });
+    }
+  });
+});

@@ -1,0 +1,54 @@
+/** A bounded set of equal buffers that are used again and again, so that uploads need constant memory. */
+
+export interface BufferPool {
+  /** Size of every buffer in bytes. */
+  readonly bufferBytes: number;
+  /** A free buffer; waits, in order of arrival, while all are in use. @throws the signal's reason when it aborts first. */
+  acquire(signal?: AbortSignal): Promise<Buffer>;
+  /** Gives a buffer back; its content may be overwritten at once. */
+  release(buffer: Buffer): void;
+  /** Buffers handed out at present. */
+  readonly inUse: number;
+}
+
+/** Free buffers that are kept when nobody needs them; the rest goes back to the system. */
+const keptFree = 4;
+
+/** `capacity` buffers of `bufferBytes` each at most, allocated outside the JavaScript heap when first needed. */
+export function createBufferPool(options: { bufferBytes: number; capacity: number }): BufferPool {
+  const free: Buffer[] = [];
+  const waiting: ((buffer: Buffer) => void)[] = [];
+  let inUse = 0;
+
+  return {
+    bufferBytes: options.bufferBytes,
+    get inUse() {
+      return inUse;
+    },
+    acquire(signal) {
+      if (signal?.aborted === true) return Promise.reject(signal.reason);
+      if (inUse < options.capacity) {
+        inUse += 1;
+        return Promise.resolve(free.pop() ?? Buffer.allocUnsafeSlow(options.bufferBytes));
+      }
+      return new Promise((resolve, reject) => {
+        const onAbort = (): void => {
+          waiting.splice(waiting.indexOf(take), 1);
+          reject(signal?.reason);
+        };
+        const take = (buffer: Buffer): void => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve(buffer);
+        };
+        signal?.addEventListener('abort', onAbort, { once: true });
+        waiting.push(take);
+      });
+    },
+    release(buffer) {
+      const next = waiting.shift();
+      if (next !== undefined) return next(buffer);
+      inUse -= 1;
+      if (free.length < keptFree) free.push(buffer);
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** The S3 client with explicit timeouts, its retries, and the mapping of its errors to the platform's. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import { unavailable } from '#libs/errors';
+import { getTracer, nameFailure, type Red } from '#libs/telemetry';
+
+export interface ObjectStoreConfig {
+  /** `http(s)://host[:port]`. */
+  endpoint: string;
+  region: string;
+  bucket: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  forcePathStyle: boolean;
+}
+
+/** Time for a connection to be made. */
+const connectTimeoutMs = 3_000;
+/** Time until the response begins, the sending of one part included. */
+const responseTimeoutMs = 60_000;
+/** Time without a byte in either direction, on a download whose reader is slow too. */
+const idleTimeoutMs = 120_000;
+
+/** Waits between attempts; one more attempt than waits. */
+export interface RetryPolicy {
+  readonly delaysMs: readonly number[];
+}
+/** For calls that a client waits for: three attempts within half a second of waiting. */
+export const quickRetry: RetryPolicy = { delaysMs: [100, 300] };
+/** For parts, completion and clean-up: survives a restart of the store. */
+export const patientRetry: RetryPolicy = { delaysMs: [200, 500, 1_000, 2_000, 4_000] };
+
+/** @param requests rate, errors and duration by operation */
+export function createClient(config: ObjectStoreConfig, requests?: Red): S3Client {
+  const client = new S3Client({
+    endpoint: config.endpoint,
+    region: config.region,
+    credentials: { accessKeyId: config.accessKeyId, secretAccessKey: config.secretAccessKey },
+    forcePathStyle: config.forcePathStyle,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // One attempt in the client: `withRetry` decides, in one place, what is tried again and for how long.
+    maxAttempts: 1,
+    // With it the client opens a new connection for every part.
+    expectContinueHeader: false,
+    requestHandler: {
+      connectionTimeout: connectTimeoutMs,
+      requestTimeout: responseTimeoutMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: idleTimeoutMs,
+      httpAgent: { keepAlive: true, maxSockets: 200 },
+      httpsAgent: { keepAlive: true, maxSockets: 200 },
+    },
+  });
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (input) => {
+        const operation = commandName?.replace(/Command$/, '') ?? 'unknown';
+        const startedMs = performance.now();
+        const span = getTracer()?.startChild(`s3 ${operation}`, 'client', { 'rpc.system': 'aws-api', 'rpc.method': operation });
+        let error: string | undefined;
+        try {
+          return await next(input);
+        } catch (thrown) {
+          error = thrown instanceof S3ServiceException ? thrown.name : nameFailure(thrown);
+          throw thrown;
+        } finally {
+          requests?.observe(
+            { operation },
+            error === undefined ? 'ok' : isMissingName(error) ? 'missing' : 'failed',
+            (performance.now() - startedMs) / 1000,
+          );
+          span?.end({ error });
+        }
+      },
+    { step: 'initialize', name: 'coherenceSignals' },
+  );
+  return client;
+}
+
+function isMissingName(name: string): boolean {
+  return name === 'NoSuchKey' || name === 'NotFound' || name === 'NoSuchUpload';
+}
+
+/**
+ * Runs `attempt` again after transient failures.
+ * @throws the signal's reason once it has aborted; AppError `unavailable` when the store does not do it.
+ */
+export async function withRetry<T>(attempt: () => Promise<T>, policy: RetryPolicy, signal?: AbortSignal): Promise<T> {
+  for (let count = 0; ; count += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const delayMs = policy.delaysMs[count];
+      if (delayMs === undefined || !isTransient(error)) throw isMissing(error) ? error : asUnavailable(error);
+      await sleep(delayMs * (0.75 + Math.random() / 2), undefined, signal === undefined ? {} : { signal }).catch(() =>
+        signal?.throwIfAborted(),
+      );
+    }
+  }
+}
+
+/** True when the object, upload or bucket that a call names is not there. */
+export function isMissing(error: unknown): boolean {
+  if (!(error instanceof S3ServiceException)) return false;
+  return isMissingName(error.name);
+}
+
+/** What the call gives, or undefined when what it names is not there. */
+export async function ignoreMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  if (error instanceof S3ServiceException) {
+    const status = error.$metadata.httpStatusCode ?? 500;
+    return status >= 500 || status === 429 || status === 408 || error.name === 'RequestTimeout';
+  }
+  return isNetworkError(error);
+}
+
+/** The client marks whatever goes through it with `$metadata`; Node's own errors have a code. */
+function isNetworkError(error: unknown): error is Error {
+  if (typeof error !== 'object' || error === null) return false;
+  return '$metadata' in error || typeof (error as NodeJS.ErrnoException).code === 'string' || (error as Error).name === 'TimeoutError';
+}
+
+/**
+ * An error of the store or of the way to it as `unavailable`; any other error as it is.
+ * Its cause holds code and status only: messages of a store may repeat keys of access and of objects.
+ */
+export function asUnavailable(error: unknown): unknown {
+  const isStore = error instanceof S3ServiceException;
+  if (!isStore && !isNetworkError(error)) return error;
+  const status = isStore ? error.$metadata.httpStatusCode : undefined;
+  const code = (error as NodeJS.ErrnoException).code ?? error.name;
+  return unavailable('Object store unavailable', { cause: new Error(`S3 ${code}${status === undefined ? '' : ` (${status})`}`) });
+}

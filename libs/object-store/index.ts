@@ -1,0 +1,154 @@
+/**
+ * Objects in any S3-compatible store, streamed both ways in constant memory (architecture §2, Bytes).
+ */
+import type { Readable } from 'node:stream';
+import type { Metrics } from '#libs/telemetry';
+import { GetObjectCommand, HeadBucketCommand, HeadObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import { createBufferPool } from './buffers.ts';
+import { ensureBucket, ensureLifecycle } from './bucket.ts';
+import { asUnavailable, createClient, ignoreMissing, quickRetry, withRetry, type ObjectStoreConfig } from './client.ts';
+import { putStream, resumeStream, type PutOptions, type ResumeOptions, type StoredObject } from './put-stream.ts';
+import { deleteObject, listUnfinished, removeUpload } from './remove-upload.ts';
+import { findUnfinished, type UnfinishedUpload } from './unfinished.ts';
+
+export type { ObjectStoreConfig } from './client.ts';
+export type { PutOptions, ResumeOptions, StoredObject } from './put-stream.ts';
+export type { UnfinishedUpload } from './unfinished.ts';
+
+/** Bytes `first` to `last`, both included, counted from 0. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
+export interface OpenObject {
+  /** Destroy it to stop reading from the store; it fails when the store breaks off. */
+  body: Readable;
+  /** Bytes that the body will bring. */
+  sizeBytes: number;
+}
+
+export interface ObjectInfo {
+  key: string;
+  sizeBytes: number;
+  /** By the store's clock. */
+  modifiedAt: Date;
+}
+
+/** Every call fails with AppError `unavailable` when the store is down, slow or refuses; a missing object is undefined. */
+export interface ObjectStore {
+  /**
+   * Stores what `body` yields, reading no faster than the store takes it; on failure neither object nor part stays, as far as
+   * the store can be reached. `key` must be new.
+   * @throws whatever the body throws; the signal's reason.
+   */
+  putStream(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<StoredObject>;
+  /**
+   * As `putStream`, behind what an earlier attempt has left under the key; a failure keeps the whole parts for the next one. Whoever gives
+   * up calls `removeUpload`.
+   * @returns the size of the whole object in bytes.
+   */
+  resumeStream(key: string, body: AsyncIterable<Uint8Array>, options: ResumeOptions): Promise<number>;
+  /** What an attempt that broke off has left under exactly this key: the body goes on at its `sizeBytes`. */
+  findUnfinished(key: string): Promise<UnfinishedUpload | undefined>;
+  /** Opens an object, or a range inside it. */
+  get(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<OpenObject | undefined>;
+  head(key: string): Promise<ObjectInfo | undefined>;
+  /** Deletes an object; one that is not there is fine. */
+  delete(key: string): Promise<void>;
+  /** Every object whose key begins with `prefix` and is greater than `after`, in the order of the keys' bytes, page by page. */
+  list(prefix: string, after?: string): AsyncIterable<ObjectInfo>;
+  /** Removes what a dead upload of exactly this key may have left: unfinished parts and the object. */
+  removeUpload(key: string): Promise<void>;
+  /** Uploads of exactly this key that were begun and neither finished nor aborted. */
+  countUnfinished(key: string): Promise<number>;
+  /** Creates the bucket when it is missing, and its rule for unfinished uploads where the store knows such rules. */
+  ensureBucket(): Promise<{ lifecycle: boolean }>;
+  /** @throws AppError `unavailable` when the bucket cannot be reached; one attempt. */
+  ping(): Promise<void>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** Smallest part that S3 allows. */
+export const minPartBytes = 5 * 1024 * 1024;
+
+export interface ObjectStoreOptions {
+  /** Size of a part and of a buffer in bytes, at least {@link minPartBytes}; default 5 MiB. */
+  partBytes?: number;
+  /** Buffers of all uploads together; an upload uses two at most. Default 32. */
+  maxBuffers?: number;
+  /** Gets rate, errors and duration by operation. */
+  metrics?: Metrics;
+}
+
+/** An object store on the bucket of `config`; connects when first used. */
+export function createObjectStore(config: ObjectStoreConfig, options: ObjectStoreOptions = {}): ObjectStore {
+  const { partBytes = minPartBytes, maxBuffers = 32 } = options;
+  if (partBytes < minPartBytes) throw new RangeError(`partBytes must be at least ${minPartBytes}`);
+  const client = createClient(config, options.metrics?.red('object_store_requests', 'Requests to the object store', ['operation']));
+  const { bucket } = config;
+  const pool = createBufferPool({ bufferBytes: partBytes, capacity: maxBuffers });
+
+  return {
+    putStream: (key, body, putOptions) => putStream({ client, bucket, pool }, key, body, putOptions),
+    resumeStream: (key, body, resumeOptions) => resumeStream({ client, bucket, pool }, key, body, resumeOptions),
+    findUnfinished: (key) => findUnfinished(client, bucket, key, partBytes),
+    get: (key, { range, signal } = {}) => getObject(client, bucket, key, range, signal),
+    head: (key) => headObject(client, bucket, key),
+    delete: (key) => deleteObject(client, bucket, key),
+    list: (prefix, after) => listObjects(client, bucket, prefix, after),
+    removeUpload: (key) => removeUpload(client, bucket, key),
+    countUnfinished: async (key) => (await listUnfinished(client, bucket, key)).length,
+    ensureBucket: async () => {
+      await ensureBucket(client, bucket);
+      return { lifecycle: await ensureLifecycle(client, bucket) };
+    },
+    ping: async () => {
+      await withRetry(() => client.send(new HeadBucketCommand({ Bucket: bucket })), { delaysMs: [] }).catch((error: unknown) => {
+        throw asUnavailable(error);
+      });
+    },
+    close: () => client.destroy(),
+  };
+}
+
+async function getObject(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  range: ByteRange | undefined,
+  signal: AbortSignal | undefined,
+): Promise<OpenObject | undefined> {
+  const command = new GetObjectCommand({
+    Bucket: bucket,
+    Key: key,
+    ...(range === undefined ? {} : { Range: `bytes=${range.first}-${range.last}` }),
+  });
+  const reply = await ignoreMissing(
+    withRetry(() => client.send(command, signal === undefined ? {} : { abortSignal: signal }), quickRetry, signal),
+  );
+  if (reply === undefined) return undefined;
+  return { body: reply.Body as Readable, sizeBytes: reply.ContentLength ?? 0 };
+}
+
+async function headObject(client: S3Client, bucket: string, key: string): Promise<ObjectInfo | undefined> {
+  const reply = await ignoreMissing(withRetry(() => client.send(new HeadObjectCommand({ Bucket: bucket, Key: key })), quickRetry));
+  return reply === undefined ? undefined : { key, sizeBytes: reply.ContentLength ?? 0, modifiedAt: reply.LastModified ?? new Date(0) };
+}
+
+async function* listObjects(client: S3Client, bucket: string, prefix: string, after: string | undefined): AsyncIterable<ObjectInfo> {
+  let token: string | undefined;
+  do {
+    const command = new ListObjectsV2Command({
+      Bucket: bucket,
+      Prefix: prefix,
+      ...(after === undefined ? {} : { StartAfter: after }),
+      ...(token === undefined ? {} : { ContinuationToken: token }),
+    });
+    const page = await withRetry(() => client.send(command), quickRetry);
+    for (const item of page.Contents ?? [])
+      yield { key: item.Key as string, sizeBytes: item.Size ?? 0, modifiedAt: item.LastModified ?? new Date() };
+    token = page.NextContinuationToken;
+  } while (token !== undefined);
+}

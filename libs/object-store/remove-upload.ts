@@ -1,0 +1,29 @@
+/** Removal of what an upload left behind. */
+import { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
+import { ignoreMissing, quickRetry, withRetry } from './client.ts';
+
+/**
+ * Aborts every unfinished upload of exactly this key (of `uploadId` for sure) and deletes the object: a completion whose
+ * reply was lost may have made it. The key belongs to one upload alone.
+ * @throws AppError `unavailable`
+ */
+export async function removeUpload(client: S3Client, bucket: string, key: string, uploadId?: string): Promise<void> {
+  const uploadIds = new Set(await listUnfinished(client, bucket, key));
+  if (uploadId !== undefined) uploadIds.add(uploadId);
+  for (const id of uploadIds) {
+    const command = new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id });
+    await ignoreMissing(withRetry(() => client.send(command), quickRetry));
+  }
+  await deleteObject(client, bucket, key);
+}
+
+export async function deleteObject(client: S3Client, bucket: string, key: string): Promise<void> {
+  await ignoreMissing(withRetry(() => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })), quickRetry));
+}
+
+/** Asked by the exact key: some stores (MinIO) list unfinished uploads in no other way. */
+export async function listUnfinished(client: S3Client, bucket: string, key: string): Promise<string[]> {
+  const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key });
+  const reply = await withRetry(() => client.send(command), quickRetry);
+  return (reply.Uploads ?? []).filter((upload) => upload.Key === key).map((upload) => upload.UploadId as string);
+}

@@ -1,0 +1,52 @@
+/** What is in the store of an upload that broke off: whole parts from the beginning, behind which it can go on. */
+import { ListPartsCommand, type S3Client } from '@aws-sdk/client-s3';
+import { ignoreMissing, quickRetry, withRetry } from './client.ts';
+import { listUnfinished } from './remove-upload.ts';
+
+export interface UploadedPart {
+  PartNumber: number;
+  ETag: string | undefined;
+}
+
+export interface UnfinishedUpload {
+  readonly uploadId: string;
+  /** Parts 1 to n, none missing, each of the full size. */
+  readonly parts: readonly UploadedPart[];
+  /** Bytes in them. */
+  readonly sizeBytes: number;
+}
+
+/** The furthest upload of exactly this key; undefined when none has a whole part. */
+export async function findUnfinished(
+  client: S3Client,
+  bucket: string,
+  key: string,
+  partBytes: number,
+): Promise<UnfinishedUpload | undefined> {
+  let best: UnfinishedUpload | undefined;
+  for (const uploadId of await listUnfinished(client, bucket, key)) {
+    const parts = await listWholeParts(client, bucket, key, uploadId, partBytes);
+    if (parts.length > (best?.parts.length ?? 0)) best = { uploadId, parts, sizeBytes: parts.length * partBytes };
+  }
+  return best;
+}
+
+async function listWholeParts(client: S3Client, bucket: string, key: string, uploadId: string, partBytes: number): Promise<UploadedPart[]> {
+  const parts: UploadedPart[] = [];
+  let marker: string | undefined;
+  for (;;) {
+    const command = new ListPartsCommand({
+      Bucket: bucket,
+      Key: key,
+      UploadId: uploadId,
+      ...(marker === undefined ? {} : { PartNumberMarker: marker }),
+    });
+    const page = await ignoreMissing(withRetry(() => client.send(command), quickRetry));
+    for (const { PartNumber, ETag, Size } of page?.Parts ?? []) {
+      if (PartNumber !== parts.length + 1 || Size !== partBytes) return parts;
+      parts.push({ PartNumber, ETag });
+    }
+    if (page?.IsTruncated !== true || page.NextPartNumberMarker === undefined) return parts;
+    marker = page.NextPartNumberMarker;
+  }
+}

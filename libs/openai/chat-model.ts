@@ -1,0 +1,73 @@
+/**
+ * The language model behind the chat: any OpenAI-compatible server. Only a complete, sensible answer is an answer; everything
+ * else is a {@link ModelFailure}, and the turn does not happen (spec 03, D33a).
+ */
+import { type ClientSettings, createClient, ModelFailure, type ModelUsage, toFailure } from './client.ts';
+
+export interface PromptMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly usage: ModelUsage;
+}
+
+export interface Model {
+  /** @throws ModelFailure; never hangs longer than two attempts, nor past the signal. */
+  answer(messages: readonly PromptMessage[], signal: AbortSignal): Promise<ModelAnswer>;
+}
+
+export interface ModelSettings extends ClientSettings {
+  readonly model: string;
+}
+
+const maxAnswerCharacters = 100_000;
+/** More than any model takes; a larger count is a mistake of the server. */
+const maxTokens = 100_000_000;
+
+export function createModel(settings: ModelSettings): Model {
+  const client = createClient(settings);
+  return {
+    answer: async (messages, signal) => {
+      let completion: unknown;
+      try {
+        completion = await client.chat.completions.create({ model: settings.model, messages: [...messages] }, { signal });
+      } catch (error) {
+        throw toFailure(error, signal);
+      }
+      return readAnswer(completion);
+    },
+  };
+}
+
+function readAnswer(completion: unknown): ModelAnswer {
+  const choices = property(completion, 'choices');
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const message = property(choice, 'message');
+  const content = property(message, 'content');
+  const finish = property(choice, 'finish_reason');
+  const told = property(completion, 'usage');
+  const usage = { promptTokens: count(property(told, 'prompt_tokens')), completionTokens: count(property(told, 'completion_tokens')) };
+  const fail = (kind: ModelFailure['kind'], text: string): ModelFailure => new ModelFailure(kind, text, { usage });
+  if (finish === 'length') throw fail('truncated', 'the answer is cut off');
+  if (finish === 'content_filter') throw fail('filtered', 'the provider filtered the answer');
+  if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '') throw fail('refused', 'the model refused');
+  if (typeof finish === 'string' && finish !== 'stop') throw fail('empty', 'the model gave no answer');
+  if (content === null || content === undefined) throw fail('empty', 'the model gave no answer');
+  if (typeof content !== 'string' || content.includes('\0') || content.length > maxAnswerCharacters) {
+    throw fail('unreadable', 'the answer is no sensible text');
+  }
+  const text = content.toWellFormed().trim();
+  if (text === '') throw fail('empty', 'the answer is empty');
+  return { text, usage };
+}
+
+function property(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= maxTokens ? value : undefined;
+}

@@ -1,0 +1,95 @@
+/** The client of an OpenAI-compatible server (design of providers, §4): bounded bodies, no redirects, failures without what was said. */
+import OpenAI from 'openai';
+import { assembleEventStream } from './event-stream.ts';
+
+/** Tokens as the model told them; many servers tell none. */
+export interface ModelUsage {
+  readonly promptTokens: number | undefined;
+  readonly completionTokens: number | undefined;
+}
+
+const noUsage: ModelUsage = { promptTokens: undefined, completionTokens: undefined };
+
+export interface ClientSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** For one attempt; there are two. */
+  readonly timeoutMs: number;
+}
+
+/** Why there is no answer; `kind` is a label for metrics, the text never holds what was said. */
+export class ModelFailure extends Error {
+  readonly kind: 'timeout' | 'cancelled' | 'connection' | 'status' | 'unreadable' | 'truncated' | 'filtered' | 'refused' | 'empty';
+  readonly status: number | undefined;
+  /** Seconds that the provider asked to wait. */
+  readonly retryAfter: number | undefined;
+  /** What the useless answer cost. */
+  readonly usage: ModelUsage;
+
+  constructor(
+    kind: ModelFailure['kind'],
+    message: string,
+    more: { status?: number | undefined; retryAfter?: number | undefined; usage?: ModelUsage } = {},
+  ) {
+    super(message);
+    this.name = 'ModelFailure';
+    this.kind = kind;
+    this.status = more.status;
+    this.retryAfter = more.retryAfter;
+    this.usage = more.usage ?? noUsage;
+  }
+}
+
+const maxResponseBytes = 4 * 1024 * 1024;
+
+/** Client with one retry on 408, 409, 429, 5xx, timeouts and broken connections. */
+export function createClient(settings: ClientSettings): OpenAI {
+  return new OpenAI({
+    baseURL: settings.baseUrl,
+    // The client insists on a key; servers without one ignore it.
+    apiKey: settings.apiKey === '' ? 'none' : settings.apiKey,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    timeout: settings.timeoutMs,
+    maxRetries: 1,
+    logLevel: 'off',
+    fetch: fetchWhole,
+  });
+}
+
+/**
+ * Reads the whole body, bounded, within the attempt's timeout: the client's own timer ends with the headers. Some servers stream whatever
+ * they are asked; their events are put together here.
+ */
+async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'error' });
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.length;
+    if (size > maxResponseBytes) throw new ModelFailure('unreadable', 'the response is too large');
+    parts.push(part);
+  }
+  const { status, statusText, headers } = response;
+  if (response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true) {
+    const whole = assembleEventStream(Buffer.concat(parts, size).toString('utf8'));
+    return new Response(JSON.stringify(whole), { status, headers: { 'Content-Type': 'application/json' } });
+  }
+  const hasBody = status !== 204 && status !== 205 && status !== 304;
+  return new Response(hasBody ? Buffer.concat(parts, size) : null, { status, statusText, headers });
+}
+
+/** What went wrong with a call, as a failure that can be told. */
+export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
+  if (error instanceof ModelFailure) return error;
+  if (signal.aborted) return new ModelFailure('cancelled', 'the work ended before the model answered');
+  if (error instanceof OpenAI.APIConnectionTimeoutError) return new ModelFailure('timeout', 'the model did not answer in time');
+  if (error instanceof OpenAI.APIConnectionError) return new ModelFailure('connection', 'the model could not be reached');
+  if (error instanceof OpenAI.APIError && typeof error.status === 'number') {
+    const seconds = Number(error.headers?.get('retry-after'));
+    const retryAfter = Number.isFinite(seconds) && seconds > 0 ? Math.min(Math.ceil(seconds), 3_600) : undefined;
+    return new ModelFailure('status', `the model answered with status ${error.status}`, { status: error.status, retryAfter });
+  }
+  return new ModelFailure('unreadable', 'the model’s response could not be read');
+}

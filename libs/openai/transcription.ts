@@ -1,0 +1,90 @@
+/** Speech to text by an OpenAI-compatible server (design of providers, §4): `verbose_json` where it is known, else the text alone. */
+import { toFile } from 'openai';
+import { type ClientSettings, createClient, ModelFailure, toFailure } from './client.ts';
+
+/** A stretch of speech; seconds from the beginning of the file, unchecked. */
+export interface SpokenSegment {
+  readonly start: unknown;
+  readonly end: unknown;
+  readonly text: unknown;
+}
+
+export interface Transcription {
+  /** Undefined when the server tells the text alone. */
+  readonly segments: readonly SpokenSegment[] | undefined;
+  readonly text: string;
+}
+
+export interface SpokenFile {
+  readonly bytes: Uint8Array;
+  /** With an extension that tells the format. */
+  readonly name: string;
+  readonly contentType: string;
+  /** ISO 639-1; empty: the server finds out. */
+  readonly language: string;
+  /** Words that are likely; may be empty. */
+  readonly prompt: string;
+}
+
+export interface Transcriber {
+  /** @throws ModelFailure; never hangs longer than two attempts, nor past the signal. */
+  transcribe(file: SpokenFile, signal: AbortSignal): Promise<Transcription>;
+}
+
+export interface TranscriberSettings extends ClientSettings {
+  readonly model: string;
+}
+
+export function createTranscriber(settings: TranscriberSettings): Transcriber {
+  const client = createClient(settings);
+  /** Some models know `json` alone; that they do is remembered. */
+  let isVerbose = true;
+
+  async function ask(file: SpokenFile, signal: AbortSignal): Promise<unknown> {
+    const shared = {
+      file: await toFile(file.bytes, file.name, { type: file.contentType }),
+      model: settings.model,
+      ...(file.language === '' ? {} : { language: file.language }),
+      ...(file.prompt === '' ? {} : { prompt: file.prompt }),
+    };
+    if (!isVerbose) return client.audio.transcriptions.create({ ...shared, response_format: 'json' }, { signal });
+    return client.audio.transcriptions.create(
+      { ...shared, response_format: 'verbose_json', timestamp_granularities: ['segment'] },
+      { signal },
+    );
+  }
+
+  return {
+    transcribe: async (file, signal) => {
+      let reply: unknown;
+      try {
+        reply = await ask(file, signal);
+      } catch (error) {
+        const failure = toFailure(error, signal);
+        if (!isVerbose || (failure.status !== 400 && failure.status !== 422)) throw failure;
+        isVerbose = false;
+        try {
+          reply = await ask(file, signal);
+        } catch (again) {
+          isVerbose = true;
+          throw toFailure(again, signal);
+        }
+      }
+      return readReply(reply);
+    },
+  };
+}
+
+function readReply(reply: unknown): Transcription {
+  const { text, segments } = (typeof reply === 'object' && reply !== null ? reply : {}) as { text?: unknown; segments?: unknown };
+  if (typeof text !== 'string') throw new ModelFailure('unreadable', 'the reply is no transcription');
+  if (!Array.isArray(segments)) return { text, segments: undefined };
+  // Some servers send an empty list beside a text.
+  if (segments.length === 0 && text.trim() !== '') return { text, segments: undefined };
+  return { text, segments: segments.map(toSegment) };
+}
+
+function toSegment(item: unknown): SpokenSegment {
+  const { start, end, text } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
+  return { start, end, text };
+}

@@ -1,0 +1,349 @@
+/**
+ * One service's database: a pool, named statements, transactions shared by statements and entities, streams from a cursor.
+ */
+import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import type { Logger } from '#libs/logger';
+import { getTracer, type Span, traceWork } from '#libs/telemetry';
+import { createDialect, PooledConnection } from './dialect.ts';
+import { isConnectionError, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
+import { entityParsers, rowParsers } from './parsers.ts';
+
+/** SQL with a name: PostgreSQL parses and plans it once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+  /** Planned anew for the values of each call, instead of once per connection. */
+  readonly planned?: 'each-call';
+}
+
+export interface Queryable {
+  /** Runs a statement; `params` fill `$1…`. JSON, instants and dates come as text, int8 as number where a double holds it. */
+  query<Row>(statement: Statement, params?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** An open transaction. */
+export interface Tx extends Queryable {
+  /** Unit of work on the transaction's own connection; flushed before the commit. */
+  readonly em: EntityManager;
+  /**
+   * Calls back when the work is done: the statements that `callback` issues at once travel with the commit, in one round trip. It may fail
+   * only by them.
+   */
+  beforeCommit(callback: () => Promise<unknown>): void;
+  /** Calls back after a successful commit, in the order of registration; for wake-ups only, it must not throw. */
+  afterCommit(callback: () => void): void;
+}
+
+export interface Database extends Queryable {
+  readonly orm: MikroORM;
+  /** A unit of work of its own, outside any transaction. */
+  fork(): EntityManager;
+  /**
+   * Runs `work` in one transaction (read committed). Serialization failures and deadlocks run it again from the start, so it must
+   * have no effect outside the database.
+   * @throws AppError `unavailable` when the database is away; whatever `work` throws otherwise, after a rollback.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Rows in batches from a cursor, constant memory; the query ends when the reader leaves the loop. */
+  stream<Row>(statement: Statement, params: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]>;
+  /** @throws AppError `unavailable`. */
+  ping(): Promise<void>;
+  /** Connections now: open, unused, and callers that wait for one. */
+  stats(): { total: number; idle: number; waiting: number; max: number };
+  /** Waits for what runs, then closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface StreamOptions {
+  /** Rows that are read at once and held in memory. */
+  readonly batch: number;
+  /** The same of the first batch, when most readers should be done with it; default `batch`. */
+  readonly firstBatch?: number;
+  /** Settings of PostgreSQL's planner for this query alone, such as `cursor_tuple_fraction`. */
+  readonly planner?: Readonly<Record<string, string>>;
+}
+
+export interface DatabaseOptions {
+  /** `postgresql://…`; never part of a message. */
+  readonly url: string;
+  /** The service's schema, first on the search path of every connection. */
+  readonly schema: string;
+  readonly entities?: NonNullable<Options['entities']>;
+  /** Most connections of this process. */
+  readonly poolSize: number;
+  readonly logger: Logger;
+  /** Shown by PostgreSQL in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** Time that one statement may take, default 30 000. */
+  readonly statementTimeoutMs?: number;
+  /** Time to wait for a connection, default 5 000. */
+  readonly connectTimeoutMs?: number;
+}
+
+/**
+ * Declares a statement. Names are unique within a service and at most 63 bytes long.
+ * @param options `planned: 'each-call'` for the few whose best plan depends on the values, such as a part of a name: it costs a plan each time
+ */
+export function statement(name: string, text: string, options: Pick<Statement, 'planned'> = {}): Statement {
+  if (!/^[a-z][a-z0-9_.-]{0,62}$/.test(name)) throw new Error(`"${name}" is not a name of a statement`);
+  return Object.freeze({ name, text, ...options });
+}
+
+/**
+ * Settings of every connection that decide about plans; those of DATABASE_URL come after them. A page at random costs hardly more than the
+ * next one on solid disks and in memory: with PostgreSQL's default, made for turning disks, a few thousand ids already read a whole table.
+ * Nothing is compiled: conditions that walk a tree look dear to the planner, and compiling takes longer than any statement of a request. Nor
+ * do statements start workers: that takes longer than most, and many requests at once keep the processors busy anyway.
+ */
+export const plannerOptions = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0';
+
+const maxAttempts = 6;
+/** The client gives up on a server that does not even end its own statement. */
+const queryTimeoutSlackMs = 5_000;
+const pingStatement = statement('ping', 'select 1');
+
+/**
+ * Opens the database of one service. Nothing is connected before the first statement.
+ * @throws Error when the URL is malformed (its text is not repeated).
+ */
+export async function createDatabase(options: DatabaseOptions): Promise<Database> {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
+  const pool = createPool(options, statementTimeoutMs);
+  const orm = new MikroORM({
+    entities: options.entities ?? [],
+    dbName: 'postgres', // of no effect: the pool knows the database
+    schema: options.schema,
+    driverOptions: createDialect(pool),
+    discovery: { warnWhenNoEntities: false },
+    implicitTransactions: true,
+    ensureDatabase: false,
+    debug: false,
+  });
+  await orm.connect();
+  return new PooledDatabase(orm, pool, statementTimeoutMs + queryTimeoutSlackMs);
+}
+
+class PooledDatabase implements Database {
+  readonly orm: MikroORM;
+  readonly #pool: pg.Pool;
+  readonly #queryTimeoutMs: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(orm: MikroORM, pool: pg.Pool, queryTimeoutMs: number) {
+    this.orm = orm;
+    this.#pool = pool;
+    this.#queryTimeoutMs = queryTimeoutMs;
+  }
+
+  fork(): EntityManager {
+    return this.orm.em.fork();
+  }
+
+  query<Row>(item: Statement, params: readonly unknown[] = []): Promise<Row[]> {
+    const span = startStatement(item.name);
+    return span === undefined ? this.#query<Row>(item, params) : traceWork(span, () => this.#query<Row>(item, params));
+  }
+
+  async #query<Row>(item: Statement, params: readonly unknown[]): Promise<Row[]> {
+    return this.#retry(async () => {
+      let client: pg.PoolClient | undefined;
+      try {
+        client = await this.#pool.connect();
+        const rows = await this.#run<Row>(client, item, params);
+        client.release();
+        return rows;
+      } catch (error) {
+        client?.release(isStalePlan(error) || isConnectionError(error));
+        throw error;
+      }
+    });
+  }
+
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#retry(() => this.#attempt(work));
+  }
+
+  async *stream<Row>(item: Statement, params: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]> {
+    const { batch, firstBatch = batch, planner = {} } = options;
+    let client: pg.PoolClient | undefined;
+    let failed = true;
+    const span = startStatement(item.name);
+    try {
+      const connection = (client = await this.#pool.connect());
+      const fetch = async (count: number): Promise<Row[]> =>
+        (await connection.query<Row & pg.QueryResultRow>({ text: `fetch ${count} from batches`, types: rowParsers })).rows;
+      const settings = Object.entries(planner).map(
+        ([name, value]) => `; set local ${pg.escapeIdentifier(name)} = ${pg.escapeLiteral(value)}`,
+      );
+      // A cursor of SQL, so that each batch is a statement with a time limit of its own, however long the reader takes for all. What is
+      // sure to be needed travels together: an answer of one batch takes one round trip, and its commit is under way while it is read.
+      let [, , rows] = await Promise.all([
+        connection.query(`begin read only${settings.join('')}`),
+        connection.query(`declare batches no scroll cursor for ${item.text}`, params as unknown[]),
+        fetch(firstBatch),
+      ]);
+      let wanted = firstBatch;
+      for (;;) {
+        const end = rows.length < wanted ? Promise.allSettled([connection.query('commit')]) : undefined;
+        let left = rows.length > 0;
+        try {
+          if (left) yield rows;
+          left = false;
+        } finally {
+          if (left) {
+            await (end ?? connection.query('rollback'));
+            failed = false;
+          }
+        }
+        if (end !== undefined) {
+          const [committed] = await end;
+          if (committed.status === 'rejected') throw committed.reason;
+          break;
+        }
+        wanted = batch;
+        rows = await fetch(wanted);
+      }
+      failed = false;
+    } catch (error) {
+      throw toDatabaseError(error);
+    } finally {
+      client?.release(failed);
+      span?.end({ error: failed ? 'failed' : undefined });
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.query(pingStatement);
+  }
+
+  stats(): { total: number; idle: number; waiting: number; max: number } {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting, options } = this.#pool;
+    return { total, idle, waiting, max: options.max };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.orm.close(true).then(() => this.#pool.end());
+    return this.#closing;
+  }
+
+  async #run<Row>(client: pg.PoolClient, { name, text, planned }: Statement, params: readonly unknown[]): Promise<Row[]> {
+    const config: pg.QueryConfig & { query_timeout: number } = {
+      // Without a name PostgreSQL keeps no plan.
+      ...(planned === 'each-call' ? {} : { name }),
+      text,
+      values: params as unknown[],
+      types: rowParsers,
+      query_timeout: this.#queryTimeoutMs,
+    };
+    const result = await client.query(config);
+    return result.rows as Row[];
+  }
+
+  async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const trx = await this.orm.em.getConnection().getClient().startTransaction().execute();
+    const connection = await trx.getExecutor().provideConnection(async (item) => item);
+    if (!(connection instanceof PooledConnection)) throw new Error('The transaction runs on a foreign connection');
+    let em: EntityManager | undefined;
+    let open = true;
+    const last: (() => Promise<unknown>)[] = [];
+    const callbacks: (() => void)[] = [];
+    const createEm = (): EntityManager => {
+      const fork = this.orm.em.fork();
+      fork.setTransactionContext(trx);
+      return fork;
+    };
+    const tx: Tx = {
+      get em() {
+        return (em ??= createEm());
+      },
+      query: async (item, params = []) => {
+        if (!open) throw new Error(`The transaction of statement "${item.name}" is over`);
+        const span = startStatement(item.name);
+        return span === undefined
+          ? this.#run(connection.client, item, params)
+          : traceWork(span, () => this.#run(connection.client, item, params));
+      },
+      beforeCommit: (callback) => {
+        if (!open) throw new Error('The transaction is over');
+        last.push(callback);
+      },
+      afterCommit: (callback) => void callbacks.push(callback),
+    };
+    let result: T;
+    try {
+      result = await work(tx);
+      await em?.flush();
+      const statements = Promise.all(last.map((callback) => callback()));
+      open = false;
+      // A statement that fails turns the commit behind it into a rollback; its own error says more.
+      const [ended, committed] = await Promise.allSettled([statements, trx.commit().execute()]);
+      if (ended.status === 'rejected') throw ended.reason;
+      if (committed.status === 'rejected') throw committed.reason;
+    } catch (error) {
+      open = false;
+      if (isStalePlan(error) || isConnectionError(error)) connection.broken = true;
+      await trx.rollback().execute();
+      throw error;
+    }
+    for (const callback of callbacks) callback();
+    return result;
+  }
+
+  async #retry<T>(run: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await run();
+      } catch (error) {
+        // Each connection may hold a stale plan of its own.
+        const most = isStalePlan(error) ? this.#pool.options.max + 1 : maxAttempts;
+        if (!isTransient(error) || attempt >= most) throw toDatabaseError(error);
+        await pauseBefore(attempt);
+      }
+    }
+  }
+}
+
+/** The span of a statement, by its name; nothing where no span is active. */
+function startStatement(name: string): Span | undefined {
+  return getTracer()?.startChild(`sql ${name}`, 'client', { 'db.system.name': 'postgresql', 'db.query.summary': name });
+}
+
+/** Who collided does not collide again at the same moment. */
+function pauseBefore(attempt: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** Math.min(attempt, 6)));
+}
+
+function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Pool {
+  const { connectionString, startOptions } = splitUrl(options.url);
+  const config: pg.PoolConfig & { pipeline: boolean } = {
+    connectionString,
+    options: `${plannerOptions} ${startOptions} -c search_path=${options.schema},public`,
+    application_name: options.applicationName,
+    max: options.poolSize,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 60_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    types: entityParsers,
+    pipeline: true,
+  };
+  const pool = new pg.Pool(config);
+  // A connection that PostgreSQL drops says so by an 'error' event, fatal without a listener. The statement on it fails by itself
+  // and the pool forgets the connection, so there is nothing more to do than to say it.
+  pool.on('connect', (client) => {
+    client.on('error', (error: Error) => options.logger.warn({ error: error.message }, 'database connection lost'));
+  });
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** Takes `options` out of the URL, where it would hide the search path. */
+function splitUrl(url: string): { connectionString: string; startOptions: string } {
+  if (!URL.canParse(url)) throw new Error('DATABASE_URL is not a valid PostgreSQL URL');
+  const parsed = new URL(url);
+  const startOptions = parsed.searchParams.get('options') ?? '';
+  parsed.searchParams.delete('options');
+  return { connectionString: parsed.href, startOptions };
+}

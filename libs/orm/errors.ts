@@ -1,0 +1,87 @@
+/** What a failed statement means to the platform: a broken rule, a lost race, or a database that is not there. */
+import { types } from 'node:util';
+import { AppError, unavailable } from '#libs/errors';
+
+const connectionCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05', // shut down, crashed, starting, idle session ended
+  '25P03', // idle in transaction for too long
+  '53300',
+  '53100',
+  '53200', // too many connections, disk full, out of memory
+]);
+const connectionMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired|Connection ended|Query read timeout|read E|write E|driver has already been destroyed)/;
+const queryCanceled = '57014';
+const retryCodes = new Set(['40001', '40P01']);
+const featureNotSupported = '0A000';
+
+interface DatabaseError {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+  readonly message: string;
+}
+
+/** The pg error itself, or the one that MikroORM or an AggregateError (several addresses of a host) wraps. */
+function findDatabaseError(error: unknown): DatabaseError | undefined {
+  for (let current = error, depth = 0; types.isNativeError(current) && depth < 5; depth++) {
+    if (!(current instanceof AppError) && 'code' in current && typeof current.code === 'string') return current;
+    if (current.cause === undefined) return current;
+    current = current.cause;
+  }
+  return types.isNativeError(error) ? error : undefined;
+}
+
+/** SQLSTATE or system code of what a statement failed with, e.g. `23505`; undefined for anything else. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const code = findDatabaseError(error)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** Name of the constraint that a statement broke (unique, check, foreign key, exclusion, not null has none). */
+export function constraintOf(error: unknown): string | undefined {
+  const found = findDatabaseError(error);
+  return typeof found?.constraint === 'string' ? found.constraint : undefined;
+}
+
+/** True when the database could not be reached, went away or refuses work: nothing is known to be wrong with the statement. */
+export function isConnectionError(error: unknown): boolean {
+  const found = findDatabaseError(error);
+  if (found === undefined) return false;
+  if (typeof found.code === 'string' && (connectionCodes.has(found.code) || found.code.startsWith('08'))) return true;
+  return connectionMessages.test(found.message);
+}
+
+/** True when the same transaction may succeed if it runs again: serialization failure, deadlock, a plan made stale by a migration. */
+export function isTransient(error: unknown): boolean {
+  const code = sqlStateOf(error);
+  return code !== undefined && (retryCodes.has(code) || isStalePlan(error));
+}
+
+/** True when a prepared statement outlived a change of its table; a new connection prepares it again. */
+export function isStalePlan(error: unknown): boolean {
+  return sqlStateOf(error) === featureNotSupported && types.isNativeError(error) && error.message.includes('cached plan');
+}
+
+/**
+ * The error that leaves the library: 503 for a database that is away or too slow, else the error itself. The texts name neither
+ * address nor user; the cause, for the log alone, holds what the driver said (never the password).
+ */
+export function toDatabaseError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  if (sqlStateOf(error) === queryCanceled) {
+    return new AppError({ code: 'deadline_exceeded', message: 'The database did not answer in time' }, { cause: error });
+  }
+  return isConnectionError(error) ? unavailable('The database is not available', { cause: error }) : error;
+}

@@ -1,0 +1,17 @@
+import { describe, expect, it } from '@jest/globals';
+import { createMetrics } from '#libs/telemetry';
+import { measurePool } from './metrics.ts';
+
+describe('measurePool (design/operations.md, Signals)', () => {
+  it('shows used, idle and awaited connections at the time of the scrape', async () => {
+    const metrics = createMetrics('media');
+    let stats = { total: 1, idle: 1, waiting: 0, max: 10 };
+    measurePool(metrics, { stats: () => stats });
+    stats = { total: 5, idle: 2, waiting: 7, max: 10 };
+    const { text } = await metrics.render();
+    expect(text).toContain('database_pool_connections{state="busy",service="media"} 3');
+    expect(text).toContain('database_pool_connections{state="idle",service="media"} 2');
+    expect(text).toContain('database_pool_connections_max{service="media"} 10');
+    expect(text).toContain('database_pool_waiting{service="media"} 7');
+  });
+});

@@ -1,0 +1,44 @@
+/** Whether the database is as new as this release: services wait for the migrations, they never run them (architecture §6). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '#libs/logger';
+import { type Database, statement } from './database.ts';
+import { sqlStateOf } from './errors.ts';
+import type { MigrationClass } from './migrate.ts';
+
+const pollMs = 500;
+/** Undefined table, undefined schema, and no rights on either yet. */
+const notThereYet = new Set(['42P01', '3F000', '42501']);
+
+/** Names of the migrations that the schema's history lacks, in order. @throws AppError unavailable */
+export async function findPendingMigrations(db: Database, schema: string, migrations: readonly MigrationClass[]): Promise<string[]> {
+  const history = statement(`list_migrations_${schema}`, `select name from ${schema}.migrations`);
+  try {
+    const rows = await db.query<{ name: string }>(history);
+    const done = new Set(rows.map(({ name }) => name));
+    return migrations.map(({ name }) => name).filter((name) => !done.has(name));
+  } catch (error) {
+    if (notThereYet.has(sqlStateOf(error) ?? '')) return migrations.map(({ name }) => name);
+    throw error;
+  }
+}
+
+/** Resolves when nothing is pending; while it waits it says once for what, and bears a database that is away. */
+export async function waitForMigrations(options: {
+  db: Database;
+  schema: string;
+  migrations: readonly MigrationClass[];
+  logger: Logger;
+  signal?: AbortSignal;
+}): Promise<void> {
+  const { db, schema, migrations, logger, signal } = options;
+  let said = '';
+  for (;;) {
+    signal?.throwIfAborted();
+    const pending = await findPendingMigrations(db, schema, migrations).catch((error: unknown) => String(error));
+    if (pending.length === 0) return;
+    const state = typeof pending === 'string' ? pending : `migrations are pending: ${pending.join(', ')}; run tools/migrate.ts`;
+    if (state !== said) logger.warn({ schema }, `waiting for the database: ${state}`);
+    said = state;
+    await sleep(pollMs, undefined, signal === undefined ? {} : { signal });
+  }
+}

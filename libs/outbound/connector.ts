@@ -1,0 +1,66 @@
+/**
+ * Opens connections for outgoing calls. The address is judged when it is connected to, so a name that changes its address between
+ * a check and its use (DNS rebinding) gains nothing.
+ */
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { effectivePort, isAllowedHost, isPublicAddress, type AllowedHost } from './address.ts';
+import { OutboundError } from './error.ts';
+
+type Resolve = (
+  hostname: string,
+  options: { all: true; family?: number },
+  done: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
+export type { Resolve };
+
+function forbidden(hostname: string): OutboundError {
+  return new OutboundError('forbidden_address', `the address of ${hostname} is not public and the host is not in OUTBOUND_ALLOWED_HOSTS`);
+}
+
+/** A `lookup` for sockets that yields public addresses only. */
+function guardLookup(resolve: Resolve): LookupFunction {
+  return (hostname, options, done) => {
+    const family = options.family === 4 || options.family === 6 ? { family: options.family } : {};
+    resolve(hostname, { all: true, ...family }, (error, found) => {
+      if (error !== null) return done(error, [], 0);
+      const addresses = found.filter((item) => isPublicAddress(item.address));
+      const [first] = addresses;
+      if (first === undefined) return done(forbidden(hostname), [], 0);
+      if (options.all === true) done(null, addresses);
+      else done(null, first.address, first.family);
+    });
+  };
+}
+
+/** Connector for undici; `resolve` replaces the system's resolver in tests. */
+export function createConnector(options: {
+  allowed: readonly AllowedHost[];
+  connectTimeoutMs: number;
+  resolve?: Resolve;
+}): buildConnector.connector {
+  const resolve: Resolve = options.resolve ?? ((hostname, query, done) => systemLookup(hostname, query, done));
+  const base = { timeout: options.connectTimeoutMs, allowH2: false, autoSelectFamily: true };
+  const unguardedLookup: LookupFunction = (hostname, query, done) =>
+    resolve(hostname, { all: true }, (error, found) => {
+      const [first] = found;
+      if (error !== null || first === undefined) done(error ?? new Error('no address'), [], 0);
+      else if (query.all === true) done(null, found);
+      else done(null, first.address, first.family);
+    });
+  const open = buildConnector({ ...base, lookup: unguardedLookup });
+  const openGuarded = buildConnector({ ...base, lookup: guardLookup(resolve) });
+
+  return (target, callback) => {
+    const { hostname } = target;
+    if (isAllowedHost(options.allowed, hostname, effectivePort(target.protocol, target.port))) return open(target, callback);
+    if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) return callback(forbidden(hostname), null);
+    openGuarded(target, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      if (isPublicAddress(socket.remoteAddress ?? '')) return callback(null, socket);
+      socket.destroy();
+      callback(forbidden(hostname), null);
+    });
+  };
+}

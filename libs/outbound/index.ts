@@ -1,0 +1,181 @@
+/**
+ * The only way out of the platform for URLs that somebody else chose, and for the providers that it calls: connect-time address
+ * check, no redirects, no HTTP/2, caps on time and size, streaming bodies, errors without paths, queries or tokens.
+ */
+import { Agent, type Dispatcher } from 'undici';
+import { getTracer } from '#libs/telemetry';
+import { listAllowedHosts } from './address.ts';
+import { createConnector, type Resolve } from './connector.ts';
+import { OutboundError, type OutboundFailure } from './error.ts';
+
+export { isPublicAddress } from './address.ts';
+export { OutboundError } from './error.ts';
+export type { OutboundFailure } from './error.ts';
+
+export interface OutboundRequest {
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `http` or `https`, without credentials. */
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array;
+  /** Time for the whole exchange, body included; default 60 000. */
+  timeoutMs?: number;
+  /** Largest response body; default 1 MiB. */
+  maxBytes?: number;
+  signal?: AbortSignal;
+}
+
+export interface OutboundReply {
+  /** Any status; a redirect (3xx) is returned, never followed. */
+  readonly status: number;
+  /** Names in lower case; a repeated header is joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * The body as it arrives, with back-pressure; read it or call `discard`.
+   * @throws OutboundError `too_large`, `timeout`, `aborted`, `broken` (connection cut before the end)
+   */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** The whole body as UTF-8 text, within `maxBytes`. */
+  text(): Promise<string>;
+  /** Gives the connection up without reading the rest. */
+  discard(): void;
+}
+
+export interface Outbound {
+  /** @throws OutboundError when there is no answer: refused address, no connection, time-out, abort. */
+  request(request: OutboundRequest): Promise<OutboundReply>;
+  /** Closes idle connections and ends the running ones. */
+  close(): Promise<void>;
+}
+
+export interface OutboundOptions {
+  /** Value of OUTBOUND_ALLOWED_HOSTS: comma-separated `host[:port]` that may be reached although private. */
+  allowedHosts: string;
+  /** Configured base URLs; their host with its port is allowed by itself. */
+  baseUrls?: readonly (string | undefined)[];
+  /** Default 10 000. */
+  connectTimeoutMs?: number;
+  /** Time until the response's headers; default 30 000. */
+  headersTimeoutMs?: number;
+  /** Longest silence inside a body; default 30 000. */
+  bodyIdleTimeoutMs?: number;
+  /** Replaces the system's resolver in tests. */
+  resolve?: Resolve;
+}
+
+const defaultTimeoutMs = 60_000;
+const defaultMaxBytes = 1_048_576;
+
+/** Creates a client for outgoing HTTP; one per process is enough. */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const agent = new Agent({
+    connect: createConnector({
+      allowed: listAllowedHosts(options.allowedHosts, options.baseUrls ?? []),
+      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+      ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
+    }),
+    headersTimeout: options.headersTimeoutMs ?? 30_000,
+    bodyTimeout: options.bodyIdleTimeoutMs ?? 30_000,
+    allowH2: false,
+    pipelining: 1,
+  });
+  return {
+    request: (request) => send(agent, request),
+    close: () => agent.destroy(),
+  };
+}
+
+async function send(agent: Agent, request: OutboundRequest): Promise<OutboundReply> {
+  const url = URL.parse(request.url);
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '') {
+    throw new OutboundError('invalid_url', 'the address is not a plain http or https URL');
+  }
+  const deadline = AbortSignal.timeout(request.timeoutMs ?? defaultTimeoutMs);
+  const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]);
+  const where = `${request.method ?? 'GET'} ${url.origin}`;
+  const translate = (error: unknown): OutboundError => toOutboundError(where, error, deadline, request.signal);
+  // Only the host: paths and queries may hold tokens. The trace is not told to other people's servers.
+  const span = getTracer()?.startChild(where, 'client', { 'server.address': url.host, 'http.request.method': request.method ?? 'GET' });
+  let response: Dispatcher.ResponseData;
+  try {
+    response = await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: request.method ?? 'GET',
+      headers: { ...request.headers },
+      body: request.body ?? null,
+      signal,
+    });
+    const failed = response.statusCode >= 400 ? String(response.statusCode) : undefined;
+    span?.end({ attributes: { 'http.response.status_code': response.statusCode }, error: failed });
+  } catch (error) {
+    const failure = translate(error);
+    span?.end({ error: failure.kind });
+    throw failure;
+  }
+  const maxBytes = request.maxBytes ?? defaultMaxBytes;
+  const body = limitBody(response, where, maxBytes, translate);
+  return {
+    status: response.statusCode,
+    headers: joinHeaders(response.headers),
+    body,
+    text: async () => {
+      const decoder = new TextDecoder();
+      let text = '';
+      for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+      return text + decoder.decode();
+    },
+    discard: () => {
+      response.body.on('error', () => undefined);
+      response.body.destroy();
+    },
+  };
+}
+
+async function* limitBody(
+  response: Dispatcher.ResponseData,
+  where: string,
+  maxBytes: number,
+  translate: (error: unknown) => OutboundError,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  try {
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw new OutboundError('too_large', `${where}: the body is larger than ${maxBytes} bytes`);
+      yield chunk;
+    }
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function joinHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return joined;
+}
+
+const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const connectCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ENETDOWN']);
+
+function toOutboundError(where: string, error: unknown, deadline: AbortSignal, caller: AbortSignal | undefined): OutboundError {
+  if (error instanceof OutboundError)
+    return new OutboundError(error.kind, error.message.startsWith(where) ? error.message : `${where}: ${error.message}`);
+  const code = readCode(error);
+  const make = (kind: OutboundFailure, what: string): OutboundError => new OutboundError(kind, `${where}: ${what}`, code);
+  if (caller?.aborted === true) return make('aborted', 'aborted');
+  if (deadline.aborted) return make('timeout', 'no complete answer in time');
+  if (code === undefined) return make('broken', 'the exchange failed');
+  if (timeoutCodes.has(code)) return make('timeout', `time-out (${code})`);
+  if (connectCodes.has(code)) return make('connect', `no connection (${code})`);
+  return make('broken', `the exchange failed (${code})`);
+}
+
+function readCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof AggregateError ? readCode(error.errors[0]) : undefined;
+}

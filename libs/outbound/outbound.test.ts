@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OutboundError, createOutbound, isPublicAddress, type Outbound, type OutboundOptions } from './index.ts';
+
+const handlers: Record<string, (response: ServerResponse, headers: NodeJS.Dict<string | string[]>) => void> = {
+  '/ok': (response) => response.end('hello'),
+  '/redirect': (response) => response.writeHead(302, { location: '/ok' }).end(),
+  '/silent': () => undefined,
+  '/stalls': (response) => void response.writeHead(200).write('first'),
+  '/cut': (response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('part');
+    setTimeout(() => response.destroy(), 20);
+  },
+  '/big': (response) => response.end('x'.repeat(5000)),
+  '/echo': (response, headers) => response.end(JSON.stringify(headers)),
+};
+let server: Server;
+let port: number;
+let hits: string[] = [];
+let connections = 0;
+const open: Outbound[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    hits.push(path);
+    handlers[path]?.(response, request.headers);
+  });
+  server.on('connection', () => (connections += 1));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  port = (server.address() as AddressInfo).port;
+});
+
+afterAll(async () => {
+  await Promise.all(open.map((outbound) => outbound.close()));
+  server.closeAllConnections();
+  await new Promise((done) => server.close(done));
+});
+
+function create(options: Partial<OutboundOptions> = {}): Outbound {
+  const outbound = createOutbound({ allowedHosts: '', ...options });
+  open.push(outbound);
+  return outbound;
+}
+
+async function failure(attempt: Promise<unknown>): Promise<OutboundError> {
+  const error = await attempt.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof OutboundError) return error;
+  throw error;
+}
+
+describe('isPublicAddress (architecture §8, OUTBOUND_ALLOWED_HOSTS)', () => {
+  it.each(['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.0', '100.63.255.255', '2606:4700::1', '::ffff:8.8.8.8', '::ffff:808:808'])(
+    'lets %s through',
+    (address) => {
+      expect(isPublicAddress(address)).toBe(true);
+    },
+  );
+
+  it.each([
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '127.0.0.1',
+    '127.255.255.254',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::127.0.0.1',
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+    '2002:7f00:1::',
+    '2001::1',
+    '2001:db8::1',
+    'fc00::1',
+    'fd00:ec2::254',
+    'fe80::1',
+    'fe80::1%eth0',
+    'ff02::1',
+    '',
+    'localhost',
+  ])('refuses %s', (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+});
+
+describe('createOutbound, addresses (architecture §3.2 and §8)', () => {
+  it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '0'])(
+    'refuses the private host %s before it connects',
+    async (host) => {
+      hits = [];
+      const error = await failure(create().request({ url: `http://${host}:${port}/ok` }));
+      expect(error.kind).toBe('forbidden_address');
+      expect(hits).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['the host', '127.0.0.1'],
+    ['the host among others', 'example.org, 127.0.0.1,'],
+    ['host and port', '127.0.0.1:PORT'],
+  ])('reaches a private address when the setting names %s', async (_what, setting) => {
+    const reply = await create({ allowedHosts: setting.replace('PORT', String(port)) }).request({ url: `http://127.0.0.1:${port}/ok` });
+    expect([reply.status, await reply.text()]).toEqual([200, 'hello']);
+  });
+
+  it('reaches the host and port of a configured base URL and no other port of it', async () => {
+    const outbound = create({ baseUrls: [undefined, `http://127.0.0.1:${port}/client/v4`] });
+    expect(await (await outbound.request({ url: `http://127.0.0.1:${port}/ok` })).text()).toBe('hello');
+    expect((await failure(outbound.request({ url: `http://127.0.0.1:${port + 1}/ok` }))).kind).toBe('forbidden_address');
+    expect((await failure(outbound.request({ url: `http://localhost:${port}/ok` }))).kind).toBe('forbidden_address');
+  });
+
+  it('judges the address that it connects to, not one looked up before', async () => {
+    let calls = 0;
+    const resolve: OutboundOptions['resolve'] = (_hostname, _options, done) => {
+      calls += 1;
+      done(null, [{ address: '127.0.0.1', family: 4 }]);
+    };
+    hits = [];
+    connections = 0;
+    const error = await failure(create({ resolve }).request({ url: `http://rebinding.example:${port}/ok` }));
+    expect([error.kind, hits, connections, calls]).toEqual(['forbidden_address', [], 0, 1]);
+  });
+
+  it('leaves private addresses out of a mixed answer of the resolver', async () => {
+    const resolve: OutboundOptions['resolve'] = (_hostname, _options, done) =>
+      done(null, [
+        { address: '::1', family: 6 },
+        { address: '127.0.0.1', family: 4 },
+        { address: '240.0.0.1', family: 4 },
+      ]);
+    expect((await failure(create({ resolve, connectTimeoutMs: 200 }).request({ url: `http://mixed.example:${port}/ok` }))).kind).toBe(
+      'forbidden_address',
+    );
+  });
+
+  it.each(['ftp://example.org/x', 'file:///etc/passwd', 'http://user:secret@127.0.0.1/', 'not a url', ''])(
+    'refuses the URL %j',
+    async (url) => {
+      const error = await failure(create({ allowedHosts: '127.0.0.1' }).request({ url }));
+      expect(error.kind).toBe('invalid_url');
+      expect(error.message).not.toMatch(/secret|passwd/);
+    },
+  );
+});
+
+describe('createOutbound, exchange', () => {
+  const allowed = { allowedHosts: '127.0.0.1' };
+  const url = (path: string): string => `http://127.0.0.1:${port}${path}?X-Signature=hush`;
+
+  it('sends headers and gives status and headers back', async () => {
+    const reply = await create(allowed).request({ url: url('/echo'), headers: { authorization: 'Bearer t' } });
+    expect(reply.headers['transfer-encoding'] ?? reply.headers['content-length']).toBeDefined();
+    expect(JSON.parse(await reply.text())).toMatchObject({ authorization: 'Bearer t' });
+  });
+
+  it('returns a redirect without following it', async () => {
+    hits = [];
+    const reply = await create(allowed).request({ url: url('/redirect') });
+    reply.discard();
+    expect([reply.status, hits]).toEqual([302, ['/redirect']]);
+  });
+
+  it('stops at the size cap and accepts a body of exactly that size', async () => {
+    const outbound = create(allowed);
+    expect((await (await outbound.request({ url: url('/big'), maxBytes: 5000 })).text()).length).toBe(5000);
+    expect((await failure((await outbound.request({ url: url('/big'), maxBytes: 4999 })).text())).kind).toBe('too_large');
+  });
+
+  it('ends when no headers come, when the body stalls, and at the deadline of the whole exchange', async () => {
+    const impatient = create({ ...allowed, headersTimeoutMs: 100, bodyIdleTimeoutMs: 100 });
+    expect((await failure(impatient.request({ url: url('/silent') }))).kind).toBe('timeout');
+    expect((await failure((await impatient.request({ url: url('/stalls') })).text())).kind).toBe('timeout');
+    expect((await failure((await create(allowed).request({ url: url('/stalls'), timeoutMs: 100 })).text())).kind).toBe('timeout');
+  });
+
+  it('tells a cut body from a complete one', async () => {
+    expect((await failure((await create(allowed).request({ url: url('/cut') })).text())).kind).toBe('broken');
+  });
+
+  it("ends at once when the caller's signal aborts", async () => {
+    const controller = new AbortController();
+    const pending = failure(create(allowed).request({ url: url('/silent'), signal: controller.signal }));
+    controller.abort();
+    expect((await pending).kind).toBe('aborted');
+  });
+
+  it('names the origin alone in its errors', async () => {
+    const outbound = create({ ...allowed, headersTimeoutMs: 100 });
+    const errors = [
+      await failure(outbound.request({ url: url('/silent') })),
+      await failure(outbound.request({ url: 'http://127.0.0.1:1/private?X-Signature=hush' })),
+      await failure(create().request({ url: url('/ok') })),
+    ];
+    for (const error of errors) {
+      expect(`${error.message} ${error.stack} ${JSON.stringify(error)}`).not.toMatch(/hush|Signature|private\?|\/silent/);
+      expect(error.message).toContain('http://127.0.0.1:');
+      expect(error.cause).toBeUndefined();
+    }
+    expect(errors.map((error) => error.kind)).toEqual(['timeout', 'connect', 'forbidden_address']);
+  });
+});

@@ -1,0 +1,180 @@
+/**
+ * What every worker of a pipeline job has in common (architecture §4): the configuration of the step that started it, the end that is
+ * told to the conversation (a note, what is to be published, the move to the next step) in the transaction of its effect, and waking
+ * up when the meeting provider reports something. A service adds its workers by `createPipelineWorkers` and nothing else.
+ */
+import type { Job, Rpc } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { JsonObject } from '#libs/json';
+import { PermanentJobError, type JobHandler, type JobRun, type Jobs } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import { fillDefaults, type PipelineJob, type PipelinePayload, type PipelineRegistry } from '#libs/pipeline';
+import type { Static, TObject } from 'typebox';
+
+export { consumeProviderNews } from './provider-news.ts';
+export { digestValue, readProvenance, wrapValue, type Provenance } from './provenance.ts';
+
+/** Values by key, in the groups of `infos.publishing` (spec 03, D18a). */
+export interface PublishingPatch {
+  /** Never written over what a person has written. */
+  readonly fields?: JsonObject;
+  /** Never written over what a person has written. */
+  readonly records?: JsonObject;
+  /** Replaced. */
+  readonly artifacts?: JsonObject;
+}
+
+/** What a job that has done its work tells. */
+export interface PipelineOutcome {
+  /** Kept with the job; no speech, no names. */
+  readonly result: JsonObject;
+  /** Note on the conversation; null when there is nothing to say. */
+  readonly note: string | null;
+  /** Whether the work was done, so that the conversation may move on if the configuration says so (spec 03, D6). */
+  readonly succeeded: boolean;
+  readonly publishing?: PublishingPatch;
+}
+
+/** One attempt of one pipeline job. */
+export interface PipelineRun<Config> {
+  readonly run: JobRun<PipelinePayload>;
+  readonly conversationId: number;
+  /** Checked, with the model's defaults; these alone when no step started the job, or its step has another job by now. */
+  readonly config: Config;
+  /** The effect in this service's database, the end of the job and what the conversation is told: once or not at all. */
+  finish(work: (tx: Tx) => Promise<PipelineOutcome>): Promise<void>;
+}
+
+export interface PipelineWorkerDependencies {
+  readonly bus: Bus;
+  readonly jobs: Pick<Jobs, 'enqueue' | 'transaction'>;
+  /** Operations of other services, from their contracts. */
+  readonly contracts: {
+    /** `directory.steps.get-config`. */
+    readonly getStepConfig: Rpc;
+    /** `conversations.pipeline-finished`. */
+    readonly pipelineFinished: Job;
+  };
+}
+
+/** A declaration and who works it; made by `pipelineWorker`. */
+export interface PipelineWorker {
+  readonly declaration: PipelineJob;
+  readonly work: (run: PipelineRun<never>) => Promise<void>;
+}
+
+/** Who works a declared job. `work` calls `finish` once, and throws as a job handler does. */
+export function pipelineWorker<Config extends TObject>(
+  declaration: PipelineJob<Config>,
+  work: (run: PipelineRun<Static<Config>>) => Promise<void>,
+): PipelineWorker {
+  return { declaration, work };
+}
+
+/** What `createService` of a service with pipeline jobs may be given: a registry other than the platform's, with workers for it. */
+export interface PipelineExtension {
+  readonly registry: PipelineRegistry;
+  readonly workers?: readonly PipelineWorker[];
+}
+
+/** Handlers by job type, for `jobs.work`. */
+export function createPipelineWorkers(
+  deps: PipelineWorkerDependencies,
+  workers: readonly PipelineWorker[],
+): Record<string, JobHandler<never>> {
+  return Object.fromEntries(workers.map((worker) => [worker.declaration.jobType, createHandler(deps, worker)]));
+}
+
+function createHandler(deps: PipelineWorkerDependencies, { declaration, work }: PipelineWorker): JobHandler<PipelinePayload> {
+  return async (run) => {
+    const step = await readStep(deps, declaration, run);
+    let finished = false;
+    try {
+      await work({
+        run,
+        conversationId: run.payload.conversation_id,
+        config: step.config as never,
+        finish: async (effect) => {
+          await run.complete(async (tx) => {
+            const outcome = await effect(tx);
+            await tell(deps, tx, declaration, run, outcome, step.advances);
+            return outcome.result;
+          });
+          finished = true;
+        },
+      });
+    } catch (error) {
+      if (error instanceof PermanentJobError) await tellFailure(deps, declaration, run, error);
+      throw error;
+    }
+    if (!finished) throw new Error(`the worker of ${declaration.name} ended without a result`);
+  };
+}
+
+/** The configuration that holds now: a PATCH takes effect for everything that is processed or retried after it (spec 01). */
+async function readStep(
+  { bus, contracts }: PipelineWorkerDependencies,
+  declaration: PipelineJob,
+  run: JobRun<PipelinePayload>,
+): Promise<{ config: JsonObject; advances: boolean }> {
+  const { step_id: stepId } = run.payload;
+  const own = { config: fillDefaults(declaration.config, {}), advances: false };
+  if (stepId === null) return own;
+  try {
+    const reply = await bus.call(contracts.getStepConfig, { step_id: stepId }, run.context);
+    const step = reply as { pipeline_job: string | null; config: JsonObject };
+    if (step.pipeline_job !== declaration.name) return own;
+    return { config: step.config, advances: step.config['advance_on_success'] === true };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return own;
+    throw error;
+  }
+}
+
+async function tell(
+  { jobs, contracts }: PipelineWorkerDependencies,
+  tx: Tx,
+  declaration: PipelineJob,
+  run: JobRun<PipelinePayload>,
+  { note, succeeded, publishing }: PipelineOutcome,
+  advances: boolean,
+): Promise<void> {
+  const { conversation_id, step_id } = run.payload;
+  const advance = succeeded && advances && step_id !== null;
+  if (note === null && !advance && publishing === undefined) return;
+  const payload = {
+    conversation_id,
+    step_id,
+    pipeline_job: declaration.name,
+    note_key: run.id,
+    note,
+    advance,
+    ...(publishing === undefined ? {} : { publishing }),
+  };
+  await jobs.enqueue(tx, contracts.pipelineFinished, payload, { requestId: run.requestId });
+}
+
+/** A job that is dead says so on the conversation; the message of such an error is written for people. */
+async function tellFailure(
+  deps: PipelineWorkerDependencies,
+  declaration: PipelineJob,
+  run: JobRun<PipelinePayload>,
+  error: PermanentJobError,
+): Promise<void> {
+  const { conversation_id, step_id } = run.payload;
+  const { name: pipeline_job } = declaration;
+  const payload = {
+    conversation_id,
+    step_id,
+    pipeline_job,
+    note_key: `${run.id}:failed`,
+    note: `${pipeline_job} failed: ${error.message}`,
+    advance: false,
+  };
+  try {
+    await deps.jobs.transaction((tx) => deps.jobs.enqueue(tx, deps.contracts.pipelineFinished, payload, { requestId: run.requestId }));
+  } catch (fault) {
+    run.logger.warn({ err: fault }, 'the failure of a pipeline job could not be noted');
+  }
+}

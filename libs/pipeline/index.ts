@@ -1,0 +1,82 @@
+/**
+ * The registry of pipeline jobs (architecture §4): what a journey step may name as its `pipeline_job`. A new one is one declaration
+ * file here, listed below, and one worker in the service that owns its job (`libs/pipeline-worker`).
+ */
+import type { TObject } from 'typebox';
+import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
+import { compileSchemaForAll } from '#libs/schema';
+import { audioTranscription } from './audio-transcription.ts';
+import type { PipelineJob, PipelineRegistry } from './declaration.ts';
+import { isObjectSchema } from './field-policy.ts';
+import { publishingSummary } from './publishing-summary.ts';
+import { recordingImport } from './recording-import.ts';
+import { transcriptImport } from './transcript-import.ts';
+import { videohostPublish } from './videohost-publish.ts';
+
+export { jobOf, jobsOf, PipelinePayload } from './declaration.ts';
+export type { FieldAccess, PipelineJob, PipelineRegistry } from './declaration.ts';
+export { dropUndeclared, findUnwritable, jobField, showStepConfig } from './field-policy.ts';
+export { transcriptImport } from './transcript-import.ts';
+export type { TranscriptImportConfig } from './transcript-import.ts';
+export { recordingImport } from './recording-import.ts';
+export type { RecordingImportConfig } from './recording-import.ts';
+export { audioTranscription } from './audio-transcription.ts';
+export type { AudioTranscriptionConfig } from './audio-transcription.ts';
+export { publishingSummary } from './publishing-summary.ts';
+export type { PublishingSummaryConfig } from './publishing-summary.ts';
+export { videohostPublish } from './videohost-publish.ts';
+export type { VideohostPublishConfig } from './videohost-publish.ts';
+
+const registered: readonly PipelineJob[] = [transcriptImport, recordingImport, audioTranscription, publishingSummary, videohostPublish];
+
+/** Every registered job by its name. */
+export const pipelineJobs: PipelineRegistry = createRegistry(registered);
+
+/** @throws Error when two have the same name or the same job. */
+export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {
+  const registry = new Map(jobs.map((item) => [item.name, item]));
+  if (registry.size !== jobs.length || new Set(jobs.map(({ jobType }) => jobType)).size !== jobs.length) {
+    throw new Error('two pipeline jobs have the same name or the same job');
+  }
+  return registry;
+}
+
+/** Compiled models. */
+const checks = new WeakMap<PipelineJob, ReturnType<typeof compileSchemaForAll>>();
+
+export interface StepConfigResult {
+  /** The stored configuration with the model's defaults filled in. */
+  readonly config: JsonObject;
+  /** Dotted path → what is wrong there; empty when the configuration fits. */
+  readonly problems: Readonly<Record<string, string>>;
+}
+
+/** Fills in the defaults of the job's model and checks the result, undeclared keys included. Numbers keep their digits. */
+export function validateStepConfig(job: PipelineJob, stored: JsonObject): StepConfigResult {
+  const config = fillDefaults(job.config, stored);
+  // The check may lower numbers to doubles, so it gets a copy.
+  const problems: [string, string][] = checkOf(job)(parseJson(JSON.stringify(config))).map((problem) => {
+    const extra = problem.params['additionalProperty'] ?? problem.params['missingProperty'];
+    const path = typeof extra === 'string' ? [...problem.path, extra] : problem.path;
+    return [path.join('.'), problem.keyword === 'additionalProperties' ? 'is not a setting of this job' : problem.message];
+  });
+  return { config, problems: Object.fromEntries(problems) };
+}
+
+function checkOf(job: PipelineJob): ReturnType<typeof compileSchemaForAll> {
+  const check = checks.get(job) ?? compileSchemaForAll(job.config);
+  checks.set(job, check);
+  return check;
+}
+
+/** The configuration with the defaults of the model where nothing is stored. */
+export function fillDefaults(schema: TObject, value: JsonObject): JsonObject {
+  const entries = new Map(Object.entries(value));
+  for (const [key, property] of Object.entries(schema.properties)) {
+    const current = entries.get(key);
+    if (current === undefined && 'default' in property) entries.set(key, property.default);
+    if (isObjectSchema(property) && isJsonObject(entries.get(key)))
+      entries.set(key, fillDefaults(property, entries.get(key) as JsonObject));
+  }
+  return Object.fromEntries(entries);
+}

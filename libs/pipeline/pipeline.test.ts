@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseJson, type JsonObject } from '#libs/json';
+import { pipelineJobs, transcriptImport, validateStepConfig } from './index.ts';
+
+describe('the registry of pipeline jobs (architecture §4)', () => {
+  it('knows transcript_import', () => {
+    expect(pipelineJobs.get('transcript_import')).toBe(transcriptImport);
+    expect(pipelineJobs.has('toString')).toBe(false);
+  });
+
+  it.each([...pipelineJobs.values()].map((job) => [job.name, job] as const))(
+    '%s declares an access for every setting and nothing else',
+    (name, job) => {
+      expect(job.name).toBe(name);
+      expect(job.jobType).toMatch(/^[a-z-]+\.[a-z-]+$/);
+      expect(Object.keys(job.fields).toSorted()).toEqual(Object.keys(job.config.properties).toSorted());
+      expect(validateStepConfig(job, {}).problems).toEqual({});
+    },
+  );
+});
+
+describe('validateStepConfig', () => {
+  it('fills in defaults and keeps what is stored', () => {
+    expect(validateStepConfig(transcriptImport, {})).toEqual({ config: { advance_on_success: false }, problems: {} });
+    expect(validateStepConfig(transcriptImport, { advance_on_success: true })).toEqual({
+      config: { advance_on_success: true },
+      problems: {},
+    });
+  });
+
+  it('names the dotted path of every problem', () => {
+    expect(validateStepConfig(transcriptImport, { advance_on_success: 'yes', surprise: 1 }).problems).toEqual({
+      advance_on_success: 'must be boolean',
+      surprise: 'is not a setting of this job',
+    });
+  });
+
+  it('takes __proto__ and constructor for undeclared keys', () => {
+    const stored = parseJson('{"__proto__": {"advance_on_success": true}, "constructor": 1}') as JsonObject;
+    const { config, problems } = validateStepConfig(transcriptImport, stored);
+    expect(Object.keys(problems).toSorted()).toEqual(['__proto__', 'constructor']);
+    expect(config['advance_on_success']).toBe(false);
+  });
+});

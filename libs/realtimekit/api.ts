@@ -1,0 +1,173 @@
+/** Calls of the provider's API and downloads from its signed addresses: what fails, and how that is told. */
+import { unavailable } from '#libs/errors';
+import { isJsonObject, type JsonObject } from '#libs/json';
+import { OutboundError, type Outbound, type OutboundReply } from '#libs/outbound';
+import { parseInstant, type Instant } from '#libs/time';
+
+/** The provider asks to come back later (429). */
+export class ProviderBusy extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super('the meeting provider asks to come back later');
+    this.name = 'ProviderBusy';
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** What is to be downloaded is larger than the importer accepts; it will not shrink. */
+export class DownloadTooLarge extends Error {
+  constructor(what: string, maxBytes: number) {
+    super(`the ${what} is larger than ${maxBytes} bytes`);
+    this.name = 'DownloadTooLarge';
+  }
+}
+
+export interface ApiOptions {
+  readonly outbound: Outbound;
+  /** REALTIMEKIT_BASE_URL; ends before `/sessions`. */
+  readonly baseUrl: string;
+  readonly apiToken: string;
+  /** Largest artifact or recording. */
+  readonly maxDownloadBytes: number;
+  /** Time for the whole of one download. */
+  readonly downloadTimeoutMs: number;
+}
+
+export interface Api {
+  /** The parsed reply of a GET. @throws AppError unavailable, ProviderBusy */
+  call(path: string, signal: AbortSignal): Promise<JsonObject>;
+  /**
+   * Opens a signed address; one that has expired is asked for once more.
+   * @param isGood statuses that are wanted.
+   * @throws AppError unavailable, ProviderBusy
+   */
+  open(download: Download, signal: AbortSignal): Promise<OutboundReply>;
+  /** The bytes of an opened download. @throws AppError unavailable, DownloadTooLarge */
+  read(reply: OutboundReply, what: string): AsyncGenerator<Uint8Array>;
+}
+
+export interface Download {
+  /** `transcript` or `recording`, for messages. */
+  readonly what: string;
+  /** Asks the provider for a fresh address. */
+  readonly findUrl: () => Promise<string>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly statuses: readonly number[];
+}
+
+const maxReplyBytes = 4 * 1_048_576;
+const apiTimeoutMs = 30_000;
+/** Retry-After of a 429 that is absent or unreadable, and the longest that is obeyed. */
+const defaultRetryAfterMs = 10_000;
+const maxRetryAfterMs = 900_000;
+
+export function createApi(options: ApiOptions): Api {
+  const { outbound, apiToken, maxDownloadBytes, downloadTimeoutMs } = options;
+  const base = options.baseUrl.replace(/\/+$/, '');
+  return {
+    call: async (path, signal) => {
+      const headers = { authorization: `Bearer ${apiToken}`, accept: 'application/json' };
+      const request = { url: `${base}${path}`, headers, timeoutMs: apiTimeoutMs, maxBytes: maxReplyBytes, signal };
+      const reply = await translate(outbound.request(request));
+      if (reply.status !== 200) {
+        reply.discard();
+        throw refusal(reply, 'the meeting provider');
+      }
+      return parseReply(await translate(reply.text()));
+    },
+    open: async ({ what, findUrl, headers, statuses }, signal) => {
+      for (let attempt = 1; ; attempt++) {
+        // The address is signed; the API's token is not for whoever serves it.
+        const request = { url: await findUrl(), timeoutMs: downloadTimeoutMs, maxBytes: maxDownloadBytes, signal };
+        const reply = await translate(outbound.request(headers === undefined ? request : { ...request, headers }));
+        if (statuses.includes(reply.status)) {
+          if ((reply.headers['content-encoding'] ?? 'identity') === 'identity') return reply;
+          reply.discard();
+          throw unavailable(`the ${what} download is encoded, its exact bytes cannot be told`);
+        }
+        reply.discard();
+        // An expired address is refused in one of these ways; a fresh one is asked for once.
+        const isExpired = reply.status === 401 || reply.status === 403 || reply.status === 410;
+        if (!isExpired || attempt === 2) throw refusal(reply, `the ${what} download`);
+      }
+    },
+    read: (reply, what) => readBody(reply, what, maxDownloadBytes),
+  };
+}
+
+/** Failures of the network are expected and tried again; their messages hold origins only. */
+async function translate<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof OutboundError ? unavailable(error.message) : error;
+  }
+}
+
+async function* readBody(reply: OutboundReply, what: string, maxBytes: number): AsyncGenerator<Uint8Array> {
+  try {
+    yield* reply.body;
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw error.kind === 'too_large' ? new DownloadTooLarge(what, maxBytes) : unavailable(error.message);
+  }
+}
+
+function refusal(reply: OutboundReply, who: string): Error {
+  if (reply.status === 429) return new ProviderBusy(readRetryAfter(reply.headers['retry-after']));
+  return unavailable(`${who} answered with status ${reply.status}`);
+}
+
+/** Seconds or an HTTP date, as milliseconds from now. */
+function readRetryAfter(text: string | undefined): number {
+  if (text === undefined) return defaultRetryAfterMs;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.min(maxRetryAfterMs, Math.max(1000, ms)) : defaultRetryAfterMs;
+}
+
+function parseReply(text: string): JsonObject {
+  let reply: unknown;
+  try {
+    reply = JSON.parse(text);
+  } catch {
+    reply = undefined;
+  }
+  if (!isJsonObject(reply) || reply['success'] === false) throw nonsense();
+  return reply;
+}
+
+export function nonsense(): Error {
+  return unavailable('the meeting provider answered nonsense');
+}
+
+/** Every item of a paged list, each once. `readItems` finds them in a reply; what they are is the caller's to judge. */
+export async function listPages(
+  api: Api,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  readItems: (data: unknown) => unknown[] | undefined,
+  signal: AbortSignal,
+): Promise<unknown[]> {
+  const found = new Map<unknown, unknown>();
+  for (let page = 1; page <= maxPages; page++) {
+    const params = new URLSearchParams({ ...query, page_no: String(page), per_page: String(itemsPerPage) });
+    const { data, paging } = await api.call(`${path}?${params.toString()}`, signal);
+    const items = readItems(data);
+    if (items === undefined) throw nonsense();
+    const known = found.size;
+    for (const item of items) found.set(isJsonObject(item) ? item['id'] : undefined, item);
+    const total = isJsonObject(paging) ? paging['total_count'] : undefined;
+    // The provider may hand out smaller pages than asked for, or ignore the page: nothing new is the end too.
+    if (found.size === known || (typeof total === 'number' && found.size >= total)) break;
+  }
+  return [...found.values()];
+}
+
+const itemsPerPage = 100;
+const maxPages = 50;
+
+export function readInstant(value: unknown): Instant | undefined {
+  const parsed = typeof value === 'string' ? parseInstant(value) : undefined;
+  return parsed?.kind === 'instant' ? parsed.instant : undefined;
+}

@@ -1,0 +1,114 @@
+/** Recordings of a meeting: what the provider knows of them, and their bytes, from any place where a download broke off. */
+import { unavailable } from '#libs/errors';
+import { isJsonObject } from '#libs/json';
+import type { Instant } from '#libs/time';
+import { listPages, nonsense, readInstant, type Api } from './api.ts';
+
+/** A recording as the provider describes it; only one with the status UPLOADED can be downloaded. */
+export interface MeetingRecording {
+  readonly id: string;
+  /** INVOKED, RECORDING, PAUSED, UPLOADING, UPLOADED, ERRORED, or what comes later. */
+  readonly status: string;
+  /** Undefined when the provider does not say. */
+  readonly start: Instant | undefined;
+  readonly end: Instant | undefined;
+  readonly sizeBytes: number | undefined;
+  readonly fileName: string | undefined;
+}
+
+export interface RecordingDownload {
+  /** Where the body begins: the asked offset, or 0 when the provider sends the whole file (again). */
+  readonly offset: number;
+  /** Of the whole file; undefined when the answer does not tell. */
+  readonly totalBytes: number | undefined;
+  /** Strong entity tag: what a later part of the same bytes is asked for with. */
+  readonly etag: string | undefined;
+  /** @throws AppError unavailable, DownloadTooLarge */
+  readonly body: AsyncGenerator<Uint8Array>;
+}
+
+export interface Recordings {
+  /** @throws AppError unavailable, ProviderBusy */
+  listRecordings(meetingId: string, signal: AbortSignal): Promise<MeetingRecording[]>;
+  /** @throws AppError unavailable, also when the provider does not know it (yet); ProviderBusy */
+  readRecording(id: string, signal: AbortSignal): Promise<MeetingRecording>;
+  /**
+   * Opens the bytes of an uploaded recording, from an offset of the bytes that had this tag. The address is asked for each time: it expires.
+   * @throws AppError unavailable, ProviderBusy
+   */
+  openRecording(id: string, from: { offset: number; etag: string | undefined }, signal: AbortSignal): Promise<RecordingDownload>;
+}
+
+export function createRecordings(api: Api): Recordings {
+  const findItem = async (id: string, signal: AbortSignal): Promise<Record<string, unknown>> => {
+    const { data } = await api.call(`/recordings/${encodeURIComponent(id)}`, signal);
+    if (!isJsonObject(data)) throw nonsense();
+    return data;
+  };
+  return {
+    listRecordings: async (meetingId, signal) => {
+      const items = await listPages(api, '/recordings', { meeting_id: meetingId }, readItems, signal);
+      return items.flatMap((item) => readRecording(item) ?? []);
+    },
+    readRecording: async (id, signal) => {
+      const recording = readRecording(await findItem(id, signal));
+      if (recording?.id !== id) throw nonsense();
+      return recording;
+    },
+    openRecording: async (id, { offset, etag }, signal) => {
+      const findUrl = async (): Promise<string> => {
+        const url = (await findItem(id, signal))['download_url'];
+        if (typeof url !== 'string' || url === '') throw unavailable('the recording has no download address yet');
+        return url;
+      };
+      // Without a tag nobody can tell whether the rest belongs to the same bytes.
+      const resumes = offset > 0 && etag !== undefined;
+      const headers = resumes ? { range: `bytes=${offset}-`, 'if-range': etag } : {};
+      const reply = await api.open({ what: 'recording', findUrl, headers, statuses: resumes ? [200, 206] : [200] }, signal);
+      const part = reply.status === 206 ? readContentRange(reply.headers['content-range']) : undefined;
+      if (reply.status === 206 && part?.first !== offset) {
+        reply.discard();
+        throw unavailable('the recording download answered with another part than was asked for');
+      }
+      return {
+        offset: part === undefined ? 0 : offset,
+        totalBytes: part === undefined ? readLength(reply.headers['content-length']) : part.total,
+        etag: readStrongTag(reply.headers['etag']),
+        body: api.read(reply, 'recording'),
+      };
+    },
+  };
+}
+
+function readItems(data: unknown): unknown[] | undefined {
+  const items = isJsonObject(data) ? data['recordings'] : data;
+  return Array.isArray(items) ? items : undefined;
+}
+
+function readRecording(item: unknown): MeetingRecording | undefined {
+  if (!isJsonObject(item)) return undefined;
+  const { id, status, file_size: size, output_file_name: name } = item;
+  if (typeof id !== 'string' || id === '' || typeof status !== 'string') return undefined;
+  return {
+    id,
+    status,
+    start: readInstant(item['started_time']),
+    end: readInstant(item['stopped_time']),
+    sizeBytes: typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : undefined,
+    fileName: typeof name === 'string' && name !== '' ? name : undefined,
+  };
+}
+
+function readContentRange(text: string | undefined): { first: number; total: number | undefined } | undefined {
+  const match = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(text ?? '');
+  if (match === null) return undefined;
+  return { first: Number(match[1]), total: match[2] === '*' ? undefined : Number(match[2]) };
+}
+
+function readLength(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function readStrongTag(text: string | undefined): string | undefined {
+  return text !== undefined && text.startsWith('"') ? text : undefined;
+}

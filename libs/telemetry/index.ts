@@ -1,0 +1,5 @@
+/** Health, metrics and traces of a service (operations, Signals). */
+export { createTelemetry, type Check, type Telemetry } from './health.ts';
+export { createMetrics, type Counter, type Gauge, type Histogram, type Metrics, type Red } from './metrics.ts';
+export { newRequestId, newTraceparent, readTraceId } from './trace-context.ts';
+export { getTracer, nameFailure, type Span, type SpanAttributes, traceWork } from './tracing.ts';

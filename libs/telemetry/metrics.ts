@@ -1,0 +1,96 @@
+/**
+ * Metrics of one service and of its process. Names are Prometheus names with units; labels never hold ids
+ * (operations, Signals).
+ */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
+
+export type { Counter, Gauge, Histogram };
+
+type Labels = Record<string, string | number>;
+
+/** Rate, errors, duration of one kind of work, e.g. HTTP requests by route template. */
+export interface Red {
+  /** Counts one finished piece of work; `outcome` is a status code or an error code, `seconds` its duration. */
+  observe(labels: Labels, outcome: string | number, seconds: number): void;
+}
+
+export interface Metrics {
+  /** The metric of that name, made on first use; later calls return the same one. */
+  counter(name: string, help: string, labelNames?: readonly string[]): Counter<string>;
+  /** `collect` is called before each scrape; when it fails, the metric has no value: better none than a wrong one. */
+  gauge(
+    name: string,
+    help: string,
+    labelNames?: readonly string[],
+    collect?: (gauge: Gauge<string>) => void | Promise<void>,
+  ): Gauge<string>;
+  /** Buckets default to seconds from 1 ms to 30 s. */
+  histogram(name: string, help: string, labelNames?: readonly string[], buckets?: readonly number[]): Histogram<string>;
+  /** `<name>_total{…,outcome}` and `<name>_duration_seconds{…}`. */
+  red(name: string, help: string, labelNames: readonly string[]): Red;
+  /** Everything in the Prometheus text format, the process's own metrics included. */
+  render(): Promise<{ contentType: string; text: string }>;
+}
+
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Process metrics start timers that nobody can stop: one set per process, however many services run in it. */
+let processRegistry: Registry | undefined;
+
+function getProcessRegistry(): Registry {
+  if (processRegistry === undefined) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry, eventLoopMonitoringPrecision: 20, eventLoopUtilizationTimeout: 1000 });
+  }
+  return processRegistry;
+}
+
+/** Metrics that all carry the label `service`. */
+export function createMetrics(service: string): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  const existing = (name: string): unknown => registry.getSingleMetric(name);
+  const metrics: Metrics = {
+    counter: (name, help, labelNames = []) =>
+      (existing(name) as Counter<string> | undefined) ?? new Counter({ name, help, labelNames: [...labelNames], registers: [registry] }),
+    gauge: (name, help, labelNames = [], collect) =>
+      (existing(name) as Gauge<string> | undefined) ??
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [registry],
+        ...(collect === undefined
+          ? {}
+          : {
+              async collect(this: Gauge<string>) {
+                try {
+                  await collect(this);
+                } catch {
+                  this.reset();
+                }
+              },
+            }),
+      }),
+    histogram: (name, help, labelNames = [], buckets = durationBuckets) =>
+      (existing(name) as Histogram<string> | undefined) ??
+      new Histogram({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers: [registry] }),
+    red: (name, help, labelNames) => {
+      const total = metrics.counter(`${name}_total`, `${help}, by outcome`, [...labelNames, 'outcome']);
+      const duration = metrics.histogram(`${name}_duration_seconds`, `${help}, duration in seconds`, labelNames);
+      return {
+        observe: (labels, outcome, seconds) => {
+          total.inc({ ...labels, outcome: String(outcome) }, 1);
+          duration.observe(labels, seconds);
+        },
+      };
+    },
+    render: async () => {
+      const processMetrics = getProcessRegistry();
+      processMetrics.setDefaultLabels({ service });
+      const texts = await Promise.all([registry.metrics(), processMetrics.metrics()]);
+      return { contentType: registry.contentType, text: texts.join('\n') };
+    },
+  };
+  return metrics;
+}

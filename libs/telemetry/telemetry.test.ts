@@ -1,0 +1,164 @@
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/logger';
+import { createMetrics, createTelemetry, newRequestId, newTraceparent, readTraceId, type Check, type Telemetry } from './index.ts';
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+const running: Telemetry[] = [];
+
+async function start(checks: Record<string, Check> = {}): Promise<Telemetry> {
+  const telemetry = createTelemetry({ service: 'media', logger, metricsPort: 0, checks });
+  running.push(telemetry);
+  await telemetry.start();
+  return telemetry;
+}
+
+async function read(telemetry: Telemetry, path: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`http://127.0.0.1:${telemetry.port}${path}`);
+  return { status: response.status, body: await response.json() };
+}
+
+afterEach(async () => {
+  for (const telemetry of running.splice(0)) await telemetry.stop();
+});
+
+describe('health (design/operations.md, Signals)', () => {
+  it('is alive at once, started and ready only when told so', async () => {
+    const telemetry = await start({ nats: async () => {} });
+    await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
+    await expect(read(telemetry, '/startupz')).resolves.toMatchObject({ status: 503 });
+    await expect(read(telemetry, '/readyz')).resolves.toMatchObject({ status: 503, body: { status: 'starting' } });
+    telemetry.started();
+    await expect(read(telemetry, '/startupz')).resolves.toMatchObject({ status: 200 });
+    await expect(read(telemetry, '/readyz')).resolves.toEqual({
+      status: 200,
+      body: { status: 'ready', checks: { nats: 'ok' }, missing: [] },
+    });
+  });
+
+  it('says which dependency is missing and why, while the process stays alive', async () => {
+    const telemetry = await start({
+      nats: async () => {},
+      postgresql: () => Promise.reject(new Error('connection refused')),
+    });
+    telemetry.started();
+    await expect(read(telemetry, '/readyz')).resolves.toEqual({
+      status: 503,
+      body: { status: 'unavailable', checks: { nats: 'ok', postgresql: 'connection refused' }, missing: ['postgresql'] },
+    });
+    await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
+  });
+
+  it('counts a dependency that does not answer as missing', async () => {
+    const telemetry = await start({ 'object store': () => new Promise(() => {}) });
+    telemetry.started();
+    await expect(read(telemetry, '/readyz')).resolves.toMatchObject({ status: 503, body: { missing: ['object store'] } });
+  });
+
+  it('is not ready while draining, whatever comes after', async () => {
+    const telemetry = await start();
+    telemetry.started();
+    telemetry.draining();
+    telemetry.started();
+    await expect(read(telemetry, '/readyz')).resolves.toMatchObject({ status: 503, body: { status: 'draining' } });
+    await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
+  });
+
+  it('refuses a port that is taken and names the variable', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => {
+      other.listen(0, resolve);
+    });
+    const address = other.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const telemetry = createTelemetry({ service: 'media', logger, metricsPort: port, checks: {} });
+    await expect(telemetry.start()).rejects.toThrow(`METRICS_PORT ${port} is in use`);
+    other.close();
+  });
+});
+
+describe('metrics (design/operations.md, Signals)', () => {
+  it('shows rate, errors and duration of requests beside the process', async () => {
+    const telemetry = await start();
+    telemetry.metrics.red('http_server_requests', 'HTTP requests', ['route']).observe({ route: '/a/{id}' }, 404, 0.02);
+    const response = await fetch(`http://127.0.0.1:${telemetry.port}/metrics`);
+    const text = await response.text();
+    expect(text).toContain('http_server_requests_total{route="/a/{id}",outcome="404",service="media"} 1');
+    expect(text).toMatch(/http_server_requests_duration_seconds_bucket\{le="0\.025",service="media",route="\/a\/\{id\}"\} 1/);
+    expect(text).toContain('nodejs_eventloop_lag_seconds');
+    expect(text).toContain('process_cpu_seconds_total');
+  });
+
+  it('returns the same metric for the same name', () => {
+    const metrics = createMetrics('media');
+    expect(metrics.counter('jobs_total', 'jobs', ['type'])).toBe(metrics.counter('jobs_total', 'jobs', ['type']));
+  });
+
+  it('asks a gauge for its value before each scrape', async () => {
+    const metrics = createMetrics('media');
+    let waiting = 3;
+    metrics.gauge('pool_waiting', 'callers that wait', [], (gauge) => gauge.set(waiting));
+    expect((await metrics.render()).text).toContain('pool_waiting{service="media"} 3');
+    waiting = 1;
+    expect((await metrics.render()).text).toContain('pool_waiting{service="media"} 1');
+  });
+});
+
+describe('metrics of what is away (design/operations.md, Signals)', () => {
+  it('leaves a value out that cannot be read and shows all others', async () => {
+    const metrics = createMetrics('media');
+    let fails = false;
+    metrics.gauge('receipts', 'read from a database', [], (gauge) => {
+      if (fails) throw new Error('no database');
+      gauge.set(4);
+    });
+    metrics.counter('others_total', 'others').inc(1);
+    expect((await metrics.render()).text).toContain('receipts{service="media"} 4');
+    fails = true;
+    const { text } = await metrics.render();
+    expect(text).toContain('others_total{service="media"} 1');
+    expect(text).not.toMatch(/^receipts\{.*\} [1-9]/m);
+  });
+
+  it('labels the process with its service', async () => {
+    expect((await createMetrics('media').render()).text).toMatch(/^process_cpu_seconds_total\{service="media"\}/m);
+  });
+
+  it('says whether the service is ready', async () => {
+    let away = false;
+    const telemetry = await start({ nats: () => (away ? Promise.reject(new Error('away')) : Promise.resolve()) });
+    expect((await telemetry.metrics.render()).text).toContain('service_ready{service="media"} 0');
+    telemetry.started();
+    expect((await telemetry.metrics.render()).text).toContain('service_ready{service="media"} 1');
+    away = true;
+    expect((await telemetry.metrics.render()).text).toContain('service_ready{service="media"} 0');
+  });
+});
+
+describe('trace context', () => {
+  const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+  it('keeps trace and sampling of the parent, with a span of its own', () => {
+    const child = newTraceparent(parent);
+    expect(child).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
+    expect(child).not.toBe(parent);
+    expect(readTraceId(child)).toBe('0af7651916cd43dd8448eb211c80319c');
+  });
+
+  it.each([
+    undefined,
+    '',
+    'nonsense',
+    `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+    `00-${'a'.repeat(32)}-${'0'.repeat(16)}-01`,
+    `${parent}-x`,
+  ])('begins a trace of its own when the parent is %s', (invalid) => {
+    const own = newTraceparent(invalid);
+    expect(own).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(own).not.toContain('0af7651916cd43dd8448eb211c80319c');
+  });
+
+  it('makes request ids that differ', () => {
+    expect(newRequestId()).not.toBe(newRequestId());
+  });
+});

@@ -1,0 +1,49 @@
+import { randomFillSync, randomUUID } from 'node:crypto';
+
+const pattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+const invalidTraceId = '0'.repeat(32);
+const invalidSpanId = '0'.repeat(16);
+
+/** Random bytes are drawn in pages: a draw of any size costs as much as the rest of a small request's bookkeeping. */
+const page = Buffer.alloc(4096);
+let used = page.length;
+
+function takeRandomHex(byteCount: number): string {
+  if (used + byteCount > page.length) {
+    randomFillSync(page);
+    used = 0;
+  }
+  used += byteCount;
+  return page.toString('hex', used - byteCount, used);
+}
+
+/**
+ * The W3C `traceparent` of a new span: of the parent's trace when the parent is a valid header, else of a new, unsampled one.
+ */
+export function newTraceparent(parent?: string): string {
+  const match = parent === undefined ? null : pattern.exec(parent);
+  const spanId = takeRandomHex(8);
+  if (match === null || match[1] === invalidTraceId || match[2] === invalidSpanId) {
+    return `00-${takeRandomHex(16)}-${spanId}-00`;
+  }
+  return `00-${match[1]}-${spanId}-${match[3]}`;
+}
+
+/** The parts of a valid `traceparent`. */
+export function parseTraceparent(text: string | undefined): { traceId: string; spanId: string; traceFlags: number } | undefined {
+  const match = text === undefined ? null : pattern.exec(text);
+  const [, traceId = '', spanId = '', flags = ''] = match ?? [];
+  if (match === null || traceId === invalidTraceId || spanId === invalidSpanId) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
+}
+
+/** The trace id (32 hex digits) of a `traceparent`, or undefined when it is not valid. */
+export function readTraceId(traceparent: string | undefined): string | undefined {
+  const traceId = traceparent === undefined ? undefined : pattern.exec(traceparent)?.[1];
+  return traceId === invalidTraceId ? undefined : traceId;
+}
+
+/** Id of one inbound request, carried in `Request-Id` through every hop. */
+export function newRequestId(): string {
+  return randomUUID();
+}

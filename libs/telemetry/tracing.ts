@@ -1,0 +1,55 @@
+/**
+ * Spans of the work that crosses borders: HTTP, RPC, jobs, SQL, S3, outgoing calls (operations, Signals). One process has one tracer or
+ * none. Without one nothing is loaded and nothing is made: callers look for it first.
+ */
+
+export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
+/** Names of operations, outcomes, counts. Never bodies, tokens, values of statements, addresses with their query. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface Span {
+  /** W3C header of what is done under this span. */
+  readonly traceparent: string;
+  /** Runs `work`, and whatever it awaits, with this span as the active one. */
+  run<T>(work: () => T): T;
+  /** Ends the span; `error` is a code or the name of a failure. */
+  end(facts?: { name?: string; error?: string | undefined; attributes?: SpanAttributes }): void;
+}
+
+export interface Tracer {
+  /** A span under `parent` (a `traceparent`), else under the active span, else the first of a new trace. */
+  start(name: string, kind: SpanKind, attributes: SpanAttributes, parent?: string): Span;
+  /** The same, but nothing where there is neither a parent nor an active span: what a process does for itself is no trace. */
+  startChild(name: string, kind: SpanKind, attributes: SpanAttributes, parent?: string): Span | undefined;
+}
+
+let tracer: Tracer | undefined;
+
+/** The process's tracer; undefined when tracing is off. */
+export function getTracer(): Tracer | undefined {
+  return tracer;
+}
+
+export function setTracer(next: Tracer | undefined): void {
+  tracer = next;
+}
+
+/** Runs `work` as a span under the active one; without tracing or an active span it just runs. `end` names a failure. */
+export async function traceWork<T>(span: Span | undefined, work: () => Promise<T>): Promise<T> {
+  if (span === undefined) return work();
+  try {
+    const result = await span.run(work);
+    span.end();
+    return result;
+  } catch (error) {
+    span.end({ error: nameFailure(error) });
+    throw error;
+  }
+}
+
+/** What may be told of a failure: its code or its class, never its message. */
+export function nameFailure(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return 'error';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'error';
+}

@@ -1,0 +1,91 @@
+/**
+ * A place for one test file: its own database (cloned from the migrated template), its own prefix on NATS, its own bucket.
+ * Files may therefore run side by side on the same servers.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLogger, type Logger } from '#libs/logger';
+import { connectBus } from '#libs/nats';
+import { createDatabase, statement, type Database } from '#libs/orm';
+
+export interface TestEnvironment {
+  /** Short and unique, e.g. for names of things. */
+  readonly id: string;
+  /** Variables for services, as in architecture §8. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Of services in this process: quiet, since faults are played on purpose; LOG_LEVEL of the caller decides otherwise. */
+  readonly logger: Logger;
+  /** Runs one SQL statement in the environment's database; timestamps and JSON come as text. */
+  sql<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** Calls back before the environment goes; the last registered is called first. */
+  onStop(work: () => Promise<void>): void;
+  stop(): Promise<void>;
+}
+
+/** Call it in `beforeAll` with `import.meta.url`, and `stop()` in `afterAll`. @throws Error when the run has no servers. */
+export async function createTestEnvironment(fileUrl: string): Promise<TestEnvironment> {
+  const id = `t${randomBytes(5).toString('hex')}`;
+  const applicationName = `test ${basename(fileURLToPath(fileUrl))}`;
+  const level = process.env['LOG_LEVEL'] ?? 'error';
+  const logger = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'fatal' });
+  const adminUrl = readAddress('TEST_DATABASE_URL');
+  const admin = await createDatabase({ url: adminUrl, schema: 'public', poolSize: 1, logger, applicationName });
+  const run = (db: Database, text: string, params: readonly unknown[] = []): Promise<unknown[]> =>
+    db.query(statement(`q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, text), params);
+  await run(admin, `create database ${id} template ${readAddress('TEST_TEMPLATE_DATABASE')}`);
+
+  const bus = await connectBus({ url: readAddress('TEST_NATS_URL'), name: 'set-up', prefix: id, logger });
+  await bus.ensureStreams();
+
+  const url = new URL(adminUrl);
+  url.pathname = `/${id}`;
+  const database = await createDatabase({ url: url.href, schema: 'public', poolSize: 4, logger, applicationName });
+  const spoolDir = await mkdtemp(join(tmpdir(), `coherence-${id}-`));
+  const cleanUps: (() => Promise<void>)[] = [];
+  return {
+    id,
+    logger,
+    settings: {
+      DATABASE_URL: url.href,
+      DATABASE_POOL_SIZE: '5',
+      NATS_URL: readAddress('TEST_NATS_URL'),
+      NATS_SUBJECT_PREFIX: id,
+      S3_ENDPOINT: readAddress('TEST_S3_ENDPOINT'),
+      S3_REGION: 'us-east-1',
+      S3_BUCKET: `coherence-${id}`,
+      S3_ACCESS_KEY_ID: readAddress('TEST_S3_ACCESS_KEY_ID'),
+      S3_SECRET_ACCESS_KEY: readAddress('TEST_S3_SECRET_ACCESS_KEY'),
+      S3_FORCE_PATH_STYLE: 'true',
+      API_TOKEN: 'test-api-token',
+      API_LOGIN_SECRET: 'test-login-secret',
+      DRAIN_WINDOW_SECONDS: '0',
+      RATE_LIMIT_LOGIN_PER_MINUTE: '0',
+      RATE_LIMIT_LOGIN_FAILURES: '0',
+      RATE_LIMIT_CHAT_PER_MINUTE: '0',
+      WEBHOOK_SPOOL_DIR: join(spoolDir, 'webhooks'),
+      METRICS_PORT: '0',
+      PORT: '0',
+      LOG_LEVEL: level,
+    },
+    sql: <Row>(text: string, params?: readonly unknown[]) => run(database, text, params) as Promise<Row[]>,
+    onStop: (work) => void cleanUps.push(work),
+    stop: async () => {
+      for (const work of cleanUps.toReversed()) await work();
+      await database.close();
+      if (bus.connected) await bus.deleteStreams();
+      await bus.close();
+      await run(admin, `drop database ${id} with (force)`);
+      await admin.close();
+      await rm(spoolDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function readAddress(name: string): string {
+  const value = process.env[name];
+  if (value !== undefined && value !== '') return value;
+  throw new Error(`${name} is not set: a test that needs servers belongs into test/integration or test/e2e, where jest starts them`);
+}

@@ -1,0 +1,16 @@
+/** What tests of more than one unit need: an environment of their own on real servers, and services to run in it. */
+export { createTestEnvironment, type TestEnvironment } from './environment.ts';
+export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmRequest, type LlmServer } from './llm.ts';
+export type { SpokenAnswer, TranscriptionRequest } from './llm.ts';
+export { startPlatform, startService, type Platform, type PlatformOptions } from './platform.ts';
+export { waitFor } from './wait-for.ts';
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+export { startRealtimeKit, streamArtifact } from './realtimekit.ts';
+export { playBytes, type PlayedContent, type PlayedRecording } from './realtimekit-recordings.ts';
+export type { ArtifactRow, Fault, FaultPlace, PlayedArtifact, PlayedSession, RealtimeKitServer, SeenRequest } from './realtimekit.ts';
+export { startScriptProcess, type ScriptProcess } from './script-process.ts';
+export { provideChromium, provideFfmpeg, provideTimeoutMs } from './system-programs.ts';
+export { startTelegram, type BotApiCall, type BotApiFault, type ShownMessage, type TelegramServer } from './telegram.ts';
+export { readTelegramHtml } from './telegram-html.ts';
+export { startYoutube, type PlayedVideo, type YoutubeFault, type YoutubePlace, type YoutubeServer } from './youtube.ts';
+export { startTraceCollector, type CollectedSpan, type TraceCollector } from './trace-collector.ts';

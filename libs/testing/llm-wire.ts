@@ -1,0 +1,135 @@
+/** The wire format of the played language model, and the faults that it can have. */
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+
+/** What goes wrong with one request. */
+export type LlmFault =
+  /** Answers, but only after this time; a client that leaves is noticed. */
+  | { readonly kind: 'slow'; readonly delayMs: number }
+  /** Never answers. */
+  | { readonly kind: 'silent' }
+  /** Sends headers and half a body, then nothing. */
+  | { readonly kind: 'stalled' }
+  | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly body?: string }
+  /** Status 200 with this body. */
+  | { readonly kind: 'body'; readonly body: string }
+  /** A cut-off answer: `finish_reason: "length"`. */
+  | { readonly kind: 'truncated' }
+  | { readonly kind: 'finish'; readonly reason: string }
+  /** `content` is this, e.g. null or a number. */
+  | { readonly kind: 'content'; readonly content: unknown }
+  /** Closes the connection in the middle of the answer. */
+  | { readonly kind: 'dropped' }
+  /** `refusal` instead of content. */
+  | { readonly kind: 'refusal' }
+  /** A good answer without `usage`. */
+  | { readonly kind: 'no_usage' }
+  /** Server-sent events although nobody asked for a stream; `ending` tells how they end, `pauseMs` the time between them. */
+  | { readonly kind: 'stream'; readonly ending?: 'whole' | 'length' | 'cut_off' | 'error' | 'garbage'; readonly pauseMs?: number };
+
+export function completion(model: string, content: unknown, finishReason: string): Record<string, unknown> {
+  return {
+    id: `chatcmpl-${randomUUID()}`,
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model,
+    choices: [{ index: 0, finish_reason: finishReason, logprobs: null, message: { role: 'assistant', content, refusal: null } }],
+    usage: { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 },
+  };
+}
+
+/** True when the response is dealt with, be it never. */
+export async function misbehave(response: ServerResponse, model: string, fault: LlmFault): Promise<boolean> {
+  switch (fault.kind) {
+    case 'slow':
+    case 'no_usage':
+    case 'stream':
+      return false;
+    case 'refusal':
+      sendJson(response, 200, {
+        ...completion(model, null, 'stop'),
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, refusal: 'I cannot help with that.' } }],
+      });
+      return true;
+    case 'silent':
+      return true;
+    case 'stalled':
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{"id":"chatcmpl-1","object":"chat.comp');
+      return true;
+    case 'status':
+      if (fault.retryAfter !== undefined) response.setHeader('Retry-After', String(fault.retryAfter));
+      if (fault.body === undefined) sendError(response, fault.status, 'scripted failure');
+      else response.writeHead(fault.status, { 'Content-Type': 'text/html' }).end(fault.body);
+      return true;
+    case 'body':
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(fault.body);
+      return true;
+    case 'truncated':
+      sendJson(response, 200, completion(model, 'The answer begins here and', 'length'));
+      return true;
+    case 'finish':
+      sendJson(response, 200, completion(model, 'Something', fault.reason));
+      return true;
+    case 'content':
+      sendJson(response, 200, completion(model, fault.content, 'stop'));
+      return true;
+    case 'dropped':
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+      response.write('{"id":');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      response.destroy();
+      return true;
+  }
+}
+
+export async function sendStream(
+  response: ServerResponse,
+  model: string,
+  answer: string,
+  fault: LlmFault & { kind: 'stream' },
+): Promise<void> {
+  const { ending = 'whole', pauseMs = 0 } = fault;
+  const send = (data: unknown): void => void response.write(`data: ${JSON.stringify(data)}\n\n`);
+  const chunk = (delta: unknown, finish: string | null): unknown => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    model,
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+  send(chunk({ role: 'assistant', content: '' }, null));
+  for (const word of answer.split(/(?<= )/)) {
+    if (!(await waitOrLeave(response, pauseMs))) return;
+    send(chunk({ content: word }, null));
+  }
+  if (ending === 'error') send({ error: { message: 'The server had an error', type: 'server_error', param: null, code: null } });
+  if (ending === 'garbage') response.write('data: {"choices":[{"del\n\n');
+  if (ending === 'length') send(chunk({}, 'length'));
+  if (ending === 'whole') {
+    send(chunk({}, 'stop'));
+    send({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model, choices: [], usage: { prompt_tokens: 20, completion_tokens: 10 } });
+    response.write('data: [DONE]\n\n');
+  }
+  response.end();
+}
+
+/** False when the client left meanwhile. */
+export function waitOrLeave(response: ServerResponse, delayMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), delayMs);
+    response.once('close', () => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}
+
+export function sendError(response: ServerResponse, status: number, message: string): void {
+  if (response.headersSent) response.destroy();
+  else sendJson(response, status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
+}

@@ -1,0 +1,167 @@
+/**
+ * An OpenAI-compatible server for chat and speech to text that follows a script (design of providers, §4): real wire format and every fault that a chat must
+ * survive. Without a script it answers sensibly from the prompt and the last message, which is enough for the demo.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer as readBytes } from 'node:stream/consumers';
+import { answerSensibly, rememberSensibly, summarizeSensibly } from './llm-answers.ts';
+import {
+  hearSensibly,
+  readTranscriptionRequest,
+  transcriptionBody,
+  type SpokenAnswer,
+  type TranscriptionRequest,
+} from './llm-transcription.ts';
+import { completion, misbehave, sendError, sendJson, sendStream, waitOrLeave, type LlmFault } from './llm-wire.ts';
+
+export type { LlmFault } from './llm-wire.ts';
+export type { SpokenAnswer, TranscriptionRequest } from './llm-transcription.ts';
+
+export interface LlmMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface LlmRequest {
+  readonly model: string;
+  readonly messages: readonly LlmMessage[];
+  readonly authorization: string | undefined;
+}
+
+export type LlmAnswer = (messages: readonly LlmMessage[]) => string | Promise<string>;
+
+export interface LlmServer {
+  /** For LLM_BASE_URL. */
+  readonly baseUrl: string;
+  /** For LLM_API_KEY; other keys are answered 401. */
+  readonly apiKey: string;
+  /** Requests so far, oldest first; those for the memory (they want one JSON object) stand apart. */
+  readonly requests: readonly LlmRequest[];
+  readonly memoryRequests: readonly LlmRequest[];
+  /** Those for what is published of a conversation. */
+  readonly summaryRequests: readonly LlmRequest[];
+  /** Audio files that came. */
+  readonly transcriptionRequests: readonly TranscriptionRequest[];
+  /** Requests that are being answered now. */
+  readonly pending: number;
+  /** The next requests meet these faults, one each; later ones none. */
+  fail(...faults: LlmFault[]): void;
+  /** The same for requests of the memory. */
+  failMemory(...faults: LlmFault[]): void;
+  failSummary(...faults: LlmFault[]): void;
+  failTranscription(...faults: LlmFault[]): void;
+  /** Nothing goes wrong any more. */
+  clearFaults(): void;
+  /** What is answered from now on; undefined = the built-in answers. */
+  answerWith(answer: LlmAnswer | undefined): void;
+  answerMemoryWith(answer: LlmAnswer | undefined): void;
+  answerSummaryWith(answer: LlmAnswer | undefined): void;
+  transcribeWith(answer: SpokenAnswer | undefined): void;
+  stop(): Promise<void>;
+}
+
+/** Starts the server on the loopback interface; `port` 0 takes any. */
+export async function startLlm(options: { port?: number; apiKey?: string } = {}): Promise<LlmServer> {
+  const apiKey = options.apiKey ?? 'llm-test-key';
+  const chat = createLine<LlmRequest, LlmAnswer>(answerSensibly);
+  const memory = createLine<LlmRequest, LlmAnswer>(rememberSensibly);
+  const summary = createLine<LlmRequest, LlmAnswer>(summarizeSensibly);
+  const speech = createLine<TranscriptionRequest, SpokenAnswer>(hearSensibly);
+  let pending = 0;
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const bytes = await readBytes(request);
+    const path = request.method === 'POST' ? (request.url ?? '') : '';
+    const isSpeech = path.endsWith('/audio/transcriptions');
+    if (!isSpeech && !path.endsWith('/chat/completions')) return sendError(response, 404, 'Not found');
+    if (request.headers.authorization !== `Bearer ${apiKey}`) return sendError(response, 401, 'Incorrect API key provided');
+    await (isSpeech ? transcribe(request, response, bytes) : complete(request, response, bytes.toString('utf8')));
+  };
+
+  const complete = async (request: IncomingMessage, response: ServerResponse, text: string): Promise<void> => {
+    const body = JSON.parse(text) as { model?: string; messages?: LlmMessage[] };
+    if (body.model === undefined || !Array.isArray(body.messages)) return sendError(response, 400, 'model and messages are required');
+    const [first] = body.messages;
+    const instructions = first?.role === 'system' ? first.content : '';
+    const line = wantsMemory.test(instructions) ? memory : wantsSummary.test(instructions) ? summary : chat;
+    line.requests.push({ model: body.model, messages: body.messages, authorization: request.headers.authorization });
+    const fault = line.faults.shift();
+    if (fault?.kind === 'slow' && !(await waitOrLeave(response, fault.delayMs))) return;
+    if (fault !== undefined && (await misbehave(response, body.model, fault))) return;
+    const answer = await line.answer(body.messages);
+    if (fault?.kind === 'stream') return sendStream(response, body.model, answer, fault);
+    const whole = completion(body.model, answer, 'stop');
+    sendJson(response, 200, fault?.kind === 'no_usage' ? { ...whole, usage: undefined } : whole);
+  };
+
+  const transcribe = async (request: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> => {
+    const asked = await readTranscriptionRequest(request.headers['content-type'] ?? '', bytes);
+    speech.requests.push(asked);
+    const fault = speech.faults.shift();
+    if (fault?.kind === 'slow' && !(await waitOrLeave(response, fault.delayMs))) return;
+    if (fault !== undefined && (await misbehave(response, asked.model, fault))) return;
+    const spoken = await speech.answer(asked, speech.requests.length - 1);
+    if (spoken === 'json_only' && asked.responseFormat !== 'json') {
+      return sendError(response, 400, `response_format '${asked.responseFormat}' is not compatible with model`);
+    }
+    sendJson(response, 200, transcriptionBody(asked, spoken));
+  };
+
+  const server = createServer((request, response) => {
+    pending++;
+    response.once('close', () => pending--);
+    serve(request, response).catch((error: unknown) => sendError(response, 400, error instanceof Error ? error.message : 'bad request'));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    apiKey,
+    requests: chat.requests,
+    memoryRequests: memory.requests,
+    summaryRequests: summary.requests,
+    transcriptionRequests: speech.requests,
+    get pending() {
+      return pending;
+    },
+    fail: (...more) => void chat.faults.push(...more),
+    failMemory: (...more) => void memory.faults.push(...more),
+    failSummary: (...more) => void summary.faults.push(...more),
+    failTranscription: (...more) => void speech.faults.push(...more),
+    clearFaults: () => {
+      for (const { faults } of [chat, memory, summary, speech]) faults.length = 0;
+    },
+    answerWith: (given) => void (chat.answer = given ?? answerSensibly),
+    answerMemoryWith: (given) => void (memory.answer = given ?? rememberSensibly),
+    answerSummaryWith: (given) => void (summary.answer = given ?? summarizeSensibly),
+    transcribeWith: (given) => void (speech.answer = given ?? hearSensibly),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Requests of one kind: what came, what goes wrong next, who answers. */
+interface Line<Request, Answer> {
+  readonly requests: Request[];
+  readonly faults: LlmFault[];
+  answer: Answer;
+}
+
+function createLine<Request, Answer>(answer: Answer): Line<Request, Answer> {
+  return { requests: [], faults: [], answer };
+}
+
+const wantsMemory = /^You keep the memory of a chat agent\./;
+const wantsSummary = /^You write what is published of a recorded conversation\./;
+
+if (import.meta.main) {
+  const server = await startLlm({ port: Number(process.env['PORT'] ?? 8089), apiKey: process.env['LLM_API_KEY'] ?? 'none' });
+  console.log(`Scripted model server: LLM_BASE_URL=${server.baseUrl} LLM_API_KEY=${server.apiKey} LLM_MODEL=scripted. Ctrl-C stops it.`);
+}

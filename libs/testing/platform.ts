@@ -1,0 +1,177 @@
+/** Services for tests: one in this process, or all six, in this process or each in its own. */
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { loadConfig } from '#libs/config';
+import type { TObject } from '#libs/contract';
+import type { Service } from '#libs/lifecycle';
+import type { Logger } from '#libs/logger';
+import type { PipelineExtension } from '#libs/pipeline-worker';
+import type { Clock } from '#libs/time';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { readLogTail } from '../../tools/servers/server-process.ts';
+import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../tools/servers/service-accounts.ts';
+import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
+import type { TestEnvironment } from './environment.ts';
+import { waitFor } from './wait-for.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const startTimeoutMs = 60_000;
+
+type Settings = Readonly<Record<string, string>>;
+
+/** The faces of `services/<name>/service.ts` and `config.ts`. */
+interface ServiceModule {
+  createService(options: { config: unknown; logger?: Logger; clock?: Clock; pipeline?: PipelineExtension }): Promise<Service>;
+}
+type ConfigModule = Record<string, TObject | ((env: Settings) => unknown)>;
+
+/**
+ * Starts one service in this process and stops it with the environment.
+ * @param overrides settings that differ from the environment's.
+ */
+export async function startService(
+  name: string,
+  env: TestEnvironment,
+  overrides: Settings = {},
+  options: { clock?: Clock; pipeline?: PipelineExtension } = {},
+): Promise<Service> {
+  const load = async (file: string): Promise<unknown> => import(pathToFileURL(join(repoDir, 'services', name, file)).href);
+  const { createService } = (await load('service.ts')) as ServiceModule;
+  const configs = (await load('config.ts')) as ConfigModule;
+  const config = readConfig(name, configs, withOwnAccounts(name, { ...env.settings, ...overrides }));
+  const service = await createService({ config, logger: env.logger.child({ service: name }), ...options });
+  await service.start();
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= service.stop());
+  env.onStop(stop);
+  return { ...service, start: () => service.start(), stop };
+}
+
+/** As in production, the service connects as itself (tools/servers/service-accounts.ts), when the run's servers know its accounts. */
+function withOwnAccounts(name: string, settings: Settings): Settings {
+  const { TEST_SERVICE_SECRET: secret = '' } = process.env;
+  const { DATABASE_URL: database, NATS_URL: nats } = settings;
+  if (secret === '' || database === undefined || nats === undefined) return settings;
+  return settingsOfService(name, { ...settings, ...listDatabaseUrls(database, secret), ...listNatsUrls(nats, secret) });
+}
+
+function readConfig(name: string, module: ConfigModule, settings: Settings): unknown {
+  for (const value of Object.values(module)) {
+    if (typeof value === 'function') return value(settings);
+  }
+  for (const value of Object.values(module)) {
+    if (typeof value === 'object' && 'properties' in value) return loadConfig(value, settings);
+  }
+  throw new Error(`services/${name}/config.ts exports neither a schema nor a function that reads one`);
+}
+
+export interface PlatformOptions {
+  /** One process per service, as in production; default false: all in this process. */
+  processes?: boolean;
+  /** Processes of each service, default 1; with more, `processes` must be asked for, and a balancer stands before gateways and media services. */
+  replicas?: number;
+  /** For every service. */
+  overrides?: Settings;
+  /** Services to run; default all. */
+  services?: readonly string[];
+  clock?: Clock;
+}
+
+export interface Platform {
+  /** `http://127.0.0.1:<port>` of the gateway. */
+  readonly baseUrl: string;
+  readonly settings: Settings;
+  /**
+   * The processes when `processes` was asked for, by service; the second replica's name ends with `#2`, and so on. `restart` starts one anew
+   * after its end.
+   */
+  readonly processes: ReadonlyMap<string, ServiceProcess>;
+  restart(name: string): Promise<void>;
+  /** Runs the admin CLI against it. */
+  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** Stops every service; the environment does so too. */
+  stop(): Promise<void>;
+}
+
+/** Starts the services and waits until all are ready; they stop with the environment. */
+export async function startPlatform(env: TestEnvironment, options: PlatformOptions = {}): Promise<Platform> {
+  const [gatewayPort, mediaPort] = [await findFreePort(), await findFreePort()];
+  const settings: Settings = { ...env.settings, MEDIA_URL: `http://127.0.0.1:${mediaPort}`, ...options.overrides };
+  const services = options.services ?? readdirSync(join(repoDir, 'services'));
+  const replicas = options.replicas ?? 1;
+  const names = services.flatMap((name) => Array.from({ length: replicas }, (_, index) => replicaName(name, index)));
+  const publicPorts: Readonly<Record<string, number>> = { 'api-gateway': gatewayPort, media: mediaPort };
+  const ports = new Map<string, number>();
+  for (const name of names) {
+    const port = publicPorts[serviceOf(name)];
+    if (port !== undefined) ports.set(name, replicas === 1 ? port : await findFreePort());
+  }
+  const settingsOf = (name: string): Settings => ({
+    ...settings,
+    ...(ports.has(name) ? { PORT: String(ports.get(name)) } : {}),
+    ...(name === serviceOf(name) ? {} : { WEBHOOK_SPOOL_DIR: `${settings['WEBHOOK_SPOOL_DIR']}-${name.split('#')[1]}` }),
+  });
+  const balancers: Balancer[] = [];
+  const processes = new Map<string, ServiceProcess>();
+  const inProcess: Service[] = [];
+  const start = async (name: string): Promise<void> => {
+    if (options.processes !== true) {
+      inProcess.push(await startService(name, env, settingsOf(name), options.clock === undefined ? {} : { clock: options.clock }));
+      return;
+    }
+    processes.set(name, await startProcess(name, env, settingsOf(name)));
+    await Promise.all(balancers.map((balancer) => balancer.look()));
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all([...processes.values(), ...inProcess].map((item) => item.stop()));
+    await Promise.all(balancers.splice(0).map((balancer) => balancer.stop()));
+  };
+  env.onStop(stop);
+  // All have ended their start before any failure is told, so that whoever stops the environment leaves none behind.
+  const starts = await Promise.allSettled(names.map(start));
+  for (const item of starts) if (item.status === 'rejected') throw item.reason;
+  for (const [service, port] of replicas === 1 ? [] : Object.entries(publicPorts)) {
+    const own = [...ports].filter(([name]) => serviceOf(name) === service);
+    const backends = own.map(([name, backendPort]) => ({
+      port: backendPort,
+      isReady: async () => (await processes.get(name)?.readReadiness()) === undefined,
+    }));
+    if (backends.length > 0) balancers.push(await startBalancer(port, backends));
+  }
+  const cli = (...args: string[]): ReturnType<Platform['cli']> => runCli(args, settings);
+  return { baseUrl: `http://127.0.0.1:${gatewayPort}`, settings, processes, restart: start, cli, stop };
+}
+
+const replicaName = (service: string, index: number): string => (index === 0 ? service : `${service}#${index + 1}`);
+const serviceOf = (name: string): string => name.split('#')[0] ?? name;
+
+function runCli(args: readonly string[], settings: Settings): ReturnType<Platform['cli']> {
+  return new Promise((resolve) => {
+    const options = { cwd: repoDir, env: { ...process.env, NODE_OPTIONS: '', ...settings }, maxBuffer: 256 * 1024 * 1024 };
+    execFile(process.execPath, [join('tools', 'cli', 'main.ts'), ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
+    });
+  });
+}
+
+async function startProcess(name: string, env: TestEnvironment, settings: Settings): Promise<ServiceProcess> {
+  const logFile = join(repoDir, '.data', 'test-logs', env.id, `${name.replace('#', '-')}.log`);
+  const service = serviceOf(name);
+  const item = startServiceProcess({
+    repoDir,
+    name: service,
+    logFile,
+    env: { ...withOwnAccounts(service, settings), METRICS_PORT: String(await findFreePort()) },
+  });
+  try {
+    await waitFor(async () => item.hasEnded || (await item.readReadiness()) === undefined, { timeoutMs: startTimeoutMs, what: name });
+  } catch (error) {
+    await item.stop();
+    throw error;
+  }
+  if (item.hasEnded) throw new Error(`${name} ${await item.ended}; its log ends with:\n${readLogTail(logFile)}`);
+  return item;
+}

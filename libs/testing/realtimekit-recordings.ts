@@ -1,0 +1,85 @@
+/** Recordings of the played meeting provider: what its API says of them, and their bytes, whole or from an offset. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer } from './realtimekit.ts';
+
+export interface PlayedRecording {
+  readonly id: string;
+  readonly meetingId: string;
+  readonly status: string;
+  /** ISO 8601; null as before the recording begins. */
+  readonly startedAt: string | null;
+  readonly stoppedAt: string | null;
+  /** What the API says; default the real size. */
+  readonly fileSize?: number | null;
+  readonly content?: PlayedContent;
+  /** False: a server that ignores `Range`. */
+  readonly hasRanges?: boolean;
+}
+
+export interface PlayedContent {
+  readonly sizeBytes: number;
+  /** Names the bytes, quotes included. */
+  readonly etag: string;
+  /** The bytes from an offset to the end, made while they are sent. */
+  read(offset: number): Iterable<Uint8Array>;
+}
+
+type Sign = (recording: PlayedRecording) => string;
+
+const itemsPerPage = 50;
+
+export function listRecordings(recordings: readonly PlayedRecording[], query: URLSearchParams, sign: Sign): unknown {
+  const matching = recordings.filter((item) => item.meetingId === query.get('meeting_id'));
+  const size = Number(query.get('per_page') ?? itemsPerPage);
+  const start = (Number(query.get('page_no') ?? 1) - 1) * size;
+  const page = matching.slice(start, start + size);
+  const paging = { start_offset: start, end_offset: start + page.length, total_count: matching.length };
+  return { success: true, data: page.map((item) => toRecording(item, sign)), paging };
+}
+
+export function toRecording(recording: PlayedRecording, sign: Sign): unknown {
+  const isUploaded = recording.status === 'UPLOADED' && recording.content !== undefined;
+  return {
+    id: recording.id,
+    status: recording.status,
+    download_url: isUploaded ? sign(recording) : null,
+    audio_download_url: null,
+    download_url_expiry: isUploaded ? new Date(Date.now() + 7 * 86_400_000).toISOString() : null,
+    file_size: recording.fileSize === undefined ? (recording.content?.sizeBytes ?? null) : recording.fileSize,
+    session_id: null,
+    started_time: recording.startedAt,
+    stopped_time: recording.stoppedAt,
+    invoked_time: recording.startedAt ?? '2030-01-15T10:00:00.000Z',
+    output_file_name: `${recording.meetingId}_${recording.id}.mp4`,
+  };
+}
+
+/** A download as object stores serve it: `Range` counts only while `If-Range` names the same bytes. */
+export function answerRecording({ content, hasRanges }: PlayedRecording, headers: IncomingHttpHeaders): Answer {
+  if (content === undefined) return { status: 404, contentType: 'application/xml', parts: [] };
+  const { sizeBytes, etag } = content;
+  const offset = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+  const isSame = headers['if-range'] === undefined || headers['if-range'] === etag;
+  const usual = { etag, ...(hasRanges === false ? {} : { 'accept-ranges': 'bytes' }) };
+  if (offset === 0 || hasRanges === false || !isSame) {
+    return { status: 200, contentType: 'video/mp4', headers: { ...usual, 'content-length': String(sizeBytes) }, parts: content.read(0) };
+  }
+  if (offset >= sizeBytes) {
+    return { status: 416, contentType: 'application/xml', headers: { 'content-range': `bytes */${sizeBytes}` }, parts: [] };
+  }
+  const part = { 'content-length': String(sizeBytes - offset), 'content-range': `bytes ${offset}-${sizeBytes - 1}/${sizeBytes}` };
+  return { status: 206, contentType: 'video/mp4', headers: { ...usual, ...part }, parts: content.read(offset) };
+}
+
+/** Bytes that are there, in chunks as a server sends them. */
+export function playBytes(bytes: Uint8Array, etag: string): PlayedContent {
+  return {
+    sizeBytes: bytes.byteLength,
+    etag,
+    *read(offset) {
+      for (let from = offset; from < bytes.byteLength; from += chunkBytes) yield bytes.subarray(from, from + chunkBytes);
+    },
+  };
+}
+
+const chunkBytes = 65_536;

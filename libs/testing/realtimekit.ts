@@ -1,0 +1,293 @@
+/**
+ * The meeting provider, played by a small real HTTP server in the wire format of Cloudflare RealtimeKit: sessions, transcripts and
+ * recordings behind signed download URLs, signed webhooks; faults on demand. For tests and for the demo.
+ */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerRecording, listRecordings, toRecording, type PlayedRecording } from './realtimekit-recordings.ts';
+import { createWebhookSender, type WebhookSender } from './realtimekit-webhooks.ts';
+
+/** One row of the JSON artifact. Any field may be anything, to play a provider that answers nonsense. */
+export interface ArtifactRow {
+  startTime?: unknown;
+  endTime?: unknown;
+  sentence?: unknown;
+  peerData?: unknown;
+}
+
+/** What the download answers with: rows as JSON, or bytes as they are (whole, or made while they are sent). */
+export type PlayedArtifact =
+  | { readonly rows: readonly unknown[] }
+  | { readonly bytes: string | Uint8Array; readonly contentType?: string }
+  | { readonly stream: () => Iterable<string>; readonly contentType?: string };
+
+export interface PlayedSession {
+  readonly id: string;
+  readonly meetingId: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** Null while it is live. */
+  readonly endedAt: string | null;
+}
+
+/** Where a fault happens. */
+export type FaultPlace = 'sessions' | 'transcript' | 'download' | 'recordings' | 'recording-download';
+
+export type Fault =
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  /** Accepts and never answers. */
+  | { readonly kind: 'silent' }
+  /** Answers after so many milliseconds. */
+  | { readonly kind: 'slow'; readonly delayMs: number }
+  /** Sends so many bytes of the answer, then cuts the connection. */
+  | { readonly kind: 'cut'; readonly afterBytes: number }
+  /** Sends so many bytes of the answer, then nothing more. */
+  | { readonly kind: 'stall'; readonly afterBytes: number }
+  /** Answers 200 with text that is no JSON. */
+  | { readonly kind: 'garbage' }
+  /** The signed URL has expired: 403, as object stores answer. */
+  | { readonly kind: 'expired' };
+
+export interface SeenRequest {
+  readonly place: FaultPlace | 'other';
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly range: string | undefined;
+}
+
+export interface RealtimeKitServer {
+  /** What REALTIMEKIT_BASE_URL is set to. */
+  readonly baseUrl: string;
+  /** What REALTIMEKIT_API_TOKEN is set to. */
+  readonly apiToken: string;
+  readonly requests: readonly SeenRequest[];
+  addSession(session: PlayedSession): void;
+  /** Sets or removes the transcript of a session; without one the API answers 404. */
+  setArtifact(sessionId: string, artifact: PlayedArtifact | undefined): void;
+  /** Adds a recording, or replaces the one with the same id. */
+  setRecording(recording: PlayedRecording): void;
+  /** Signs webhooks; its key is served at `keyUrl`. */
+  readonly webhooks: WebhookSender & { readonly keyUrl: string };
+  /** Plays a fault so many times (default: until `clearFaults`). */
+  addFault(place: FaultPlace, fault: Fault, times?: number): void;
+  clearFaults(): void;
+  stop(): Promise<void>;
+}
+
+const usualBasePath = '/client/v4/accounts/account-1/realtime/kit/app-1';
+const defaultPageSize = 50;
+
+/** Starts the server. @param options a port (default: any free one), the token that the API asks for, and the path before `/sessions`. */
+export async function startRealtimeKit(options: { port?: number; apiToken?: string; basePath?: string } = {}): Promise<RealtimeKitServer> {
+  const basePath = options.basePath ?? usualBasePath;
+  const apiToken = options.apiToken ?? `token-${randomBytes(8).toString('hex')}`;
+  const sessions: PlayedSession[] = [];
+  const artifacts = new Map<string, PlayedArtifact>();
+  const recordings = new Map<string, PlayedRecording>();
+  const signatures = new Map<string, string>();
+  const webhooks = createWebhookSender();
+  const requests: SeenRequest[] = [];
+  let faults: { place: FaultPlace; fault: Fault; left: number }[] = [];
+  let origin = '';
+
+  function takeFault(place: FaultPlace): Fault | undefined {
+    const found = faults.find((item) => item.place === place && item.left > 0);
+    if (found !== undefined) found.left -= 1;
+    return found?.fault;
+  }
+
+  function signDownload(id: string, fileName: string): string {
+    const signature = randomBytes(16).toString('hex');
+    signatures.set(signature, id);
+    return `${origin}/download/${encodeURIComponent(fileName)}?X-Signature=${signature}`;
+  }
+
+  function findRecordings(url: URL, path: string): Answer {
+    const sign = ({ id }: PlayedRecording): string => signDownload(id, `${id}.mp4`);
+    if (path === '/recordings') return json(200, listRecordings([...recordings.values()], url.searchParams, sign));
+    const recording = recordings.get(decodeURIComponent(path.slice('/recordings/'.length)));
+    if (recording === undefined) return json(404, { success: false, error: { code: 404, message: 'not found' } });
+    return json(200, { success: true, data: toRecording(recording, sign) });
+  }
+
+  function findAnswer(url: URL): Answer {
+    const path = url.pathname.slice(basePath.length);
+    if (path.startsWith('/recordings')) return findRecordings(url, path);
+    if (path === '/sessions') return json(200, listSessions(sessions, url.searchParams));
+    const [, id, rest] = /^\/sessions\/([^/]+)(\/transcript)?$/.exec(path) ?? [];
+    const session = sessions.find((item) => id !== undefined && item.id === decodeURIComponent(id));
+    if (session === undefined) return json(404, { success: false, error: { code: 404, message: 'not found' } });
+    if (rest === undefined) return json(200, { success: true, data: toSession(session) });
+    if (!artifacts.has(session.id)) return json(404, { success: false, error: { code: 404, message: 'no transcript' } });
+    const data = {
+      sessionId: session.id,
+      transcript_download_url: signDownload(session.id, `${session.id}.json`),
+      transcript_download_url_expiry: new Date(Date.now() + 7 * 86_400_000).toISOString(),
+    };
+    return json(200, { success: true, data });
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', origin);
+    const isDownload = url.pathname.startsWith('/download/');
+    const signed = signatures.get(url.searchParams.get('X-Signature') ?? '') ?? '';
+    const recording = isDownload ? recordings.get(signed) : undefined;
+    const place = isDownload
+      ? recording === undefined
+        ? 'download'
+        : 'recording-download'
+      : url.pathname.startsWith(`${basePath}/recordings`)
+        ? 'recordings'
+        : url.pathname.endsWith('/transcript')
+          ? 'transcript'
+          : url.pathname.startsWith(`${basePath}/sessions`)
+            ? 'sessions'
+            : 'other';
+    const { authorization, range } = request.headers;
+    if (url.pathname === webhooks.keyPath) return send(response, json(200, webhooks.keyDocument()));
+    requests.push({ place, path: url.pathname, authorization, range });
+    if (place === 'other') return send(response, json(404, { success: false }));
+    const isAllowed = isDownload ? authorization === undefined : authorization === `Bearer ${apiToken}`;
+    if (!isAllowed) return send(response, json(isDownload ? 400 : 401, { success: false, error: { code: 401, message: 'unauthorized' } }));
+    const fault = takeFault(place);
+    if (recording !== undefined) return play(response, answerRecording(recording, request.headers), fault);
+    const artifact = artifacts.get(signed);
+    const answer = !isDownload ? findAnswer(url) : artifact === undefined ? expired : toAnswer(artifact);
+    await play(response, answer, fault);
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    baseUrl: `${origin}${basePath}`,
+    apiToken,
+    requests,
+    addSession: (session) => void sessions.push(session),
+    setArtifact: (sessionId, artifact) => {
+      if (artifact === undefined) artifacts.delete(sessionId);
+      else artifacts.set(sessionId, artifact);
+    },
+    setRecording: (recording) => void recordings.set(recording.id, recording),
+    webhooks: { ...webhooks, keyUrl: `${origin}${webhooks.keyPath}` },
+    addFault: (place, fault, times = Number.POSITIVE_INFINITY) => void faults.push({ place, fault, left: times }),
+    clearFaults: () => {
+      faults = [];
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** What is sent, faults apart. */
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly parts: Iterable<string | Uint8Array>;
+}
+
+const expired: Answer = { status: 403, contentType: 'application/xml', parts: ['<Error><Code>AccessDenied</Code></Error>'] };
+
+function json(status: number, body: unknown): Answer {
+  return { status, contentType: 'application/json', parts: [JSON.stringify(body)] };
+}
+
+function toAnswer(artifact: PlayedArtifact): Answer {
+  if ('rows' in artifact) return json(200, artifact.rows);
+  const contentType = artifact.contentType ?? 'application/octet-stream';
+  return { status: 200, contentType, parts: 'bytes' in artifact ? [artifact.bytes] : artifact.stream() };
+}
+
+async function play(response: ServerResponse, answer: Answer, fault: Fault | undefined): Promise<void> {
+  if (fault === undefined) return send(response, answer);
+  if ('status' in fault) {
+    response.writeHead(fault.status, { 'content-type': 'text/plain', ...fault.headers }).end(fault.body ?? 'fault');
+    return;
+  }
+  if (fault.kind === 'silent') return;
+  if (fault.kind === 'garbage')
+    return send(response, { status: 200, contentType: 'text/html', parts: ['<!doctype html><p>This is not what you wanted'] });
+  if (fault.kind === 'expired') return send(response, expired);
+  if (fault.kind === 'slow') {
+    setTimeout(() => void send(response, answer).catch(() => response.destroy()), fault.delayMs);
+    return;
+  }
+  await send(response, answer, fault.afterBytes, fault.kind === 'cut');
+}
+
+/** Sends with back-pressure; after `cutAfter` bytes the connection is cut, or nothing more is sent. */
+async function send(response: ServerResponse, answer: Answer, cutAfter = Number.POSITIVE_INFINITY, cuts = true): Promise<void> {
+  response.writeHead(answer.status, { 'content-type': answer.contentType, ...answer.headers });
+  let sent = 0;
+  for (const part of answer.parts) {
+    const bytes = typeof part === 'string' ? Buffer.from(part, 'utf8') : part;
+    if (sent + bytes.length > cutAfter) {
+      response.write(bytes.subarray(0, cutAfter - sent));
+      if (cuts) setTimeout(() => response.destroy(), 20);
+      return;
+    }
+    sent += bytes.length;
+    if (response.destroyed) return;
+    if (!response.write(bytes)) await waitForDrain(response);
+  }
+  response.end();
+}
+
+/** Until the client has taken what was written, or has gone. */
+async function waitForDrain(response: ServerResponse): Promise<void> {
+  const settled = new AbortController();
+  const { signal } = settled;
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
+  settled.abort();
+}
+
+function listSessions(sessions: readonly PlayedSession[], query: URLSearchParams): unknown {
+  const meetingId = query.get('associated_id');
+  const matching = sessions.filter((item) => meetingId === null || item.meetingId === meetingId);
+  const size = Number(query.get('per_page') ?? defaultPageSize);
+  const start = (Number(query.get('page_no') ?? 1) - 1) * size;
+  const page = matching.slice(start, start + size);
+  return {
+    success: true,
+    data: { sessions: page.map(toSession) },
+    paging: { start_offset: start, end_offset: start + page.length, total_count: matching.length },
+  };
+}
+
+function toSession(session: PlayedSession): unknown {
+  return {
+    id: session.id,
+    associated_id: session.meetingId,
+    meeting_display_name: 'Conversation',
+    status: session.endedAt === null ? 'LIVE' : 'ENDED',
+    type: 'meeting',
+    started_at: session.startedAt,
+    ...(session.endedAt === null ? {} : { ended_at: session.endedAt }),
+    created_at: session.startedAt,
+    updated_at: session.endedAt ?? session.startedAt,
+    live_participants: session.endedAt === null ? 2 : 0,
+    minutes_consumed: 0,
+    organization_id: 'organization-1',
+  };
+}
+
+/** Text of a JSON artifact of `count` rows, made while it is read; `makeRow` is called once for each row of each reading. */
+export function* streamArtifact(count: number, makeRow: (index: number) => ArtifactRow): Generator<string> {
+  let part = '[';
+  for (let index = 0; index < count; index++) {
+    part += `${index === 0 ? '' : ','}${JSON.stringify(makeRow(index))}`;
+    if (part.length < 65_536) continue;
+    yield part;
+    part = '';
+  }
+  yield `${part}]`;
+}

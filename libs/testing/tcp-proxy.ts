@@ -1,0 +1,84 @@
+/** A TCP proxy before a real server, to play a network or a server that goes away, hangs or loses single connections. */
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  /** The target's URL with the proxy's address in it. */
+  readonly url: string;
+  /** Breaks every connection and refuses new ones until `restore`. */
+  cut(): void;
+  /** Accepts and says nothing, on old and new connections, until `restore`. */
+  hang(): void;
+  restore(): void;
+  /** Breaks the connections of this moment; new ones work. */
+  breakConnections(): void;
+  /** Bytes that came from the target so far. */
+  readonly receivedBytes: number;
+  /** Bytes that went to the target so far. */
+  readonly sentBytes: number;
+  stop(): Promise<void>;
+}
+
+/** Listens on a free port of the loopback interface and forwards to host and port of `targetUrl`. */
+export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
+  const target = new URL(targetUrl);
+  const sockets = new Set<Socket>();
+  let state: 'open' | 'cut' | 'hung' = 'open';
+  let receivedBytes = 0;
+  let sentBytes = 0;
+
+  const server = createServer((client) => {
+    if (state === 'cut') return void client.resetAndDestroy();
+    const upstream = connect({ host: target.hostname, port: Number(target.port) });
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    upstream.on('data', (chunk: Buffer) => (receivedBytes += chunk.byteLength));
+    client.on('data', (chunk: Buffer) => (sentBytes += chunk.byteLength));
+    client.pipe(upstream).pipe(client);
+    if (state === 'hung') for (const socket of [client, upstream]) socket.pause();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = new URL(targetUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+
+  const breakConnections = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    url: url.href.replace(/\/$/, ''),
+    get receivedBytes() {
+      return receivedBytes;
+    },
+    get sentBytes() {
+      return sentBytes;
+    },
+    cut: () => {
+      state = 'cut';
+      breakConnections();
+    },
+    hang: () => {
+      state = 'hung';
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.pause();
+      }
+    },
+    restore: () => {
+      const wasHung = state === 'hung';
+      state = 'open';
+      if (wasHung) breakConnections();
+    },
+    breakConnections,
+    stop: async () => {
+      breakConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** HTML as the Bot API reads it (design of providers §2, HTML mode): an unknown tag, a tag that does not nest or a bare `<` fails the message. */
+
+/** Why the message is refused, in the Bot API's words. */
+export class HtmlRefused extends Error {}
+
+const tags = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'code', 'pre', 'a', 'blockquote', 'tg-spoiler', 'span']);
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
+
+/** The visible text. @throws HtmlRefused */
+export function readTelegramHtml(html: string): string {
+  const open: string[] = [];
+  let visible = '';
+  for (let at = 0; at < html.length;) {
+    const character = html[at] as string;
+    if (character === '&') {
+      const [source, name, decimal, hex] = /^&(?:([a-z]+)|#([0-9]+)|#x([0-9a-f]+));/i.exec(html.slice(at, at + 12)) ?? ['&'];
+      const decoded = decimal === undefined ? (hex === undefined ? entities[name ?? ''] : hex) : decimal;
+      if (decoded === undefined) visible += source;
+      else
+        visible +=
+          decimal === undefined && hex === undefined
+            ? decoded
+            : String.fromCodePoint(Number.parseInt(decoded, hex === undefined ? 10 : 16));
+      at += source.length;
+      continue;
+    }
+    if (character !== '<') {
+      visible += character;
+      at++;
+      continue;
+    }
+    const end = html.indexOf('>', at);
+    if (end < 0) throw new HtmlRefused(`Can't find end of the tag starting at byte offset ${at}`);
+    readTag(html.slice(at + 1, end), at, open);
+    at = end + 1;
+  }
+  const unclosed = open.at(-1);
+  if (unclosed !== undefined) throw new HtmlRefused(`Can't find end tag corresponding to start tag "${unclosed}"`);
+  return visible;
+}
+
+function readTag(source: string, at: number, open: string[]): void {
+  const [, slash, name = '', attributes = ''] = /^(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*$/i.exec(source) ?? [];
+  const tag = name.toLowerCase();
+  if (!tags.has(tag)) throw new HtmlRefused(`Unsupported start tag "${tag}" at byte offset ${at}`);
+  if (slash === '/') {
+    const expected = open.pop();
+    if (expected !== tag)
+      throw new HtmlRefused(`Unmatched end tag at byte offset ${at}, expected "</${expected ?? ''}>", found "</${tag}>"`);
+    return;
+  }
+  if (tag === 'span' && !attributes.includes('tg-spoiler')) throw new HtmlRefused(`Tag "span" must have class "tg-spoiler"`);
+  if (tag === 'blockquote' && open.includes('blockquote')) throw new HtmlRefused(`Nested blockquote at byte offset ${at}`);
+  open.push(tag);
+}

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Calls `attempt` until it returns something other than `undefined`, `null` or `false` without throwing.
+ * @returns what it returned.
+ * @throws Error after `timeoutMs` (default 10 000) with what the last attempt threw or returned.
+ */
+export async function waitFor<T>(
+  attempt: () => T | Promise<T>,
+  options: { timeoutMs?: number; intervalMs?: number; what?: string } = {},
+): Promise<Exclude<T, undefined | null | false>> {
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    let last: unknown;
+    try {
+      const result = await attempt();
+      if (result !== undefined && result !== null && result !== false) return result as Exclude<T, undefined | null | false>;
+      last = `the last attempt returned ${String(result)}`;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() > deadline) {
+      const reason = last instanceof Error ? last.message : String(last);
+      throw new Error(`waited ${timeoutMs} ms for ${options.what ?? 'a condition'}: ${reason}`, { cause: last });
+    }
+    await sleep(options.intervalMs ?? 25);
+  }
+}

@@ -1,0 +1,244 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
+
+const { render } = createMessagingHtml();
+
+describe('messaging-safe HTML (spec 02, AgentChatOut; providers §2, HTML mode)', () => {
+  const cases: [string, string, string][] = [
+    ['emphasis', '**bold** and *italic*, ~~gone~~ `x<y`', '<b>bold</b> and <i>italic</i>, <s>gone</s> <code>x&lt;y</code>'],
+    ['nested emphasis', '**a *b* c**', '<b>a <i>b</i> c</b>'],
+    ['code inside bold, which takes no other mark', '**a `b` c**', '<b>a </b><code>b</code><b> c</b>'],
+    ['links', '[site](https://example.org/?a=1&b=2)', '<a href="https://example.org/?a=1&amp;b=2">site</a>'],
+    ['code as a link’s text', '[`x`](https://example.org)', '<a href="https://example.org">x</a>'],
+    ['links without text', '[](https://example.org/)', '<a href="https://example.org/">https://example.org/</a>'],
+    ['relative links as their text', '[here](/docs)', 'here'],
+    ['images as links', '![a map](https://example.org/m.png)', '<a href="https://example.org/m.png">a map</a>'],
+    ['HTML as text', '<script>alert(1)</script> <b>x</b>', '&lt;script&gt;alert(1)&lt;/script&gt; &lt;b&gt;x&lt;/b&gt;'],
+    ['headings', '# Title\n\ntext', '<b>Title</b>\n\ntext'],
+    ['paragraphs and line breaks', 'a\nb  \nc\n\nd', 'a\nb\nc\n\nd'],
+    ['lists', 'x\n\n- a\n- b\n  1. c\n  2. d', 'x\n\n• a\n• b\n  1. c\n  2. d'],
+    ['a list that starts elsewhere', '7. a\n8. b', '7. a\n8. b'],
+    ['quotes', '> a\n> b\n\nc', '<blockquote>a\nb</blockquote>\n\nc'],
+    ['quotes in quotes, which do not nest', '> a\n>\n> > b', '<blockquote>a\n\nb</blockquote>'],
+    ['code blocks', '```js\nif (a < b) {}\n```', '<pre><code class="language-js">if (a &lt; b) {}</code></pre>'],
+    ['what stands beside the language of a code block', '```js title\nx\n```', '<pre>js title\nx</pre>'],
+    ['a code block of nothing but its first line', '```漢', '<pre>漢</pre>'],
+    ['indented code', '    a\n    b', '<pre>a\nb</pre>'],
+    ['tables', '| a | b |\n|---|---|\n| 1 | *2* |', '<pre>a | b\n1 | 2</pre>'],
+    ['rules', 'a\n\n---\n\nb', 'a\n\n———\n\nb'],
+    ['reference definitions as text', '[x]: https://example.org', '[x]: https://example.org'],
+    ['a lone quote mark', '>', '&gt;'],
+    ['entities', 'a &amp; b &copy;', 'a &amp; b ©'],
+  ];
+  for (const [what, markdown, html] of cases) {
+    it(`renders ${what}`, () => {
+      expect(render(markdown)).toBe(html);
+    });
+  }
+
+  it('makes no link of a dangerous scheme', () => {
+    for (const target of [
+      'javascript:alert(1)',
+      'JaVaScRiPt:alert(1)',
+      'data:text/html,x',
+      'vbscript:x',
+      'file:///etc',
+      ' javascript:x',
+      'java\tscript:x',
+    ]) {
+      for (const markdown of [`[x](${target})`, `[x](<${target}>)`, `![x](${target})`, `<${target}>`]) {
+        const html = render(markdown);
+        expect(html).not.toMatch(/<a /);
+        expect(toVisibleText(html)).toContain(markdown.startsWith('<') ? target.trim() : 'x');
+      }
+    }
+  });
+
+  it('keeps the text of Markdown that is nested too deeply', () => {
+    const html = render(`${'>'.repeat(500)} deep`);
+    expect(toVisibleText(html)).toContain('deep');
+    expectWellFormed(html);
+  });
+
+  const pieces = ['*', '_', '[', '`', '>', '- ', '![', '](', '~~', '<', '&', '**a*', '|-', '[a](b', '\\', '&#', '<b>', '> - ', '😀'];
+  it.each(pieces)('keeps long repetitions of %j well-formed', (piece) => {
+    expectWellFormed(render(piece.repeat(Math.floor(16_384 / piece.length))));
+  });
+
+  const word = fc.stringMatching(/^[a-z0-9äöü]{1,8}$/);
+  const markup = fc.constantFrom(
+    '*',
+    '**',
+    '_',
+    '~~',
+    '`',
+    '```',
+    '\n',
+    '\n\n',
+    '> ',
+    '- ',
+    '1. ',
+    '# ',
+    '[',
+    '](',
+    ')',
+    '![',
+    '<',
+    '>',
+    '&',
+    '"',
+    '    ',
+    '|',
+    '---',
+    '\\',
+    'https://e.org',
+    'javascript:',
+    '&lt;',
+    '&#60;',
+    '</b>',
+    '<b>',
+    '\t',
+    '  \n',
+    '😀',
+    '\u202e',
+    '\u0007',
+  );
+  const markdown = fc.array(fc.oneof(word, markup), { maxLength: 60 }).map((parts) => parts.join(''));
+
+  it('is well-formed with allowed tags only, for any input', () => {
+    const input = fc.oneof(markdown, fc.string({ unit: 'binary', maxLength: 200 }));
+    const check = (): void =>
+      fc.assert(
+        fc.property(input, (text) => expectWellFormed(render(text))),
+        { numRuns: 500 },
+      );
+    expect(check).not.toThrow();
+  });
+
+  it('links only to http, https, mailto and tg addresses, whatever a link is made of', () => {
+    const scheme = fc.constantFrom(
+      'javascript:',
+      'JAVASCRIPT:',
+      'java\tscript:',
+      'data:text/html,',
+      'vbscript:',
+      'file:///',
+      'https://',
+      'mailto:',
+      '//',
+      '',
+    );
+    const noise = fc.constantFrom('', ' ', '\t', '\u0000', '\u00a0', '\u200b', '&#106;', '&colon;', '%6A', '\\', '"', "'", '<', '>', '\n');
+    const target = fc.tuple(noise, scheme, noise, fc.string({ unit: 'binary', maxLength: 12 })).map((parts) => parts.join(''));
+    const shape = fc.constantFrom<(text: string, target: string) => string>(
+      (text, target) => `[${text}](${target})`,
+      (text, target) => `[${text}](<${target}>)`,
+      (text, target) => `![${text}](${target} "${text}")`,
+      (_text, target) => `<${target}>`,
+      (text, target) => `[${text}][1]\n\n[1]: ${target}`,
+      (text, target) => `<a href="${target}">${text}</a>`,
+      (text, target) => `[![${text}](${target})](${target})`,
+    );
+    const property = fc.property(shape, word, target, (write, text, address) => {
+      const html = render(`before ${write(text, address)} after`);
+      expectWellFormed(html);
+      expect(html).not.toMatch(/<[^>]*(?:javascript|vbscript|data|file):/i);
+    });
+    fc.assert(property, { numRuns: 1_000 });
+  });
+
+  it('keeps every letter of text in its order, whatever marks it up', () => {
+    const letters = fc.stringMatching(/^[a-zäöüж漢]{1,8}$/);
+    const mark = fc.constantFrom(
+      '*',
+      '**',
+      '_',
+      '~~',
+      '`',
+      '```',
+      '\n',
+      '\n\n',
+      '> ',
+      '- ',
+      '1. ',
+      '# ',
+      '    ',
+      '| ',
+      '---',
+      '\t',
+      '  \n',
+      ' ',
+      '[',
+      ')',
+      '!',
+      '~~~',
+      '\n|-|-|\n',
+    );
+    const property = fc.property(fc.array(fc.oneof(letters, mark), { maxLength: 60 }), (parts) => {
+      const text = parts.join('');
+      const lettersOf = (value: string): string => value.replaceAll(/[^\p{L}]/gu, '');
+      // The language of a code block is in its class.
+      const shown = toVisibleText(render(text).replaceAll(/<code class="language-([^"]*)">/g, '$1'));
+      if (lettersOf(shown) !== lettersOf(text)) throw new Error(`${JSON.stringify(text)} is shown as ${JSON.stringify(shown)}`);
+    });
+    expect(() => fc.assert(property, { numRuns: 1_000 })).not.toThrow();
+  });
+
+  it('makes well-formed text of surrogates that stand alone', () => {
+    for (const text of ['a\ud83d b', '*\ude00*', '```\ud83d\n\ude00\n```', '[\ud83d](https://example.org/\ud83d)']) {
+      expect(render(text).isWellFormed()).toBe(true);
+    }
+  });
+
+  it('keeps every word of text with emphasis, lists, quotes and headings', () => {
+    const letters = fc.stringMatching(/^[a-zäöü]{1,8}$/);
+    const decorated = fc.tuple(letters, fc.constantFrom('', '*', '**', '~~', '`')).map(([text, mark]) => `${mark}${text}${mark}`);
+    const line = fc
+      .tuple(fc.constantFrom('', '- ', '> ', '# ', '1. ', '  - '), fc.array(decorated, { minLength: 1, maxLength: 6 }))
+      .map(([start, words]) => start + words.join(' '));
+    const property = fc.property(fc.array(line, { minLength: 1, maxLength: 8 }), (lines) => {
+      const visible = toVisibleText(render(lines.join('\n')));
+      const words = lines.flatMap((text) => text.match(/[a-zäöü]+/g) ?? []);
+      let position = 0;
+      for (const item of words) {
+        const found = visible.indexOf(item, position);
+        expect(found).toBeGreaterThanOrEqual(0);
+        position = found + item.length;
+      }
+    });
+    fc.assert(property, { numRuns: 1_000 });
+  });
+});
+
+const allowedTags = new Set(['a', 'b', 'i', 's', 'code', 'pre', 'blockquote']);
+const allowedAttributes: Readonly<Record<string, RegExp>> = {
+  a: /^ href="(https?:\/\/|mailto:|tg:\/\/)/i,
+  code: /^( class="language-[\w+#.-]+")?$/,
+};
+
+/** A small strict reader: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`. */
+function findFlaw(html: string): string | undefined {
+  const open: string[] = [];
+  const pattern = /<(\/?)([a-z]+)((?: [a-z]+="[^"<>]*")?)>|([^<>]+)/gy;
+  let end = 0;
+  for (const match of html.matchAll(pattern)) {
+    end = match.index + match[0].length;
+    const [, slash, tag = '', attribute = '', text] = match;
+    if (text !== undefined) {
+      if (text.replaceAll(/&(?:lt|gt|amp|quot);/g, '').includes('&')) return `bare & in ${text}`;
+    } else if (slash === '/') {
+      if (open.pop() !== tag) return `</${tag}> closes another tag`;
+    } else {
+      if (!allowedTags.has(tag) || open.includes(tag)) return `<${tag}> is not allowed here`;
+      if (!(allowedAttributes[tag] ?? /^$/).test(attribute)) return `attribute ${attribute} of <${tag}>`;
+      open.push(tag);
+    }
+  }
+  if (end !== html.length) return `no tag and no text at ${end}`;
+  return open.length === 0 ? undefined : `<${open.join('> <')}> stays open`;
+}
+
+function expectWellFormed(html: string): void {
+  expect(findFlaw(html)).toBeUndefined();
+}

@@ -1,0 +1,268 @@
+/**
+ * Markdown → HTML that messaging platforms accept (spec 02, AgentChatOut; design of providers §2, HTML mode): only a, b, i, s, code,
+ * pre and blockquote, line breaks as `\n`. Text is collected as runs with marks and the tags are written from the runs, so the
+ * result is well-formed by construction, whatever the Markdown was.
+ */
+import MarkdownIt, { type Token } from 'markdown-it';
+
+export interface MessagingHtml {
+  /** Renders Markdown; HTML in it is shown as text, and nothing visible is lost except what only marks up. */
+  render(markdown: string): string;
+}
+
+/** Marks of a piece of text. Code takes no other mark, as the messaging platforms ask. */
+interface Run {
+  readonly text: string;
+  readonly bold: boolean;
+  readonly italic: boolean;
+  readonly strike: boolean;
+  readonly code: boolean;
+  readonly href: string | undefined;
+}
+type Marks = Omit<Run, 'text'>;
+
+/** A block on lines of its own; `quote` is the number of the quotation it stands in, 0 = none; `gap` = line breaks before it. */
+type Block =
+  | { readonly kind: 'text'; readonly runs: Run[]; readonly quote: number; readonly gap: number }
+  | { readonly kind: 'pre'; readonly text: string; readonly language: string; readonly quote: number; readonly gap: number };
+
+/** Deeper Markdown is shown as it was written: the parser drops what is nested deeper than its limit. */
+const maxNesting = 40;
+const plain: Marks = { bold: false, italic: false, strike: false, code: false, href: undefined };
+const linkSchemes = /^(https?:\/\/|mailto:|tg:\/\/)/i;
+
+/** Makes the renderer that visitors' messages and all replies go through. */
+export function createMessagingHtml(): MessagingHtml {
+  const parser = new MarkdownIt({ html: false, linkify: false, typographer: false, breaks: false, maxNesting });
+  // A reference definition would vanish from the text.
+  parser.disable('reference');
+  return {
+    render: (given) => {
+      const markdown = given.toWellFormed();
+      const tokens = parser.parse(markdown, {});
+      const tooDeep = tokens.some((token) => token.nesting === 1 && token.level >= maxNesting - 1);
+      const html = tooDeep ? '' : writeBlocks(new BlockReader().read(tokens)).trim();
+      return html === '' ? escapeText(markdown.trim()) : html;
+    },
+  };
+}
+
+/** The visible text of HTML that {@link createMessagingHtml} wrote. */
+export function toVisibleText(html: string): string {
+  const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
+  return html.replaceAll(/<[^>]*>/g, '').replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => entities[entity] ?? entity);
+}
+
+/** Flattens the parser's block tokens. */
+class BlockReader {
+  readonly #blocks: Block[] = [];
+  #lastInList = false;
+  readonly #lists: { ordered: boolean; next: number }[] = [];
+  #marker: string | undefined;
+  #heading = false;
+  #tight = false;
+  #quoteDepth = 0;
+  #quotes = 0;
+  #table: string[][] | undefined;
+
+  read(tokens: readonly Token[]): Block[] {
+    for (const token of tokens) this.#take(token);
+    return this.#blocks;
+  }
+
+  #take(token: Token): void {
+    switch (token.type) {
+      case 'inline':
+        if (this.#table === undefined) this.#addText(readInline(token.children ?? [], { ...plain, bold: this.#heading }));
+        else this.#table.at(-1)?.push(joinRuns(readInline(token.children ?? [], plain)));
+        break;
+      case 'paragraph_open':
+        this.#tight = token.hidden;
+        break;
+      case 'heading_open':
+      case 'heading_close':
+        this.#heading = token.nesting === 1;
+        this.#tight = false;
+        break;
+      case 'bullet_list_open':
+      case 'ordered_list_open':
+        this.#flushMarker();
+        this.#lists.push({ ordered: token.type === 'ordered_list_open', next: Number(token.attrGet('start') ?? 1) });
+        break;
+      case 'bullet_list_close':
+      case 'ordered_list_close':
+        this.#lists.pop();
+        break;
+      case 'list_item_open':
+        this.#marker = this.#nextMarker();
+        break;
+      case 'list_item_close':
+        this.#flushMarker();
+        break;
+      case 'blockquote_open':
+        this.#flushMarker();
+        if (this.#quoteDepth++ === 0) this.#quotes++;
+        break;
+      case 'blockquote_close':
+        this.#quoteDepth--;
+        break;
+      case 'fence':
+      case 'code_block':
+        this.#flushMarker();
+        this.#addPre(token.content.replace(/\n$/, ''), token.info.trim());
+        break;
+      case 'hr':
+        this.#tight = false;
+        this.#addText([{ ...plain, text: '———' }]);
+        break;
+      case 'table_open':
+        this.#flushMarker();
+        this.#table = [];
+        break;
+      case 'tr_open':
+        this.#table?.push([]);
+        break;
+      case 'table_close':
+        this.#addPre((this.#table ?? []).map((cells) => cells.join(' | ')).join('\n'), '');
+        this.#table = undefined;
+        break;
+      default:
+    }
+  }
+
+  #nextMarker(): string {
+    const list = this.#lists.at(-1);
+    const indent = '  '.repeat(Math.max(0, this.#lists.length - 1));
+    return list?.ordered === true ? `${indent}${list.next++}. ` : `${indent}• `;
+  }
+
+  /** Shows the marker of an item that has no text of its own before what comes next. */
+  #flushMarker(): void {
+    if (this.#marker !== undefined) this.#addText([]);
+  }
+
+  #addText(runs: Run[]): void {
+    const inList = this.#lists.length > 0;
+    const prefix = this.#marker ?? '  '.repeat(this.#lists.length);
+    const tightItem = inList && (this.#tight || this.#marker !== undefined) && this.#lastInList;
+    this.#marker = undefined;
+    const text = prefix === '' ? runs : [{ ...plain, text: prefix }, ...runs];
+    this.#push({ kind: 'text', runs: text, quote: this.#quote, gap: tightItem ? 1 : 2 }, inList);
+  }
+
+  #addPre(text: string, info: string): void {
+    // What is no language would vanish.
+    const named = text !== '' && /^[\w+#.-]+$/.test(info);
+    const shown = named || info === '' ? text : [info, text].filter((part) => part !== '').join('\n');
+    this.#push({ kind: 'pre', text: shown, language: named ? info : '', quote: this.#quote, gap: 1 }, this.#lists.length > 0);
+  }
+
+  get #quote(): number {
+    return this.#quoteDepth === 0 ? 0 : this.#quotes;
+  }
+
+  #push(block: Block, inList: boolean): void {
+    this.#blocks.push(block);
+    this.#lastInList = inList;
+  }
+}
+
+function readInline(tokens: readonly Token[], base: Marks): Run[] {
+  const runs: Run[] = [];
+  const hrefs: (string | undefined)[] = [];
+  let bold = base.bold ? 1 : 0;
+  let italic = 0;
+  let strike = 0;
+  const add = (text: string, more: Partial<Marks> = {}): void => {
+    if (text === '') return;
+    const href = more.href ?? hrefs.at(-1);
+    const code = more.code === true && href === undefined;
+    runs.push(code ? { ...plain, code, text } : { text, bold: bold > 0, italic: italic > 0, strike: strike > 0, code, href });
+  };
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'strong_open' || token.type === 'strong_close') bold += token.nesting;
+    else if (token.type === 'em_open' || token.type === 'em_close') italic += token.nesting;
+    else if (token.type === 's_open' || token.type === 's_close') strike += token.nesting;
+    else if (token.type === 'link_open') {
+      hrefs.push(checkLink(readAttribute(token, 'href')));
+      if (tokens[index + 1]?.type === 'link_close') add(readAttribute(token, 'href'));
+    } else if (token.type === 'link_close') hrefs.pop();
+    else if (token.type === 'softbreak' || token.type === 'hardbreak') add('\n');
+    else if (token.type === 'code_inline') add(token.content, { code: true });
+    else if (token.type === 'image') {
+      const source = readAttribute(token, 'src');
+      const href = hrefs.at(-1) ?? checkLink(source);
+      const alternative = joinRuns(readInline(token.children ?? [], plain));
+      add(alternative === '' ? source : alternative, href === undefined ? {} : { href });
+    } else add(token.content);
+  }
+  return runs;
+}
+
+function readAttribute(token: Token, name: string): string {
+  return String(token.attrGet(name) ?? '');
+}
+
+/** A link that a reader may follow; relative ones and other schemes are left out, their text stays. */
+function checkLink(href: string): string | undefined {
+  return linkSchemes.test(href) && URL.canParse(href) ? href : undefined;
+}
+
+function joinRuns(runs: readonly Run[]): string {
+  return runs.map((run) => run.text).join('');
+}
+
+function writeBlocks(blocks: readonly Block[]): string {
+  let html = '';
+  let quote = 0;
+  for (const [index, block] of blocks.entries()) {
+    if (block.quote !== quote && quote !== 0) html += '</blockquote>';
+    if (index > 0) html += '\n'.repeat(block.gap);
+    if (block.quote !== quote && block.quote !== 0) html += '<blockquote>';
+    quote = block.quote;
+    html += block.kind === 'text' ? writeRuns(block.runs) : writePre(block.text, block.language);
+  }
+  return quote === 0 ? html : `${html}</blockquote>`;
+}
+
+function writePre(text: string, language: string): string {
+  const content = escapeText(text);
+  return language === '' ? `<pre>${content}</pre>` : `<pre><code class="language-${escapeAttribute(language)}">${content}</code></pre>`;
+}
+
+/** Opens and closes tags where the marks change; tags close in the reverse order of their opening. */
+function writeRuns(runs: readonly Run[]): string {
+  let html = '';
+  let open: string[] = [];
+  const change = (wanted: string[]): void => {
+    let same = 0;
+    while (same < open.length && open[same] === wanted[same]) same++;
+    for (const tag of open.slice(same).toReversed()) html += `</${tag.split(' ', 1)[0]}>`;
+    for (const tag of wanted.slice(same)) html += `<${tag}>`;
+    open = wanted;
+  };
+  for (const run of runs) {
+    change(tagsOf(run));
+    html += escapeText(run.text);
+  }
+  change([]);
+  return html;
+}
+
+function tagsOf(run: Run): string[] {
+  if (run.code) return ['code'];
+  const tags: string[] = [];
+  if (run.href !== undefined) tags.push(`a href="${escapeAttribute(run.href)}"`);
+  if (run.bold) tags.push('b');
+  if (run.italic) tags.push('i');
+  if (run.strike) tags.push('s');
+  return tags;
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function escapeAttribute(text: string): string {
+  return escapeText(text).replaceAll('"', '&quot;');
+}

@@ -1,0 +1,143 @@
+/**
+ * Telegram's Update, read loosely: fields of the wrong type count as missing (design of providers §2). What an update is decides its way:
+ * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (spec 02; spec 03, D32).
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '#libs/json';
+import { readWebhookBody } from '#libs/receipts';
+
+/** A message that the agent answers. */
+export interface Question {
+  readonly kind: 'question';
+  readonly chatId: number;
+  readonly chatType: 'private' | 'group' | 'supergroup';
+  readonly messageId: number | undefined;
+  /** Set for a message in a topic only: elsewhere the platform refuses it. */
+  readonly topicId: number | undefined;
+  readonly senderId: number | undefined;
+  readonly text: string;
+  readonly entities: readonly Entity[];
+}
+
+/** Part of a text that means something; offsets in UTF-16 units. */
+export interface Entity {
+  readonly type: string;
+  readonly offset: number;
+  readonly length: number;
+  /** Of a `text_mention`. */
+  readonly userId: number | undefined;
+}
+
+/** A group has become a supergroup: told in the group (`to` is set there) and in the supergroup alike. */
+export interface Migration {
+  readonly kind: 'migration';
+  /** The chat whose queue works the update. */
+  readonly chatId: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export type UpdateContent = Question | Migration | { readonly kind: 'other' };
+
+export interface Update {
+  readonly updateId: number;
+  /** The field that is set, e.g. `message`; `unknown` when none is. */
+  readonly field: string;
+  readonly chatId: number | undefined;
+  readonly senderId: number | undefined;
+  readonly content: UpdateContent;
+}
+
+export type Verdict =
+  | {
+      readonly kind: 'rejected';
+      readonly outcome: 'rejected_too_large' | 'rejected_secret' | 'rejected_unreadable';
+      readonly message: string;
+    }
+  | { readonly kind: 'update'; readonly update: Update };
+
+/** The secret as it arrived: HMAC-SHA256 of the header under the delivery's id; null = no header. */
+export interface SecretDigest {
+  readonly deliveryId: string;
+  readonly digest: string | null;
+}
+
+const answeredChats = ['private', 'group', 'supergroup'] as const;
+
+/** What a webhook is. `secret` undefined = the agent has none, so none is checked (D31). */
+export function judgeUpdate(body: Buffer | null, given: SecretDigest, secret: string | undefined): Verdict {
+  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
+  if (secret !== undefined && !isSecret(given, secret)) {
+    return { kind: 'rejected', outcome: 'rejected_secret', message: 'X-Telegram-Bot-Api-Secret-Token is not the one of the agent.' };
+  }
+  const update = readUpdate(body);
+  if (update === undefined) {
+    return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no Update: a JSON object with an update_id.' };
+  }
+  return { kind: 'update', update };
+}
+
+/** Compared in constant time, whatever was sent. */
+export function isSecret({ deliveryId, digest }: SecretDigest, secret: string): boolean {
+  const wanted = createHmac('sha256', deliveryId).update(secret).digest();
+  const given = Buffer.from(/^[0-9a-f]{64}$/.test(digest ?? '') ? (digest ?? '') : '', 'hex');
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+export function readUpdate(body: Buffer): Update | undefined {
+  const document = readWebhookBody(body);
+  const updateId = document === undefined ? undefined : readInteger(document['update_id']);
+  if (document === undefined || updateId === undefined) return undefined;
+  const field = Object.keys(document).find((key) => key !== 'update_id' && isJsonObject(document[key])) ?? 'unknown';
+  const inner = document[field];
+  const chat = isJsonObject(inner) ? inner['chat'] : undefined;
+  const chatId = isJsonObject(chat) ? readInteger(chat['id']) : undefined;
+  const sender = isJsonObject(inner) ? inner['from'] : undefined;
+  const senderId = isJsonObject(sender) ? readInteger(sender['id']) : undefined;
+  const message = document['message'];
+  const content: UpdateContent = isJsonObject(message) ? readMessage(message) : { kind: 'other' };
+  return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, content };
+}
+
+function readMessage(message: JsonObject): UpdateContent {
+  const other = { kind: 'other' } as const;
+  const chat = message['chat'];
+  if (!isJsonObject(chat)) return other;
+  const chatId = readInteger(chat['id']);
+  const chatType = answeredChats.find((type) => type === chat['type']);
+  if (chatId === undefined) return other;
+  const to = readInteger(message['migrate_to_chat_id']);
+  if (to !== undefined && to !== chatId) return { kind: 'migration', chatId, from: chatId, to };
+  const from = readInteger(message['migrate_from_chat_id']);
+  if (from !== undefined && from !== chatId) return { kind: 'migration', chatId, from, to: chatId };
+  const { text } = message;
+  const sender = isJsonObject(message['from']) ? message['from'] : undefined;
+  if (chatType === undefined || typeof text !== 'string' || text.trim() === '') return other;
+  // A channel's posts, copied into its discussion group, are no questions either.
+  if (sender?.['is_bot'] === true || message['is_automatic_forward'] === true) return other;
+  return {
+    kind: 'question',
+    chatId,
+    chatType,
+    messageId: readInteger(message['message_id']),
+    topicId: message['is_topic_message'] === true ? readInteger(message['message_thread_id']) : undefined,
+    senderId: sender === undefined ? undefined : readInteger(sender['id']),
+    text,
+    entities: readEntities(message['entities']),
+  };
+}
+
+function readEntities(value: unknown): Entity[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(isJsonObject).flatMap((entity) => {
+    const { type, user } = entity;
+    const [offset, length] = [readInteger(entity['offset']), readInteger(entity['length'])];
+    if (typeof type !== 'string' || offset === undefined || length === undefined || offset < 0 || length <= 0) return [];
+    return [{ type, offset, length, userId: isJsonObject(user) ? readInteger(user['id']) : undefined }];
+  });
+}
+
+/** Numbers of chats have up to 52 bits: a double holds them. */
+function readInteger(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}

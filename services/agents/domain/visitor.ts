@@ -1,0 +1,19 @@
+/** Visitors have no account: their id is the secret that opens their thread (spec 03, D33a). */
+import { randomBytes } from 'node:crypto';
+
+const shape = /^[A-Za-z0-9_-]{32}$/;
+
+/** 192 random bits as 32 base64url characters. */
+export function createVisitorId(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/** True for text that could be an id made by {@link createVisitorId}. */
+export function isVisitorId(text: string): boolean {
+  return shape.test(text);
+}
+
+/** Key of a visitor's thread (spec 02, AgentChatOut). */
+export function visitorThreadKey(visitorId: string, agentId: number): string {
+  return `web:visitor:${visitorId}:agent:${agentId}`;
+}

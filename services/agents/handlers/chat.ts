@@ -1,0 +1,73 @@
+/** `agents.chat.send`: the checks of a visitor's message in their order, then the turn (spec 02; spec 03, D33a). */
+import { AppError, notFound, unavailable } from '#libs/errors';
+import type { Handler } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { agents } from '../contract.ts';
+import { visitorThreadKey } from '../domain/visitor.ts';
+import { findAgent } from '../repositories/agents.ts';
+import { admitMessage } from '../repositories/rate-limit.ts';
+import type { ChatRuntime } from '../runtime/chat.ts';
+import { TurnFailure } from '../runtime/turn-failure.ts';
+
+export interface ChatHandlerDependencies {
+  readonly db: Database;
+  /** Undefined when no language model is configured. */
+  readonly runtime: ChatRuntime | undefined;
+  /** Messages per minute of one visitor from one address; 0 = no limit. */
+  readonly messagesPerMinute: number;
+  /** Aborts when the service stops and can wait no longer. */
+  readonly stopping: AbortSignal;
+}
+
+/** Time in which an answer must be ready before the caller gives up. */
+const answerMarginMs = 1_000;
+
+export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof agents.rpcs.sendChatMessage> {
+  const { db, runtime, messagesPerMinute } = deps;
+
+  /** An address without a known visitor counts by itself, so that leaving the id out does not lift the limit. */
+  async function admit(agentId: number, visitorId: string, ip: string): Promise<void> {
+    if (messagesPerMinute === 0) return;
+    const { admitted, retryAfter } = await admitMessage(db, `${agentId}:${visitorId}:${ip}`, messagesPerMinute);
+    if (admitted) return;
+    throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
+  }
+
+  return async (request, context) => {
+    const agent = await findAgent(db, request.agent_slug);
+    if (agent === undefined) throw notFound();
+    if (request.body.trim() === '') throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
+    if (runtime === undefined) throw unavailable('Agent runtime is not configured');
+    const thread = await runtime.findThread(agent, request.visitor_id);
+    await admit(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip);
+    const deadlineMs = context.deadlineMs - answerMarginMs;
+    const timeout = AbortSignal.timeout(Math.max(0, deadlineMs - Date.now()));
+    const key = visitorThreadKey(thread.visitorId, agent.id);
+    const turn = await runtime
+      .takeTurn({
+        agent,
+        thread: { key, channel: 'web', visitorId: thread.visitorId },
+        opening: thread.kind === 'known' ? 'existing' : 'new',
+        body: request.body,
+        deadlineMs,
+        signal: AbortSignal.any([timeout, deps.stopping]),
+        logger: context.logger,
+      })
+      .catch(rethrowFailure);
+    // The message that opened the thread counts for its visitor too.
+    if (thread.kind === 'new') await admit(agent.id, thread.visitorId, request.ip).catch(() => undefined);
+    return {
+      visitor_id: thread.visitorId,
+      thread_key: key,
+      human_html: turn.humanHtml,
+      agent_html: turn.agentHtml,
+      created_at: turn.createdAt.replace(/Z$/, '+00:00'),
+    };
+  };
+}
+
+function rethrowFailure(error: unknown): never {
+  if (!(error instanceof TurnFailure)) throw error;
+  const base = unavailable('The agent cannot answer now; nothing was recorded');
+  throw new AppError({ ...base.toBody(), details: { retry_after: error.retryAfter } }, { cause: error });
+}

@@ -1,0 +1,86 @@
+/** Receipts of messaging updates for the admin CLI (spec 03, D20, D33b). */
+import { appError, notFound } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import { type CallContext, type Handlers, rawJson } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import type { agents } from '../contract.ts';
+import { readUpdate, type Update } from '../domain/telegram-update.ts';
+import { findMessagingAgent, type MessagingAgent } from '../repositories/agents.ts';
+import {
+  findReceipt,
+  findReceiptByKey,
+  findReceiptDetails,
+  type ReceiptRow,
+  renderReceipts,
+  reopenReceipt,
+  resumeReceipt,
+} from '../repositories/receipts.ts';
+import { openChat } from '../repositories/telegram-chats.ts';
+import { clearSends, repeatSends } from '../repositories/telegram-sends.ts';
+import { admitUpdate, startChat, updateKey } from '../workers/update-intake.ts';
+
+type ReceiptHandlers = Pick<Handlers<typeof agents>, 'listReceipts' | 'showReceipt' | 'replayReceipt'>;
+
+interface Replay {
+  readonly row: ReceiptRow;
+  readonly agent: MessagingAgent;
+  readonly update: Update;
+  readonly origin: Pick<CallContext, 'requestId' | 'traceparent'>;
+}
+
+const defaultLimit = 100;
+/** Their secret was wrong, or there was none to compare it with. */
+const untrusted = new Set(['rejected_secret', 'agent_not_found']);
+
+export function createReceiptHandlers({ db, jobs }: { db: Database; jobs: Jobs<typeof agents> }): ReceiptHandlers {
+  return {
+    listReceipts: async ({ outcome, limit }) => rawJson(`{"items":${await renderReceipts(db, outcome, limit ?? defaultLimit)}}`),
+    showReceipt: async ({ id }) => {
+      const row = await findReceiptDetails(db, id);
+      if (row === undefined) throw notFound();
+      const { body, sends, ...receipt } = row;
+      const shown = { ...receipt, body: body === null ? null : body.toString('utf8') };
+      return rawJson(`${JSON.stringify(shown).slice(0, -1)},"sends":${sends}}`);
+    },
+    replayReceipt: async ({ id, trust }, { requestId, traceparent }) => {
+      const row = await findReceipt(db, id);
+      if (row === undefined) throw notFound();
+      const update = row.body === null ? undefined : readUpdate(row.body);
+      if (update === undefined) throw appError('conflict', 'receipt_without_body', 'The update was not kept.');
+      const agent = await findMessagingAgent(db, row.agent_id === null ? { slug: row.agent_slug } : { id: row.agent_id });
+      if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${row.agent_slug}"`);
+      if (untrusted.has(row.outcome) && agent.webhook_secret !== null && trust !== true) {
+        throw appError(
+          'conflict',
+          'receipt_not_trusted',
+          'Its secret was not the one of the agent; say that you trust it to work it all the same.',
+        );
+      }
+      const jobId = await jobs.transaction((tx) => replay(tx, jobs, { row, agent, update, origin: { requestId, traceparent } }));
+      return { id, job_id: jobId ?? null };
+    },
+  };
+}
+
+/** What was answered stays so; a reply that did not surely arrive is sent again; everything else is worked from the start. */
+async function replay(tx: Tx, jobs: Jobs<typeof agents>, { row, agent, update, origin }: Replay): Promise<string | undefined> {
+  const { content } = update;
+  const chat = content.kind === 'other' ? undefined : await openChat(tx, agent.id, content.chatId);
+  if (row.outcome === 'answered') return undefined;
+  if (chat !== undefined && (row.outcome === 'pending' || row.outcome === 'answering')) return await startChat(tx, jobs, chat, origin);
+  if (chat !== undefined && row.settles_as === 'answered' && row.reply_html !== null) {
+    if (!(await repeatSends(tx, row.id))) return undefined;
+    await resumeReceipt(tx, row.id);
+    return await startChat(tx, jobs, chat, origin);
+  }
+  const dedupeKey = updateKey(agent.id, update.updateId);
+  const twin = await findReceiptByKey(tx, dedupeKey);
+  if (twin !== undefined && twin !== row.id) return undefined;
+  await clearSends(tx, row.id);
+  const store = async (facts: { chatId?: number | undefined; chat?: number | undefined; outcome: string }) => {
+    const as = { agentId: agent.id, kind: update.field, updateId: update.updateId, senderId: update.senderId, dedupeKey };
+    await reopenReceipt(tx, row.id, { ...as, chatId: facts.chatId, chat: facts.chat, outcome: facts.outcome });
+    return { id: row.id, is_new: true };
+  };
+  return await admitUpdate(tx, jobs, { agent, update, origin, store });
+}

@@ -1,0 +1,138 @@
+/**
+ * `agents.workspace.apply`: the `agents` list of a workspace file (architecture §7; spec 03, D33e). A field that an item does not
+ * name stays as it is; null empties it. Secrets are compared and stored, never shown.
+ */
+import { appError } from '#libs/errors';
+import { findJsonProblem, isJsonObject } from '#libs/json';
+import type { Handler } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import { compileSchemaForAll } from '#libs/schema';
+import type { Static } from '#libs/contract';
+import { AgentItem, type agents } from '../contract.ts';
+import { compareJson, insertAgent, listAgents, lockAgents, type StoredAgent, updateAgent } from '../repositories/agents.ts';
+
+type Item = Static<typeof AgentItem>;
+interface Problem {
+  path: (string | number)[];
+  message: string;
+}
+interface Change {
+  list: string;
+  key: string;
+  action: 'create' | 'update';
+  fields: { field: string; old: unknown; new: unknown }[];
+}
+interface Tally {
+  created: number;
+  updated: number;
+  unchanged: number;
+  ids: Record<string, number>;
+  diff: Change[];
+}
+
+const hidden = '(hidden)';
+
+export function createWorkspaceHandler(db: Database): Handler<typeof agents.rpcs.applyWorkspace> {
+  const checkItem = compileSchemaForAll(AgentItem);
+  return async ({ agents: given, dry_run: dryRun }) => {
+    const problems = given.flatMap((item, index) => findProblems(checkItem, item, index));
+    problems.push(...findRepeatedSlugs(given));
+    if (problems.length > 0) throw appError('bad_request', 'invalid_workspace', 'The agents have problems', { problems });
+    const items = given as Item[];
+    const tally: Tally = { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [] };
+    await db.transaction(async (tx) => {
+      Object.assign(tally, { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [] });
+      await lockAgents(tx);
+      const stored = new Map(
+        (
+          await listAgents(
+            tx,
+            items.map((item) => item.slug),
+          )
+        ).map((agent) => [agent.slug, agent]),
+      );
+      for (const item of items) await applyItem(tx, item, stored.get(item.slug), dryRun, tally);
+    });
+    return { ...tally, ids: { agents: tally.ids } };
+  };
+}
+
+async function applyItem(tx: Tx, item: Item, stored: StoredAgent | undefined, dryRun: boolean, tally: Tally): Promise<void> {
+  const wanted = {
+    slug: item.slug,
+    name: item.name,
+    prompt: item.prompt === undefined ? (stored?.prompt ?? '') : (item.prompt ?? ''),
+    infos: item.infos === undefined ? (stored?.infos ?? '{}') : JSON.stringify(item.infos ?? {}),
+    config: item.config === undefined ? (stored?.config ?? '{}') : JSON.stringify(item.config ?? {}),
+  };
+  if (stored === undefined) {
+    tally.created++;
+    const fields = [
+      { field: 'name', old: null, new: wanted.name },
+      { field: 'prompt', old: null, new: wanted.prompt },
+      { field: 'infos', old: null, new: item.infos ?? {} },
+      { field: 'config', old: null, new: hidden },
+    ];
+    tally.diff.push({ list: 'agents', key: item.slug, action: 'create', fields });
+    if (!dryRun) tally.ids[item.slug] = await insertAgent(tx, wanted);
+    return;
+  }
+  tally.ids[item.slug] = stored.id;
+  const { infosEqual, configEqual } = await compareJson(tx, stored, wanted);
+  const fields = [
+    ...(stored.name === wanted.name ? [] : [{ field: 'name', old: stored.name, new: wanted.name }]),
+    ...(stored.prompt === wanted.prompt ? [] : [{ field: 'prompt', old: stored.prompt, new: wanted.prompt }]),
+    ...(infosEqual ? [] : [{ field: 'infos', old: JSON.parse(stored.infos) as unknown, new: item.infos ?? {} }]),
+    ...(configEqual ? [] : [{ field: 'config', old: hidden, new: hidden }]),
+  ];
+  if (fields.length === 0) {
+    tally.unchanged++;
+    return;
+  }
+  tally.updated++;
+  tally.diff.push({ list: 'agents', key: item.slug, action: 'update', fields });
+  if (!dryRun) await updateAgent(tx, { ...wanted, id: stored.id });
+}
+
+function findProblems(check: ReturnType<typeof compileSchemaForAll>, item: unknown, index: number): Problem[] {
+  const json = findJsonProblem(item);
+  if (json !== undefined) return [{ path: [index, ...json.path], message: jsonMessages[json.kind] }];
+  const broken = check(item).map(({ path, keyword, params, message }) => {
+    const property = keyword === 'additionalProperties' ? String(params['additionalProperty']) : undefined;
+    return property === undefined
+      ? { path: [index, ...path], message }
+      : { path: [index, ...path, property], message: 'is not a field of an agent' };
+  });
+  // One unknown type of a nullable field is reported by every branch of its union; the first says enough.
+  const unique = broken.filter((problem, at) => broken.findIndex((other) => String(other.path) === String(problem.path)) === at);
+  return unique.length > 0 ? unique : findMessagingProblems(item as Item, index);
+}
+
+/** The messaging settings that the runtime relies on are strings when they are there. */
+function findMessagingProblems(item: Item, index: number): Problem[] {
+  const messaging = item.config?.['messaging'];
+  if (messaging === undefined || messaging === null) return [];
+  if (!isJsonObject(messaging)) return [{ path: [index, 'config', 'messaging'], message: 'must be an object' }];
+  return ['bot_token', 'webhook_secret', 'echo_channel']
+    .filter((key) => messaging[key] !== undefined && messaging[key] !== null && typeof messaging[key] !== 'string')
+    .map((key) => ({ path: [index, 'config', 'messaging', key], message: 'must be a string' }));
+}
+
+function findRepeatedSlugs(items: readonly unknown[]): Problem[] {
+  const seen = new Set<unknown>();
+  return items.flatMap((item, index) => {
+    const slug = isJsonObject(item) ? item['slug'] : undefined;
+    if (slug === undefined || !seen.has(slug)) {
+      seen.add(slug);
+      return [];
+    }
+    return [{ path: [index, 'slug'], message: 'is used by an earlier agent too' }];
+  });
+}
+
+const jsonMessages = {
+  depth: 'is nested too deeply',
+  null_character: 'contains U+0000',
+  lone_surrogate: 'contains half of a character',
+  number_range: 'is a number out of range',
+} as const;

@@ -1,0 +1,42 @@
+/** The messaging side of the service: its intake, its jobs and what operators do with it, put together. */
+import { createOutbound } from '#libs/outbound';
+import type { Metrics } from '#libs/telemetry';
+import type { AgentsConfig } from './config.ts';
+import { createBotWebhookHandlers } from './handlers/bot-webhook.ts';
+import { createReceiptHandlers } from './handlers/receipts.ts';
+import { countReceipts } from './repositories/receipts.ts';
+import type { ChatRuntime } from './runtime/chat.ts';
+import { createBotApi } from './telegram/bot-api.ts';
+import { createIntakeOrder } from './telegram/intake-order.ts';
+import { createEchoWorker } from './workers/echo-update.ts';
+import { type IntakeDependencies, startUpdateIntake } from './workers/update-intake.ts';
+import { createChatWorker } from './workers/work-chat.ts';
+import { agents } from './contract.ts';
+
+export interface MessagingDependencies extends IntakeDependencies {
+  readonly config: AgentsConfig;
+  readonly metrics: Metrics;
+  /** Undefined when no language model is configured: chats are told so. */
+  readonly runtime: ChatRuntime | undefined;
+}
+
+export function createMessaging(deps: MessagingDependencies) {
+  const { db, bus, jobs, config, metrics, runtime } = deps;
+  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, baseUrls: [config.TELEGRAM_API_ROOT] });
+  const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
+  metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
+    const rows = await countReceipts(db);
+    gauge.reset();
+    for (const { outcome, count } of rows) gauge.set({ source: 'telegram', outcome }, count);
+  });
+  return {
+    handlers: { ...createReceiptHandlers({ db, jobs }), ...createBotWebhookHandlers({ db, bot }) },
+    workers: {
+      workChat: createChatWorker({ db, jobs, bot, runtime, order: createIntakeOrder(bus, agents.consumers.updates.durable) }),
+      echoUpdate: createEchoWorker({ db, bot }),
+    },
+    /** Begins to take updates; stop it before the jobs. */
+    startIntake: () => startUpdateIntake(deps),
+    close: () => outbound.close(),
+  };
+}

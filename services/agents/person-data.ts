@@ -1,0 +1,17 @@
+/** Contract: what a person wrote to agents and was answered, for `people export` of the admin CLI. */
+import { rpc, Type } from '#libs/contract';
+
+/** To be spread into the contract of the service. */
+export const personDataRpcs = {
+  exportPerson: rpc({
+    subject: 'agents.people.export',
+    summary: 'One page of the messages of one person with all agents: as visitors, in private chats, and what they asked in groups.',
+    request: Type.Object({
+      visitor_ids: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 }),
+      telegram_user_ids: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100 }),
+      after: Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' }),
+    }),
+    reply: Type.Object({ items: Type.Array(Type.Unknown()), next: Type.Union([Type.Integer(), Type.Null()]) }),
+    timeoutMs: 60_000,
+  }),
+} as const;

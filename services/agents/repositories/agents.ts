@@ -1,0 +1,100 @@
+/** Agent records. JSON stays text on its way, so that numbers keep every digit (spec 03 §1). */
+import { type Queryable, statement, type Tx } from '#libs/orm';
+
+export interface Agent {
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  readonly prompt: string;
+}
+
+const findAgentStatement = statement('agents.find', `select id, slug, name, prompt from agents.agents where slug = $1`);
+const renderAgentStatement = statement('agents.render', `select slug, name, prompt, infos from agents.agents where slug = $1`);
+const findMessagingStatement = statement(
+  'agents.find-messaging',
+  `select id, slug, name, prompt, nullif(config #>> '{messaging,bot_token}', '') as bot_token,
+     nullif(config #>> '{messaging,webhook_secret}', '') as webhook_secret, nullif(config #>> '{messaging,echo_channel}', '') as echo_channel
+   from agents.agents where ($1::text is null or slug = $1) and ($2::integer is null or id = $2) and ($1 is not null or $2 is not null)`,
+);
+/** Serialises applications of workspace files. */
+const lockAgentsStatement = statement('agents.lock', `lock table agents.agents in share row exclusive mode`);
+const listForUpdateStatement = statement(
+  'agents.list-by-slug',
+  `select id, slug, name, prompt, infos, config from agents.agents where slug = any($1::text[])`,
+);
+const equalStatement = statement('agents.compare', `select $1::jsonb = $2::jsonb as infos_equal, $3::jsonb = $4::jsonb as config_equal`);
+const insertAgentStatement = statement(
+  'agents.insert',
+  `insert into agents.agents (slug, name, prompt, infos, config) values ($1, $2, $3, $4::jsonb, $5::jsonb) returning id`,
+);
+const updateAgentStatement = statement(
+  'agents.update',
+  `update agents.agents set name = $2, prompt = $3, infos = $4::jsonb, config = $5::jsonb, updated_at = clock_timestamp() where id = $1`,
+);
+
+/** An agent as stored; `infos` and `config` are JSON text. */
+export interface StoredAgent extends Agent {
+  readonly infos: string;
+  readonly config: string;
+}
+
+export async function findAgent(db: Queryable, slug: string): Promise<Agent | undefined> {
+  if (slug.includes('\0')) return undefined;
+  const [row] = await db.query<Agent>(findAgentStatement, [slug]);
+  return row;
+}
+
+/** An agent with its settings for the messaging platform; empty ones count as absent. The token and the secret never leave the service. */
+export interface MessagingAgent extends Agent {
+  readonly bot_token: string | null;
+  readonly webhook_secret: string | null;
+  readonly echo_channel: string | null;
+}
+
+export async function findMessagingAgent(db: Queryable, by: { slug: string } | { id: number }): Promise<MessagingAgent | undefined> {
+  if ('slug' in by && by.slug.includes('\0')) return undefined;
+  const [row] = await db.query<MessagingAgent>(findMessagingStatement, 'slug' in by ? [by.slug, null] : [null, by.id]);
+  return row;
+}
+
+/** AgentOut as JSON text. */
+export async function renderAgent(db: Queryable, slug: string): Promise<string | undefined> {
+  if (slug.includes('\0')) return undefined;
+  const [row] = await db.query<Omit<StoredAgent, 'id' | 'config'>>(renderAgentStatement, [slug]);
+  if (row === undefined) return undefined;
+  const { infos, ...rest } = row;
+  return `${JSON.stringify(rest).slice(0, -1)},"infos":${infos}}`;
+}
+
+/** Until the end of the transaction nobody else applies agents. */
+export async function lockAgents(tx: Tx): Promise<void> {
+  await tx.query(lockAgentsStatement);
+}
+
+export async function listAgents(tx: Queryable, slugs: readonly string[]): Promise<StoredAgent[]> {
+  return await tx.query<StoredAgent>(listForUpdateStatement, [slugs]);
+}
+
+/** Compares JSON by value: order of keys and notation of numbers do not count. */
+export async function compareJson(
+  tx: Queryable,
+  stored: Pick<StoredAgent, 'infos' | 'config'>,
+  wanted: Pick<StoredAgent, 'infos' | 'config'>,
+): Promise<{ infosEqual: boolean; configEqual: boolean }> {
+  const rows = await tx.query<{ infos_equal: boolean; config_equal: boolean }>(equalStatement, [
+    stored.infos,
+    wanted.infos,
+    stored.config,
+    wanted.config,
+  ]);
+  return { infosEqual: rows[0]?.infos_equal === true, configEqual: rows[0]?.config_equal === true };
+}
+
+export async function insertAgent(tx: Tx, agent: Omit<StoredAgent, 'id'>): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(insertAgentStatement, [agent.slug, agent.name, agent.prompt, agent.infos, agent.config]);
+  return (row as { id: number }).id;
+}
+
+export async function updateAgent(tx: Tx, agent: StoredAgent): Promise<void> {
+  await tx.query(updateAgentStatement, [agent.id, agent.name, agent.prompt, agent.infos, agent.config]);
+}

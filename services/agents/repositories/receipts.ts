@@ -1,0 +1,241 @@
+/** Receipts of messaging updates and the sends of their replies (spec 03, D20, D32, D33b). */
+import { type Queryable, statement, type Tx } from '#libs/orm';
+
+const columns = `r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
+  r.message, r.deliveries, iso_utc(r.processed_at) as processed_at`;
+
+/** `is_new` is false for a repeated update. The same delivery, delivered again by the broker, is not counted again. */
+const insertStatement = statement(
+  'receipts.insert',
+  `insert into agents.webhook_receipts as r
+     (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, kind, chat_id, sender_id, chat, body, outcome,
+      message, processed_at)
+   values ($1, $2, $3::timestamptz, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, case when $13 = 'pending' then null else clock_timestamp() end)
+   on conflict (dedupe_key) do update
+     set deliveries = r.deliveries + (r.delivery_id <> excluded.delivery_id)::integer, delivery_id = excluded.delivery_id
+   returning r.id, (r.xmax = 0) as is_new`,
+);
+const listStatement = statement(
+  'receipts.list',
+  `select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
+     select ${columns} from agents.webhook_receipts r
+     where $1::text is null or r.outcome = $1 order by r.received_at desc, r.id desc limit $2
+   ) rows`,
+);
+const showStatement = statement(
+  'receipts.show',
+  `select ${columns}, r.body, coalesce((
+     select json_agg(json_build_object('part', s.part, 'status', s.status, 'chat_id', s.chat_id, 'message_id', s.message_id, 'error', s.error,
+       'updated_at', iso_utc(s.updated_at)) order by s.part)
+     from agents.telegram_sends s where s.receipt_id = r.id), '[]')::text as sends
+   from agents.webhook_receipts r where r.id = $1`,
+);
+const getStatement = statement(
+  'receipts.get',
+  `select id, agent_slug, agent_id, update_id, chat_id, chat, body, outcome, message, settles_as, reply_html, echo, kind,
+     clock_timestamp() - stored_at > interval '24 hours' as expired
+   from agents.webhook_receipts where id = $1`,
+);
+const nextStatement = statement(
+  'receipts.next-of-chat',
+  `select id, stream_sequence, clock_timestamp() - stored_at > interval '30 seconds' as waited
+   from agents.webhook_receipts where chat = $1 and outcome in ('pending', 'answering') order by update_id, id limit 1`,
+);
+const planStatement = statement(
+  'receipts.plan-reply',
+  `with receipt as (
+     update agents.webhook_receipts set outcome = 'answering', settles_as = $2, message = $3, reply_html = $4 where id = $1 returning id
+   )
+   insert into agents.telegram_sends (receipt_id, part) select receipt.id, part from receipt, generate_series(1, $5::integer) as part
+   on conflict do nothing`,
+);
+const settleStatement = statement(
+  'receipts.settle',
+  `update agents.webhook_receipts set outcome = $2, message = $3, processed_at = clock_timestamp() where id = $1`,
+);
+const reopenStatement = statement(
+  'receipts.reopen',
+  `update agents.webhook_receipts set agent_id = $2, kind = $3, chat_id = $4, chat = $5, update_id = $6, sender_id = $7, outcome = $9, message = null,
+     dedupe_key = $8, processed_at = null, echo = null, reply_html = null, settles_as = null,
+     stored_at = clock_timestamp() where id = $1`,
+);
+const resumeStatement = statement(
+  'receipts.resume',
+  `update agents.webhook_receipts set outcome = 'answering', processed_at = null, stored_at = clock_timestamp() where id = $1`,
+);
+const takeEchoStatement = statement(
+  'receipts.take-echo',
+  `update agents.webhook_receipts set echo = 'sending' where id = $1 and echo is null returning 1`,
+);
+const endEchoStatement = statement(
+  'receipts.end-echo',
+  `update agents.webhook_receipts set echo = $2,
+     outcome = case when outcome = 'pending' then $3 else outcome end, message = coalesce($4, message),
+     processed_at = coalesce(processed_at, clock_timestamp())
+   where id = $1`,
+);
+const findKeyStatement = statement('receipts.find-key', `select id from agents.webhook_receipts where dedupe_key = $1`);
+const countStatement = statement(
+  'receipts.count',
+  `select outcome, count(*) as count from agents.webhook_receipts where received_at > clock_timestamp() - interval '1 day' group by outcome`,
+);
+/** $1 agent, $2 chat, $3 sender; null = any. */
+const eraseStatement = statement(
+  'receipts.erase',
+  `update agents.webhook_receipts r set body = null, reply_html = null
+   where ($1::integer is null or r.agent_id = $1) and ($2::bigint is null or r.chat_id = $2) and ($3::bigint is null or r.sender_id = $3 or r.chat_id = $3)`,
+);
+
+export interface NewReceipt {
+  readonly dedupeKey: string;
+  readonly deliveryId: string;
+  readonly receivedAt: string;
+  readonly streamSequence: number;
+  readonly agentSlug: string;
+  readonly agentId?: number | undefined;
+  readonly updateId?: number | undefined;
+  readonly kind?: string | undefined;
+  readonly chatId?: number | undefined;
+  readonly senderId?: number | undefined;
+  /** Row of the chat whose queue works it. */
+  readonly chat?: number | undefined;
+  readonly body: Buffer | null;
+  readonly outcome: string;
+  readonly message?: string | undefined;
+}
+
+export interface ReceiptRow {
+  readonly id: number;
+  readonly agent_slug: string;
+  readonly agent_id: number | null;
+  readonly update_id: number | null;
+  readonly chat_id: number | null;
+  readonly chat: number | null;
+  readonly kind: string | null;
+  readonly body: Buffer | null;
+  readonly outcome: string;
+  readonly message: string | null;
+  readonly settles_as: string | null;
+  readonly reply_html: string | null;
+  readonly echo: 'sending' | 'sent' | 'failed' | null;
+  /** Too old to be answered: nobody waits any more. */
+  readonly expired: boolean;
+}
+
+/** What decides whether the next update of a chat may be worked. */
+export interface NextReceipt {
+  readonly id: number;
+  readonly stream_sequence: number;
+  readonly waited: boolean;
+}
+
+export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<{ id: number; is_new: boolean }> {
+  const [row] = await tx.query<{ id: number; is_new: boolean }>(insertStatement, [
+    receipt.dedupeKey,
+    receipt.deliveryId,
+    receipt.receivedAt,
+    receipt.streamSequence,
+    receipt.agentSlug,
+    receipt.agentId ?? null,
+    receipt.updateId ?? null,
+    receipt.kind ?? null,
+    receipt.chatId ?? null,
+    receipt.senderId ?? null,
+    receipt.chat ?? null,
+    receipt.body,
+    receipt.outcome,
+    receipt.message ?? null,
+  ]);
+  return row as { id: number; is_new: boolean };
+}
+
+/** JSON text of a list. */
+export async function renderReceipts(db: Queryable, outcome: string | undefined, limit: number): Promise<string> {
+  const [row] = await db.query<{ json: string }>(listStatement, [outcome ?? null, limit]);
+  return row?.json ?? '[]';
+}
+
+/** Columns as in the contract; `sends` is JSON text. */
+export async function findReceiptDetails(
+  db: Queryable,
+  id: number,
+): Promise<(Record<string, unknown> & { body: Buffer | null; sends: string }) | undefined> {
+  const [row] = await db.query<Record<string, unknown> & { body: Buffer | null; sends: string }>(showStatement, [id]);
+  return row;
+}
+
+export async function findReceipt(db: Queryable, id: number): Promise<ReceiptRow | undefined> {
+  const [row] = await db.query<ReceiptRow>(getStatement, [id]);
+  return row;
+}
+
+export async function findReceiptByKey(db: Queryable, dedupeKey: string): Promise<number | undefined> {
+  const [row] = await db.query<{ id: number }>(findKeyStatement, [dedupeKey]);
+  return row?.id;
+}
+
+/** The first update of a chat that is not over. */
+export async function findNextReceipt(db: Queryable, chat: number): Promise<NextReceipt | undefined> {
+  const [row] = await db.query<NextReceipt>(nextStatement, [chat]);
+  return row;
+}
+
+/** The reply is decided and will be sent in `parts`; when all are, the receipt settles as told. */
+export async function planReply(
+  tx: Queryable,
+  receiptId: number,
+  plan: { settlesAs: string; message: string | null; replyHtml: string; parts: number },
+): Promise<void> {
+  await tx.query(planStatement, [receiptId, plan.settlesAs, plan.message, plan.replyHtml, plan.parts]);
+}
+
+export async function settleReceipt(tx: Queryable, receiptId: number, outcome: string, message: string | null): Promise<void> {
+  await tx.query(settleStatement, [receiptId, outcome, message]);
+}
+
+/** Makes an update that was judged before wait again, under what it is now. */
+export async function reopenReceipt(
+  tx: Tx,
+  id: number,
+  as: {
+    agentId: number;
+    kind: string;
+    chatId: number | undefined;
+    chat: number | undefined;
+    updateId: number;
+    senderId: number | undefined;
+    dedupeKey: string;
+    outcome: string;
+  },
+): Promise<void> {
+  const values = [id, as.agentId, as.kind, as.chatId ?? null, as.chat ?? null, as.updateId, as.senderId ?? null, as.dedupeKey, as.outcome];
+  await tx.query(reopenStatement, values);
+}
+
+/** Its reply is sent on. */
+export async function resumeReceipt(tx: Tx, id: number): Promise<void> {
+  await tx.query(resumeStatement, [id]);
+}
+
+/** False when it was taken before: an echo is tried once. */
+export async function takeEcho(db: Queryable, receiptId: number): Promise<boolean> {
+  return (await db.query(takeEchoStatement, [receiptId])).length > 0;
+}
+
+/** A receipt that waited for nothing but its echo settles with it. */
+export async function endEcho(db: Queryable, receiptId: number, sent: boolean, message: string | null): Promise<void> {
+  await db.query(endEchoStatement, [receiptId, sent ? 'sent' : 'failed', sent ? 'echoed' : 'echo_failed', message]);
+}
+
+/** Receipts of the last day by outcome. */
+export async function countReceipts(db: Queryable): Promise<{ outcome: string; count: number }[]> {
+  return await db.query<{ outcome: string; count: number }>(countStatement);
+}
+
+/** Drops what was said from receipts; what became of the updates stays. */
+export async function eraseReceipts(
+  tx: Tx,
+  target: { agentId?: number | undefined; chatId?: number | undefined; senderId?: number | undefined },
+): Promise<void> {
+  await tx.query(eraseStatement, [target.agentId ?? null, target.chatId ?? null, target.senderId ?? null]);
+}

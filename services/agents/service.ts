@@ -1,0 +1,155 @@
+/** Composition of the agents service: database, bus, language model and the chat runtime. */
+import { createJobs, jobAdminHandlers, type JobTuning } from '#libs/jobs';
+import type { Service } from '#libs/lifecycle';
+import { createLogger, type Logger } from '#libs/logger';
+import { connectBus, createBusMetrics } from '#libs/nats';
+import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
+import { jobsOf, pipelineJobs } from '#libs/pipeline';
+import { createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
+import { createTelemetry } from '#libs/telemetry';
+import { type Clock, systemClock } from '#libs/time';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import type { AgentsConfig } from './config.ts';
+import { agents } from './contract.ts';
+import { createMessagingHtml } from './domain/messaging-html.ts';
+import { createAgentHandlers } from './handlers/agents.ts';
+import { createChatHandler } from './handlers/chat.ts';
+import { createExportPerson } from './handlers/person-data.ts';
+import { createRecordHandlers } from './handlers/record.ts';
+import { createWorkspaceHandler } from './handlers/workspace.ts';
+import { createMessaging } from './messaging.ts';
+import { sweepTickets } from './repositories/tickets.ts';
+import { createChatRuntime } from './runtime/chat.ts';
+import { createMeasuredModel } from './runtime/measured-model.ts';
+import { createModel } from '#libs/openai';
+import { createTurnQueue } from './runtime/turn-queue.ts';
+import { createAgentMemoryJob, createThreadMemoryJob, enqueueThreadMemory } from './workers/memory.ts';
+import { createPublishingSummary } from './workers/publishing-summary.ts';
+import { migrations } from './migrations/index.ts';
+
+export interface AgentsOptions {
+  config: AgentsConfig;
+  logger?: Logger;
+  clock?: Clock;
+  pipeline?: PipelineExtension;
+  /** Times of the machinery; tests that kill processes shorten them. */
+  tuning?: Partial<JobTuning> & { readonly turnLeaseMs?: number };
+}
+
+/** Time that turns under way have to finish when the service stops; after it they answer 503 and record nothing. */
+const turnGraceMs = 15_000;
+const sweepIntervalMs = 300_000;
+
+export async function createService({
+  config,
+  logger: given,
+  clock = systemClock,
+  pipeline,
+  tuning = {},
+}: AgentsOptions): Promise<Service> {
+  const logger = given ?? createLogger({ service: 'agents', level: config.LOG_LEVEL });
+  const db = await createDatabase({
+    url: config.DATABASE_URL,
+    schema: 'agents',
+    poolSize: config.DATABASE_POOL_SIZE,
+    logger,
+    applicationName: 'agents',
+  });
+  const telemetry = createTelemetry({
+    service: 'agents',
+    logger,
+    metricsPort: config.METRICS_PORT,
+    tracing: config,
+    checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
+  });
+  measurePool(telemetry.metrics, db);
+  const bus = await connectBus({
+    url: config.NATS_URL,
+    name: 'agents',
+    prefix: config.NATS_SUBJECT_PREFIX,
+    logger,
+    metrics: createBusMetrics(telemetry.metrics),
+  });
+  const contract = { ...agents, jobs: { ...agents.jobs, ...jobsOf('agents', pipeline?.registry ?? pipelineJobs) } };
+  const jobs = createJobs({ contract, db, bus, logger, metrics: telemetry.metrics, tuning });
+  const stopping = new AbortController();
+  const model = configureModel(config, { db, logger, metrics: telemetry.metrics });
+  const runtime =
+    model === undefined
+      ? undefined
+      : createChatRuntime({
+          db,
+          queue: createTurnQueue({ db, logger, ...(tuning.turnLeaseMs === undefined ? {} : { leaseMs: tuning.turnLeaseMs }) }),
+          model,
+          html: createMessagingHtml(),
+          promptTokens: config.LLM_PROMPT_TOKENS,
+          remember: (tx, threadId) => enqueueThreadMemory(tx, jobs, threadId, config.MEMORY_DELAY_MS),
+        });
+  const messaging = createMessaging({ config, db, bus, jobs, logger, metrics: telemetry.metrics, runtime });
+  let intake: { stop(): Promise<void> } | undefined;
+  let responder: { drain(): Promise<void> } | undefined;
+  let sweeper: NodeJS.Timeout | undefined;
+
+  return {
+    start: async () => {
+      await telemetry.start();
+      await waitForMigrations({ db, schema: 'agents', migrations, logger });
+      await bus.waitForStreams();
+      responder = await bus.serve(agents, {
+        ...jobAdminHandlers(jobs),
+        ...messaging.handlers,
+        ...createAgentHandlers(db),
+        exportPerson: createExportPerson(db),
+        ...createRecordHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS }),
+        applyWorkspace: createWorkspaceHandler(db),
+        sendChatMessage: createChatHandler({
+          db,
+          runtime,
+          messagesPerMinute: config.RATE_LIMIT_CHAT_PER_MINUTE,
+          stopping: stopping.signal,
+        }),
+      });
+      const memory = { db, jobs, model, promptTokens: config.LLM_PROMPT_TOKENS, delayMs: config.MEMORY_DELAY_MS };
+      const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
+      const modelName = config.LLM_SUMMARY_MODEL || config.LLM_MODEL;
+      const summary = createPublishingSummary({ bus, clock, model, modelName, promptTokens: config.LLM_PROMPT_TOKENS });
+      await jobs.work({
+        ...messaging.workers,
+        ...createPipelineWorkers({ bus, jobs, contracts }, [summary, ...(pipeline?.workers ?? [])]),
+        threadMemory: createThreadMemoryJob(memory),
+        agentMemory: createAgentMemoryJob(memory),
+      });
+      intake = await messaging.startIntake();
+      sweeper = setInterval(() => {
+        sweepTickets(db).catch((error: unknown) => logger.warn({ err: error }, 'clean-up failed'));
+      }, sweepIntervalMs);
+      telemetry.started();
+      logger.info({ metricsPort: telemetry.port, runtime: runtime === undefined ? 'not configured' : 'configured' }, 'agents is ready');
+    },
+    stop: async () => {
+      telemetry.draining();
+      clearInterval(sweeper);
+      const grace = setTimeout(() => stopping.abort(), turnGraceMs);
+      await Promise.all([responder?.drain(), (intake?.stop() ?? Promise.resolve()).then(() => jobs.stop())]);
+      clearTimeout(grace);
+      await messaging.close();
+      await bus.close();
+      await db.close();
+      await telemetry.stop();
+    },
+  };
+}
+
+/** Undefined when no language model is configured. */
+function configureModel(
+  config: AgentsConfig,
+  deps: Omit<Parameters<typeof createMeasuredModel>[0], 'models'>,
+): ReturnType<typeof createMeasuredModel> | undefined {
+  if (config.LLM_BASE_URL === '') return undefined;
+  const settings = { baseUrl: config.LLM_BASE_URL, apiKey: config.LLM_API_KEY, timeoutMs: config.LLM_TIMEOUT_MS };
+  const chat = createModel({ ...settings, model: config.LLM_MODEL });
+  const memory = createModel({ ...settings, model: config.LLM_MEMORY_MODEL || config.LLM_MODEL });
+  const publishing = createModel({ ...settings, model: config.LLM_SUMMARY_MODEL || config.LLM_MODEL });
+  return createMeasuredModel({ ...deps, models: { chat, memory, publishing } });
+}

@@ -1,0 +1,60 @@
+/**
+ * The server's renderer is trusted, and checked all the same: whatever it sends, only these elements reach the page, with these
+ * attributes. Everything else is shown as its text.
+ */
+const allowedElements = new Set(['A', 'B', 'STRONG', 'I', 'EM', 'U', 'S', 'DEL', 'CODE', 'PRE', 'BLOCKQUOTE', 'BR']);
+/** Their content is no text for readers. */
+const droppedElements = new Set(['SCRIPT', 'STYLE', 'TEMPLATE', 'IFRAME', 'OBJECT', 'SVG', 'MATH', 'NOSCRIPT', 'TITLE']);
+const linkSchemes = new Set(['https:', 'http:', 'mailto:', 'tg:']);
+
+/**
+ * Parses in a document without scripts or loading, and copies what is allowed.
+ * @param {string} html
+ * @returns {DocumentFragment}
+ */
+export function toSafeFragment(html) {
+  const fragment = document.createDocumentFragment();
+  copyChildren(new DOMParser().parseFromString(html, 'text/html').body, fragment);
+  return fragment;
+}
+
+/**
+ * @param {Node} source
+ * @param {Node} target
+ */
+function copyChildren(source, target) {
+  for (const child of source.childNodes) {
+    if (child instanceof Text) target.appendChild(document.createTextNode(child.data));
+    else if (child instanceof Element) copyElement(child, target);
+  }
+}
+
+/**
+ * @param {Element} source
+ * @param {Node} target
+ */
+function copyElement(source, target) {
+  const name = source.tagName.toUpperCase();
+  if (droppedElements.has(name)) return;
+  const href = name === 'A' ? checkLink(source.getAttribute('href')) : undefined;
+  if (!allowedElements.has(name) || (name === 'A' && href === undefined)) {
+    copyChildren(source, target);
+    return;
+  }
+  const copy = document.createElement(name);
+  if (copy instanceof HTMLAnchorElement && href !== undefined) {
+    copy.href = href;
+    copy.target = '_blank';
+    copy.rel = 'noopener noreferrer nofollow';
+  }
+  copyChildren(source, copy);
+  target.appendChild(copy);
+}
+
+/**
+ * @param {string | null} href
+ * @returns {string | undefined}
+ */
+function checkLink(href) {
+  return href !== null && URL.canParse(href) && linkSchemes.has(new URL(href).protocol) ? href : undefined;
+}

@@ -1,0 +1,62 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from '@jest/globals';
+import { compileSchemaForAll } from '#libs/schema';
+import { buildDocuments } from './documents.ts';
+import { routes } from './routes/index.ts';
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  requestBody?: { content: Record<string, { schema?: object; example?: unknown }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema?: object; example?: unknown }> }>;
+}
+
+const documents = Object.entries(buildDocuments(routes)).map(([name, document]) => ({
+  name,
+  document: JSON.parse(JSON.stringify(document)) as ReturnType<typeof buildDocuments>['api'],
+}));
+const operations = documents.flatMap(({ document }) =>
+  Object.values(document.paths).flatMap((item) =>
+    Object.values(item).map((value) => ({ ...(value as unknown as Operation), components: document.components })),
+  ),
+);
+
+describe('OpenAPI documents (spec 01 and 02, Live schema)', () => {
+  it.each(documents)('$name fits the meta schema of OpenAPI 3.1', async ({ document }) => {
+    const result = await new Validator().validate(structuredClone(document) as never);
+    expect([document.openapi.slice(0, 3), result.errors, result.valid]).toEqual(['3.1', undefined, true]);
+  });
+
+  it('name every operation once', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBe(routes.filter((route) => route.documented !== false).length);
+  });
+
+  it.each(operations)('$operationId describes itself, its replies and the schema of every JSON body', (operation) => {
+    expect(operation.summary).not.toBe('');
+    for (const [status, { description, content = {} }] of Object.entries(operation.responses)) {
+      expect([status, description]).toEqual([status, expect.stringMatching(/\S/)]);
+      if (Number(status) >= 400) expect([status, Object.keys(content)]).toEqual([status, ['application/json']]);
+      for (const { schema } of Object.values(content)) expect([status, schema]).toEqual([status, expect.any(Object)]);
+    }
+  });
+
+  it.each(operations)(
+    '$operationId shows examples that fit their schemas, a success among them',
+    ({ responses, requestBody, components }) => {
+      const bodies = [
+        ...Object.entries(responses).flatMap(([, { content }]) => Object.values(content ?? {})),
+        ...Object.values(requestBody?.content ?? {}),
+      ];
+      for (const { schema, example } of bodies.filter((body) => body.example !== undefined)) {
+        expect(compileSchemaForAll({ ...schema, components })(example)).toEqual([]);
+      }
+      const shown = Object.entries(responses).flatMap(([status, { content }]) =>
+        Number(status) < 300 ? Object.entries(content ?? {}).filter(([type]) => /json|text/.test(type)) : [],
+      );
+      // Missing ones come from a run of the e2e tests of the operation, then npm run fix.
+      expect(shown.filter(([, { example }]) => example === undefined).map(([type]) => type)).toEqual([]);
+    },
+  );
+});

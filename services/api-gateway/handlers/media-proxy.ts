@@ -1,0 +1,187 @@
+/**
+ * Bytes between client and media service: streamed both ways with back-pressure, nothing kept, aborts passed on
+ * (architecture §2, Bytes). The media service writes the answers, error envelopes included.
+ */
+import { Agent, type ClientRequest, type IncomingMessage, request as startRequest, type RequestOptions } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { finished, pipeline } from 'node:stream/promises';
+import { unavailable } from '#libs/errors';
+import type { HandlerCall, RouteHandler } from '#libs/http';
+import type { Logger } from '#libs/logger';
+import type { CallContext } from '#libs/nats';
+import { countTransferred, relay } from '#libs/transfer';
+
+const requestHeaders = ['content-type', 'content-length', 'range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'accept'];
+const responseHeaders = [
+  'content-type',
+  'content-length',
+  'content-range',
+  'content-disposition',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+  'cache-control',
+  'retry-after',
+  'x-content-type-options',
+];
+/** A transfer without a byte in either direction for so long is broken off. */
+const stallLimitMs = 60_000;
+const stallCheckMs = 5_000;
+/** Time for the rest of an upload that was answered before its end. */
+const lingerMs = 30_000;
+
+/** Handler that passes the request to the path that the route's `toRequest` names. */
+export function createMediaProxy(options: { mediaUrl: string; logger: Logger }): RouteHandler & { close(): void } {
+  const base = new URL(options.mediaUrl);
+  const agent = new Agent({ keepAlive: true, keepAliveMsecs: 10_000, maxFreeSockets: 64 });
+  const handler = async (exchange: HandlerCall): Promise<void> => {
+    const { ctx, route, input, call } = exchange;
+    const upload = route.upload !== undefined;
+    const target: RequestOptions = {
+      host: base.hostname,
+      port: base.port === '' ? 80 : Number(base.port),
+      method: ctx.method,
+      path: String(route.toRequest?.(input)),
+      headers: { ...pick(ctx.req.headers, requestHeaders), ...toHeaders(call) },
+      // A kept connection may die under a request; a read is asked again, an upload gets a connection of its own.
+      agent: upload ? false : agent,
+    };
+    const answer = await (upload ? sendUpload(ctx.req, target, call) : sendRead(ctx.res, target, call));
+    ctx.respond = false;
+    const { req, res } = ctx;
+    res.writeHead(answer.statusCode ?? 502, pick(answer.headers, responseHeaders));
+    const watch = watchProgress(req, () => {
+      answer.destroy(new Error('the transfer stalled'));
+      res.destroy();
+    });
+    try {
+      await (upload ? answerUpload(answer, req, res) : relay(answer, res));
+    } catch (error) {
+      // Not told to the client as an answer: it has begun. The connection is broken, so that it does not look complete.
+      if (!res.destroyed) res.destroy();
+      options.logger.debug({ err: error, requestId: call.requestId }, 'transfer broken off');
+    } finally {
+      clearInterval(watch);
+    }
+  };
+  return Object.assign(handler, { close: () => agent.destroy() });
+}
+
+/**
+ * The answer may come before the upload's end. The response is then ended only after the rest has passed by, or some time: a
+ * connection closed while the client still sends would be reset, and the client would never read the answer.
+ */
+async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  await pipeline(answer, res, { end: false });
+  if (!req.complete) {
+    try {
+      await finished(req, { writable: false, signal: AbortSignal.timeout(lingerMs) });
+    } catch {
+      req.destroy();
+    }
+  }
+  res.end();
+}
+
+/** Resolves with the answer's head, which may come before the upload's end; the rest of the body is read all the same. */
+function sendUpload(req: IncomingMessage, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const upstream = startRequest(target);
+    const watch = watchProgress(req, () => upstream.destroy(new Error('the upload stalled')));
+    const timer = breakAtDeadline(upstream, call);
+    const onGone = (): void => {
+      if (!req.complete) upstream.destroy(new Error('the client went away'));
+    };
+    const settle = (): void => {
+      clearInterval(watch);
+      clearTimeout(timer);
+    };
+    req.once('close', onGone);
+    upstream.once('response', (answer) => {
+      settle();
+      resolve(answer);
+    });
+    upstream.on('error', (error) => {
+      settle();
+      req.unpipe(upstream);
+      req.resume();
+      reject(unavailable('The media service is not reachable', { cause: error }));
+    });
+    // Also when the media service has answered early and the connection to it is gone: the rest must pass by all the same.
+    upstream.once('close', () => {
+      req.unpipe(upstream);
+      req.resume();
+    });
+    req.on('data', (chunk: Buffer) => countTransferred(chunk.byteLength));
+    req.pipe(upstream);
+  });
+}
+
+async function sendRead(res: ServerResponse, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
+  try {
+    return await askOnce(res, target, call);
+  } catch (error) {
+    if (!(error instanceof StaleConnection) || res.destroyed) throw unavailable('The media service is not reachable', { cause: error });
+  }
+  try {
+    return await askOnce(res, { ...target, agent: false }, call);
+  } catch (error) {
+    throw unavailable('The media service is not reachable', { cause: error });
+  }
+}
+
+/** The other side had closed a kept connection before it saw the request. */
+class StaleConnection extends Error {}
+
+function askOnce(res: ServerResponse, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const upstream = startRequest(target);
+    const timer = breakAtDeadline(upstream, call);
+    const onGone = (): void => void upstream.destroy(new Error('the client went away'));
+    res.once('close', onGone);
+    upstream.once('response', (answer) => {
+      clearTimeout(timer);
+      resolve(answer);
+    });
+    upstream.on('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(timer);
+      res.off('close', onGone);
+      const stale = upstream.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      reject(stale ? new StaleConnection('stale', { cause: error }) : error);
+    });
+    upstream.end();
+  });
+}
+
+/** The head of the answer must be there by the deadline; the bytes may take longer. */
+function breakAtDeadline(upstream: ClientRequest, call: CallContext): NodeJS.Timeout | undefined {
+  if (call.deadlineMs === undefined) return undefined;
+  return setTimeout(() => upstream.destroy(new Error('the deadline passed')), Math.max(0, call.deadlineMs - Date.now()));
+}
+
+/** Calls back when the client's socket has moved no byte for the limit. */
+function watchProgress({ socket }: IncomingMessage, onStall: () => void): NodeJS.Timeout {
+  let moved = socket.bytesRead + socket.bytesWritten;
+  let movedAt = performance.now();
+  return setInterval(() => {
+    const total = socket.bytesRead + socket.bytesWritten;
+    if (total !== moved) {
+      moved = total;
+      movedAt = performance.now();
+    } else if (performance.now() - movedAt > stallLimitMs) onStall();
+  }, stallCheckMs);
+}
+
+function pick(headers: IncomingMessage['headers'], names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])));
+}
+
+/** As on NATS (architecture §2). */
+function toHeaders(call: CallContext): Record<string, string> {
+  return {
+    'Request-Id': call.requestId,
+    ...(call.actor === undefined ? {} : { Actor: JSON.stringify(call.actor) }),
+    ...(call.deadlineMs === undefined ? {} : { Deadline: String(call.deadlineMs) }),
+    ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+  };
+}

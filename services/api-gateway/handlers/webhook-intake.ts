@@ -1,0 +1,174 @@
+/**
+ * Intake of webhooks: whatever comes is stored durably and answered with 200 (spec 01, Booking webhook; spec 03, D20 and D33d).
+ * Broker first, with one repetition; then the disk spool; when neither can store, memory until one of them can again.
+ */
+import { createHmac } from 'node:crypto';
+import type { Logger } from '#libs/logger';
+import { createGate, type HttpContext, readRawBody, type RouteHandler, sendBytes } from '#libs/http';
+import type { Bus } from '#libs/nats';
+import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
+import { openSpool, type SpoolEntry, type WebhookSpool } from './webhook-spool.ts';
+
+/** One kind of webhook. */
+export interface WebhookKind {
+  readonly subject: string;
+  /** Lower-case names of the headers that are kept. */
+  readonly headers: readonly string[];
+  /**
+   * Lower-case name of the header that carries a shared secret. The owning service compares it; what is stored on the way is only its
+   * HMAC-SHA256 under the delivery's id, as `secret_digest`.
+   */
+  readonly secretHeader?: string;
+}
+
+export interface WebhookIntake {
+  /** Handler of a route; its path parameters become fields of the message. */
+  handler(kind: WebhookKind): RouteHandler;
+  stop(): Promise<void>;
+}
+
+/** Time for the broker's acknowledgement; the second attempt is the last. */
+const publishTimeoutsMs = [1_500, 2_500];
+const drainIntervalMs = 1_000;
+/** Large bodies, 4 MiB each at most, that are in memory at the same time; more wait. Usual webhooks are a few KiB and never do. */
+const maxLargeBodies = 32;
+/** What is kept in memory when neither broker nor disk takes it. */
+const maxHeldBytes = 64 * 1024 * 1024;
+const accepted = Buffer.from('{"ok":true}');
+
+/** Opens the spool in `dir` and drains it whenever the broker is there. */
+export async function createWebhookIntake(options: {
+  bus: Bus;
+  dir: string;
+  maxSpoolBytes: number;
+  logger: Logger;
+  metrics: Metrics;
+}): Promise<WebhookIntake> {
+  const { bus, logger, metrics } = options;
+  const send = async ({ id, subject, payload, traceparent }: SpoolEntry, timeoutMs = 5_000): Promise<void> => {
+    await bus.publishDurable(subject, payload, { msgId: id, timeoutMs, headers: { traceparent } });
+  };
+  const spool = await openSpool({ dir: options.dir, maxBytes: options.maxSpoolBytes, logger, send: (entry) => send(entry) });
+  const counts = metrics.counter('webhook_intake_total', 'Webhooks by where they were stored', ['stored']);
+  const held = new HeldEntries(spool, send, logger, counts);
+  metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
+  metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
+  const gate = createGate(maxLargeBodies);
+
+  const store = async (entry: SpoolEntry): Promise<void> => {
+    for (const timeoutMs of publishTimeoutsMs) {
+      try {
+        await send(entry, timeoutMs);
+        counts.inc({ stored: 'broker' }, 1);
+        return;
+      } catch (error) {
+        if (timeoutMs === publishTimeoutsMs.at(-1)) logger.warn({ err: error, id: entry.id }, 'broker did not store a webhook');
+      }
+    }
+    try {
+      await spool.add(entry);
+      counts.inc({ stored: 'spool' }, 1);
+    } catch (error) {
+      held.add(entry, error);
+    }
+  };
+
+  const drain = async (): Promise<void> => {
+    try {
+      await held.retry();
+      if (!bus.connected || spool.size.entries === 0) return;
+      await spool.drain();
+    } catch (error) {
+      logger.warn({ err: error, entries: spool.size.entries }, 'webhook spool cannot be drained yet');
+    }
+  };
+  const timer = setInterval(() => void drain(), drainIntervalMs);
+  const forgetListener = bus.onReconnect(() => void drain());
+  void drain();
+
+  return {
+    handler:
+      (kind) =>
+      async ({ ctx, input, call }) => {
+        const leave = await gate.enter(ctx.req.headers['content-length'], Infinity);
+        try {
+          const body = await readRawBody(ctx);
+          const id = newRequestId();
+          const message = {
+            id,
+            received_at: new Date().toISOString(),
+            ...input.params,
+            headers: pickHeaders(ctx, kind.headers),
+            ...(kind.secretHeader === undefined ? {} : { secret_digest: digestHeader(ctx, kind.secretHeader, id) }),
+            body: body === undefined ? null : body.toString('base64'),
+          };
+          await store({ id, subject: kind.subject, payload: JSON.stringify(message), traceparent: call.traceparent });
+        } finally {
+          leave();
+        }
+        sendBytes(ctx, accepted, undefined, { status: 200, contentType: 'application/json', etag: false });
+      },
+    stop: async () => {
+      clearInterval(timer);
+      forgetListener();
+      await held.retry().catch(() => undefined);
+      held.reportLoss();
+    },
+  };
+}
+
+function pickHeaders(ctx: HttpContext, names: readonly string[]): Record<string, string> {
+  const { headers } = ctx.req;
+  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])));
+}
+
+function digestHeader(ctx: HttpContext, name: string, key: string): string | null {
+  const value = ctx.req.headers[name];
+  return typeof value === 'string' ? createHmac('sha256', key).update(value).digest('hex') : null;
+}
+
+/** The last resort: not durable, loud, and emptied at the first chance. */
+class HeldEntries {
+  readonly #spool: WebhookSpool;
+  readonly #send: (entry: SpoolEntry) => Promise<void>;
+  readonly #logger: Logger;
+  readonly #counts: Counter<string>;
+  #entries: SpoolEntry[] = [];
+  #bytes = 0;
+
+  constructor(spool: WebhookSpool, send: (entry: SpoolEntry) => Promise<void>, logger: Logger, counts: Counter<string>) {
+    this.#spool = spool;
+    this.#send = send;
+    this.#logger = logger;
+    this.#counts = counts;
+  }
+
+  get count(): number {
+    return this.#entries.length;
+  }
+
+  add(entry: SpoolEntry, cause: unknown): void {
+    const fits = this.#bytes + entry.payload.length <= maxHeldBytes;
+    this.#counts.inc({ stored: fits ? 'memory' : 'lost' }, 1);
+    this.#logger.error({ err: cause, id: entry.id, subject: entry.subject }, fits ? 'webhook is held in memory only' : 'webhook is lost');
+    if (!fits) return;
+    this.#entries.push(entry);
+    this.#bytes += entry.payload.length;
+  }
+
+  /** Stores what is held, in order. @throws when neither broker nor disk takes it. */
+  async retry(): Promise<void> {
+    for (let entry = this.#entries[0]; entry !== undefined; entry = this.#entries[0]) {
+      const current = entry;
+      await this.#send(current).catch(() => this.#spool.add(current));
+      if (this.#entries[0] !== current) continue;
+      this.#entries.shift();
+      this.#bytes -= current.payload.length;
+    }
+  }
+
+  reportLoss(): void {
+    for (const { id, subject } of this.#entries)
+      this.#logger.fatal({ id, subject }, 'webhook is lost: neither broker nor disk took it before the end');
+  }
+}

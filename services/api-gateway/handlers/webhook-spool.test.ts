@@ -1,0 +1,76 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/logger';
+import { openSpool, type SpoolEntry } from './webhook-spool.ts';
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+const entry = (id: string): SpoolEntry => ({ id, subject: 'webhooks.conversations.bookings', payload: '{"a":"é"}' });
+let dir: string;
+let sent: string[];
+let broker: 'up' | 'down';
+const send = ({ id }: SpoolEntry): Promise<void> => {
+  if (broker === 'down') return Promise.reject(new Error('down'));
+  sent.push(id);
+  return Promise.resolve();
+};
+const open = (maxBytes = 10_000) => openSpool({ dir, maxBytes, logger, send });
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'spool-'));
+  sent = [];
+  broker = 'up';
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+describe('openSpool (spec 03, D20)', () => {
+  it('sends in the order of arrival and forgets what was sent', async () => {
+    const spool = await open();
+    for (const id of ['c', 'a', 'b']) await spool.add(entry(id));
+    expect(spool.size.entries).toBe(3);
+    await spool.drain();
+    expect([sent, spool.size, await readdir(dir)]).toEqual([['c', 'a', 'b'], { entries: 0, bytes: 0 }, []]);
+  });
+
+  it('keeps what cannot be sent, for the next process too', async () => {
+    broker = 'down';
+    const spool = await open();
+    await spool.add(entry('a'));
+    await expect(spool.drain()).rejects.toThrow('down');
+    broker = 'up';
+    const next = await open();
+    expect(next.size).toEqual(spool.size);
+    await next.drain();
+    expect(sent).toEqual(['a']);
+  });
+
+  it('sends an entry once when two drain at the same time in one process', async () => {
+    const spool = await open();
+    await spool.add(entry('a'));
+    await Promise.all([spool.drain(), spool.drain()]);
+    expect(sent).toEqual(['a']);
+  });
+
+  it('refuses what does not fit and leaves nothing of it', async () => {
+    const spool = await open(100);
+    await spool.add(entry('a'));
+    await expect(spool.add(entry('b'))).rejects.toThrow(/holds \d+ bytes of 100/);
+    expect([spool.size.entries, (await readdir(dir)).length]).toEqual([1, 1]);
+  });
+
+  it('frees its share when the disk refuses', async () => {
+    const spool = await open();
+    await rm(dir, { recursive: true });
+    await expect(spool.add(entry('a'))).rejects.toThrow('ENOENT');
+    expect(spool.size).toEqual({ entries: 0, bytes: 0 });
+  });
+
+  it('sets aside what it cannot read and goes on', async () => {
+    await writeFile(join(dir, '1-x.json'), '{"id":"x"}');
+    const spool = await open();
+    await spool.add(entry('a'));
+    await spool.drain();
+    expect([sent, await readdir(dir)]).toEqual([['a'], ['1-x.json.bad']]);
+  });
+});

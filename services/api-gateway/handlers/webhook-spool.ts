@@ -1,0 +1,147 @@
+/**
+ * Webhooks on local disk while the broker is away (spec 03, D20). A file counts once it has its final name and the directory is
+ * synced; it goes once the broker has stored its message. Sent twice after a crash, it is one message by its id.
+ */
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '#libs/logger';
+
+export interface SpoolEntry {
+  /** Message id; letters, digits and `-`. */
+  readonly id: string;
+  readonly subject: string;
+  /** JSON text of the message. */
+  readonly payload: string;
+  /** W3C trace context of the request. */
+  readonly traceparent?: string | undefined;
+}
+
+export interface WebhookSpool {
+  /** Keeps an entry durably. @throws Error when the disk or the spool's share of it is full. */
+  add(entry: SpoolEntry): Promise<void>;
+  /** Sends what is kept, oldest first, until something cannot be sent. Concurrent calls share one run. */
+  drain(): Promise<void>;
+  /** Entries kept, and their bytes. */
+  readonly size: { readonly entries: number; readonly bytes: number };
+}
+
+const entrySuffix = '.json';
+const partSuffix = '.part';
+const badSuffix = '.bad';
+/** A part left by a process that died; a younger one may still be written by another replica on this disk. */
+const stalePartMs = 3_600_000;
+
+/** Opens the spool in `dir`, with what an earlier process left there. */
+export async function openSpool(options: {
+  dir: string;
+  maxBytes: number;
+  logger: Logger;
+  /** Stores one message in the broker. @throws when it cannot now. */
+  send: (entry: SpoolEntry) => Promise<void>;
+}): Promise<WebhookSpool> {
+  const { dir, maxBytes, logger, send } = options;
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const sizes = await readSizes(dir);
+  let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  let running: Promise<void> | undefined;
+  let counter = 0;
+
+  const forget = (name: string): void => {
+    bytes -= sizes.get(name) ?? 0;
+    sizes.delete(name);
+  };
+
+  const sendFile = async (name: string): Promise<void> => {
+    const entry = await readEntry(join(dir, name));
+    if (entry === 'gone') return forget(name);
+    if (entry === 'unreadable') {
+      logger.error({ file: name }, 'spooled webhook is unreadable and set aside');
+      await rename(join(dir, name), join(dir, name + badSuffix));
+      return forget(name);
+    }
+    await send(entry);
+    await rm(join(dir, name), { force: true });
+    forget(name);
+  };
+
+  const drainOnce = async (): Promise<void> => {
+    const names = (await readdir(dir)).filter((name) => name.endsWith(entrySuffix)).toSorted();
+    for (const name of names) await sendFile(name);
+    if (names.length > 0) logger.info({ entries: names.length }, 'webhook spool drained');
+  };
+
+  return {
+    get size() {
+      return { entries: sizes.size, bytes };
+    },
+    add: async (entry) => {
+      const text = JSON.stringify(entry);
+      const size = Buffer.byteLength(text);
+      if (bytes + size > maxBytes) throw new Error(`the webhook spool holds ${bytes} bytes of ${maxBytes}`);
+      // Names sort by arrival: milliseconds since the epoch have 13 digits until the year 2286.
+      const name = `${Date.now()}-${String(counter++ % 1_000_000).padStart(6, '0')}-${entry.id}${entrySuffix}`;
+      sizes.set(name, size);
+      bytes += size;
+      try {
+        await writeDurably(dir, name, text);
+      } catch (error) {
+        forget(name);
+        throw error;
+      }
+    },
+    drain: () => (running ??= drainOnce().finally(() => (running = undefined))),
+  };
+}
+
+async function readSizes(dir: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const name of await readdir(dir)) {
+    const facts = await stat(join(dir, name)).catch(() => undefined);
+    if (facts === undefined) continue;
+    if (name.endsWith(partSuffix)) {
+      if (Date.now() - facts.mtimeMs > stalePartMs) await rm(join(dir, name), { force: true });
+    } else if (name.endsWith(entrySuffix)) sizes.set(name, facts.size);
+  }
+  return sizes;
+}
+
+/** The file appears whole or not at all, and is there after a power cut. */
+async function writeDurably(dir: string, name: string, text: string): Promise<void> {
+  const part = join(dir, name + partSuffix);
+  try {
+    const file = await open(part, 'wx', 0o600);
+    try {
+      await file.writeFile(text, 'utf8');
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, join(dir, name));
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  const folder = await open(dir, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function readEntry(path: string): Promise<SpoolEntry | 'gone' | 'unreadable'> {
+  try {
+    const entry: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return isEntry(entry) ? entry : 'unreadable';
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'unreadable';
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'gone';
+    throw error;
+  }
+}
+
+function isEntry(value: unknown): value is SpoolEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, subject, payload } = value as Partial<SpoolEntry>;
+  return typeof id === 'string' && typeof subject === 'string' && typeof payload === 'string';
+}

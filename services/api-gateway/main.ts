@@ -1,0 +1,6 @@
+/** Process entry of the gateway. */
+import { runService } from '#libs/lifecycle';
+import { loadGatewayConfig } from './config.ts';
+import { createService } from './service.ts';
+
+await runService('api-gateway', () => createService({ config: loadGatewayConfig() }));

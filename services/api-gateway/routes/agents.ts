@@ -1,0 +1,82 @@
+/**
+ * Agent records, the visitor chat and the messaging webhook (spec 02, GET /api/agents/{slug}/, POST /api/chat/{agent_slug}/message/ and
+ * POST /api/hook/agents/{slug}; spec 03, D30 to D33d).
+ */
+import { route, Type, type Route } from '#libs/contract';
+import { AgentChatIn, AgentChatOut, AgentOut, agents } from '#services/agents';
+
+/** Two attempts of the language model, and a turn of the same thread that may have to end first. */
+const chatDeadlineMs = 140_000;
+
+export const agentRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/agents/{slug}/',
+    operationId: 'get_agent',
+    tag: 'Agents',
+    summary: 'One agent by slug',
+    auth: 'shared',
+    params: Type.Object({ slug: Type.String({ description: 'Slug of the agent.' }) }),
+    rpc: agents.rpcs.getAgent,
+    toRequest: (input) => ({ slug: input.params['slug'] }),
+    etag: true,
+    replies: {
+      200: { description: 'The agent.', schema: AgentOut },
+      404: { description: 'No agent has the slug.' },
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/chat/{agent_slug}/message/',
+    operationId: 'send_chat_message',
+    tag: 'Chat',
+    summary: 'Send a message to an agent and wait for its reply',
+    description:
+      'Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one ' +
+      'begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded.',
+    auth: 'none',
+    params: Type.Object({ agent_slug: Type.String({ description: 'Slug of the agent.' }) }),
+    body: { schema: AgentChatIn },
+    rpc: agents.rpcs.sendChatMessage,
+    toRequest: (input) => {
+      const { body, visitor_id: visitorId } = input.body as { body: string; visitor_id?: string | null };
+      return { agent_slug: input.params['agent_slug'], body, visitor_id: visitorId ?? null, ip: input.ip };
+    },
+    deadlineMs: chatDeadlineMs,
+    replies: {
+      200: { description: 'The recorded turn.', schema: AgentChatOut },
+      400: { description: 'The message is empty.' },
+      404: { description: 'No agent has the slug.' },
+      429: { description: 'Too many messages of this visitor from this address; see `Retry-After`.' },
+      503: { description: 'The agent runtime is not configured or cannot answer now; nothing was recorded. See `Retry-After`.' },
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/hook/agents/{slug}',
+    operationId: 'receive_agent_update',
+    tag: 'Hooks',
+    summary: 'Receive an update of the messaging platform',
+    description:
+      'For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Everything is answered ' +
+      'with 200 as soon as it is stored, whatever it is; the reply is sent through the Bot API, and what became of an update is in its receipt.',
+    auth: 'none',
+    neverShed: true,
+    params: Type.Object({ slug: Type.String({ description: 'Slug of the agent.' }) }),
+    rawBody: {
+      contentType: 'application/json',
+      description: "Telegram's Update, at most 4 MiB.",
+      schema: Type.Object({
+        update_id: Type.Integer({ description: 'Number of the update: each is answered once.' }),
+        message: Type.Optional(
+          Type.Unsafe({
+            type: 'object',
+            description: "Telegram's Message; with `text` in a private chat, group or supergroup it is answered.",
+          }),
+        ),
+      }),
+    },
+    handler: 'telegram-webhook',
+    replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }) } },
+  }),
+];

@@ -1,0 +1,41 @@
+/** The booking webhook and its hint (spec 01, Booking webhook; spec 03, D19a, D20, D33d). */
+import { route, type Route } from '#libs/contract';
+import { Type } from '#libs/contract';
+import { conversations } from '#services/conversations';
+
+const path = '/api/coherence/hook/booking/{person_id}';
+
+export const bookingRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path,
+    operationId: 'receiveBooking',
+    tag: 'bookings',
+    summary: 'Receive a booking webhook',
+    description:
+      'Everything is answered with 200, whatever it is; what became of it is in the receipt. Sign with `X-Cal-Signature-256` when a secret is set.',
+    auth: 'none',
+    neverShed: true,
+    params: Type.Object({ person_id: Type.String({ description: 'The person whose bookings these are.' }) }),
+    rawBody: {
+      contentType: 'application/json',
+      description: "Cal.com's webhook, at most 4 MiB.",
+      schema: Type.Object({
+        triggerEvent: Type.String({ description: '`BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`.' }),
+      }),
+    },
+    handler: 'booking-webhook',
+    replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }) } },
+  }),
+  route({
+    method: 'GET',
+    path,
+    operationId: 'explainBookingHook',
+    tag: 'bookings',
+    summary: 'How to register the webhook',
+    auth: 'none',
+    params: Type.Object({ person_id: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, description: 'Any integer.' }) }),
+    rpc: conversations.rpcs.bookingHint,
+    replies: { 200: { description: 'Plain text.', contentType: 'text/plain; charset=utf-8', schema: Type.String() } },
+  }),
+];

@@ -1,0 +1,43 @@
+/** Public conversation metadata (spec 01, Browse endpoints; spec 03, D17, D18a to D18f, D28). */
+import { route, Type, type Route } from '#libs/contract';
+import { BrowsedEvents, BrowsedJourney, conversations } from '#services/conversations';
+
+const path = '/api/coherence/browse';
+const holonSlug = Type.String({ description: 'Slug of the holon.' });
+
+export const browseRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: `${path}/holons/{holon_slug}/conversations`,
+    operationId: 'browseHolonConversations',
+    tag: 'browse',
+    summary: "Browse the conversations of a holon's events",
+    description:
+      'Immediate child events and journeys attached directly to them; nothing is inherited. A conversation is in a group when its journey is the ' +
+      "group's and the event owns it or is linked to it. Newest start first, then id.",
+    auth: 'shared-or-user',
+    params: Type.Object({ holon_slug: holonSlug }),
+    rpc: conversations.rpcs.browseHolon,
+    replies: { 200: { description: 'Events with their journeys and conversations.', schema: BrowsedEvents } },
+    errors: { not_found: { code: 'not_found', when: 'No such holon.' } },
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/conversations`,
+    operationId: 'browseJourneyConversations',
+    tag: 'browse',
+    summary: 'Browse the conversations of a journey',
+    description:
+      'Exactly one of `journey_id` and `journey_slug`. Without `holon_slug` all conversations of the journey, those connected to no holon included; ' +
+      'with it those that the event owns or that are linked to it. Newest start first, then id.',
+    auth: 'shared-or-user',
+    query: Type.Object({
+      journey_id: Type.Optional(Type.Integer({ description: 'Id of a conversation journey.' })),
+      journey_slug: Type.Optional(Type.String({ description: 'Slug of a conversation journey.' })),
+      holon_slug: Type.Optional(Type.String({ description: 'Slug of an event.' })),
+    }),
+    rpc: conversations.rpcs.browseJourney,
+    replies: { 200: { description: 'The journey with its conversations.', schema: BrowsedJourney } },
+    errors: { not_found: { code: 'not_found', when: 'No such conversation journey or holon.' } },
+  }),
+];

@@ -1,0 +1,89 @@
+/**
+ * Conversation events, journey steps and the configuration of their pipeline jobs (spec 01, GET /conversation-events and Journey-step
+ * configuration; spec 03, D10, D11, D16b, D18f, D18g).
+ */
+import { route, Type, type Route } from '#libs/contract';
+import { ConversationEvent, directory, EventJourney, StepConfig, StepConfigWrite, StepItem } from '#services/directory';
+
+const root = '/api/coherence';
+const journeySlug = Type.String({ description: 'Slug of the journey.' });
+const stepParams = Type.Object({ journey_slug: journeySlug, step_slug: Type.String({ description: 'Slug of the step.' }) });
+const noStep = { not_found: { code: 'not_found', when: 'No such journey, or no such step in it.' } } as const;
+
+export const journeyRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: `${root}/conversation-events`,
+    operationId: 'listConversationEvents',
+    tag: 'journeys',
+    summary: 'List conversation events',
+    description:
+      'With `holon_slug` the holon itself, if it is an event, and every event below it at any depth. Ordered by name, then id. Holons of private classes ' +
+      'are listed for those who may see them.',
+    auth: 'user',
+    query: Type.Object({ holon_slug: Type.Optional(Type.String({ description: 'Slug of a holon.' })) }),
+    rpc: directory.rpcs.listConversationEvents,
+    replies: { 200: { description: 'The events.', schema: Type.Array(ConversationEvent) } },
+    errors: { not_found: { code: 'not_found', when: 'No holon has the slug, or the caller may not see it.' } },
+  }),
+  route({
+    method: 'GET',
+    path: `${root}/conversation-events/{event_slug}/journeys`,
+    operationId: 'listEventJourneys',
+    tag: 'journeys',
+    summary: 'List the conversation journeys that an event owns',
+    description:
+      'Journeys attached to the event itself, in the order in which they are attached. There may be several, and there is no default.',
+    auth: 'coherence',
+    params: Type.Object({ event_slug: Type.String({ description: 'Slug of the event.' }) }),
+    rpc: directory.rpcs.listEventJourneys,
+    replies: { 200: { description: 'The journeys.', schema: Type.Array(EventJourney) } },
+    errors: { not_found: { code: 'not_found', when: 'No conversation event has the slug, or the caller may not see it.' } },
+  }),
+  route({
+    method: 'GET',
+    path: `${root}/journeys/{journey_slug}/steps`,
+    operationId: 'listJourneySteps',
+    tag: 'journeys',
+    summary: 'List the steps of a journey',
+    description: 'In pipeline order, archived steps included, without their configuration.',
+    auth: 'coherence',
+    params: Type.Object({ journey_slug: journeySlug }),
+    rpc: directory.rpcs.listSteps,
+    replies: { 200: { description: 'The steps.', schema: Type.Array(StepItem) } },
+    errors: { not_found: { code: 'not_found', when: 'No such journey.' } },
+  }),
+  route({
+    method: 'GET',
+    path: `${root}/journeys/{journey_slug}/steps/{step_slug}/config`,
+    operationId: 'readStepConfig',
+    tag: 'journeys',
+    summary: "Read the configuration of a step's pipeline job",
+    description:
+      "Only fields that the job's field policy shows, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has " +
+      'neither model nor policy: everything stored is shown.',
+    auth: 'coherence',
+    params: stepParams,
+    rpc: directory.rpcs.readStepConfig,
+    etag: true,
+    replies: { 200: { description: 'The configuration.', schema: StepConfig } },
+    errors: noStep,
+  }),
+  route({
+    method: 'PATCH',
+    path: `${root}/journeys/{journey_slug}/steps/{step_slug}/config`,
+    operationId: 'patchStepConfig',
+    tag: 'journeys',
+    summary: "Tune the configuration of a step's pipeline job",
+    description:
+      "Merged recursively, then checked against the job's model; a deleted key falls back to the model's default. Takes effect for every conversation " +
+      'processed or retried afterwards. Null for a stored key that the model does not declare deletes it. A refused write changes nothing.',
+    auth: 'coherence',
+    params: stepParams,
+    body: { schema: StepConfigWrite },
+    rpc: directory.rpcs.patchStepConfig,
+    toRequest: ({ params: { journey_slug, step_slug }, body }) => ({ journey_slug, step_slug, write: body }),
+    replies: { 200: { description: 'The merged configuration, as GET shows it.', schema: StepConfig } },
+    errors: noStep,
+  }),
+];

@@ -1,0 +1,42 @@
+/** Room state (spec 01, POST and GET /conversations/{id}/enter-coherence; spec 03 D8, D23, D26b). */
+import { route, Type, type Route } from '#libs/contract';
+import { conversations, RoomState, RoomWrite, RoomWriteReply } from '#services/conversations';
+
+const path = '/api/coherence/conversations/{conversation_id}/enter-coherence';
+const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
+const errors = { not_found: { code: 'not_found', when: 'No such conversation.' } } as const;
+
+export const roomRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path,
+    operationId: 'writeRoom',
+    tag: 'conversations',
+    summary: 'Write room state and the transcript window',
+    description:
+      'Every field is optional and merged by itself. `meetingId` and the two boundaries of the transcript window are write-once; the same value again is ' +
+      'a success. Any rejection writes nothing. A write never moves the journey step.',
+    auth: 'shared-or-user',
+    params,
+    body: { schema: RoomWrite },
+    deprecatedFields: ['sessionId'],
+    rpc: conversations.rpcs.writeRoom,
+    toRequest: ({ params: { conversation_id }, body }) => ({ conversation_id, write: body }),
+    replies: { 200: { description: 'What is stored now.', schema: RoomWriteReply } },
+    errors,
+  }),
+  route({
+    method: 'GET',
+    path,
+    operationId: 'readRoom',
+    tag: 'conversations',
+    summary: 'Read room state and the transcript window',
+    auth: 'shared-or-user',
+    params,
+    rpc: conversations.rpcs.readRoom,
+    toRequest: ({ params: { conversation_id } }) => ({ conversation_id }),
+    etag: true,
+    replies: { 200: { description: 'Stored state; null or empty where nothing is written.', schema: RoomState } },
+    errors,
+  }),
+];

@@ -1,0 +1,36 @@
+/** Discovery: search and summary (spec 01, GET /conversations/search and /conversations/{id}/summary; spec 03, D5, D18f, D18g). */
+import { route, Type, type Route } from '#libs/contract';
+import { conversations, searchFilters, SearchItem, SearchSort } from '#services/conversations';
+
+const path = '/api/coherence/conversations';
+
+export const searchRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: `${path}/search`,
+    operationId: 'searchConversations',
+    tag: 'conversations',
+    summary: 'Search conversations',
+    description:
+      'Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The answer is sent ' +
+      'while it is read, so that its size has no limit. What belongs to a holon of a private class is seen by those who may see the holon.',
+    auth: 'user',
+    query: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
+    rpc: conversations.rpcs.search,
+    replies: { 200: { description: 'The conversations found, in order.', schema: Type.Array(SearchItem) } },
+    errors: { not_found: { code: 'not_found', when: 'The target of a filter does not exist.' } },
+  }),
+  route({
+    method: 'GET',
+    path: `${path}/{conversation_id}/summary`,
+    operationId: 'getConversationSummary',
+    tag: 'conversations',
+    summary: 'Read one conversation as a search item',
+    auth: 'user',
+    params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
+    rpc: conversations.rpcs.summarize,
+    etag: true,
+    replies: { 200: { description: 'The conversation.', schema: SearchItem } },
+    errors: { not_found: { code: 'not_found', when: 'No such conversation, or none that the caller may see.' } },
+  }),
+];

@@ -1,0 +1,34 @@
+/** Classes of the open API (spec 02, GET /classes and GET /classes/{object_kind}/{slug}). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, ObjectClassPublic } from '#services/directory';
+
+export const classRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/classes',
+    operationId: 'listClasses',
+    tag: 'classes',
+    summary: 'List the active classes',
+    description: 'By `sort_order` and slug. A holon may carry the slug of a class that is retired and so not in this list.',
+    auth: 'v1',
+    query: directory.rpcs.listClasses.request,
+    rpc: directory.rpcs.listClasses,
+    replies: { 200: { description: 'The active classes.', schema: directory.rpcs.listClasses.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/classes/{object_kind}/{slug}',
+    operationId: 'getClass',
+    tag: 'classes',
+    summary: 'Read one active class',
+    auth: 'v1',
+    params: Type.Object({
+      object_kind: Type.String({ description: 'For example `holon`.' }),
+      slug: Type.String({ description: 'Slug of the class.' }),
+    }),
+    rpc: directory.rpcs.getClass,
+    etag: true,
+    replies: { 200: { description: 'The class.', schema: ObjectClassPublic } },
+    errors: { not_found: { code: 'not_found', when: 'There is no such class, or it is retired.' } },
+  }),
+];

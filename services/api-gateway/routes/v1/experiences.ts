@@ -1,0 +1,42 @@
+/** Experiences and their logos (spec 02, POST /experiences and …/logo; spec 03, D51, D51a). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, newExperience } from '#services/directory';
+import { mediaPaths } from '#services/media';
+
+export const experienceRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/experiences',
+    operationId: 'createExperience',
+    tag: 'experiences',
+    summary: 'Create an experience',
+    description: 'A holon of an experience class below a holon whose class allows that.',
+    auth: 'v1',
+    body: { schema: newExperience },
+    rpc: directory.rpcs.createExperience,
+    status: 201,
+    replies: { 201: { description: 'The experience.', schema: directory.rpcs.createExperience.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/experiences/{experience_id}/logo',
+    operationId: 'uploadExperienceLogo',
+    tag: 'experiences',
+    summary: 'Upload the logo of an experience',
+    description:
+      'Overrides the background image. The file is judged by its bytes; metadata are removed. `logo_url` of the experience is the address of the new ' +
+      'logo, which needs no token. A logo that is refused leaves the previous one.',
+    auth: 'v1',
+    params: Type.Object({ experience_id: Type.Integer({ description: 'Id of the experience.' }) }),
+    upload: { part: 'logo', description: 'A jpeg, png, gif or webp image of at most 5 242 880 bytes.' },
+    handler: 'media',
+    toRequest: ({ params }) => mediaPaths.holonLogo(Number(params['experience_id'])),
+    deadlineMs: 120_000,
+    replies: { 200: { description: 'The experience with its new logo.', schema: directory.rpcs.checkExperienceLogo.reply } },
+    errors: {
+      bad_request: { code: 'bad_request', when: 'The file is over 5 MB, is no image of these types, or cannot be decoded.' },
+      permission_denied: { code: 'permission_denied', when: 'The caller may not edit the experience.' },
+      not_found: { code: 'not_found', when: 'No such experience, or none that the caller may see.' },
+    },
+  }),
+];

@@ -1,0 +1,19 @@
+/** Editing of holons (spec 02, POST /holons/{holon_id}/update; spec 03, D46a). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, holonUpdate } from '#services/directory';
+
+export const holonUpdateRoutes: Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/holons/{holon_id}/update',
+    operationId: 'updateHolon',
+    tag: 'holons',
+    summary: 'Edit fields of a holon',
+    description: 'Only fields that are present are touched, all of them or none.',
+    auth: 'v1',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    body: { schema: holonUpdate },
+    rpc: directory.rpcs.updateHolon,
+    replies: { 200: { description: 'The holon as it is now, and what changed.', schema: directory.rpcs.updateHolon.reply } },
+  }),
+];

@@ -1,0 +1,46 @@
+/** Holons of the open API (spec 02, GET /holons, GET /holons/{holon_id}, GET /holons/by-slug/{slug}). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, holonListQuery, HolonPublic } from '#services/directory';
+
+const absent = { not_found: { code: 'not_found', when: 'There is no such holon, or none that the caller may see.' } } as const;
+
+export const holonRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/holons',
+    operationId: 'listHolons',
+    tag: 'holons',
+    summary: 'Discover holons',
+    description: 'At least one of `q` and `class` is needed. Holons that the caller may not see are neither listed nor counted.',
+    auth: 'v1',
+    query: holonListQuery,
+    rpc: directory.rpcs.listHolons,
+    replies: { 200: { description: 'A page of the holons found.', schema: directory.rpcs.listHolons.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/holons/{holon_id}',
+    operationId: 'getHolon',
+    tag: 'holons',
+    summary: 'Read one holon',
+    auth: 'v1',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    rpc: directory.rpcs.getHolon,
+    etag: true,
+    replies: { 200: { description: 'The holon.', schema: HolonPublic } },
+    errors: absent,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/holons/by-slug/{slug}',
+    operationId: 'getHolonBySlug',
+    tag: 'holons',
+    summary: 'Read one holon by its slug',
+    auth: 'v1',
+    params: Type.Object({ slug: Type.String({ description: 'Slug of the holon.' }) }),
+    rpc: directory.rpcs.getHolonBySlug,
+    etag: true,
+    replies: { 200: { description: 'The holon.', schema: HolonPublic } },
+    errors: absent,
+  }),
+];

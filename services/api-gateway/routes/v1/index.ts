@@ -1,0 +1,29 @@
+/** Operations of the open API beside login (spec 02, `/api/v1/` surface), by resource. */
+import type { Route } from '#libs/contract';
+import { classRoutes } from './classes.ts';
+import { experienceRoutes } from './experiences.ts';
+import { holonUpdateRoutes } from './holon-update.ts';
+import { holonRoutes } from './holons.ts';
+import { journeyV1Routes } from './journeys.ts';
+import { membershipRoutes } from './memberships.ts';
+import { noteRoutes } from './notes.ts';
+import { peopleWriteRoutes } from './people-write.ts';
+import { peopleRoutes } from './people.ts';
+import { searchV1Routes } from './search.ts';
+import { relationshipRoutes } from './relationships.ts';
+import { responsibleRoutes } from './responsible.ts';
+
+export const v1Routes: readonly Route[] = [
+  ...searchV1Routes,
+  ...peopleRoutes,
+  ...holonRoutes,
+  ...classRoutes,
+  ...journeyV1Routes,
+  ...peopleWriteRoutes,
+  ...holonUpdateRoutes,
+  ...experienceRoutes,
+  ...membershipRoutes,
+  ...relationshipRoutes,
+  ...noteRoutes,
+  ...responsibleRoutes,
+];

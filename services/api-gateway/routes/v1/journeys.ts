@@ -1,0 +1,31 @@
+/** Journeys of the open API (spec 02, GET /journeys and GET /journeys/{slug}). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, Journey, journeyListQuery } from '#services/directory';
+
+export const journeyV1Routes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/journeys',
+    operationId: 'listJourneys',
+    tag: 'journeys',
+    summary: 'List journeys with usage counts',
+    description: 'By name and id. Filters combine; one that names nothing finds nothing.',
+    auth: 'v1',
+    query: journeyListQuery,
+    rpc: directory.rpcs.listJourneys,
+    replies: { 200: { description: 'A page of the journeys found.', schema: directory.rpcs.listJourneys.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/journeys/{slug}',
+    operationId: 'getJourney',
+    tag: 'journeys',
+    summary: 'Read one journey with its steps',
+    auth: 'v1',
+    params: Type.Object({ slug: Type.String({ description: 'Slug of the journey.' }) }),
+    rpc: directory.rpcs.getJourney,
+    etag: true,
+    replies: { 200: { description: 'The journey.', schema: Journey } },
+    errors: { not_found: { code: 'not_found', when: 'No journey has the slug.' } },
+  }),
+];

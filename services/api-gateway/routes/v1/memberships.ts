@@ -1,0 +1,63 @@
+/** Memberships of the open API (spec 02; spec 03, D45 to D47a). */
+import { route, Type, type Route } from '#libs/contract';
+import { BulkAdd, directory, holonMembershipsQuery, MembershipUpdate, personMembershipsQuery } from '#services/directory';
+
+const { listPersonMemberships, listHolonMemberships, updateMembership, bulkAddMemberships } = directory.rpcs;
+
+export const membershipRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/people/{person_id}/memberships',
+    operationId: 'listPersonMemberships',
+    tag: 'memberships',
+    summary: 'List the memberships of a person',
+    description: 'By journey name, holon name and id. A membership stores no creation time, so the order of joining is not known.',
+    auth: 'v1',
+    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
+    query: personMembershipsQuery,
+    rpc: listPersonMemberships,
+    replies: { 200: { description: 'One page, as far as the caller may see the holons.', schema: listPersonMemberships.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/holons/{holon_id}/memberships',
+    operationId: 'listHolonMemberships',
+    tag: 'memberships',
+    summary: 'List the memberships in a holon',
+    auth: 'v1',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    query: holonMembershipsQuery,
+    rpc: listHolonMemberships,
+    replies: { 200: { description: 'One page.', schema: listHolonMemberships.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/memberships/{membership_id}/update',
+    operationId: 'updateMembership',
+    tag: 'memberships',
+    summary: 'Update a membership, with a note',
+    description:
+      'All changes of one request are applied together or not at all. This is the only way to move a membership to another journey.',
+    auth: 'v1',
+    params: Type.Object({ membership_id: Type.Integer({ description: 'Id of the membership.' }) }),
+    body: { schema: MembershipUpdate },
+    rpc: updateMembership,
+    replies: { 200: { description: 'The membership as it is now, the note, and what changed.', schema: updateMembership.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/holons/{holon_id}/memberships:bulk-add',
+    operationId: 'bulkAddMemberships',
+    tag: 'memberships',
+    summary: 'Add up to 500 memberships to a holon',
+    description:
+      'Each item has an outcome of its own; items that fail do not stop the others. It may be sent again: what is there already is answered with ' +
+      '`already_present`. Bulk writes of one holon run one after the other.',
+    auth: 'v1',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    body: { schema: BulkAdd },
+    rpc: bulkAddMemberships,
+    deadlineMs: bulkAddMemberships.timeoutMs,
+    replies: { 200: { description: 'The outcome of every item.', schema: bulkAddMemberships.reply } },
+  }),
+];

@@ -1,0 +1,34 @@
+/** Feeds of notes of the open API (spec 02, GET /people/{person_id}/notes and /holons/{holon_id}/notes). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, notesQuery } from '#services/directory';
+
+const { listNotesOfPerson, listNotesOfHolon } = directory.rpcs;
+
+export const noteRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/people/{person_id}/notes',
+    operationId: 'listNotesOfPerson',
+    tag: 'notes',
+    summary: 'List the notes of a person',
+    description: 'On the person and on their memberships, newest first.',
+    auth: 'v1',
+    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
+    query: notesQuery,
+    rpc: listNotesOfPerson,
+    replies: { 200: { description: 'Those that concern no holon hidden from the caller.', schema: listNotesOfPerson.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/holons/{holon_id}/notes',
+    operationId: 'listNotesOfHolon',
+    tag: 'notes',
+    summary: 'List the notes of a holon',
+    description: 'On the holon itself, its memberships and its relationships, newest first.',
+    auth: 'v1',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    query: notesQuery,
+    rpc: listNotesOfHolon,
+    replies: { 200: { description: 'Those that concern no holon hidden from the caller.', schema: listNotesOfHolon.reply } },
+  }),
+];

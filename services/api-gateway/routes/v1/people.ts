@@ -1,0 +1,31 @@
+/** People of the open API (spec 02, GET /people and GET /people/{person_id}). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, personListQuery, PersonPublic } from '#services/directory';
+
+export const peopleRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/people',
+    operationId: 'listPeople',
+    tag: 'people',
+    summary: 'Search people by name',
+    description: 'The timestamps are those of the person, not of any membership.',
+    auth: 'v1',
+    query: personListQuery,
+    rpc: directory.rpcs.listPeople,
+    replies: { 200: { description: 'A page of the people found.', schema: directory.rpcs.listPeople.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/people/{person_id}',
+    operationId: 'getPerson',
+    tag: 'people',
+    summary: 'Read one person',
+    auth: 'v1',
+    params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
+    rpc: directory.rpcs.getPerson,
+    etag: true,
+    replies: { 200: { description: 'The person.', schema: PersonPublic } },
+    errors: { not_found: { code: 'not_found', when: 'No person has the id.' } },
+  }),
+];

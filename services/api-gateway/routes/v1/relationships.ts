@@ -1,0 +1,34 @@
+/** Relationships of the open API (spec 02; spec 03, D46, D48). */
+import { route, Type, type Route } from '#libs/contract';
+import { directory, holonRelationshipsQuery, RelationshipUpdate } from '#services/directory';
+
+const { listHolonRelationships, updateRelationship } = directory.rpcs;
+
+export const relationshipRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/holons/{holon_id}/relationships',
+    operationId: 'listHolonRelationships',
+    tag: 'relationships',
+    summary: 'List the relationships of a holon',
+    description: 'From it and to it, by journey name, name of the other side and id.',
+    auth: 'v1',
+    params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    query: holonRelationshipsQuery,
+    rpc: listHolonRelationships,
+    replies: { 200: { description: 'Those whose other side the caller may see.', schema: listHolonRelationships.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/relationships/{relationship_id}/update',
+    operationId: 'updateRelationship',
+    tag: 'relationships',
+    summary: 'Update a relationship, with a note',
+    description: 'All changes of one request are applied together or not at all.',
+    auth: 'v1',
+    params: Type.Object({ relationship_id: Type.Integer({ description: 'Id of the relationship.' }) }),
+    body: { schema: RelationshipUpdate },
+    rpc: updateRelationship,
+    replies: { 200: { description: 'The relationship as it is now, the note, and what changed.', schema: updateRelationship.reply } },
+  }),
+];

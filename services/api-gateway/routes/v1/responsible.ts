@@ -1,0 +1,20 @@
+/** The follow-up worklist of the open API (spec 02, GET /responsible; spec 03, D47a, D50). */
+import { route, type Route } from '#libs/contract';
+import { directory, worklistQuery } from '#services/directory';
+
+const { listResponsible } = directory.rpcs;
+
+export const responsibleRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/responsible',
+    operationId: 'listResponsible',
+    tag: 'worklist',
+    summary: 'List what is to be followed up',
+    description: 'Memberships and relationships by `follow_up_after`, undated last, then by id.',
+    auth: 'v1',
+    query: worklistQuery,
+    rpc: listResponsible,
+    replies: { 200: { description: 'One page, as far as the caller may see the holons.', schema: listResponsible.reply } },
+  }),
+];

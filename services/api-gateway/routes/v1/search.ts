@@ -1,0 +1,20 @@
+/** Search of the open API (spec 02, GET /search; spec 03, D42). */
+import { route, type Route } from '#libs/contract';
+import { directory, searchQuery } from '#services/directory';
+
+export const searchV1Routes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/search',
+    operationId: 'searchDirectory',
+    tag: 'search',
+    summary: 'Search people and holons',
+    description:
+      'Best first: the exact name, the start of the name, the start of a word in it, any part of it. A contact value of a person or a link value of a ' +
+      'holon counts like the name; a hit in the description alone comes last. Equals are ordered by name and id.',
+    auth: 'v1',
+    query: searchQuery,
+    rpc: directory.rpcs.searchDirectory,
+    replies: { 200: { description: 'The best results of each kind, in one order.', schema: directory.rpcs.searchDirectory.reply } },
+  }),
+];

@@ -1,0 +1,107 @@
+/** Composition root of the gateway. */
+import { join } from 'node:path';
+import { createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
+import type { Service } from '#libs/lifecycle';
+import { createLogger, type Logger } from '#libs/logger';
+import { type Bus, connectBus, createBusMetrics, requiredPayloadBytes } from '#libs/nats';
+import { createTelemetry } from '#libs/telemetry';
+import { directory } from '#services/directory';
+import { createAuthenticate } from './auth.ts';
+import type { GatewayConfig } from './config.ts';
+import { apiVersion } from './documents.ts';
+import { createHandlers } from './handlers/index.ts';
+import { createMediaProxy } from './handlers/media-proxy.ts';
+import { createWebhookIntake, type WebhookIntake } from './handlers/webhook-intake.ts';
+import { routes } from './routes/index.ts';
+import { createSessions } from './sessions.ts';
+
+const serviceName = 'api-gateway';
+/** Time for running requests at the end; uploads that take longer are broken off. */
+const drainDeadlineMs = 15_000;
+
+/** The gateway; `start` resolves when it takes requests. */
+export async function createService(options: { config: GatewayConfig; logger?: Logger }): Promise<Service & { readonly port: number }> {
+  const { config } = options;
+  const logger = options.logger ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
+  let bus: Bus | undefined;
+  let intake: WebhookIntake | undefined;
+  let server: HttpServer | undefined;
+  let port = config.PORT;
+  const telemetry = createTelemetry({
+    service: serviceName,
+    logger,
+    metricsPort: config.METRICS_PORT,
+    tracing: config,
+    checks: { nats: async () => await bus?.ping() },
+  });
+  const media = createMediaProxy({ mediaUrl: config.MEDIA_URL, logger });
+
+  const start = async (): Promise<void> => {
+    await telemetry.start();
+    const settings = { url: config.NATS_URL, name: serviceName, prefix: config.NATS_SUBJECT_PREFIX, minPayloadBytes: requiredPayloadBytes };
+    bus = await connectBus({ ...settings, logger, metrics: createBusMetrics(telemetry.metrics) });
+    await bus.waitForStreams();
+    intake = await createWebhookIntake({
+      bus,
+      // Installations that share a disk keep their spools apart.
+      dir: join(config.WEBHOOK_SPOOL_DIR, config.NATS_SUBJECT_PREFIX === '' ? 'default' : config.NATS_SUBJECT_PREFIX),
+      maxSpoolBytes: config.WEBHOOK_SPOOL_MAX_BYTES,
+      logger,
+      metrics: telemetry.metrics,
+    });
+    server = await listen(bus, intake);
+    port = await server.listen(config.PORT);
+    telemetry.started();
+    logger.info({ port, docs: `http://localhost:${port}/api/docs` }, 'gateway is listening');
+  };
+
+  const listen = async (connected: Bus, webhooks: WebhookIntake): Promise<HttpServer> => {
+    const sessions = createSessions(connected);
+    connected.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys }) => session_keys.forEach((key) => sessions.forget(key)));
+    connected.onReconnect(() => sessions.forgetAll());
+    const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
+    const app = createApp({
+      logger,
+      apiVersion,
+      corsAllowedOrigins: splitList(config.CORS_ALLOWED_ORIGINS),
+      trustedProxyHops: config.TRUSTED_PROXY_HOPS,
+      observe: ({ method, route, status, seconds }) => requests.observe({ method, route }, status, seconds),
+    });
+    mountRoutes(app, routes, {
+      authenticate: createAuthenticate({
+        apiToken: config.API_TOKEN,
+        loginSecret: config.API_LOGIN_SECRET,
+        sessions,
+        refuseLogin: (ip, call) => connected.call(directory.rpcs.refuseLogin, { ip }, call),
+      }),
+      callRaw: (rpc, request, call) => connected.callRaw(rpc, request, call),
+      handlers: await createHandlers({ bus: connected, sessions, intake: webhooks, media }),
+      maxInFlight: config.MAX_IN_FLIGHT_REQUESTS,
+    });
+    return createHttpServer(app, { apiVersion, portName: 'PORT' });
+  };
+
+  const stop = async (): Promise<void> => {
+    telemetry.draining();
+    await server?.drain({ windowMs: config.DRAIN_WINDOW_SECONDS * 1000, deadlineMs: drainDeadlineMs });
+    await intake?.stop();
+    media.close();
+    await bus?.close();
+    await telemetry.stop();
+  };
+
+  return {
+    start,
+    stop,
+    get port() {
+      return port;
+    },
+  };
+}
+
+function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

@@ -1,0 +1,39 @@
+import {
+  databaseSettings,
+  loadConfig,
+  logSettings,
+  telemetrySettings,
+  natsSettings,
+  outboundSettings,
+  secret,
+  type ConfigOf,
+} from '#libs/config';
+import { Type } from '#libs/contract';
+
+export const conversationsSettings = Type.Object({
+  ...natsSettings,
+  ...databaseSettings,
+  ...logSettings,
+  ...telemetrySettings,
+  ...outboundSettings,
+  BOOKING_WEBHOOK_SECRET: secret(
+    Type.String({ default: '', description: 'secret of the Cal.com signature; empty = signatures are not checked' }),
+  ),
+  REALTIMEKIT_WEBHOOK_PUBLIC_KEY: Type.String({
+    default: '',
+    description: "public key of the meeting provider's webhooks in PEM; empty = read from REALTIMEKIT_WEBHOOK_KEY_URL",
+  }),
+  REALTIMEKIT_WEBHOOK_KEY_URL: Type.String({
+    default: 'https://api.realtime.cloudflare.com/.well-known/webhooks.json',
+    pattern: '^https?://[^\\s]+$',
+    description: "address of the public key of the meeting provider's webhooks",
+  }),
+  BOOKING_CREATE_ATTENDEES: Type.Boolean({ default: true, description: 'whether an unknown attendee of a booking becomes a person' }),
+});
+
+export type ConversationsConfig = ConfigOf<typeof conversationsSettings.properties>;
+
+/** @throws ConfigError with every problem */
+export function loadConversationsConfig(env?: Readonly<Record<string, string | undefined>>): ConversationsConfig {
+  return loadConfig(conversationsSettings, env);
+}

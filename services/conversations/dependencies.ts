@@ -1,0 +1,23 @@
+/** What handlers and workers are given; made once by service.ts. */
+import type { Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { PipelineRegistry } from '#libs/pipeline';
+import type { Clock } from '#libs/time';
+import type { ConversationsConfig } from './config.ts';
+import type { DirectoryCache } from './directory/directory-cache.ts';
+import type { ConversationView } from './conversation-view.ts';
+
+export interface Dependencies {
+  readonly config: ConversationsConfig;
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Jobs;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly directory: DirectoryCache;
+  readonly view: ConversationView;
+  /** Jobs that steps may name. */
+  readonly pipeline: PipelineRegistry;
+}

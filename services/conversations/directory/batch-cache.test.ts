@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { BatchCache } from './batch-cache.ts';
+
+/** A source whose look-ups are answered by hand. */
+function createSource() {
+  const values = new Map<number, string>([1, 2, 3, 4].map((id) => [id, `v${id}`]));
+  const calls: { ids: readonly number[]; answer: () => void }[] = [];
+  const load = (ids: readonly number[]): Promise<Map<number, string>> =>
+    new Promise((resolve) => {
+      const seen = new Map(ids.flatMap((id): [number, string][] => (values.has(id) ? [[id, values.get(id) ?? '']] : [])));
+      calls.push({ ids, answer: () => resolve(seen) });
+    });
+  return { values, calls, load };
+}
+let time = 0;
+const createCache = (source: ReturnType<typeof createSource>, capacity = 10, evicted: string[] = []) =>
+  new BatchCache<string>({ load: source.load, capacity, ttlMs: 100, now: () => time, onEvict: (value) => void evicted.push(value) });
+const entriesOf = (map: Map<number, string>) => [...map].toSorted(([a], [b]) => a - b);
+
+describe('BatchCache (architecture §1: a small cache that the owner’s change events invalidate)', () => {
+  it('fetches misses together and answers hits without a look-up', async () => {
+    const source = createSource();
+    const cache = createCache(source);
+    const first = cache.getMany([1, 2, 2, 9]);
+    source.calls[0]?.answer();
+    expect(entriesOf(await first)).toEqual([
+      [1, 'v1'],
+      [2, 'v2'],
+    ]);
+    expect(source.calls.map((call) => call.ids)).toEqual([[1, 2, 9]]);
+    expect(entriesOf(await cache.getMany([2, 1]))).toEqual([
+      [1, 'v1'],
+      [2, 'v2'],
+    ]);
+    expect(source.calls).toHaveLength(1);
+  });
+
+  it('neither keeps nor drives anything out for a reader of everything, who is given what is kept', async () => {
+    const source = createSource();
+    const cache = createCache(source, 2);
+    const kept = cache.getMany([1]);
+    source.calls[0]?.answer();
+    await kept;
+    const all = cache.getMany([1, 2, 3, 4], false);
+    source.calls[1]?.answer();
+    expect((await all).size).toBe(4);
+    expect(source.calls.map((call) => call.ids)).toEqual([[1], [2, 3, 4]]);
+    expect([cache.size, cache.peek(1), cache.peek(2)]).toEqual([1, 'v1', undefined]);
+  });
+
+  it('asks once for those who wait at the same time', async () => {
+    const source = createSource();
+    const cache = createCache(source);
+    const waiting = [cache.getMany([1]), cache.getMany([1, 2])];
+    expect(source.calls.map((call) => call.ids)).toEqual([[1], [2]]);
+    for (const call of source.calls) call.answer();
+    expect((await Promise.all(waiting)).map(entriesOf)).toEqual([
+      [[1, 'v1']],
+      [
+        [1, 'v1'],
+        [2, 'v2'],
+      ],
+    ]);
+  });
+
+  it('does not keep, nor give to later callers, what was invalidated while it was fetched', async () => {
+    const source = createSource();
+    const cache = createCache(source);
+    const before = cache.getMany([1]);
+    source.values.set(1, 'new');
+    cache.invalidate([1]);
+    const after = cache.getMany([1]);
+    for (const call of source.calls) call.answer();
+    expect((await before).get(1)).toBe('v1');
+    expect((await after).get(1)).toBe('new');
+    expect(cache.peek(1)).toBe('new');
+  });
+
+  it('asks again after a failed look-up', async () => {
+    let fails = true;
+    const cache = new BatchCache<string>({
+      load: async (ids) => {
+        if (fails) throw new Error('away');
+        return new Map(ids.map((id) => [id, 'v']));
+      },
+      capacity: 1,
+      ttlMs: 100,
+    });
+    await expect(cache.getMany([1])).rejects.toThrow('away');
+    fails = false;
+    expect((await cache.getMany([1])).get(1)).toBe('v');
+  });
+
+  it('spares what was read when it must forget beyond its capacity, and forgets everything on null', async () => {
+    const source = createSource();
+    const evicted: string[] = [];
+    const cache = createCache(source, 2, evicted);
+    for (const id of [1, 2, 1, 3]) {
+      const found = cache.getMany([id]);
+      source.calls.at(-1)?.answer();
+      await found;
+    }
+    expect([cache.peek(1), cache.peek(2), cache.peek(3)]).toEqual(['v1', undefined, 'v3']);
+    cache.invalidate(null);
+    expect(cache.size).toBe(0);
+    expect(evicted).toEqual(['v2', 'v1', 'v3']);
+  });
+
+  it('forgets the oldest when everything was read, and never holds more than its capacity', async () => {
+    const cache = new BatchCache<string>({ load: async (ids) => new Map(ids.map((id) => [id, `v${id}`])), capacity: 3, ttlMs: 100 });
+    await cache.getMany([1, 2, 3]);
+    await cache.getMany([3, 2, 1]);
+    await cache.getMany([4]);
+    expect([1, 2, 3, 4].map((id) => cache.peek(id))).toEqual([undefined, 'v2', 'v3', 'v4']);
+    expect((await cache.getMany([5, 6, 7, 8, 9])).size).toBe(5);
+    expect(cache.size).toBe(3);
+  });
+
+  it('fetches an entry anew when its time is over', async () => {
+    const source = createSource();
+    const cache = createCache(source);
+    const found = cache.getMany([1]);
+    source.calls[0]?.answer();
+    await found;
+    time += 99;
+    expect(cache.peek(1)).toBe('v1');
+    time += 1;
+    expect(cache.peek(1)).toBeUndefined();
+  });
+});

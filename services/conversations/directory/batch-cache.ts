@@ -1,0 +1,134 @@
+/**
+ * A bounded cache in front of a batch look-up: hits are answered without waiting, misses are fetched together, once, whoever asks.
+ * What is invalidated while it is being fetched is not kept, and nobody who asks later gets it.
+ */
+
+export interface BatchCacheOptions<Value> {
+  /** Fetches what exists; absent ids are unknown and not kept. */
+  readonly load: (ids: readonly number[]) => Promise<Map<number, Value>>;
+  /** Most entries; beyond it goes the oldest that nobody has read since it came, or since it was last spared. */
+  readonly capacity: number;
+  /** An entry is fetched anew after this time, milliseconds, in case its invalidation was missed. */
+  readonly ttlMs: number;
+  /** Called with every entry that leaves the cache. */
+  readonly onEvict?: (value: Value) => void;
+  /** Milliseconds, monotonic; for tests. */
+  readonly now?: () => number;
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly expiresAt: number;
+  /** Read since it came or was spared. A read only marks: moving the entry would make a large map rebuild itself again and again. */
+  used: boolean;
+}
+
+export class BatchCache<Value> {
+  readonly #options: BatchCacheOptions<Value>;
+  readonly #now: () => number;
+  readonly #entries = new Map<number, Entry<Value>>();
+  readonly #pending = new Map<number, Promise<Map<number, Value>>>();
+
+  constructor(options: BatchCacheOptions<Value>) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The value when it is here and fresh. */
+  peek(id: number): Value | undefined {
+    return this.#read(id, this.#now());
+  }
+
+  /** A look-up that answers for each of the ids that exist; `keep` as in `getMany`. @throws whatever `load` throws */
+  async lookUp(ids: readonly number[], keep = true): Promise<(id: number) => Value | undefined> {
+    const found = await this.getMany(ids, keep);
+    return (id) => found.get(id);
+  }
+
+  /**
+   * Values of the ids that exist. Without `keep` what is fetched is not kept: whoever reads a whole table would drive out what others use.
+   * @throws whatever `load` throws
+   */
+  async getMany(ids: readonly number[], keep = true): Promise<Map<number, Value>> {
+    const found = new Map<number, Value>();
+    const now = this.#now();
+    let waits: Set<Promise<Map<number, Value>>> | undefined;
+    let missing: Set<number> | undefined;
+    for (const id of ids) {
+      if (found.has(id)) continue;
+      const value = this.#read(id, now);
+      if (value !== undefined) {
+        found.set(id, value);
+        continue;
+      }
+      const pending = this.#pending.get(id);
+      if (pending === undefined) (missing ??= new Set()).add(id);
+      else (waits ??= new Set()).add(pending);
+    }
+    if (missing !== undefined) (waits ??= new Set()).add(keep ? this.#fetch([...missing]) : this.#options.load([...missing]));
+    if (waits === undefined) return found;
+    const wanted = new Set(ids);
+    for (const loaded of await Promise.all(waits)) {
+      for (const [id, value] of loaded) if (wanted.has(id)) found.set(id, value);
+    }
+    return found;
+  }
+
+  #read(id: number, now: number): Value | undefined {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    if (entry.expiresAt > now) {
+      entry.used = true;
+      return entry.value;
+    }
+    this.#evict(id, entry);
+    return undefined;
+  }
+
+  #put(id: number, value: Value): void {
+    const old = this.#entries.get(id);
+    if (old !== undefined) this.#evict(id, old);
+    else if (this.#entries.size >= this.#options.capacity) this.#makeRoom();
+    this.#entries.set(id, { value, expiresAt: this.#now() + this.#options.ttlMs, used: false });
+  }
+
+  /** Goes round from the oldest: who was read is spared once and becomes the youngest. */
+  #makeRoom(): void {
+    for (const [id, entry] of this.#entries) {
+      if (!entry.used) return this.#evict(id, entry);
+      entry.used = false;
+      this.#entries.delete(id);
+      this.#entries.set(id, entry);
+    }
+  }
+
+  /** Forgets these, or everything with null. */
+  invalidate(ids: readonly number[] | null): void {
+    for (const id of ids ?? [...this.#entries.keys()]) {
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) this.#evict(id, entry);
+    }
+    for (const id of ids ?? [...this.#pending.keys()]) this.#pending.delete(id);
+  }
+
+  async #fetch(ids: readonly number[]): Promise<Map<number, Value>> {
+    const load = this.#options.load(ids);
+    for (const id of ids) this.#pending.set(id, load);
+    try {
+      const loaded = await load;
+      for (const [id, value] of loaded) if (this.#pending.get(id) === load) this.#put(id, value);
+      return loaded;
+    } finally {
+      for (const id of ids) if (this.#pending.get(id) === load) this.#pending.delete(id);
+    }
+  }
+
+  #evict(id: number, { value }: Entry<Value>): void {
+    this.#entries.delete(id);
+    this.#options.onEvict?.(value);
+  }
+}

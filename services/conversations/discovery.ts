@@ -1,0 +1,186 @@
+/**
+ * What the conversations service answers to discovery and browse (spec 01, search, summary and browse; spec 03, D5, D18a to D18g), to the
+ * infos endpoint and to question changes. Part of the contract.
+ */
+import { rpc, Type } from '#libs/contract';
+import { HolonRef, PublicPerson } from '#services/directory';
+import { AnyId, JsonDocument, JsonStore, nullable, PersonOut } from './schemas.ts';
+
+const Instant = (description: string) => Type.String({ format: 'date-time', description });
+const Step = Type.Object(
+  { slug: Type.String({ description: 'Empty when unset.' }), title: Type.String({ description: 'Empty when unset.' }) },
+  { description: 'The current step.' },
+);
+const title = Type.String({
+  description: 'The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`.',
+});
+
+export const SearchItem = Type.Object(
+  {
+    id: Type.Integer(),
+    title,
+    event: nullable(HolonRef),
+    journey: Type.Object(
+      {
+        slug: Type.String({ description: 'Empty when unset.' }),
+        name: Type.String({ description: 'Empty when unset.' }),
+        description: Type.String({ description: 'May be empty.' }),
+      },
+      { description: 'The journey of the conversation.' },
+    ),
+    step: Step,
+    start: nullable(Instant('Scheduled or actual start.')),
+    finish: nullable(Instant('Scheduled or actual end; null = open-ended.')),
+    participants: Type.Array(PersonOut, { description: 'In the order in which they joined.' }),
+    connected: Type.Array(HolonRef, { description: 'Explicitly linked holons; the owning event is not among them.' }),
+  },
+  { description: 'A conversation in search results: never with `infos`, `config` or transcript.' },
+);
+
+export const PublicConversation = Type.Object(
+  {
+    id: Type.Integer(),
+    title,
+    start: nullable(Instant('Scheduled or actual start.')),
+    finish: nullable(Instant('Scheduled or actual end; null = open-ended.')),
+    step: Step,
+    participants: Type.Array(PublicPerson, { description: 'In the order in which they joined.' }),
+    connected: Type.Array(HolonRef, { description: 'Explicitly linked holons; the owning event is not among them.' }),
+    publishing: Type.Object(
+      {
+        fields: JsonDocument('Publishing fields by name; `{}` when there are none.'),
+        records: JsonDocument('Publishing records by name; `{}` when there are none.'),
+        artifacts: JsonDocument('Publishing artifacts by name; `{}` when there are none.'),
+      },
+      { description: 'The public publishing payload without provenance.' },
+    ),
+    public: Type.Object(
+      {
+        summary: Type.String({ description: 'Short public summary; may be empty.' }),
+        thumbnail: nullable(Type.String({ description: "First imported thumbnail, else that of the video host's record." })),
+        videohost_description: nullable(Type.String()),
+      },
+      { description: 'What a page shows first.' },
+    ),
+  },
+  { description: 'A conversation as anybody with a token may browse it.' },
+);
+
+export const JourneyBrowse = Type.Object(
+  {
+    id: Type.Integer(),
+    slug: Type.String(),
+    name: Type.String(),
+    description: Type.String({ description: 'May be empty.' }),
+    texts: JsonDocument('Texts of the journey; `{}` when not configured.'),
+  },
+  { description: 'A journey as browse shows it.' },
+);
+
+export const BrowsedEvents = Type.Object({
+  holon: HolonRef,
+  events: Type.Array(
+    Type.Object({
+      ...HolonRef.properties,
+      journeys: Type.Array(Type.Object({ journey: JourneyBrowse, conversations: Type.Array(PublicConversation) }), {
+        description: 'Directly attached conversation journeys in the order in which they are attached.',
+      }),
+    }),
+    { description: 'Immediate child events by name, id.' },
+  ),
+});
+
+export const BrowsedJourney = Type.Object({ journey: JourneyBrowse, conversations: Type.Array(PublicConversation) });
+
+export const Infos = Type.Object({ infos: JsonDocument('Public and display metadata; `{}` when nothing is stored.') });
+
+/** Orders of a search; conversations without a start come last in both, the id decides between equals. */
+export const SearchSort = Type.Union([Type.Literal('date_desc'), Type.Literal('date_asc')], {
+  default: 'date_desc',
+  description: '`date_desc` (default) or `date_asc`; conversations without a start are last in both, then by id.',
+});
+
+export const searchFilters = {
+  holon_slug: Type.Optional(Type.String({ description: 'Owned by this holon: its event is the holon or a descendant of it.' })),
+  connected_holon_slug: Type.Optional(Type.String({ description: 'Explicitly linked to this holon.' })),
+  person_id: Type.Optional(Type.Integer({ description: 'This person is among the participants.' })),
+};
+
+export const QuestionChange = Type.Object({
+  questionId: Type.Integer({ description: "A question of the conversation's journey." }),
+  occurredAt: Type.String({
+    format: 'date-time-offset',
+    description: 'When the question was displayed, with an offset; at most five minutes ahead.',
+  }),
+});
+
+export const QuestionChangeReply = Type.Object({
+  ok: Type.Literal(true),
+  conversationId: Type.Integer(),
+  questionId: Type.Integer(),
+  occurredAt: Instant('As it was accepted, in UTC.'),
+  replayed: Type.Boolean({ description: 'True when the same change was recorded before under the same key.' }),
+});
+
+/** Joined into the contract. */
+export const discoveryRpcs = {
+  readInfos: rpc({
+    subject: 'conversations.infos.get',
+    summary: 'The `infos` of a conversation.',
+    request: Type.Object({ conversation_id: AnyId }),
+    reply: Infos,
+  }),
+  patchInfos: rpc({
+    subject: 'conversations.infos.patch',
+    summary: 'Shallow merge of `infos` alone, without guards (spec 03, D9a).',
+    request: Type.Object({ conversation_id: AnyId, infos: JsonStore('Top-level keys replace whole values.') }),
+    reply: Infos,
+    errors: {
+      invalid_namespace_placement: { code: 'bad_request', when: 'A key of `infos` belongs to another writer.' },
+    },
+  }),
+  recordQuestionChange: rpc({
+    subject: 'conversations.questions.record-change',
+    summary: 'Records that a question was displayed, once for each key; in any order of arrival.',
+    request: Type.Object({
+      conversation_id: AnyId,
+      idempotency_key: Type.String({ minLength: 1, maxLength: 255 }),
+      change: QuestionChange,
+    }),
+    reply: QuestionChangeReply,
+    errors: {
+      idempotency_conflict: { code: 'conflict', when: 'The key was used for another change of this conversation.' },
+      question_not_in_journey: { code: 'bad_request', when: "The question does not belong to the conversation's journey." },
+      occurred_at_in_future: { code: 'bad_request', when: '`occurredAt` is more than five minutes ahead; carries `detail`.' },
+    },
+  }),
+  search: rpc({
+    subject: 'conversations.conversations.search',
+    summary: 'Conversations that the caller may see, filtered and ordered; creates nothing. 404 when a filter names nothing.',
+    request: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
+    reply: Type.Array(SearchItem),
+  }),
+  summarize: rpc({
+    subject: 'conversations.conversations.summarize',
+    summary: 'One conversation as a search item.',
+    request: Type.Object({ conversation_id: AnyId }),
+    reply: SearchItem,
+  }),
+  browseHolon: rpc({
+    subject: 'conversations.browse.holon',
+    summary: "Conversations of a holon's immediate events by event and attached journey. 404 when the caller sees no such holon.",
+    request: Type.Object({ holon_slug: Type.String() }),
+    reply: BrowsedEvents,
+  }),
+  browseJourney: rpc({
+    subject: 'conversations.browse.journey',
+    summary: 'Conversations of a conversation journey, or those of them that are connected to an event. 404 when a name finds nothing.',
+    request: Type.Object({
+      journey_id: Type.Optional(Type.Integer({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),
+      journey_slug: Type.Optional(Type.String({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),
+      holon_slug: Type.Optional(Type.String({ description: 'Only conversations that this event owns or that are linked to it.' })),
+    }),
+    reply: BrowsedJourney,
+    errors: { bad_request: { code: 'bad_request', when: 'Both or neither of `journey_id` and `journey_slug` are given.' } },
+  }),
+} as const;

@@ -1,0 +1,107 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isJsonObject, parseJson } from '#libs/json';
+import { readPublishing, stripProvenance } from './publishing.ts';
+import { conversationTitle } from './title.ts';
+
+const envelope = (value: unknown): unknown => ({ value, provenance: { by: 'model', at: '2026-05-01T10:00:00Z' } });
+
+/** JSON without envelopes and without the key `provenance`. */
+const plain = fc.jsonValue({ maxDepth: 4 }).map((value) => stripProvenance(value));
+/** The same value with envelopes and stray provenance put in at random places. */
+function wrapSome(value: unknown, dice: () => boolean): unknown {
+  let wrapped = value;
+  if (Array.isArray(value)) wrapped = value.map((item) => wrapSome(item, dice));
+  else if (isJsonObject(value)) {
+    const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, wrapSome(item, dice)]);
+    // Beside a lone `value` it would make an envelope.
+    if (dice() && !(entries.length === 1 && entries[0]?.[0] === 'value')) entries.push(['provenance', { by: 'model' }]);
+    wrapped = Object.fromEntries(entries);
+  }
+  return dice() ? envelope(wrapped) : wrapped;
+}
+
+function holdsProvenance(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsProvenance);
+  return isJsonObject(value) && (Object.hasOwn(value, 'provenance') || Object.values(value).some(holdsProvenance));
+}
+
+describe('stripProvenance (spec 01, PublicConversation; D18a)', () => {
+  it.each([
+    [envelope('text'), 'text'],
+    [envelope(envelope([envelope(1)])), [1]],
+    [{ value: 1 }, { value: 1 }],
+    [
+      { value: 1, provenance: 2, more: 3 },
+      { value: 1, more: 3 },
+    ],
+    [{ provenance: 1 }, {}],
+    [{ a: { provenance: 1, b: [{ provenance: 2, c: null }] } }, { a: { b: [{ c: null }] } }],
+    [null, null],
+  ])('makes %j to %j', (stored, shown) => {
+    expect(stripProvenance(stored)).toEqual(shown);
+  });
+
+  it('gives back the value that envelopes and provenance were put around, at any depth', () => {
+    fc.assert(
+      fc.property(plain, fc.infiniteStream(fc.boolean()), (value, dice) => {
+        const wrapped = wrapSome(value, () => dice.next().value === true);
+        expect(JSON.stringify(stripProvenance(wrapped))).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it('leaves no key provenance, whatever is stored', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.infiniteStream(fc.boolean()), (value, dice) => {
+        expect(holdsProvenance(stripProvenance(wrapSome(value, () => dice.next().value === true)))).toBe(false);
+      }),
+    );
+  });
+
+  it('keeps big integers and __proto__ as they are', () => {
+    const text = '{"__proto__":{"a":12345678901234567890},"b":1.10}';
+    expect(JSON.stringify(stripProvenance(parseJson(text)))).toBe(text);
+  });
+});
+
+describe('readPublishing (D18a)', () => {
+  it('shows the three groups alone, each an object', () => {
+    const { payload } = readPublishing({ fields: { title: envelope('T') }, records: [], secret: 1, approval: {} });
+    expect(payload).toEqual({ fields: { title: 'T' }, records: {}, artifacts: {} });
+  });
+
+  it.each([[undefined], [null], ['text'], [[]], [{}], [{ fields: null, records: 'x', artifacts: 7 }]])(
+    'shows empty groups for %j',
+    (stored) => {
+      expect(readPublishing(stored)).toEqual({
+        payload: { fields: {}, records: {}, artifacts: {} },
+        summary: '',
+        thumbnail: null,
+        videohostDescription: null,
+      });
+    },
+  );
+
+  it('takes the first imported thumbnail, else that of the video host', () => {
+    const records = { videohost: envelope({ thumbnail: envelope('host.png') }) };
+    const thumbnail = (imported: unknown): string | null =>
+      readPublishing({ records, artifacts: { imported_thumbnails: imported } }).thumbnail;
+    expect(thumbnail(envelope([envelope('one.png'), 'two.png']))).toBe('one.png');
+    expect([thumbnail([]), thumbnail(undefined), thumbnail([null, '  '])]).toEqual(['host.png', 'host.png', 'host.png']);
+  });
+
+  it('reads summary and description of the video host through envelopes', () => {
+    const { summary, videohostDescription } = readPublishing({
+      fields: envelope({ summary: envelope('short'), videohost_description: envelope('long') }),
+    });
+    expect([summary, videohostDescription]).toEqual(['short', 'long']);
+  });
+});
+
+describe('conversationTitle with an envelope around the fields (D18a)', () => {
+  it('reads the title in it', () => {
+    const enveloped = JSON.stringify({ fields: envelope({ title: envelope('Inside') }) });
+    expect(conversationTitle({ id: 1, title: null, enveloped, start: null })).toBe('Inside');
+  });
+});

@@ -1,0 +1,27 @@
+/** Question order, active question and durations, derived from the recorded changes (spec 01, question-changes; spec 03, D14a). */
+import { formatInstant, type Instant } from '#libs/time';
+
+export interface RecordedChange {
+  readonly questionId: number;
+  readonly occurredAt: Instant;
+}
+
+/**
+ * The JSON text of `question_state`. Changes are given in the order of arrival and shown in that of `occurred_at`, then of arrival; the
+ * latest is the active question. Durations are exact to the microsecond.
+ */
+export function deriveQuestionState(arrived: readonly RecordedChange[]): string {
+  const changes = arrived.toSorted(({ occurredAt: left }, { occurredAt: right }) => (left < right ? -1 : left > right ? 1 : 0));
+  const items = changes.map(({ questionId, occurredAt }, index) => {
+    const next = changes[index + 1];
+    const duration = next === undefined ? 'null' : formatSeconds(next.occurredAt - occurredAt);
+    return `{"question_id":${questionId},"occurred_at":"${formatInstant(occurredAt)}","duration_seconds":${duration}}`;
+  });
+  return `{"active_question_id":${changes.at(-1)?.questionId ?? 'null'},"changes":[${items.join(',')}]}`;
+}
+
+/** Microseconds as a decimal number of seconds, whose digits no double has to hold. */
+function formatSeconds(micros: bigint): string {
+  const fraction = (micros % 1_000_000n).toString().padStart(6, '0').replace(/0+$/, '');
+  return fraction === '' ? `${micros / 1_000_000n}` : `${micros / 1_000_000n}.${fraction}`;
+}

@@ -1,0 +1,51 @@
+/** Bulk import of existing conversations (architecture §7): one transaction per call, set-based; pipelines are not started. */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { parseJson } from '#libs/json';
+import type { RequestContext } from '#libs/nats';
+import type { ImportItem, ImportedItem } from '../bulk-import.ts';
+import { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { applyImport, lockImported, lockImports, planImport, type ImportedRow } from '../repositories/bulk-import.ts';
+
+type Rpc = typeof conversations.rpcs.importConversations;
+
+/** Changes of these fields are told to listeners (event `conversation.changed`). */
+const toldFields = new Set(['journey', 'step', 'event', 'start', 'finish', 'participants', 'connected']);
+
+/** @throws AppError 400 when an item refers to something that does not exist yet; nothing is changed then. */
+export async function importConversations(
+  { db, jobs }: Dependencies,
+  { items, dry_run: dryRun }: RequestOf<Rpc>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpc>> {
+  const batch = JSON.stringify(items);
+  if (dryRun) return { items: (await db.query<ImportedRow>(planImport, [batch, true])).map(toImported) };
+  if (items.some(refersToNothing)) throw new AppError({ code: 'bad_request', message: 'An item refers to what does not exist yet' });
+  const rows = await jobs.transaction(async (tx) => {
+    await tx.query(lockImports);
+    await tx.query(lockImported, [items.map(({ key }) => key)]);
+    const imported = await tx.query<ImportedRow>(applyImport, [batch, false]);
+    for (const row of imported) {
+      if (row.is_new || row.id === null || row.fields === '[]') continue;
+      if (!readFields(row).some(({ field }) => toldFields.has(field))) continue;
+      await jobs.emit(tx, conversations.events.changed, { id: row.id }, { requestId: context.requestId });
+    }
+    return imported;
+  });
+  return { items: rows.map(toImported) };
+}
+
+function refersToNothing(item: ImportItem): boolean {
+  const { journey_id, step_id, default_step_id, event_id, participant_ids = [], connected_ids = [] } = item;
+  return [journey_id, step_id, default_step_id, event_id, ...participant_ids, ...connected_ids].includes(0);
+}
+
+function toImported(row: ImportedRow): ImportedItem {
+  const action = row.is_new ? 'create' : row.fields === '[]' ? 'unchanged' : 'update';
+  return { key: row.key, id: row.id, action, fields: readFields(row) };
+}
+
+function readFields({ fields }: ImportedRow): ImportedItem['fields'] {
+  return fields === '[]' ? [] : (parseJson(fields) as ImportedItem['fields']);
+}

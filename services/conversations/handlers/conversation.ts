@@ -1,0 +1,167 @@
+/** Single read, find-or-create and PATCH (spec 01, GET /conversations, GET and PATCH /conversations/{id}). */
+import type { RequestOf } from '#libs/contract';
+import { appError, AppError, notFound } from '#libs/errors';
+import { entityTag, matchesEntityTag } from '#libs/etag';
+import { jsonStream, rawJson, type JsonStream, type RawJson, type RequestContext } from '#libs/nats';
+import { formatInstant, parseInstant } from '#libs/time';
+import type { conversations } from '../contract.ts';
+import { isPossibleId, requireId } from '../conversation-view.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { CachedJourney } from '../directory/directory-cache.ts';
+import { findNamespaceProblem } from '../domain/namespace.ts';
+import { instantFromSql, type ConversationRow } from '../domain/representation.ts';
+import { firstStep } from '../domain/step.ts';
+import { enterStep } from '../pipeline.ts';
+import * as sql from '../repositories/conversation.ts';
+
+/** Matches that one reply holds; more are streamed from a cursor. */
+const inlineMatches = 50;
+const streamBatch = 200;
+
+/** GET /conversations/{id}. @throws AppError 404 */
+export async function getConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.get>): Promise<RawJson> {
+  const [row] = await db.query<ConversationRow>(sql.getConversation, [requireId(request.conversation_id)]);
+  if (row === undefined) throw notFound();
+  return rawJson(await view.render(row));
+}
+
+/**
+ * GET /conversations: what is active for the person and journey at the caller's time; one is created when nothing is.
+ * @throws AppError 404 `person_not_found`, then 404 `journey_not_found`, then 409 `journey_ownership_ambiguous` (spec 03, D3)
+ */
+export async function findActive(
+  dependencies: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.findActive>,
+  context: RequestContext,
+): Promise<RawJson | JsonStream> {
+  const { db, directory, view } = dependencies;
+  await requirePerson(dependencies, request.person_id);
+  const journey = await directory.findJourneyBySlug(request.journey);
+  if (journey === undefined || !journey.isConversation) {
+    throw appError('not_found', 'journey_not_found', 'No conversation journey has that slug.');
+  }
+  const time = readTime(request.time);
+  const params = [request.person_id, journey.id, time];
+  const rows = await db.query<ConversationRow>(sql.findActive, [...params, inlineMatches + 1]);
+  if (rows.length > inlineMatches) return jsonStream(streamMatches(dependencies, params));
+  if (rows.length > 0) return rawJson(`[${(await view.renderMany(rows)).join(',')}]`);
+  const created = await createUnscheduled(dependencies, journey, request.person_id, time, context);
+  return rawJson(`[${(await view.renderMany(created)).join(',')}]`);
+}
+
+async function requirePerson({ directory }: Dependencies, id: number): Promise<void> {
+  const known = isPossibleId(id) && (await directory.people.getMany([id])).has(id);
+  if (!known) throw appError('not_found', 'person_not_found', 'No such person on this instance; ids are per instance.');
+}
+
+/** The caller's time for PostgreSQL; without an offset it is UTC (spec 03 §1, Datetimes in). */
+function readTime(text: string): string {
+  const parsed = parseInstant(text);
+  if (parsed.kind === 'invalid') throw new AppError({ code: 'unprocessable', message: 'time is no datetime.' });
+  return formatInstant(parsed.instant);
+}
+
+async function* streamMatches({ db, view }: Dependencies, params: readonly unknown[]): AsyncGenerator<string> {
+  let separator = '[';
+  for await (const rows of db.stream<ConversationRow>(sql.findActive, [...params, null], { batch: streamBatch })) {
+    yield separator + (await view.renderMany(rows)).join(',');
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+/** D1: starts at the caller's time, open-ended, at the first active step, owned by the journey's only event. */
+async function createUnscheduled(
+  { jobs, pipeline }: Dependencies,
+  journey: CachedJourney,
+  personId: number,
+  time: string,
+  context: RequestContext,
+): Promise<ConversationRow[]> {
+  return jobs.transaction(async (tx) => {
+    await tx.query(sql.lockPersonAndJourney, [personId, journey.id]);
+    const others = await tx.query<ConversationRow>(sql.findActive, [personId, journey.id, time, inlineMatches]);
+    if (others.length > 0) return others;
+    const [eventId, ...more] = journey.ownerEventIds;
+    if (eventId === undefined || more.length > 0) {
+      throw appError('conflict', 'journey_ownership_ambiguous', 'The journey is not owned by exactly one event.');
+    }
+    const step = firstStep(journey.steps);
+    const rows = await tx.query<ConversationRow>(sql.insertConversation, [
+      journey.id,
+      step?.id ?? null,
+      eventId,
+      time,
+      null,
+      [personId],
+      '{}',
+    ]);
+    for (const row of rows) await enterStep({ jobs, pipeline }, tx, row.id, step, 'created', context);
+    return rows;
+  });
+}
+
+/**
+ * PATCH /conversations/{id}: one statement when nothing stands in the way.
+ * @throws AppError 404, then 412 `precondition_failed`, then 409 `stale_conversation`, then 400 `invalid_namespace_placement` (D9a)
+ */
+export async function patchConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.patch>): Promise<RawJson> {
+  const id = requireId(request.conversation_id);
+  const problem = findStoreProblem(request);
+  const expected = readExpected(request.expected_updated_at);
+  const changes = problem === undefined && (hasKeys(request.infos) || hasKeys(request.config));
+  const tag = typeof request.if_match === 'string' ? request.if_match : undefined;
+  let guard = expected;
+  if (!changes || tag !== undefined) {
+    const [row] = await db.query<ConversationRow>(sql.getConversation, [id]);
+    if (row === undefined) throw notFound();
+    const text = await view.render(row);
+    if (tag !== undefined && !matchesEntityTag(tag, entityTag(text), 'strong')) throw preconditionFailed(row);
+    checkExpected(row, request.expected_updated_at);
+    if (problem !== undefined) throw problem;
+    if (!changes) return rawJson(text);
+    if (tag !== undefined && tag.trim() !== '*') guard = instantFromSql(row.updated_at);
+  }
+  const [row] = await db.query<ConversationRow>(sql.patchConversation, [id, toJson(request.infos), toJson(request.config), guard]);
+  if (row !== undefined) return rawJson(await view.render(row));
+  const [current] = await db.query<ConversationRow>(sql.getConversation, [id]);
+  if (current === undefined) throw notFound();
+  throw tag === undefined || guard === expected ? staleConversation(current) : preconditionFailed(current);
+}
+
+/** The first forbidden key of the two stores (D9b). */
+export function findStoreProblem({ infos, config }: { infos?: object; config?: object }): AppError | undefined {
+  return findNamespaceProblem('infos', infos) ?? findNamespaceProblem('config', config);
+}
+
+/** Instant for PostgreSQL of `expected_updated_at`; null when there is none. */
+function readExpected(text: string | null | undefined): string | null {
+  if (text === null || text === undefined) return null;
+  const parsed = parseInstant(text);
+  return parsed.kind === 'invalid' ? null : formatInstant(parsed.instant);
+}
+
+/** @throws AppError 409 `stale_conversation` when the caller expects another `updated_at` */
+export function checkExpected(row: ConversationRow, expected: string | null | undefined): void {
+  const wanted = readExpected(expected);
+  if (wanted !== null && wanted !== instantFromSql(row.updated_at)) throw staleConversation(row);
+}
+
+function staleConversation(row: ConversationRow): AppError {
+  return appError('conflict', 'stale_conversation', 'The conversation has changed since.', { updated_at: instantFromSql(row.updated_at) });
+}
+
+function preconditionFailed(row: ConversationRow): AppError {
+  return appError('precondition_failed', 'precondition_failed', 'If-Match names another representation of the conversation.', {
+    updated_at: instantFromSql(row.updated_at),
+  });
+}
+
+/** JSON text for `||`; numbers keep their digits. */
+export function toJson(store: object | undefined): string {
+  return store === undefined ? '{}' : JSON.stringify(store);
+}
+
+function hasKeys(store: object | undefined): boolean {
+  return store !== undefined && Object.keys(store).length > 0;
+}

@@ -1,0 +1,42 @@
+/** Notes of a conversation, for the admin CLI (architecture §7). */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import type { RequestContext } from '#libs/nats';
+import { directory } from '#services/directory';
+import type { conversations } from '../contract.ts';
+import { requireId } from '../conversation-view.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { instantFromSql } from '../domain/representation.ts';
+import { existsConversation } from '../repositories/conversation.ts';
+import { listNotes as listNotesSql } from '../repositories/ledger.ts';
+
+interface NoteRow {
+  readonly id: number;
+  readonly body: string;
+  readonly note_type: string;
+  readonly author_person_id: number | null;
+  readonly created_at: string;
+}
+
+/** Newest first, as Note items of spec 02. @throws AppError 404 */
+export async function listNotes(
+  { db, bus }: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.listNotes>,
+  context: RequestContext,
+): Promise<ReplyOf<typeof conversations.rpcs.listNotes>> {
+  const id = requireId(request.conversation_id);
+  if ((await db.query(existsConversation, [id])).length === 0) throw notFound();
+  const rows = await db.query<NoteRow>(listNotesSql, [id]);
+  const ids = [...new Set(rows.flatMap((row) => row.author_person_id ?? []))];
+  const { items } = ids.length === 0 ? { items: [] } : await bus.call(directory.rpcs.getPeople, { ids }, context);
+  const authors = new Map(items.map(({ photo, ...person }) => [person.id, { ...person, photo_url: photo }]));
+  return {
+    items: rows.map((row) => ({
+      id: row.id,
+      body: row.body,
+      note_type: row.note_type,
+      created_at: instantFromSql(row.created_at),
+      author_person: authors.get(row.author_person_id ?? 0) ?? null,
+    })),
+  };
+}

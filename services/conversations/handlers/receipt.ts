@@ -1,0 +1,78 @@
+/** Webhook receipts for the admin CLI (spec 03, D20), and the hint of GET /hook/booking/{person_id}. */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { appError, notFound } from '#libs/errors';
+import { rawBytes, type RawJson, type RequestContext } from '#libs/nats';
+import { conversations } from '../contract.ts';
+import { requireId } from '../conversation-view.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { bookingTriggers } from '../domain/booking.ts';
+import { instantFromSql } from '../domain/representation.ts';
+import { getReceipt, listReceipts as listReceiptsSql } from '../repositories/booking.ts';
+
+type Rpcs = typeof conversations.rpcs;
+type Receipt = ReplyOf<Rpcs['listReceipts']>['items'][number];
+
+export interface ReceiptRow extends Omit<Receipt, 'person_id'> {
+  readonly person_id: string;
+}
+export interface StoredReceipt extends ReceiptRow {
+  /** JSON. */
+  readonly headers: string;
+  readonly body: Buffer | null;
+}
+
+const defaultLimit = 100;
+
+/** Newest first. */
+export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
+  const rows = await db.query<ReceiptRow>(listReceiptsSql, [request.outcome ?? null, request.limit ?? defaultLimit]);
+  return { items: rows.map(toReceipt) };
+}
+
+/** @throws AppError 404 */
+export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showReceipt']>): Promise<ReplyOf<Rpcs['showReceipt']>> {
+  const [row] = await db.query<StoredReceipt>(getReceipt, [requireId(request.id)]);
+  if (row === undefined) throw notFound();
+  const headers = JSON.parse(row.headers) as Record<string, string>;
+  return { ...toReceipt(row), headers, body: row.body === null ? null : row.body.toString('utf8') };
+}
+
+/** Works the receipt again, its signature included. @throws AppError 404, 409 `receipt_without_body` */
+export async function replayReceipt(
+  { db, jobs }: Dependencies,
+  request: RequestOf<Rpcs['replayReceipt']>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpcs['replayReceipt']>> {
+  const [row] = await db.query<StoredReceipt>(getReceipt, [requireId(request.id)]);
+  if (row === undefined) throw notFound();
+  if (row.body === null) throw appError('conflict', 'receipt_without_body', 'The body of this webhook was not kept.');
+  const { requestId } = context;
+  const job = row.source === 'meeting' ? conversations.jobs.meetingReport : conversations.jobs.bookingEvent;
+  const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, job, { receipt_id: row.id }, { requestId }));
+  return { id: row.id, job_id: jobId };
+}
+
+function toReceipt(row: ReceiptRow): Receipt {
+  return {
+    id: row.id,
+    source: row.source,
+    received_at: instantFromSql(row.received_at),
+    person_id: row.source === 'meeting' ? null : row.person_id,
+    trigger_event: row.trigger_event,
+    outcome: row.outcome,
+    message: row.message,
+    conversation_id: row.conversation_id,
+    deliveries: row.deliveries,
+    processed_at: row.processed_at === null ? null : instantFromSql(row.processed_at),
+  };
+}
+
+/** The same for every integer id, known or not (spec 03, D19a). */
+export async function bookingHint(_dependencies: Dependencies, request: RequestOf<Rpcs['bookingHint']>): Promise<RawJson> {
+  return rawBytes(
+    `Booking webhook of person ${request.person_id}.\n` +
+      'Register this address as a webhook subscriber in Cal.com, with the triggers ' +
+      `${bookingTriggers.join(', ')} and the JSON payload as it is.\n` +
+      'Requests are sent with POST and always answered with {"ok": true}.\n',
+  );
+}

@@ -1,0 +1,78 @@
+/** GET /conversations/search and /conversations/{id}/summary (spec 01; spec 03, D5, D18f, D18g). */
+import type { RequestOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import { jsonStream, rawJson, type JsonStream, type RawJson, type RequestContext } from '#libs/nats';
+import type { conversations } from '../contract.ts';
+import { isPossibleId, requireId } from '../conversation-view.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { HolonSight } from '../directory/holon-sight.ts';
+import { renderSearchItems } from '../discovery-view.ts';
+import type { SearchRow } from '../domain/discovery.ts';
+import { searchConversations, searchPlanner as planner, summarizeConversation, type SearchFilters } from '../repositories/discovery.ts';
+
+type Rpcs = typeof conversations.rpcs;
+
+/**
+ * The usual search: one round trip to the database and one look-up of people, holons and journeys for all of it. What these rows refer to is
+ * kept in the caches, so that the next search finds it there.
+ */
+const firstBatch = 1_000;
+/** What a long answer holds of the rows after them. */
+const batch = 200;
+
+/**
+ * Streams what matches, whatever its size.
+ * @throws AppError 404 when the target of a filter does not exist, or is a holon that the caller does not see
+ */
+export async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
+  const sight = new HolonSight(dependencies.directory, context);
+  const filters = await resolveFilters(dependencies, sight, request);
+  const { statement, params } = searchConversations(filters, request.sort ?? 'date_desc');
+  return jsonStream(
+    streamItems(dependencies, sight, () => dependencies.db.stream<SearchRow>(statement, params, { batch, firstBatch, planner })),
+  );
+}
+
+async function resolveFilters({ directory }: Dependencies, sight: HolonSight, request: RequestOf<Rpcs['search']>): Promise<SearchFilters> {
+  const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId } = request;
+  const [owner, connected, people] = await Promise.all([
+    ownerSlug === undefined ? undefined : sight.findSubtree(ownerSlug),
+    connectedSlug === undefined ? undefined : sight.findVisible(connectedSlug),
+    personId === undefined || !isPossibleId(personId) ? undefined : directory.people.getMany([personId]),
+  ]);
+  const missing =
+    (ownerSlug !== undefined && owner === undefined) ||
+    (connectedSlug !== undefined && connected === undefined) ||
+    (personId !== undefined && people?.has(personId) !== true);
+  if (missing) throw notFound();
+  return { eventIds: owner?.ids, connectedId: connected, personId };
+}
+
+async function* streamItems(
+  { directory }: Dependencies,
+  sight: HolonSight,
+  read: () => AsyncIterable<SearchRow[]>,
+): AsyncGenerator<string> {
+  let separator = '[';
+  let keep = true;
+  for await (const rows of read()) {
+    const items = await renderSearchItems(directory, sight, rows, { keep });
+    keep = false;
+    if (items.length === 0) continue;
+    yield separator + items.join(',');
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+/** @throws AppError 404 when it is absent, or belongs to an event that the caller does not see */
+export async function summarize(
+  { db, directory }: Dependencies,
+  request: RequestOf<Rpcs['summarize']>,
+  context: RequestContext,
+): Promise<RawJson> {
+  const rows = await db.query<SearchRow>(summarizeConversation, [requireId(request.conversation_id)]);
+  const [item] = await renderSearchItems(directory, new HolonSight(directory, context), rows, { keep: true });
+  if (item === undefined) throw notFound();
+  return rawJson(item);
+}

@@ -1,0 +1,13 @@
+import type { MigrationClass } from '#libs/orm';
+import { Migration20260101000000_foundation } from './Migration20260101000000_foundation.ts';
+import { Migration20260201000000_search } from './Migration20260201000000_search.ts';
+import { Migration20260201090000_import_keys } from './Migration20260201090000_import_keys.ts';
+import { Migration20260301100000_meeting_receipts } from './Migration20260301100000_meeting_receipts.ts';
+
+/** The service's history, in order. */
+export const migrations: readonly MigrationClass[] = [
+  Migration20260101000000_foundation,
+  Migration20260201000000_search,
+  Migration20260201090000_import_keys,
+  Migration20260301100000_meeting_receipts,
+];

@@ -1,0 +1,42 @@
+/** Contract: everything of one person in conversations, for `people export` and `people erase` of the admin CLI. */
+import { rpc, Type } from '#libs/contract';
+
+const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+const after = Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' });
+const next = Type.Union([Type.Integer(), Type.Null()], { description: 'For `after`; null after the last page.' });
+
+/** To be spread into the contract of the service. */
+export const personDataRpcs = {
+  exportPerson: rpc({
+    subject: 'conversations.people.export',
+    summary: "One page of a person's conversations: own participation, own entries of the room, own notes. A page may be empty.",
+    request: Type.Object({ person_id: id, after }),
+    reply: Type.Object({ items: Type.Array(Type.Unknown()), next }),
+    timeoutMs: 60_000,
+  }),
+  erasePerson: rpc({
+    subject: 'conversations.people.erase',
+    summary:
+      'Takes a person out of one page of conversations and deletes those that were theirs alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
+    request: Type.Object({
+      person_id: id,
+      emails: Type.Array(Type.String({ minLength: 3, maxLength: 320 }), { maxItems: 20, description: 'As stored with the person.' }),
+      name: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
+        description: 'As it may stand in notes; null when it is not known any more.',
+      }),
+      after,
+      dry_run: Type.Boolean(),
+    }),
+    reply: Type.Object({
+      counts: Type.Object({
+        conversations_deleted: Type.Integer(),
+        conversations_left: Type.Integer(),
+        notes_without_author: Type.Integer(),
+        notes_without_name: Type.Integer(),
+        webhook_receipts_emptied: Type.Integer(),
+      }),
+      next,
+    }),
+    timeoutMs: 60_000,
+  }),
+} as const;

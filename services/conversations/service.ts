@@ -1,0 +1,138 @@
+/** Composition of the conversations service: database, bus, jobs, directory cache, webhook intake. */
+import { createJobs } from '#libs/jobs';
+import type { Service } from '#libs/lifecycle';
+import { createLogger, type Logger } from '#libs/logger';
+import { connectBus, createBusMetrics, systemContext } from '#libs/nats';
+import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
+import { pipelineJobs } from '#libs/pipeline';
+import type { PipelineExtension } from '#libs/pipeline-worker';
+import { createOutbound } from '#libs/outbound';
+import { createWebhookKeys } from '#libs/realtimekit';
+import { createTelemetry, type Metrics } from '#libs/telemetry';
+import { formatInstant, systemClock, type Clock } from '#libs/time';
+import { conversations } from '#services/conversations';
+import type { ConversationsConfig } from './config.ts';
+import { ConversationView } from './conversation-view.ts';
+import type { Dependencies } from './dependencies.ts';
+import { DirectoryCache } from './directory/directory-cache.ts';
+import { createHandlers } from './handlers/index.ts';
+import { countReceipts } from './repositories/booking.ts';
+import { dropExpiredKeys } from './repositories/ledger.ts';
+import { createAdvanceStepWorker } from './workers/advance-step.ts';
+import { createAttachAudioWorker } from './workers/attach-audio.ts';
+import { createBookingEventWorker } from './workers/booking-event.ts';
+import { createPipelineFinishedWorker } from './workers/pipeline-finished.ts';
+import { createMeetingReportWorker, startMeetingIntake } from './workers/meeting-report.ts';
+import { startWebhookIntake } from './workers/webhook-intake.ts';
+import { migrations } from './migrations/index.ts';
+
+export interface ConversationsOptions {
+  config: ConversationsConfig;
+  logger?: Logger;
+  clock?: Clock;
+  pipeline?: PipelineExtension;
+}
+
+const serviceName = 'conversations';
+const keySweepMs = 60_000;
+const keysPerSweep = 10_000;
+
+export async function createService({ config, logger: given, clock = systemClock, pipeline }: ConversationsOptions): Promise<Service> {
+  const logger = given ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
+  const db = await createDatabase({
+    url: config.DATABASE_URL,
+    schema: serviceName,
+    poolSize: config.DATABASE_POOL_SIZE,
+    logger,
+    applicationName: serviceName,
+  });
+  const telemetry = createTelemetry({
+    service: serviceName,
+    logger,
+    metricsPort: config.METRICS_PORT,
+    tracing: config,
+    checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
+  });
+  measurePool(telemetry.metrics, db);
+  const { metrics } = telemetry;
+  const bus = await connectBus({
+    url: config.NATS_URL,
+    name: serviceName,
+    prefix: config.NATS_SUBJECT_PREFIX,
+    logger,
+    metrics: createBusMetrics(metrics),
+  });
+  const jobs = createJobs({ contract: conversations, db, bus, logger, metrics });
+  const directory = new DirectoryCache(bus, () => systemContext(serviceName));
+  const view = new ConversationView(directory);
+  const dependencies: Dependencies = {
+    config,
+    db,
+    bus,
+    jobs,
+    clock,
+    logger,
+    directory,
+    view,
+    pipeline: pipeline?.registry ?? pipelineJobs,
+  };
+  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL] });
+  const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
+  const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
+  measureReceipts(metrics, db);
+  const stopping: (() => Promise<void>)[] = [];
+
+  return {
+    start: async () => {
+      await telemetry.start();
+      await waitForMigrations({ db, schema: 'conversations', migrations, logger });
+      await bus.waitForStreams();
+      directory.start();
+      const responder = await bus.serve(conversations, createHandlers(dependencies));
+      stopping.push(() => responder.drain());
+      await jobs.work({
+        bookingEvent: createBookingEventWorker(dependencies),
+        meetingReport: createMeetingReportWorker(dependencies, keys),
+        advanceStep: createAdvanceStepWorker(dependencies),
+        attachAudio: createAttachAudioWorker(),
+        pipelineFinished: createPipelineFinishedWorker(dependencies),
+      });
+      const intakes = [await startWebhookIntake(dependencies), await startMeetingIntake(dependencies)];
+      stopping.push(async () => {
+        await Promise.all(intakes.map((intake) => intake.stop()));
+        await jobs.stop();
+      });
+      const stopSweep = sweepKeys(dependencies);
+      stopping.push(async () => stopSweep());
+      telemetry.started();
+      logger.info({ metricsPort: telemetry.port }, 'conversations is ready');
+    },
+    stop: async () => {
+      telemetry.draining();
+      await Promise.all(stopping.map((stop) => stop()));
+      directory.stop();
+      await bus.close();
+      await db.close();
+      await outbound.close();
+      await telemetry.stop();
+    },
+  };
+}
+
+/** Drops idempotency keys whose 24 hours are over, now and then. Returns the end of it. */
+function sweepKeys({ db, clock, logger }: Dependencies): () => void {
+  const timer = setInterval(() => {
+    db.query(dropExpiredKeys, [formatInstant(clock.now()), keysPerSweep]).catch((error: unknown) =>
+      logger.warn({ err: error }, 'expired idempotency keys stay for now'),
+    );
+  }, keySweepMs);
+  return () => clearInterval(timer);
+}
+
+function measureReceipts(metrics: Metrics, db: Database): void {
+  metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
+    const rows = await db.query<{ source: string; outcome: string; count: number }>(countReceipts);
+    gauge.reset();
+    for (const { source, outcome, count } of rows) gauge.set({ source, outcome }, count);
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * Two chains turn out to be one booking: its events came in an order in which the link between them was missing. Their conversations
+ * become one, or go when the later chain is cancelled, so that a booking never has two.
+ */
+import type { Tx } from '#libs/orm';
+import { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { parseSqlInstant, type ConversationRow } from '../domain/representation.ts';
+import { deriveState } from '../handlers/question.ts';
+import { deleteBooking, joinConversations, moveIdentifiers, updateBooking } from '../repositories/booking.ts';
+import { deleteConversation, lockConversation } from '../repositories/conversation.ts';
+import { moveQuestionChanges } from '../repositories/question.ts';
+import { removeBooked } from './booking-cancel.ts';
+import type { BookingRow, PreparedEvent } from './booking-event.ts';
+
+/** Merges `other` into `booking`, both locked; what is later of the two decides bounds, `config.booking` and whether it is cancelled. */
+export async function mergeBookings(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  other: BookingRow,
+  prepared: PreparedEvent,
+): Promise<BookingRow> {
+  const latest = parseSqlInstant(other.last_event_at) > parseSqlInstant(booking.last_event_at) ? other : booking;
+  const conversationId = latest.cancelled
+    ? await removeAll(dependencies, tx, [booking, other], prepared)
+    : await joinLive(dependencies, tx, booking, other, latest === other);
+  await tx.query(moveIdentifiers, [booking.id, other.id]);
+  await tx.query(deleteBooking, [other.id]);
+  const cancelled = conversationId === null;
+  await tx.query(updateBooking, [booking.id, conversationId, `${latest.last_event_at}+00`, cancelled]);
+  return { ...booking, conversation_id: conversationId, cancelled, last_event_at: latest.last_event_at };
+}
+
+async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly BookingRow[], prepared: PreparedEvent): Promise<null> {
+  for (const { conversation_id: id } of bookings) {
+    const [row] = id === null ? [] : await tx.query<ConversationRow>(lockConversation, [id]);
+    if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
+  }
+  return null;
+}
+
+async function joinLive(
+  { jobs }: Dependencies,
+  tx: Tx,
+  { conversation_id: kept }: BookingRow,
+  { conversation_id: joined }: BookingRow,
+  joinedIsLater: boolean,
+): Promise<number | null> {
+  if (kept === null || joined === null || kept === joined) return kept ?? joined;
+  await tx.query(lockConversation, [kept]);
+  await tx.query(lockConversation, [joined]);
+  await tx.query(joinConversations, [kept, joined, joinedIsLater]);
+  const moved = await tx.query(moveQuestionChanges, [kept, joined]);
+  if (moved.length > 0) await deriveState(tx, kept);
+  await tx.query(deleteConversation, [joined]);
+  await jobs.emit(tx, conversations.events.deleted, { id: joined });
+  return kept;
+}

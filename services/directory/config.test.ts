@@ -1,0 +1,17 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadDirectoryConfig } from './config.ts';
+
+const needed = { DATABASE_URL: 'postgresql://localhost/x', NATS_URL: 'nats://localhost' };
+
+describe('the settings of the directory', () => {
+  it('take UTC and ten seconds unless told otherwise (D45, D50)', () => {
+    expect(loadDirectoryConfig(needed)).toMatchObject({ WORKLIST_TIME_ZONE: 'UTC', BULK_ADD_WAIT_MS: 10_000 });
+    expect(loadDirectoryConfig({ ...needed, WORKLIST_TIME_ZONE: 'Asia/Kathmandu' })).toMatchObject({
+      WORKLIST_TIME_ZONE: 'Asia/Kathmandu',
+    });
+  });
+
+  it('refuse a time zone that nobody knows', () => {
+    expect(() => loadDirectoryConfig({ ...needed, WORKLIST_TIME_ZONE: 'Mars/Olympus' })).toThrow('WORKLIST_TIME_ZONE');
+  });
+});

@@ -1,0 +1,28 @@
+import { ConfigError, databaseSettings, loadConfig, logSettings, telemetrySettings, natsSettings, type ConfigOf } from '#libs/config';
+import { Type } from '#libs/contract';
+import { isTimeZone } from './domain/follow-up.ts';
+
+export const directorySettings = Type.Object({
+  ...databaseSettings,
+  ...natsSettings,
+  ...logSettings,
+  ...telemetrySettings,
+  RATE_LIMIT_LOGIN_PER_MINUTE: Type.Integer({ default: 10, minimum: 0, description: 'logins per minute from one address, 0 = no limit' }),
+  RATE_LIMIT_LOGIN_FAILURES: Type.Integer({ default: 5, minimum: 0, description: 'failed logins per email in 15 minutes, 0 = no limit' }),
+  WORKLIST_TIME_ZONE: Type.String({ default: 'UTC', description: 'time zone of "today" in worklists, e.g. Europe/Berlin' }),
+  BULK_ADD_WAIT_MS: Type.Integer({
+    default: 10_000,
+    minimum: 0,
+    maximum: 20_000,
+    description: 'time that a bulk-add waits for another one of the same holon',
+  }),
+});
+
+export type DirectoryConfig = ConfigOf<typeof directorySettings.properties>;
+
+/** @throws ConfigError with every problem */
+export function loadDirectoryConfig(env?: Readonly<Record<string, string | undefined>>): DirectoryConfig {
+  const config = loadConfig(directorySettings, env);
+  if (!isTimeZone(config.WORKLIST_TIME_ZONE)) throw new ConfigError(['WORKLIST_TIME_ZONE is not the name of a time zone']);
+  return config;
+}

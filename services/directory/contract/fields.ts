@@ -1,0 +1,61 @@
+/** Words that the schemas of the open API are made of: ids, instants, paging, error declarations (spec 02; spec 03 §1, D47). */
+import { Type, type ErrorReasons, type TObject, type TProperties, type TSchema } from '#libs/contract';
+
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
+export const instant = (description: string) => Type.String({ format: 'date-time', description });
+
+/** Id in a path or a filter: one that no row can have finds nothing (spec 03 §1, Ids). */
+export const anyId = (description: string) => Type.Integer({ description });
+
+/** Bounds of a list's `limit`, by operation (spec 02, Limits). Out of range is 422 (D47). */
+export const limitParameter = ({ usual, most }: { usual: number; most: number }) =>
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum: most, default: usual, description: `Items of a page, default ${usual}, at most ${most}.` }),
+  );
+export const offsetParameter = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: 2_147_483_647,
+    default: 0,
+    description: 'Items before the page. Add `limit` until `has_more` is false.',
+  }),
+);
+
+/** Fields that every paged list has beside its items. */
+export const pageFields = {
+  count: Type.Integer({ minimum: 0, description: 'Matches in total, not only those of the page.' }),
+  limit: Type.Integer({ minimum: 1 }),
+  offset: Type.Integer({ minimum: 0 }),
+  has_more: Type.Boolean({ description: 'True when matches follow after the page.' }),
+};
+
+/** `{count, limit, offset, has_more, items}` of a list. */
+export function page<Item extends TSchema>(item: Item) {
+  return Type.Object({ ...pageFields, items: Type.Array(item) });
+}
+
+/** A strictly-after filter. Without an offset it is read as UTC. */
+export const afterParameter = (what: string) =>
+  Type.Optional(Type.String({ format: 'date-time', description: `${what} strictly after this instant. Without an offset it is UTC.` }));
+
+export const timestamps = {
+  created_at: instant('When the record was created.'),
+  updated_at: instant('When the record was last changed.'),
+};
+
+/** The same object under another name of the document, with more fields. */
+export function extend<Base extends TProperties, Extra extends TProperties>(
+  base: TObject<Base>,
+  extra: Extra,
+  options: { $id: string; description: string },
+) {
+  return Type.Object({ ...base.properties, ...extra }, options);
+}
+
+/** What v1 operations may refuse with, in the words of the document (spec 02, Errors). */
+export const v1Errors = {
+  validation: (when: string): ErrorReasons => ({ bad_request: { code: 'bad_request', when } }),
+  notFound: (when: string): ErrorReasons => ({ not_found: { code: 'not_found', when } }),
+  denied: (when: string): ErrorReasons => ({ permission_denied: { code: 'permission_denied', when } }),
+};

@@ -1,0 +1,78 @@
+/** Holons of the open API (spec 02, HolonPublic, GET /holons). */
+import { rpc, Type, type Static } from '#libs/contract';
+import {
+  afterParameter,
+  anyId,
+  extend,
+  jsonDocument,
+  limitParameter,
+  nullable,
+  offsetParameter,
+  pageFields,
+  timestamps,
+  v1Errors,
+} from './fields.ts';
+
+export const HolonPublic = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    slug: Type.String(),
+    type: Type.String({ description: 'Slug of the class; one that the class list does not have is retired.' }),
+    description: Type.String({ description: 'Rich text, possibly empty.' }),
+    parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller may not see the parent.' })),
+    logo_url: nullable(Type.String({ description: 'Address of the logo.' })),
+    links: jsonDocument('Link values by channel, possibly empty.'),
+  },
+  { $id: 'HolonPublic', description: 'A group, event or other entity of the network.' },
+);
+
+export const HolonListItem = extend(HolonPublic, timestamps, {
+  $id: 'HolonListItem',
+  description: 'A holon in lists and search results.',
+});
+
+export const holonListQuery = Type.Object({
+  q: Type.Optional(Type.String({ description: 'Part of the name or description; case and accents do not count. Needed without `class`.' })),
+  class: Type.Optional(
+    Type.String({ description: 'Slug of an active class: holons of it and of every class below it. Needed without `q`.' }),
+  ),
+  parent: Type.Optional(anyId('Only children of this holon.')),
+  sort: Type.Optional(
+    Type.String({ default: 'name', description: '`name` (default), `latest` (created last first) or `updated` (changed last first).' }),
+  ),
+  created_after: afterParameter('Created'),
+  updated_after: afterParameter('Changed'),
+  limit: limitParameter({ usual: 100, most: 100 }),
+  offset: offsetParameter,
+});
+export type HolonListQuery = Static<typeof holonListQuery>;
+
+/** To be spread into the contract of the directory. */
+export const holonRpcs = {
+  listHolons: rpc({
+    subject: 'directory.holons.list',
+    summary: 'Holons by text, class and parent, as far as the caller may see them (spec 02, GET /holons).',
+    request: holonListQuery,
+    reply: Type.Object({
+      query: nullable(Type.String()),
+      class: nullable(Type.String()),
+      parent: nullable(Type.Integer()),
+      ...pageFields,
+      items: Type.Array(HolonListItem),
+    }),
+    errors: v1Errors.validation('Neither `q` nor `class` is given, `class` is no active class, or `sort` is none of the orders.'),
+  }),
+  getHolon: rpc({
+    subject: 'directory.holons.get',
+    summary: 'One holon (spec 02, GET /holons/{holon_id}).',
+    request: Type.Object({ holon_id: anyId('Id of the holon.') }),
+    reply: HolonPublic,
+  }),
+  getHolonBySlug: rpc({
+    subject: 'directory.holons.get-by-slug',
+    summary: 'One holon by its slug (spec 02, GET /holons/by-slug/{slug}).',
+    request: Type.Object({ slug: Type.String({ description: 'Slug of the holon.' }) }),
+    reply: HolonPublic,
+  }),
+} as const;

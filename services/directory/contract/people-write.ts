@@ -1,0 +1,91 @@
+/** Creation of people through the open API (spec 02, POST /people; spec 03, D43, D43a, D44). */
+import { rpc, Type, type Static } from '#libs/contract';
+import { nullable, v1Errors } from './fields.ts';
+import { Membership } from './memberships.ts';
+import { NoteItem } from './notes.ts';
+import { PersonPublic } from './people.ts';
+
+/** Longest name of a person or holon, in characters. */
+export const maxNameLength = 500;
+/** Longest description, in characters of HTML. */
+export const maxDescriptionLength = 100_000;
+
+const channel = (maxLength: number, description: string) => Type.Optional(nullable(Type.String({ maxLength, description })));
+
+/** Contact values by channel; blank ones and null are left out. */
+const newContact = Type.Object(
+  {
+    email: channel(320, 'Nobody else may have it; case and surrounding space do not count.'),
+    linkedin: channel(500, 'Nobody else may have it; scheme, `www.`, query and trailing slash do not count.'),
+  },
+  {
+    additionalProperties: nullable(Type.String({ maxLength: 2_000 })),
+    maxProperties: 50,
+    description: 'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out.',
+  },
+);
+
+const firstMembership = Type.Object(
+  {
+    holon_id: Type.Integer({ description: 'Holon to join.' }),
+    journey_slug: Type.String({ description: "A journey of the catalogue of the holon's class." }),
+    step_slug: Type.Optional(nullable(Type.String({ description: 'An active step of the journey; default the first one.' }))),
+    follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
+    responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
+  },
+  { description: 'First membership of the person.' },
+);
+
+export const newPerson = Type.Object(
+  {
+    name: Type.String({ maxLength: maxNameLength, description: 'Trimmed; not blank. No identity: several people may have one name.' }),
+    description: Type.Optional(
+      Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
+    ),
+    actor_kind: Type.Optional(Type.String({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
+    photo_url: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'An http or https address.' }))),
+    contact: Type.Optional(newContact),
+    membership: Type.Optional(nullable(firstMembership)),
+    note: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: maxDescriptionLength,
+          description: 'Attached to the membership when there is one, else to the person. Not blank.',
+        }),
+      ),
+    ),
+  },
+  { $id: 'NewPerson' },
+);
+export type NewPerson = Static<typeof newPerson>;
+
+/** Refusal of a duplicate (D44). */
+export const DuplicatePerson = Type.Object(
+  {
+    code: Type.Literal('duplicate_person'),
+    message: Type.String(),
+    retryable: Type.Literal(false),
+    match_field: Type.Enum(['contact.email', 'contact.linkedin'], { description: 'When both match it is `contact.email`.' }),
+    match_value: Type.String({ description: 'As it was sent.' }),
+    existing_person_ids: Type.Array(Type.Integer(), { minItems: 1, description: 'Ascending.' }),
+  },
+  { $id: 'DuplicatePerson', description: 'The person exists already; nothing was written.' },
+);
+
+/** To be spread into the contract of the directory. */
+export const peopleWriteRpcs = {
+  createPerson: rpc({
+    subject: 'directory.people.create',
+    summary: 'Creates a person with an optional first membership and note, whole or not at all (spec 02, POST /people).',
+    request: newPerson,
+    reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),
+    errors: {
+      ...v1Errors.validation(
+        'The name is blank, a contact value or the photo is malformed, the note is blank, or the membership names something unknown or not allowed.',
+      ),
+      ...v1Errors.denied('The caller has no global edit access.'),
+      duplicate_person: { code: 'conflict', when: "Another person's email or LinkedIn address is the same." },
+    },
+    idempotent: false,
+  }),
+} as const;

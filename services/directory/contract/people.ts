@@ -1,0 +1,60 @@
+/** People of the open API (spec 02, PersonPublic, GET /people). */
+import { rpc, Type, type Static } from '#libs/contract';
+import {
+  afterParameter,
+  anyId,
+  extend,
+  jsonDocument,
+  limitParameter,
+  nullable,
+  offsetParameter,
+  pageFields,
+  timestamps,
+  v1Errors,
+} from './fields.ts';
+
+export const PersonPublic = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    description: Type.String({ description: 'Rich text, possibly empty.' }),
+    photo_url: nullable(Type.String()),
+    actor_kind: Type.String({ description: 'For example `human`.' }),
+    contact: jsonDocument('Contact values by channel, such as `email`, `phone`, `linkedin`; possibly empty.'),
+  },
+  { $id: 'PersonPublic', description: 'A person of the shared directory.' },
+);
+
+export const PersonListItem = extend(PersonPublic, timestamps, {
+  $id: 'PersonListItem',
+  description: 'A person in lists and search results.',
+});
+
+export const personListQuery = Type.Object({
+  q: Type.String({ description: 'Part of the name; case and accents do not count, `%` and `_` are literals.' }),
+  sort: Type.Optional(
+    Type.String({ default: 'name', description: '`name` (default), `latest` (created last first) or `updated` (changed last first).' }),
+  ),
+  created_after: afterParameter('Created'),
+  updated_after: afterParameter('Changed'),
+  limit: limitParameter({ usual: 100, most: 100 }),
+  offset: offsetParameter,
+});
+export type PersonListQuery = Static<typeof personListQuery>;
+
+/** To be spread into the contract of the directory. */
+export const peopleRpcs = {
+  listPeople: rpc({
+    subject: 'directory.people.list',
+    summary: 'People by a part of their name (spec 02, GET /people).',
+    request: personListQuery,
+    reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
+    errors: v1Errors.validation('`sort` is none of the orders.'),
+  }),
+  getPerson: rpc({
+    subject: 'directory.people.get',
+    summary: 'One person (spec 02, GET /people/{person_id}).',
+    request: Type.Object({ person_id: anyId('Id of the person.') }),
+    reply: PersonPublic,
+  }),
+} as const;

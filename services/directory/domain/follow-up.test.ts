@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parseInstant } from '#libs/time';
+import { checkFollowUp, followUpPeriods, isCalendarDate, isTimeZone, readToday, spanOf, type FollowUpPeriod } from './follow-up.ts';
+
+const clockAt = (text: string) => {
+  const parsed = parseInstant(text);
+  if (parsed.kind === 'invalid') throw new Error(text);
+  return { now: () => parsed.instant };
+};
+
+describe('follow_up_after (spec 02, memberships update)', () => {
+  it.each(['2026-05-01', '2024-02-29', '0001-01-01', '9999-12-31'])('accepts %s', (text) => {
+    expect(isCalendarDate(text)).toBe(true);
+    expect(() => checkFollowUp(text)).not.toThrow();
+  });
+
+  it.each([
+    '',
+    '2026-5-1',
+    '2026-02-29',
+    '2026-13-01',
+    '2026-00-10',
+    '0000-01-01',
+    '2026-05-01T00:00:00Z',
+    ' 2026-05-01',
+    '20260501',
+    '10000-01-01',
+  ])('refuses %j with 400', (text) => {
+    expect(isCalendarDate(text)).toBe(false);
+    expect(() => checkFollowUp(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
+  });
+
+  it('lets null and an absent date pass', () => {
+    expect(() => checkFollowUp(null)).not.toThrow();
+    expect(() => checkFollowUp(undefined)).not.toThrow();
+  });
+});
+
+describe('today (D50)', () => {
+  it('is the date in the configured time zone', () => {
+    const clock = clockAt('2026-05-01T23:30:00Z');
+    expect(readToday(clock, 'UTC')).toBe('2026-05-01');
+    expect(readToday(clock, 'Europe/Berlin')).toBe('2026-05-02');
+    expect(readToday(clock, 'America/Los_Angeles')).toBe('2026-05-01');
+    expect(readToday(clockAt('2026-05-01T00:30:00Z'), 'America/Los_Angeles')).toBe('2026-04-30');
+  });
+
+  it('knows which names are time zones', () => {
+    expect(['UTC', 'Europe/Berlin', 'Mars/Olympus', ''].map(isTimeZone)).toEqual([true, true, false, false]);
+  });
+});
+
+describe('the span of overdue, today and future', () => {
+  const today = '2026-03-01';
+  const periodOf = (date: string): FollowUpPeriod => (date < today ? 'overdue' : date === today ? 'today' : 'future');
+  const days = fc.integer({ min: -400, max: 400 }).map((shift) => new Date(Date.UTC(2026, 2, 1 + shift)).toISOString().slice(0, 10));
+
+  it('holds exactly the dates of its periods', () => {
+    fc.assert(
+      fc.property(
+        fc.subarray([...followUpPeriods], { minLength: 1 }),
+        fc.oneof(days, fc.constantFrom(today, '2026-02-28', '2026-03-02')),
+        (periods, date) => {
+          const { from, to, except } = spanOf(new Set(periods), today);
+          const after = from === '-infinity' || date >= from;
+          const before = to === 'infinity' || date <= to;
+          expect(after && before && date !== except).toBe(periods.includes(periodOf(date)));
+        },
+      ),
+    );
+  });
+});

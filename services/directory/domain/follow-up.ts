@@ -1,0 +1,60 @@
+/** Dates of follow-ups: what a caller may send, and what overdue, today and future mean (spec 02, follow_up_after; spec 03, D50). */
+import { AppError } from '#libs/errors';
+import type { Clock } from '#libs/time';
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** True for `YYYY-MM-DD` of the calendar, years 0001 to 9999. */
+export function isCalendarDate(text: string): boolean {
+  const match = datePattern.exec(text);
+  if (match === null) return false;
+  const [year, month, day] = match.slice(1).map(Number) as [number, number, number];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return year > 0 && date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** @throws AppError 400 unless it is null, absent or a date of the calendar. */
+export function checkFollowUp(date: string | null | undefined): void {
+  if (date === null || date === undefined || isCalendarDate(date)) return;
+  throw new AppError({ code: 'bad_request', message: 'follow_up_after must be a date of the form YYYY-MM-DD.' });
+}
+
+/** The date of this moment in a time zone, `YYYY-MM-DD`. */
+export function readToday(clock: Clock, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', year: 'numeric', month: '2-digit', day: '2-digit' });
+  const parts = new Map(format.formatToParts(Number(clock.now() / 1000n)).map(({ type, value }) => [type, value]));
+  return `${parts.get('year')?.padStart(4, '0')}-${parts.get('month')}-${parts.get('day')}`;
+}
+
+/** True when the runtime knows the time zone, such as `UTC` or `Europe/Berlin`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Parts of the calendar that a worklist may be narrowed to. */
+export const followUpPeriods = ['overdue', 'today', 'future'] as const;
+export type FollowUpPeriod = (typeof followUpPeriods)[number];
+
+/** Dates from `from` to `to`, both included, without `except`; PostgreSQL's infinities where there is no bound. */
+export interface DateSpan {
+  readonly from: string;
+  readonly to: string;
+  readonly except: string | null;
+}
+
+/** The span that these periods make up around today: one range, with a hole where only today is missing. */
+export function spanOf(periods: ReadonlySet<FollowUpPeriod>, today: string): DateSpan {
+  const [overdue, now, future] = followUpPeriods.map((period) => periods.has(period));
+  const from = overdue === true ? '-infinity' : now === true ? today : shiftDate(today, 1);
+  const to = future === true ? 'infinity' : now === true ? today : shiftDate(today, -1);
+  return { from, to, except: overdue === true && future === true && now !== true ? today : null };
+}
+
+function shiftDate(date: string, days: number): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+}

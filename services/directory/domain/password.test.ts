@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { createPasswords, deriveArgon2id } from './password.ts';
+
+describe('passwords (spec 03, D40)', () => {
+  const passwords = createPasswords();
+
+  it('verifies the password that was hashed and no other', async () => {
+    const hash = await passwords.hash('correct horse');
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    await expect(passwords.verify('correct horse', hash)).resolves.toBe(true);
+    await expect(passwords.verify('correct horse ', hash)).resolves.toBe(false);
+    await expect(passwords.verify('', hash)).resolves.toBe(false);
+  });
+
+  it('salts: the same password never hashes alike', async () => {
+    expect(await passwords.hash('same')).not.toBe(await passwords.hash('same'));
+  });
+
+  it('refuses when nothing is stored, after the same work', async () => {
+    const work: unknown[] = [];
+    const counted = createPasswords((password, nonce, cost, length) => {
+      work.push([password, nonce.length, cost, length]);
+      return deriveArgon2id(password, nonce, cost, length);
+    });
+    const hash = await passwords.hash('x');
+    for (const stored of [hash, null, 'not a hash']) expect(await counted.verify('y', stored)).toBe(false);
+    const once = ['y', 16, { memory: 19_456, passes: 2, parallelism: 1 }, 32];
+    expect(work).toEqual([once, once, once]);
+  });
+
+  it('verifies hashes that were made with other costs', async () => {
+    // argon2id of "password" with salt "somesaltsomesalt", m=64, t=1, p=1, made by node:crypto itself through another path
+    const { argon2Sync } = await import('node:crypto');
+    const tag = argon2Sync('argon2id', {
+      message: Buffer.from('password'),
+      nonce: Buffer.from('somesaltsomesalt'),
+      memory: 64,
+      passes: 1,
+      parallelism: 1,
+      tagLength: 16,
+    });
+    const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+    const stored = `$argon2id$v=19$m=64,t=1,p=1$${unpadded(Buffer.from('somesaltsomesalt'))}$${unpadded(tag)}`;
+    await expect(passwords.verify('password', stored)).resolves.toBe(true);
+  });
+
+  it('answers every one of a burst', async () => {
+    const hash = await passwords.hash('burst');
+    const results = await Promise.all(Array.from({ length: 12 }, (_, index) => passwords.verify(index % 2 === 0 ? 'burst' : 'no', hash)));
+    expect(results.filter(Boolean)).toHaveLength(6);
+  });
+});

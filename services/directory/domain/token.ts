@@ -1,0 +1,44 @@
+/** Shape of per-user tokens: `svc_agentic_<session_key>_<secret>` (spec 02, Authentication). */
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Seconds that a token lives. */
+export const tokenLifetimeSeconds = 86_400;
+
+const shape = /^svc_agentic_([a-z0-9]{32})_([A-Za-z0-9_-]{43})$/;
+const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+export interface TokenParts {
+  /** 32 lowercase letters and digits; names the session, is no secret. */
+  readonly sessionKey: string;
+  /** SHA-256 of the secret; all that is stored of it. */
+  readonly secretSha256: Buffer;
+}
+
+/** Makes a token; it exists nowhere but in the reply of the login. */
+export function createToken(): TokenParts & { readonly token: string } {
+  const sessionKey = randomSessionKey();
+  const secret = randomBytes(32).toString('base64url');
+  return { token: `svc_agentic_${sessionKey}_${secret}`, sessionKey, secretSha256: sha256(secret) };
+}
+
+/** The parts of a token; undefined when the text has another shape. */
+export function parseToken(token: string): TokenParts | undefined {
+  const [, sessionKey, secret] = shape.exec(token) ?? [];
+  return sessionKey === undefined || secret === undefined ? undefined : { sessionKey, secretSha256: sha256(secret) };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Uniform over the alphabet: bytes past the last whole multiple of its size are thrown away. */
+function randomSessionKey(): string {
+  const limit = 256 - (256 % alphabet.length);
+  let key = '';
+  while (key.length < 32) {
+    for (const byte of randomBytes(48)) {
+      if (byte < limit && key.length < 32) key += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return key;
+}

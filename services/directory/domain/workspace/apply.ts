@@ -1,0 +1,148 @@
+/** Applies a workspace document: checked whole, then written whole or not at all (architecture §7). */
+import type { Static } from '#libs/contract';
+import { appError, type AppError } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import { sqlStateOf, type Database, type Tx } from '#libs/orm';
+import type { directory } from '../../contract.ts';
+import { findHashes, type HashRow } from '../../repositories/workspace/lookups.ts';
+import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from '../../repositories/workspace/attachments.ts';
+import type { Passwords } from '../password.ts';
+import { ChangeLog, labelOf } from './changes.ts';
+import { checkDocument, identityOf, type Lists, type Problem } from './check-document.ts';
+import { emitChanges } from './emit-changes.ts';
+import { namesIn, resolveItems, type Targets } from './resolve.ts';
+import { readStored } from './stored.ts';
+import { listNames, type ListName } from './vocabulary.ts';
+import { writeItems, type Written } from './write.ts';
+
+export interface WorkspaceOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly passwords: Passwords;
+}
+
+type Applied = Static<typeof directory.rpcs.applyWorkspace.reply>;
+
+/** Problems told at most; a file with more of them has a mistake that repeats. */
+const maxProblems = 5_000;
+const maxAttempts = 3;
+/** Another writer took the same slug or removed a row that was read: the next attempt sees it. */
+const lostRaces = new Set(['23505', '23503']);
+
+/** Thrown to roll a dry run back with its result. */
+class DryRunDone extends Error {
+  readonly result: Applied;
+
+  constructor(result: Applied) {
+    super('dry run');
+    this.result = result;
+  }
+}
+
+/**
+ * @throws AppError `invalid_workspace` with every problem (details `problems`: `[{path, message}]`); nothing was changed then.
+ */
+export async function applyWorkspace(options: WorkspaceOptions, document: unknown, dryRun: boolean): Promise<Applied> {
+  const { lists, problems } = checkDocument(document);
+  const hashes = problems.length === 0 ? await hashPasswords(options, lists, dryRun) : new Map<string, string>();
+  const work = async (tx: Tx): Promise<Applied> => {
+    const result = await applyIn(tx, options.jobs, document, { lists, problems }, hashes, dryRun);
+    if (dryRun) throw new DryRunDone(result);
+    return result;
+  };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await options.jobs.transaction(work);
+    } catch (error) {
+      if (error instanceof DryRunDone) return error.result;
+      if (attempt >= maxAttempts || !lostRaces.has(sqlStateOf(error) ?? '')) throw error;
+    }
+  }
+}
+
+async function applyIn(
+  tx: Tx,
+  jobs: Jobs,
+  document: unknown,
+  checked: { lists: Lists; problems: readonly Problem[] },
+  hashes: ReadonlyMap<string, string>,
+  dryRun: boolean,
+): Promise<Applied> {
+  await tx.query(lockWorkspace);
+  await tx.query(deferParents);
+  const stored = await readStored(tx, checked.lists);
+  const { targets, problems } = resolveItems(checked.lists, namesIn(document), stored);
+  const all = [...checked.problems, ...problems];
+  if (all.length > 0) throw invalidWorkspace(all);
+  const log = new ChangeLog();
+  const written = await writeItems(tx, targets, stored, hashes, log);
+  const cycles = await findCycles(tx, targets, log, written);
+  if (cycles.length > 0) throw invalidWorkspace(cycles);
+  if (targets.classes.length > 0) await tx.query(deriveClasses);
+  if (!dryRun) await emitChanges(tx, jobs, targets, log, written);
+  return { ...log.summarize(targets), ids: idsOf(targets, written, dryRun) };
+}
+
+function invalidWorkspace(problems: readonly Problem[]): AppError {
+  const shown = problems.slice(0, maxProblems);
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  return appError('bad_request', 'invalid_workspace', `The workspace has ${count}; nothing was changed.`, { problems: shown });
+}
+
+/** New hashes of the passwords that differ from the stored ones, by email in lower case. */
+async function hashPasswords({ db, passwords }: WorkspaceOptions, lists: Lists, dryRun: boolean): Promise<Map<string, string>> {
+  const given = new Map<string, string>();
+  for (const { value } of lists.accounts) {
+    if (typeof value['password'] === 'string') given.set(identityOf('accounts', value), value['password']);
+  }
+  const stored = new Map<string, string | null>();
+  if (given.size > 0) {
+    for (const row of await db.query<HashRow>(findHashes, [[...given.keys()]])) stored.set(row.email, row.password_hash);
+  }
+  const hashes = new Map<string, string>();
+  const hashOne = async ([email, password]: [string, string]): Promise<void> => {
+    const known = stored.get(email);
+    if (typeof known === 'string' && (await passwords.verify(password, known))) return;
+    hashes.set(email, dryRun ? 'dry run' : await passwords.hash(password));
+  };
+  // A few at a time: the gate of the password library is shared with logins.
+  const waiting = [...given];
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await hashOne(next);
+  };
+  await Promise.all([lane(), lane()]);
+  return hashes;
+}
+
+async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Written): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const add = async (list: 'classes' | 'holons', find: () => Promise<{ id: number }[]>): Promise<void> => {
+    const changed = new Set(log.changedIds(list, ['parent_id']));
+    const suspects = targets[list].filter(({ storedId }) => storedId === undefined || changed.has(storedId));
+    if (suspects.length === 0) return;
+    const found = new Set((await find()).map(({ id }) => id));
+    for (const target of suspects) {
+      if (!found.has(written.idOfTarget(list, target))) continue;
+      problems.push({ path: [...target.item.path, 'parent'], message: `"${target.key}" would be its own ancestor` });
+    }
+  };
+  await add('classes', () => tx.query<{ id: number }>(findClassCycles));
+  await add('holons', () => {
+    const changed = log.changedIds('holons', ['parent_id']);
+    const created = targets.holons.filter(({ storedId }) => storedId === undefined).map((target) => written.idOfTarget('holons', target));
+    return tx.query<{ id: number }>(findHolonCycles, [[...changed, ...created]]);
+  });
+  return problems;
+}
+
+/** Key → id of every item of the file, and of the named steps as `<journey>/<step>`; on a dry run only of what exists. */
+function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<string, Record<string, number>> {
+  const ids: [string, Record<string, number>][] = listNames
+    .filter((list: ListName) => targets[list].length > 0)
+    .map((list) => {
+      const known = targets[list].filter(({ storedId }) => !dryRun || storedId !== undefined);
+      return [list, Object.fromEntries(known.map((target) => [labelOf(list, target), written.idOfTarget(list, target)]))];
+    });
+  if (written.stepIds.size > 0) ids.push(['steps', dryRun ? {} : Object.fromEntries(written.stepIds)]);
+  return Object.fromEntries(ids);
+}

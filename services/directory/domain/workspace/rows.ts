@@ -1,0 +1,71 @@
+/** Items of the file as rows of tables: field names become columns, references become ids. */
+import type { JsonObject } from '#libs/json';
+import type { ListName } from './vocabulary.ts';
+
+/** Id of a thing that the file or the database has. */
+export type IdOf = (list: ListName, key: string) => number;
+
+/** Fields whose value is a reference, and the column that holds its id. */
+const referenceColumns: Readonly<Partial<Record<ListName, Readonly<Record<string, readonly [string, ListName]>>>>> = {
+  classes: { parent: ['parent_id', 'classes'] },
+  journeys: { applies_to: ['applies_to_class_id', 'classes'] },
+  holons: { class: ['class_id', 'classes'], parent: ['parent_id', 'holons'] },
+  accounts: { person: ['person_id', 'people'] },
+  memberships: {
+    person: ['person_id', 'people'],
+    holon: ['holon_id', 'holons'],
+    journey: ['journey_id', 'journeys'],
+    responsible: ['responsible_person_id', 'people'],
+  },
+  relationships: {
+    from: ['from_holon_id', 'holons'],
+    to: ['to_holon_id', 'holons'],
+    journey: ['journey_id', 'journeys'],
+    responsible: ['responsible_person_id', 'people'],
+  },
+};
+
+/** Fields that other tables hold, or that become something else. */
+const elsewhere: ReadonlySet<string> = new Set([
+  'allowed_children',
+  'journeys',
+  'questions',
+  'steps',
+  'teams',
+  'password',
+  'step',
+  'locations',
+  'spheres',
+]);
+
+/** Columns of an item's own row. `isNew` fills in what the file may leave out. */
+export function columnsOf(list: ListName, value: JsonObject, idOf: IdOf, isNew: boolean): Record<string, unknown> {
+  const columns: Record<string, unknown> = {};
+  for (const [field, given] of Object.entries(value)) {
+    const reference = referenceColumns[list]?.[field];
+    if (reference !== undefined) columns[reference[0]] = typeof given === 'string' ? idOf(reference[1], given) : null;
+    else if (!elsewhere.has(field)) columns[list === 'accounts' && field === 'active' ? 'is_active' : field] = given;
+  }
+  if (list === 'accounts') columns['email'] = String(value['email']).trim();
+  if (list === 'holons') addHolonInfos(columns, value, idOf);
+  if (list === 'classes' && isNew) {
+    columns['label'] ??= value['slug'];
+    columns['plural_label'] ??= columns['label'];
+  }
+  return columns;
+}
+
+/** Locations and spheres are stored in the holon's infos (spec 02, holon update). */
+function addHolonInfos(columns: Record<string, unknown>, value: JsonObject, idOf: IdOf): void {
+  const extra: Record<string, unknown> = {};
+  if (Array.isArray(value['locations'])) extra['locations'] = value['locations'];
+  if (Array.isArray(value['spheres'])) extra['spheres'] = (value['spheres'] as string[]).map((key) => idOf('spheres', key));
+  if (Object.keys(extra).length > 0) columns['infos'] = { ...(value['infos'] as JsonObject | undefined), ...extra };
+}
+
+/** Columns of a step; `position` is its place in the list. */
+export function stepColumns(step: JsonObject, journeyId: number, position: number, isNew: boolean): Record<string, unknown> {
+  const columns: Record<string, unknown> = { ...step, journey_id: journeyId, position };
+  if (isNew) columns['title'] ??= step['slug'];
+  return columns;
+}

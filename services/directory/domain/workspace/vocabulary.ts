@@ -1,0 +1,158 @@
+/** Every list and field of the workspace file that the directory owns (architecture §7), as data. */
+
+export const listNames = ['spheres', 'classes', 'journeys', 'people', 'holons', 'accounts', 'memberships', 'relationships'] as const;
+export type ListName = (typeof listNames)[number];
+
+/** Lists of the file that other services apply. */
+export const foreignLists: Readonly<Record<string, string>> = {
+  agents: 'belongs to the agents service and is applied by the CLI',
+  conversations: 'belongs to the conversations service and is applied by the CLI',
+};
+
+export type Field =
+  | {
+      kind: 'text' | 'boolean' | 'integer' | 'object' | 'string_map' | 'class_config' | 'date' | 'texts' | 'countries' | 'secret' | 'email';
+    }
+  /** URL-safe text. */
+  | { kind: 'slug' }
+  /** Any text that is not blank. */
+  | { kind: 'name' }
+  | { kind: 'reference' | 'references'; list: ListName }
+  /** A step of the item's journey, by its slug. */
+  | { kind: 'step' }
+  | { kind: 'items'; fields: Fields };
+
+export interface FieldRule {
+  readonly field: Field;
+  /** `always`: every item names it; `create`: an item that does not exist yet does. */
+  readonly needed?: 'always' | 'create';
+  /** null is a value of its own; elsewhere null is the empty value of text, lists and objects, and an error for the rest. */
+  readonly nullable?: true;
+}
+export type Fields = Readonly<Record<string, FieldRule>>;
+
+const text: FieldRule = { field: { kind: 'text' } };
+const nullableText: FieldRule = { field: { kind: 'text' }, nullable: true };
+const flag: FieldRule = { field: { kind: 'boolean' } };
+const object: FieldRule = { field: { kind: 'object' } };
+const slug: FieldRule = { field: { kind: 'slug' }, needed: 'always' };
+const optionalKey: FieldRule = { field: { kind: 'name' } };
+const neededName: FieldRule = { field: { kind: 'name' }, needed: 'create' };
+const neededKey: FieldRule = { field: { kind: 'name' }, needed: 'always' };
+const one = (list: ListName): FieldRule => ({ field: { kind: 'reference', list }, needed: 'always' });
+const oneOrNone = (list: ListName): FieldRule => ({ field: { kind: 'reference', list }, nullable: true });
+const many = (list: ListName): FieldRule => ({ field: { kind: 'references', list } });
+
+const step: Fields = {
+  slug,
+  title: { field: { kind: 'name' } },
+  goal: text,
+  success_criteria: text,
+  starter_message: text,
+  is_archived: flag,
+  pipeline_job: { field: { kind: 'name' }, nullable: true },
+  config: object,
+};
+
+const workflow: Fields = {
+  journey: oneOrNone('journeys'),
+  step: { field: { kind: 'step' }, nullable: true },
+  follow_up_after: { field: { kind: 'date' }, nullable: true },
+  responsible: oneOrNone('people'),
+};
+
+export const vocabulary: Readonly<Record<ListName, Fields>> = {
+  spheres: { key: neededKey, name: neededName, is_active: flag },
+  classes: {
+    slug,
+    object_kind: { field: { kind: 'slug' } },
+    parent: oneOrNone('classes'),
+    label: { field: { kind: 'name' } },
+    plural_label: { field: { kind: 'name' } },
+    description: text,
+    sort_order: { field: { kind: 'integer' } },
+    is_system: flag,
+    is_active: flag,
+    icon_url: nullableText,
+    conversation_event: flag,
+    private: flag,
+    name_read_only: flag,
+    allowed_children: many('classes'),
+    journeys: many('journeys'),
+    config: { field: { kind: 'class_config' } },
+  },
+  journeys: {
+    slug,
+    name: neededName,
+    description: text,
+    svc_app: text,
+    object_kind: { field: { kind: 'slug' } },
+    applies_to: oneOrNone('classes'),
+    is_conversation: flag,
+    public_visible: flag,
+    bulk_add: flag,
+    texts: object,
+    questions: { field: { kind: 'items', fields: { text: neededKey } } },
+    steps: { field: { kind: 'items', fields: step } },
+  },
+  people: {
+    key: neededKey,
+    name: neededName,
+    description: text,
+    photo_url: nullableText,
+    contact: object,
+    actor_kind: { field: { kind: 'name' } },
+    infos: object,
+  },
+  holons: {
+    slug,
+    name: neededName,
+    description: text,
+    class: { field: { kind: 'reference', list: 'classes' }, needed: 'create' },
+    parent: oneOrNone('holons'),
+    links: { field: { kind: 'string_map' } },
+    locations: { field: { kind: 'countries' } },
+    spheres: many('spheres'),
+    infos: object,
+    journeys: many('journeys'),
+  },
+  accounts: {
+    email: { field: { kind: 'email' }, needed: 'always' },
+    person: oneOrNone('people'),
+    password: { field: { kind: 'secret' } },
+    active: flag,
+    superuser: flag,
+    global_editor: flag,
+    groups: { field: { kind: 'texts' } },
+    teams: { field: { kind: 'items', fields: { holon: one('holons'), active: flag } } },
+  },
+  memberships: { key: optionalKey, person: one('people'), holon: one('holons'), ...workflow },
+  relationships: { key: optionalKey, from: one('holons'), to: one('holons'), ...workflow },
+};
+
+/** The field that identifies an item of the list; memberships and relationships have only an optional one. */
+export const keyFields: Readonly<Record<ListName, string>> = {
+  spheres: 'key',
+  classes: 'slug',
+  journeys: 'slug',
+  people: 'key',
+  holons: 'slug',
+  accounts: 'email',
+  memberships: 'key',
+  relationships: 'key',
+};
+
+/** Types of custom fields that a class may declare (architecture §7). */
+export const infoFieldTypes: readonly string[] = [
+  'text',
+  'long_text',
+  'rich_text',
+  'select',
+  'multi_select',
+  'number',
+  'boolean',
+  'date',
+  'url',
+  'video',
+  'slideshow',
+];

@@ -1,0 +1,33 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { AccountSchema } from './account.entity.ts';
+import { instant } from './columns.ts';
+import { JourneyStepSchema } from './journey.entity.ts';
+
+/** Who changed which dotted paths of a step's configuration (spec 01, journey-step configuration). */
+export const StepConfigAuditSchema = defineEntity({
+  name: 'StepConfigAudit',
+  tableName: 'step_config_audit',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    step: () => p.manyToOne(JourneyStepSchema).ref(),
+    account: () => p.manyToOne(AccountSchema).nullable().ref(),
+    source: p.text(),
+    paths: p.array().$type<string[]>().columnType('text[]'),
+    changedAt: instant(),
+  },
+});
+
+/** Audit of erased people: the id that nobody has any more, who erased, how many rows of what. */
+export const ErasureSchema = defineEntity({
+  name: 'Erasure',
+  tableName: 'erasures',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    personId: p.integer(),
+    operator: p.text(),
+    counts: p.json<Record<string, number>>(),
+    erasedAt: instant(),
+  },
+});

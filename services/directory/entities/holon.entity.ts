@@ -1,0 +1,36 @@
+/** Holons as a tree, and the journeys attached to each. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { ObjectClassSchema } from './class.entity.ts';
+import { emptyText, instant, jsonObject } from './columns.ts';
+import { JourneySchema } from './journey.entity.ts';
+
+export const HolonSchema = defineEntity({
+  name: 'Holon',
+  tableName: 'holons',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    slug: p.text(),
+    name: p.text(),
+    description: emptyText(),
+    class: () => p.manyToOne(ObjectClassSchema).ref(),
+    parent: () => p.manyToOne(HolonSchema).nullable().ref(),
+    links: jsonObject(),
+    infos: jsonObject(),
+    logoUrl: p.text().nullable(),
+    logoBlobId: p.integer().nullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const HolonJourneySchema = defineEntity({
+  name: 'HolonJourney',
+  tableName: 'holon_journeys',
+  schema: 'directory',
+  properties: {
+    holon: () => p.manyToOne(HolonSchema).primary().ref(),
+    journey: () => p.manyToOne(JourneySchema).primary().ref(),
+    position: p.integer(),
+  },
+});

@@ -1,0 +1,80 @@
+/** A person in a holon, or two holons, at a step of a journey; and the notes about them. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from './columns.ts';
+import { HolonSchema } from './holon.entity.ts';
+import { JourneySchema, JourneyStepSchema } from './journey.entity.ts';
+import { PersonSchema } from './person.entity.ts';
+
+const workflow = () => ({
+  id: p.integer().primary().autoincrement(),
+  key: p.text().nullable(),
+  journey: () => p.manyToOne(JourneySchema).nullable().ref(),
+  step: () => p.manyToOne(JourneyStepSchema).nullable().ref(),
+  followUpAfter: p.string().columnType('date').nullable(),
+  responsiblePerson: () => p.manyToOne(PersonSchema).nullable().ref(),
+});
+
+export const MembershipSchema = defineEntity({
+  name: 'Membership',
+  tableName: 'memberships',
+  schema: 'directory',
+  properties: {
+    ...workflow(),
+    person: () => p.manyToOne(PersonSchema).ref(),
+    holon: () => p.manyToOne(HolonSchema).ref(),
+    holonClassId: p.integer().nullable(), // kept by a trigger, as those of a relationship
+  },
+});
+
+export const RelationshipSchema = defineEntity({
+  name: 'Relationship',
+  tableName: 'relationships',
+  schema: 'directory',
+  properties: {
+    ...workflow(),
+    fromHolon: () => p.manyToOne(HolonSchema).ref(),
+    toHolon: () => p.manyToOne(HolonSchema).ref(),
+    fromClassId: p.integer().nullable(),
+    toClassId: p.integer().nullable(),
+  },
+});
+
+export const NoteSchema = defineEntity({
+  name: 'Note',
+  tableName: 'notes',
+  schema: 'directory',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    dedupeKey: p.text().nullable(),
+    body: p.text(),
+    noteType: p.text().default('note'),
+    createdAt: instant(),
+    authorPerson: () => p.manyToOne(PersonSchema).nullable().ref(),
+    membership: () => p.manyToOne(MembershipSchema).nullable().ref(),
+    relationship: () => p.manyToOne(RelationshipSchema).nullable().ref(),
+  },
+});
+
+/** A note's place in the feed of a person; `createdAt` repeats the note's, for the order. */
+export const PersonNoteSchema = defineEntity({
+  name: 'PersonNote',
+  tableName: 'person_notes',
+  schema: 'directory',
+  properties: {
+    person: () => p.manyToOne(PersonSchema).primary().ref(),
+    note: () => p.manyToOne(NoteSchema).primary().ref(),
+    createdAt: p.string().columnType('timestamptz'),
+  },
+});
+
+/** A note's place in the feed of a holon. */
+export const HolonNoteSchema = defineEntity({
+  name: 'HolonNote',
+  tableName: 'holon_notes',
+  schema: 'directory',
+  properties: {
+    holon: () => p.manyToOne(HolonSchema).primary().ref(),
+    note: () => p.manyToOne(NoteSchema).primary().ref(),
+    createdAt: p.string().columnType('timestamptz'),
+  },
+});

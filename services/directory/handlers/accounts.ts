@@ -1,0 +1,124 @@
+/** Accounts of the admin CLI: create, set password, deactivate, grant (architecture §7). */
+import type { Static } from '#libs/contract';
+import { appError } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import type { Handlers } from '#libs/nats';
+import { constraintOf, type Database, type Tx } from '#libs/orm';
+import { directory } from '../contract.ts';
+import type { Passwords } from '../domain/password.ts';
+import { accountEmailUnique, accountPersonForeign, type Account } from '../entities/account.entity.ts';
+import { findAccountForUpdate, findPersonByKey, insertAccount, linkPerson, saveAccount } from '../repositories/accounts.ts';
+import { findAccountSessions, forgetAttempts, revokeAccountSessions } from '../repositories/sessions.ts';
+import { emailThrottleKey } from './sessions.ts';
+
+export interface AccountOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly passwords: Passwords;
+}
+
+type AccountHandlers = Pick<Handlers<typeof directory>, 'createAccount' | 'setPassword' | 'deactivateAccount' | 'grantAccount'>;
+type AccountReply = Static<typeof directory.rpcs.createAccount.reply>;
+
+export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): AccountHandlers {
+  /** Changes one account under its lock, then tells the gateways which tokens are gone or mean something else now. */
+  async function change(
+    email: string,
+    sessions: 'revoke' | 'refresh',
+    work: (account: Account, tx: Tx) => void | Promise<void>,
+  ): Promise<AccountReply> {
+    return jobs.transaction(async (tx) => {
+      const account = await findAccountForUpdate(tx, email);
+      if (account === null) throw appError('not_found', 'account_not_found', `There is no account with the email ${email.trim()}.`);
+      await work(account, tx);
+      await saveAccount(tx, account); // before the sessions: a login that waits for the lock must find the change
+      const rows = await tx.query<{ session_key: string }>(sessions === 'revoke' ? revokeAccountSessions : findAccountSessions, [
+        [account.id],
+      ]);
+      const keys = rows.map((row) => row.session_key);
+      if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
+      return describe(account);
+    });
+  }
+
+  async function findPerson(person: number | string | undefined): Promise<number | undefined> {
+    if (person === undefined || typeof person === 'number') return person;
+    const [row] = await db.query<{ id: number }>(findPersonByKey, [person]);
+    if (row === undefined) throw personNotFound(person);
+    return row.id;
+  }
+
+  return {
+    createAccount: async (request) => {
+      const personId = await findPerson(request.person);
+      const passwordHash = request.password === undefined ? null : await passwords.hash(request.password);
+      return translate(request.email, personId, () =>
+        jobs.transaction(async (tx) => {
+          const account = await insertAccount(tx, {
+            email: request.email.trim(),
+            personId,
+            passwordHash,
+            superuser: request.superuser ?? false,
+            globalEditor: request.global_editor ?? false,
+            groups: request.groups ?? [],
+          });
+          return describe(account);
+        }),
+      );
+    },
+    setPassword: async ({ email, password }) => {
+      const hash = await passwords.hash(password);
+      return change(email, 'revoke', async (account, tx) => {
+        account.passwordHash = hash;
+        await tx.query(forgetAttempts, [[emailThrottleKey(email)]]);
+      });
+    },
+    deactivateAccount: ({ email }) =>
+      change(email, 'revoke', (account) => {
+        account.isActive = false;
+      }),
+    grantAccount: async (request) => {
+      const personId = await findPerson(request.person);
+      const removed = new Set(request.remove_groups ?? []);
+      return translate(request.email, personId, () =>
+        change(request.email, 'refresh', (account) => {
+          account.superuser = request.superuser ?? account.superuser;
+          account.globalEditor = request.global_editor ?? account.globalEditor;
+          account.isActive = request.activate ?? account.isActive;
+          const groups = new Set([...account.groups, ...(request.add_groups ?? [])]);
+          account.groups = [...groups].filter((name) => !removed.has(name)).toSorted();
+          if (personId !== undefined) linkPerson(account, personId);
+        }),
+      );
+    },
+  };
+}
+
+function describe(account: Account): AccountReply {
+  return {
+    id: account.id,
+    email: account.email,
+    person_id: account.person?.id ?? null,
+    is_active: account.isActive,
+    superuser: account.superuser,
+    global_editor: account.globalEditor,
+    groups: account.groups,
+  };
+}
+
+/** Broken constraints as what they mean to the caller. */
+async function translate<T>(email: string, personId: number | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const constraint = constraintOf(error);
+    if (constraint === accountEmailUnique) {
+      throw appError('conflict', 'account_exists', `There is an account with the email ${email.trim()} already.`);
+    }
+    throw constraint === accountPersonForeign && personId !== undefined ? personNotFound(personId) : error;
+  }
+}
+
+function personNotFound(person: number | string): Error {
+  return appError('not_found', 'person_not_found', `There is no person ${String(person)}.`);
+}

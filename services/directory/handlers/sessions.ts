@@ -1,0 +1,140 @@
+/** Login, logout, verification of tokens, whoami (spec 02, Authentication; spec 03, D40). */
+import { createHash } from 'node:crypto';
+import type { Static } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import { rawJson, type Handlers } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { directory } from '../contract.ts';
+import type { Passwords } from '../domain/password.ts';
+import { createToken, parseToken, tokenLifetimeSeconds } from '../domain/token.ts';
+import { getWhoami } from '../repositories/people.ts';
+import {
+  countAttempt,
+  createSession,
+  findAttempts,
+  findCredentials,
+  revokeSession,
+  verifySession,
+  type AttemptRow,
+  type CredentialsRow,
+} from '../repositories/sessions.ts';
+
+export interface SessionOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly passwords: Passwords;
+  /** Logins of one address in a minute; 0 = no limit. */
+  readonly loginsPerMinute: number;
+  /** Failed logins of one email in 15 minutes; 0 = no limit. */
+  readonly failuresPerEmail: number;
+}
+
+type SessionHandlers = Pick<Handlers<typeof directory>, 'login' | 'refuseLogin' | 'logout' | 'verifySession' | 'whoami'>;
+type LoginReply = Static<typeof directory.rpcs.login.reply>;
+
+const addressWindowSeconds = 60;
+const emailWindowSeconds = 15 * 60;
+
+/** Throttle key of an email: a digest, so that what people type into the wrong field is not kept. */
+export function emailThrottleKey(email: string): string {
+  return `email:${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`;
+}
+
+function invalidCredentials(): AppError {
+  return new AppError({ code: 'unauthenticated', message: 'Invalid credentials.' });
+}
+
+function tooMany(attempt: AttemptRow): AppError {
+  const details = { retry_after: attempt.retry_after };
+  return new AppError({ code: 'rate_limited', message: 'Too many login attempts. Try again later.', details });
+}
+
+export function createSessionHandlers(options: SessionOptions): SessionHandlers {
+  const { db, jobs, passwords } = options;
+
+  async function admitAddress(ip: string): Promise<void> {
+    if (options.loginsPerMinute === 0) return;
+    const [attempt] = await db.query<AttemptRow>(countAttempt, [`ip:${ip}`, options.loginsPerMinute, addressWindowSeconds]);
+    if (attempt?.admitted === false) throw tooMany(attempt);
+  }
+
+  /** Asked before the password is checked, and again after: of parallel attempts only those count that finish inside the limit. */
+  async function admitEmail(email: string): Promise<void> {
+    if (options.failuresPerEmail === 0) return;
+    const parameters = [emailThrottleKey(email), options.failuresPerEmail, emailWindowSeconds];
+    const [attempt] = await db.query<AttemptRow>(findAttempts, parameters);
+    if (attempt?.admitted === false) throw tooMany(attempt);
+  }
+
+  async function countFailure(email: string): Promise<void> {
+    if (options.failuresPerEmail === 0) return;
+    const parameters = [emailThrottleKey(email), options.failuresPerEmail, emailWindowSeconds];
+    const [attempt] = await db.query<AttemptRow>(countAttempt, parameters);
+    if (attempt?.admitted === false) throw tooMany(attempt);
+  }
+
+  async function login({
+    email,
+    password,
+    ip,
+  }: Static<typeof directory.rpcs.login.request>): Promise<LoginReply | ReturnType<typeof rawJson>> {
+    await admitAddress(ip);
+    await admitEmail(email);
+    const [account] = await db.query<CredentialsRow>(findCredentials, [email]);
+    const matches = await passwords.verify(password, account?.password_hash ?? null);
+    if (account === undefined || account.password_hash === null || !matches || !account.is_active) {
+      await countFailure(email);
+      throw invalidCredentials();
+    }
+    await admitEmail(email);
+    if (account.person === null) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
+    const { token, sessionKey, secretSha256 } = createToken();
+    const [session] = await db.query<{ expires_at: string }>(createSession, [
+      sessionKey,
+      secretSha256,
+      account.id,
+      account.password_hash,
+      tokenLifetimeSeconds,
+    ]);
+    if (session === undefined) throw invalidCredentials(); // deactivated or changed while the password was checked
+    const head = JSON.stringify({
+      token,
+      token_type: 'Bearer',
+      expires_at: session.expires_at,
+      expires_in_seconds: tokenLifetimeSeconds,
+    });
+    return rawJson(`${head.slice(0, -1)},"person":${account.person}}`);
+  }
+
+  return {
+    login,
+    refuseLogin: async ({ ip }) => {
+      await admitAddress(ip);
+      await db.query<CredentialsRow>(findCredentials, ['']);
+      await passwords.verify('', null);
+      throw invalidCredentials();
+    },
+    logout: async ({ session_key: given }, context) => {
+      const sessionKey = given ?? (context.actor?.kind === 'user' ? context.actor.sessionKey : undefined);
+      if (sessionKey === undefined) throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
+      await jobs.transaction(async (tx) => {
+        const revoked = await tx.query<{ session_key: string }>(revokeSession, [sessionKey]);
+        if (revoked.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: [sessionKey] });
+      });
+      return { revoked: true };
+    },
+    verifySession: async ({ token }) => {
+      const parts = parseToken(token);
+      const [row] = parts === undefined ? [] : await db.query<{ body: string }>(verifySession, [parts.sessionKey, parts.secretSha256]);
+      if (row === undefined) throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
+      return rawJson(row.body);
+    },
+    whoami: async (_request, { actor }) => {
+      const personId = actor?.kind === 'user' ? actor.personId : null;
+      const [row] = personId === null ? [] : await db.query<{ body: string }>(getWhoami, [personId]);
+      if (row === undefined) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
+      return rawJson(row.body);
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** Memberships, relationships, notes and the worklist of the open API (spec 02). */
+import type { Database } from '#libs/orm';
+import type { Clock } from '#libs/time';
+import type { DirectoryConfig } from '../../config.ts';
+import { createBulkAddHandlers } from './bulk-add.ts';
+import { createWorkflowListHandlers } from './workflow-lists.ts';
+import { createWorkflowUpdateHandlers } from './workflow-update.ts';
+
+export function createWorkflowHandlers({ db, config, clock }: { db: Database; config: DirectoryConfig; clock: Clock }) {
+  return {
+    ...createWorkflowListHandlers({ db, clock, timeZone: config.WORKLIST_TIME_ZONE }),
+    ...createWorkflowUpdateHandlers(db),
+    ...createBulkAddHandlers({ db, waitMs: config.BULK_ADD_WAIT_MS }),
+  };
+}

@@ -1,0 +1,14 @@
+/** Writes of the open API to people and holons (spec 02): what they need is joined here. */
+import type { Jobs } from '#libs/jobs';
+import type { Database } from '#libs/orm';
+import { createCreatePerson } from './create-person.ts';
+import { createExperienceHandlers } from './experiences.ts';
+import { createUpdateHolon } from './holon-update.ts';
+
+export function createWriteHandlers({ db, jobs }: { readonly db: Database; readonly jobs: Jobs }) {
+  return {
+    createPerson: createCreatePerson(jobs),
+    updateHolon: createUpdateHolon(jobs),
+    ...createExperienceHandlers({ db, jobs }),
+  };
+}

@@ -1,0 +1,32 @@
+/** The workspace file: parts of a large document, and its application (architecture §7). */
+import { appError } from '#libs/errors';
+import { parseJson } from '#libs/json';
+import type { Handlers } from '#libs/nats';
+import type { directory } from '../contract.ts';
+import { applyWorkspace, type WorkspaceOptions } from '../domain/workspace/apply.ts';
+import { deleteUpload, findUpload, keepUpload } from '../repositories/workspace/uploads.ts';
+
+type WorkspaceHandlers = Pick<Handlers<typeof directory>, 'applyWorkspace' | 'uploadWorkspace'>;
+
+export function createWorkspaceHandlers(options: WorkspaceOptions): WorkspaceHandlers {
+  async function readUpload(uploadId: string): Promise<unknown> {
+    const rows = await options.db.query<{ part: number; body: string }>(findUpload, [uploadId]);
+    if (rows.length === 0 || rows.some(({ part }, index) => part !== index)) {
+      throw appError('not_found', 'upload_not_found', 'Parts of the document are missing; send it again.');
+    }
+    return parseJson(rows.map(({ body }) => body).join(''));
+  }
+
+  return {
+    uploadWorkspace: async ({ upload_id: uploadId, part, text }) => {
+      await options.db.query(keepUpload, [uploadId, part, text]);
+      return {};
+    },
+    applyWorkspace: async ({ document, upload_id: uploadId, dry_run: dryRun }) => {
+      if (uploadId === undefined) return applyWorkspace(options, document, dryRun);
+      const result = await applyWorkspace(options, await readUpload(uploadId), dryRun);
+      if (!dryRun) await options.db.query(deleteUpload, [uploadId]);
+      return result;
+    },
+  };
+}

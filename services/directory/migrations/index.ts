@@ -1,0 +1,29 @@
+import type { MigrationClass } from '#libs/orm';
+import { Migration20260101000100_people_and_accounts } from './Migration20260101000100_people_and_accounts.ts';
+import { Migration20260101000200_classes_journeys_holons } from './Migration20260101000200_classes_journeys_holons.ts';
+import { Migration20260101000300_memberships_and_notes } from './Migration20260101000300_memberships_and_notes.ts';
+import { Migration20260101000400_jobs } from './Migration20260101000400_jobs.ts';
+import { Migration20260302090000_worklist } from './Migration20260302090000_worklist.ts';
+import { Migration20260302100000_open_api_writes } from './Migration20260302100000_open_api_writes.ts';
+import { Migration20260303090000_usage_counts } from './Migration20260303090000_usage_counts.ts';
+import { Migration20260303090100_search_columns } from './Migration20260303090100_search_columns.ts';
+import { Migration20260304090000_erasures } from './Migration20260304090000_erasures.ts';
+import { Migration20260305090000_team_authority } from './Migration20260305090000_team_authority.ts';
+import { Migration20260305090100_short_grams } from './Migration20260305090100_short_grams.ts';
+import { Migration20260305090200_search_terms } from './Migration20260305090200_search_terms.ts';
+
+/** History of the schema `directory`, oldest first. */
+export const migrations: readonly MigrationClass[] = [
+  Migration20260101000100_people_and_accounts,
+  Migration20260101000200_classes_journeys_holons,
+  Migration20260101000300_memberships_and_notes,
+  Migration20260101000400_jobs,
+  Migration20260302090000_worklist,
+  Migration20260302100000_open_api_writes,
+  Migration20260303090000_usage_counts,
+  Migration20260303090100_search_columns,
+  Migration20260304090000_erasures,
+  Migration20260305090000_team_authority,
+  Migration20260305090100_short_grams,
+  Migration20260305090200_search_terms,
+];

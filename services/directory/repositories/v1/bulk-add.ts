@@ -1,0 +1,18 @@
+import { statement } from '#libs/orm';
+import { canEditHolonSql, holonVisibleSql } from '../visibility.ts';
+
+export interface BulkTurnRow {
+  readonly visible: boolean;
+  readonly editable: boolean;
+  /** True when no other bulk write of the holon runs; it holds others back until the transaction ends. Null without the right to write. */
+  readonly turn: boolean | null;
+}
+
+/** `$1` = holon, `$2`, `$3` = viewer; a BulkTurnRow. */
+export const takeBulkTurn = statement(
+  'memberships.take-bulk-turn',
+  `select visible, editable,
+     case when visible and editable then pg_try_advisory_xact_lock(hashtextextended('directory.bulk-add/' || id, 0)) end as turn
+   from (select h.id, ${holonVisibleSql('h', 'c', 2)} as visible, ${canEditHolonSql('h', 2)} as editable
+         from directory.holons h join directory.object_classes c on c.id = h.class_id where h.id = $1::integer offset 0) as own`,
+);

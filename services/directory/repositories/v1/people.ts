@@ -1,0 +1,38 @@
+/** Reads of people for the open API (spec 02, GET /people, GET /people/{person_id}). */
+import { statement } from '#libs/orm';
+import { personListItemSql, personPublicSql } from '../public-json.ts';
+import { listStatement } from './list-statement.ts';
+import { recordOrders, type RecordSort } from './record-orders.ts';
+import { containsInAnySql, containsSql, gramsOf } from './text-match.ts';
+
+/** `$1` = person; one row with PersonPublic. */
+export const getPerson = statement(
+  'v1.people.get',
+  `select ${personPublicSql('p')}::text as body from directory.people p where p.id = $1::integer`,
+);
+
+/** @param found the matches are found first; otherwise the page is read in its order */
+const list = (sort: RecordSort, found: boolean) =>
+  listStatement({
+    name: `v1.people.list-${sort}${found ? '.found' : ''}`,
+    planned: 'each-call',
+    ...(found ? { foundOnce: true } : {}),
+    from: 'directory.people p',
+    where: `${(found ? containsInAnySql : containsSql)('p.search_name', '$1', gramsOf('p'), String(!found))}
+      and ($2::timestamptz is null or p.created_at > $2::timestamptz) and ($3::timestamptz is null or p.updated_at > $3::timestamptz)`,
+    key: 'p.id',
+    order: recordOrders[sort]('p'),
+    itemFrom: 'directory.people p on p.id = page.key',
+    item: personListItemSql('p'),
+    limit: '$4::integer',
+    offset: '$5::integer',
+    extra: { query: '$1::text' },
+    fields: ['limit', 'offset', 'count', 'has_more', 'items'],
+  });
+
+const lists = (found: boolean) => ({ name: list('name', found), latest: list('latest', found), updated: list('updated', found) });
+
+/** `$1` = part of the name, `$2`, `$3` = created, updated after or null, `$4` = limit, `$5` = offset. */
+export const findPeople = lists(true);
+/** The same for a text that is empty, or short and in many names. */
+export const listPeople = lists(false);

@@ -1,0 +1,52 @@
+/**
+ * The one policy about who sees and who edits holons (spec 03, D18f, D48, D49): whoever reads or writes holons for a caller puts it into the
+ * statement, and passes what `readViewer` says as the two parameters that it names.
+ */
+
+/**
+ * SQL condition: the caller may see the holon. A public class costs nothing; whether the caller has any authority is asked once for a
+ * statement; the way up from a private holon is walked only for callers who have some.
+ *
+ * @param holon alias of `directory.holons`
+ * @param objectClass alias of its `directory.object_classes`
+ * @param viewer place of the first of the two parameters, e.g. 2 for `$2` (sees all) and `$3` (account or null)
+ */
+export function holonVisibleSql(holon: string, objectClass: string, viewer: number): string {
+  return `(not ${objectClass}.effective_private or ${hasAuthoritySql(holon, viewer)})`;
+}
+
+/**
+ * SQL condition: the caller may edit the holon and its content: global editors and superusers every one, others what their active team authority
+ * covers, that is the holon of the authority and everything below it (D49). Whether a holon is private makes no difference.
+ *
+ * @param holon alias of `directory.holons`
+ * @param viewer place of the first of the two parameters, as in `holonVisibleSql`
+ */
+export function canEditHolonSql(holon: string, viewer: number): string {
+  return `(${hasAuthoritySql(holon, viewer)})`;
+}
+
+/** Authority over everything, or over the holon or an ancestor of it. */
+function hasAuthoritySql(holon: string, viewer: number): string {
+  const [all, account] = [`$${viewer}::boolean`, `$${viewer + 1}::integer`];
+  return `${all}
+    or (exists (select from directory.team_authority own where own.account_id = ${account} and own.is_active)
+      and directory.has_team_authority(${holon}.id, ${account}))`;
+}
+
+/**
+ * SQL of common table expressions (of `with recursive`): the same policy read from above. `name` gets the ids of the private holons that the
+ * caller sees by team authority alone; none for those who see all. For counts, which start from few private holons instead of from many rows.
+ *
+ * @param viewer place of the first of the two parameters, as in `holonVisibleSql`
+ */
+export function coveredHolonsSql(name: string, viewer: number): string {
+  const [all, account] = [`$${viewer}::boolean`, `$${viewer + 1}::integer`];
+  return `${name}_tree as (
+      select team.holon_id as id from directory.team_authority team where not ${all} and team.account_id = ${account} and team.is_active
+      union select below.id from directory.holons below join ${name}_tree on below.parent_id = ${name}_tree.id
+    ), ${name} as (
+      select own.id from ${name}_tree join directory.holons own on own.id = ${name}_tree.id
+      join directory.object_classes own_class on own_class.id = own.class_id where own_class.effective_private
+    )`;
+}

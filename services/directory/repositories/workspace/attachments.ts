@@ -1,0 +1,96 @@
+/** Ordered attachments, team authority, and the checks and derived columns that follow a change of the trees. */
+import { statement, type Statement } from '#libs/orm';
+
+/** One owner whose attachments differ: before and after, in order. */
+export interface AttachedRow {
+  readonly owner_id: number;
+  readonly old: number[];
+  readonly new: number[];
+}
+
+/** `$1` = JSON list of `{owner_id, targets}`; makes the attachments exactly these, in this order. Returns the owners that changed. */
+export const attach: Record<'class_journeys' | 'holon_journeys' | 'class_allowed_children', Statement> = {
+  class_journeys: attachment('class_journeys', 'class_id', 'journey_id'),
+  holon_journeys: attachment('holon_journeys', 'holon_id', 'journey_id'),
+  class_allowed_children: attachment('class_allowed_children', 'class_id', 'child_class_id'),
+};
+
+function attachment(table: string, owner: string, target: string): Statement {
+  return statement(
+    `workspace.attach-${table}`,
+    `with input as (
+       select i.owner_id, coalesce(i.targets, '{}') as targets from jsonb_to_recordset($1::jsonb) as i(owner_id integer, targets integer[])
+     ), current as (
+       select i.owner_id, i.targets, coalesce(array_agg(a.${target} order by a.position, a.${target}) filter (where a.${target} is not null), '{}') as stored
+       from input i left join directory.${table} a on a.${owner} = i.owner_id group by i.owner_id, i.targets
+     ), changed as (
+       select * from current where stored is distinct from targets
+     ), removed as (
+       delete from directory.${table} a using changed c where a.${owner} = c.owner_id and a.${target} <> all(c.targets)
+     ), added as (
+       insert into directory.${table} (${owner}, ${target}, position)
+       select c.owner_id, t.id, t.position - 1 from changed c, unnest(c.targets) with ordinality as t(id, position)
+       on conflict (${owner}, ${target}) do update set position = excluded.position
+     )
+     select owner_id, stored as old, targets as new from changed`,
+  );
+}
+
+export interface TeamRow {
+  readonly account_id: number;
+  readonly holon_id: number;
+  readonly is_active: boolean;
+}
+
+/** `$1` = JSON list of TeamRow; returns those that are new or changed. */
+export const grantTeams = statement(
+  'workspace.grant-teams',
+  `insert into directory.team_authority (account_id, holon_id, is_active)
+   select i.account_id, i.holon_id, i.is_active from jsonb_to_recordset($1::jsonb) as i(account_id integer, holon_id integer, is_active boolean)
+   on conflict (account_id, holon_id) do update set is_active = excluded.is_active
+     where team_authority.is_active is distinct from excluded.is_active
+   returning account_id, holon_id, is_active`,
+);
+
+/** Ids of classes that are their own ancestor. */
+export const findClassCycles = statement(
+  'workspace.find-class-cycles',
+  `with recursive up as (
+     select id as start_id, parent_id, 1 as depth from directory.object_classes where parent_id is not null
+     union all
+     select up.start_id, c.parent_id, up.depth + 1 from up join directory.object_classes c on c.id = up.parent_id
+     where c.parent_id is not null and up.parent_id <> up.start_id and up.depth < 1000
+   ) select distinct start_id as id from up where parent_id = start_id`,
+);
+
+/** `$1` = holon ids; those of them that are their own ancestor. */
+export const findHolonCycles = statement(
+  'workspace.find-holon-cycles',
+  `with recursive up as (
+     select id as start_id, parent_id, 1 as depth from directory.holons where id = any($1::integer[]) and parent_id is not null
+     union all
+     select up.start_id, h.parent_id, up.depth + 1 from up join directory.holons h on h.id = up.parent_id
+     where h.parent_id is not null and up.parent_id <> up.start_id and up.depth < 10000
+   ) select distinct start_id as id from up where parent_id = start_id`,
+);
+
+/** Computes `ancestor_ids` (nearest first) and the inherited flags of every class anew (D48). */
+export const deriveClasses = statement(
+  'workspace.derive-classes',
+  `with recursive tree as (
+     select id, array[]::integer[] as ancestor_ids, private, name_read_only from directory.object_classes where parent_id is null
+     union all
+     select c.id, tree.id || tree.ancestor_ids, c.private or tree.private, c.name_read_only or tree.name_read_only
+     from directory.object_classes c join tree on tree.id = c.parent_id
+   )
+   update directory.object_classes c
+   set ancestor_ids = tree.ancestor_ids, effective_private = tree.private, effective_name_read_only = tree.name_read_only
+   from tree where tree.id = c.id
+     and (c.ancestor_ids, c.effective_private, c.effective_name_read_only) is distinct from (tree.ancestor_ids, tree.private, tree.name_read_only)`,
+);
+
+/** One application at a time. */
+export const lockWorkspace = statement('workspace.lock', `select pg_advisory_xact_lock(hashtextextended('directory.workspace', 0))`);
+
+/** Parents may come after their children, in the file and in the batches that write it. */
+export const deferParents = statement('workspace.defer-parents', 'set constraints all deferred');

@@ -1,0 +1,119 @@
+/** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
+import { createJobs, jobAdminHandlers } from '#libs/jobs';
+import type { Service } from '#libs/lifecycle';
+import { createLogger, type Logger } from '#libs/logger';
+import { connectBus, createBusMetrics } from '#libs/nats';
+import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
+import { pipelineJobs } from '#libs/pipeline';
+import type { PipelineExtension } from '#libs/pipeline-worker';
+import { createTelemetry } from '#libs/telemetry';
+import { systemClock, type Clock } from '#libs/time';
+import type { DirectoryConfig } from './config.ts';
+import { directory } from './contract.ts';
+import { createPasswords } from './domain/password.ts';
+import { entities } from './entities/index.ts';
+import { createAccountHandlers } from './handlers/accounts.ts';
+import { createResolveAttendees } from './handlers/attendees.ts';
+import { createBrowseHandlers } from './handlers/browse.ts';
+import { createPersonDataHandlers } from './handlers/person-data.ts';
+import { createReadHandlers } from './handlers/reads.ts';
+import { createSessionHandlers } from './handlers/sessions.ts';
+import { createStepHandlers } from './handlers/steps.ts';
+import { createSetLogo } from './handlers/v1/experiences.ts';
+import { createV1Handlers } from './handlers/v1/index.ts';
+import { createWorkflowHandlers } from './handlers/v1/workflow.ts';
+import { createWriteHandlers } from './handlers/v1/writes.ts';
+import { createWorkspaceHandlers } from './handlers/workspace.ts';
+import { deleteOldSessions } from './repositories/sessions.ts';
+import { joinUsageCounts } from './repositories/v1/journeys.ts';
+import { foldTallies } from './repositories/v1/worklist.ts';
+import { noteAdd } from './workers/note-add.ts';
+import { migrations } from './migrations/index.ts';
+
+export interface DirectoryOptions {
+  config: DirectoryConfig;
+  logger?: Logger;
+  pipeline?: PipelineExtension;
+  /** Says what today is in worklists (D50). */
+  clock?: Clock;
+}
+
+/** How often expired sessions, old throttle rows and forgotten uploads are removed, and tallies folded. */
+const upkeepMs = 10 * 60_000;
+
+export async function createService({ config, logger: given, pipeline, clock = systemClock }: DirectoryOptions): Promise<Service> {
+  const logger = given ?? createLogger({ service: 'directory', level: config.LOG_LEVEL });
+  const db = await createDatabase({
+    url: config.DATABASE_URL,
+    schema: 'directory',
+    entities,
+    poolSize: config.DATABASE_POOL_SIZE,
+    logger,
+    applicationName: 'directory',
+  });
+  const telemetry = createTelemetry({
+    service: 'directory',
+    logger,
+    metricsPort: config.METRICS_PORT,
+    tracing: config,
+    checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
+  });
+  measurePool(telemetry.metrics, db);
+  const bus = await connectBus({
+    url: config.NATS_URL,
+    name: 'directory',
+    prefix: config.NATS_SUBJECT_PREFIX,
+    logger,
+    metrics: createBusMetrics(telemetry.metrics),
+  });
+  const jobs = createJobs({ contract: directory, db, bus, logger, metrics: telemetry.metrics });
+  const registry = pipeline?.registry ?? pipelineJobs;
+  const passwords = createPasswords();
+  const stopping: (() => Promise<void>)[] = [];
+
+  return {
+    start: async () => {
+      await telemetry.start();
+      await waitForMigrations({ db, schema: 'directory', migrations, logger });
+      await bus.waitForStreams();
+      const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
+      const responder = await bus.serve(directory, {
+        ...createReadHandlers(db, registry),
+        ...createBrowseHandlers(db),
+        ...createStepHandlers(db, registry),
+        ...createV1Handlers(db),
+        ...createWriteHandlers({ db, jobs }),
+        ...createPersonDataHandlers({ db, jobs }),
+        ...createWorkflowHandlers({ db, config, clock }),
+        ...createSessionHandlers({ db, jobs, passwords, ...limits }),
+        ...createAccountHandlers({ db, jobs, passwords }),
+        ...createWorkspaceHandlers({ db, jobs, passwords }),
+        resolveAttendees: createResolveAttendees({ db, jobs }),
+        ...jobAdminHandlers(jobs),
+      });
+      stopping.push(() => responder.drain());
+      await jobs.work({ noteAdd, setExperienceLogo: createSetLogo(jobs) });
+      stopping.push(() => jobs.stop());
+      const upkeep = startUpkeep(db, logger);
+      stopping.push(async () => clearInterval(upkeep));
+      telemetry.started();
+      logger.info({ metricsPort: telemetry.port }, 'directory is ready');
+    },
+    stop: async () => {
+      telemetry.draining();
+      await Promise.all(stopping.map((stop) => stop()));
+      await bus.close();
+      await db.close();
+      await telemetry.stop();
+    },
+  };
+}
+
+function startUpkeep(db: Database, logger: Logger): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    db.query(deleteOldSessions).catch((error: unknown) => logger.warn({ err: error }, 'old sessions were not removed'));
+    db.query(foldTallies).catch((error: unknown) => logger.warn({ err: error }, 'the tallies of worklists were not folded'));
+    db.query(joinUsageCounts).catch((error: unknown) => logger.warn({ err: error }, 'the counts of use were not joined'));
+  }, upkeepMs);
+  return timer.unref();
+}

@@ -1,0 +1,100 @@
+/** Settings of the media service (architecture §8). */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Type } from '#libs/contract';
+import {
+  databaseSettings,
+  drainSettings,
+  loadConfig,
+  logSettings,
+  telemetrySettings,
+  natsSettings,
+  outboundSettings,
+  portSetting,
+  s3Settings,
+  secret,
+  urlSetting,
+} from '#libs/config';
+import { maxRecordingBytes } from './contract.ts';
+
+const gibibyte = 1024 ** 3;
+
+export const mediaSettings = Type.Object({
+  ...natsSettings,
+  ...databaseSettings,
+  ...s3Settings,
+  ...logSettings,
+  ...telemetrySettings,
+  ...drainSettings,
+  ...outboundSettings,
+  PORT: portSetting('internal HTTP server for bytes, reached by the gateway alone', 8081),
+  MEDIA_MAX_UPLOADS: Type.Integer({
+    default: 16,
+    minimum: 1,
+    maximum: 1000,
+    description: 'uploads at the same time; each needs 10 MiB of buffers',
+  }),
+  MEDIA_REPLACED_GRACE_SECONDS: Type.Integer({
+    default: 3600,
+    minimum: 0,
+    maximum: 604_800,
+    description: 'time that a replaced file is kept, so that running downloads finish',
+  }),
+  MEDIA_UPLOAD_LEASE_SECONDS: Type.Integer({
+    default: 120,
+    minimum: 1,
+    maximum: 86_400,
+    description: 'time after which an upload without a sign of life counts as dead and is removed',
+  }),
+  REALTIMEKIT_BASE_URL: Type.Optional(urlSetting('meeting provider, ends before /sessions; unset = imports wait for it', 'http|https')),
+  REALTIMEKIT_API_TOKEN: secret(Type.String({ default: '', description: 'token of the meeting provider' })),
+  MEDIA_RECORDING_MAX_BYTES: Type.Integer({
+    default: 20 * gibibyte,
+    minimum: 1,
+    maximum: maxRecordingBytes,
+    description: 'largest recording that is imported, bytes',
+  }),
+  MEDIA_RECORDING_DOWNLOAD_TIMEOUT_SECONDS: Type.Integer({
+    default: 7_200,
+    minimum: 1,
+    maximum: 20_000,
+    description: 'time for one download of a recording; what it has brought stays, and the next attempt goes on',
+  }),
+  FFMPEG_PATH: Type.String({
+    default: 'ffmpeg',
+    minLength: 1,
+    description: 'ffmpeg, a path or a name on the PATH; ffprobe must be beside it; without it recordings are not trimmed',
+  }),
+  MEDIA_SCRATCH_DIR: Type.String({
+    default: join(tmpdir(), 'coherence-media'),
+    minLength: 1,
+    description: 'folder for the trimmed recording while it is made, one at a time; emptied at start',
+  }),
+  YOUTUBE_CLIENT_ID: Type.String({ default: '', description: 'OAuth client of the video host; empty = videos wait' }),
+  YOUTUBE_CLIENT_SECRET: secret(Type.String({ default: '', description: 'secret of that client' })),
+  YOUTUBE_API_URL: { ...urlSetting('API of the video host, up to before /upload', 'http|https'), default: 'https://www.googleapis.com' },
+  YOUTUBE_TOKEN_URL: {
+    ...urlSetting('where the video host gives access tokens', 'http|https'),
+    default: 'https://oauth2.googleapis.com/token',
+  },
+  VIDEOHOST_CHUNK_BYTES: Type.Integer({
+    default: 8_388_608,
+    minimum: 262_144,
+    maximum: 268_435_456,
+    multipleOf: 262_144,
+    description: 'bytes of a video that are sent at once, and held in memory; a multiple of 262 144',
+  }),
+  MEDIA_SCRATCH_MAX_BYTES: Type.Integer({
+    default: 20 * gibibyte,
+    minimum: 1,
+    maximum: maxRecordingBytes,
+    description: 'room that a trimmed recording may take in MEDIA_SCRATCH_DIR, bytes',
+  }),
+});
+
+export type MediaConfig = ReturnType<typeof loadMediaConfig>;
+
+/** @throws ConfigError with every problem. */
+export function loadMediaConfig(env?: Readonly<Record<string, string | undefined>>) {
+  return loadConfig(mediaSettings, env);
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { chooseRecording, describeRecordingFile, markerOf, mediaAddress, newRecordingKey } from './recording.ts';
+
+describe('chooseRecording (spec 01, GET /conversations/{id}/video; spec 03, D27)', () => {
+  const full = { kind: 'full', finalized: false } as const;
+  const trimmed = { kind: 'front_trimmed', finalized: false } as const;
+  const finalized = { kind: 'front_trimmed', finalized: true } as const;
+
+  it('prefers a trimmed recording that is not finalised, then the full one, then what there is', () => {
+    expect(chooseRecording([full, trimmed])).toBe(trimmed);
+    expect(chooseRecording([finalized, full])).toBe(full);
+    expect(chooseRecording([finalized])).toBe(finalized);
+    expect(chooseRecording([full])).toBe(full);
+    expect(chooseRecording([])).toBeUndefined();
+  });
+});
+
+describe('describeRecordingFile', () => {
+  it.each([
+    ['a/Talk.MP4', 'Talk.MP4', 'mp4', 'video/mp4'],
+    ['x.webm', 'x.webm', 'webm', 'video/webm'],
+    ['page.html', 'page.html', 'html', 'application/octet-stream'],
+    ['noextension', 'noextension', 'bin', 'application/octet-stream'],
+    ['x.constructor', 'x.constructor', 'bin', 'application/octet-stream'],
+  ])('takes the type of %s from an allow-list of extensions', (given, name, extension, contentType) => {
+    expect(describeRecordingFile(given)).toEqual({ name, extension, contentType });
+  });
+});
+
+describe('mediaAddress (spec 01: cache-busting marker; unguessable path)', () => {
+  it('has a fresh path for each object and a marker that follows the object', () => {
+    const keys = new Set(Array.from({ length: 100 }, () => newRecordingKey(7, 'mp4')));
+    expect(keys.size).toBe(100);
+    const [objectKey = ''] = keys;
+    expect(mediaAddress({ objectKey, sha256: 'a' })).toMatch(/^\/media\/recordings\/7\/[\w-]{32}\.mp4\?v=[\w-]{16}$/);
+    expect(markerOf({ objectKey, sha256: 'a' })).not.toBe(markerOf({ objectKey, sha256: 'b' }));
+    expect(markerOf({ objectKey, sha256: 'a' })).not.toBe(markerOf({ objectKey: `${objectKey}x`, sha256: 'a' }));
+  });
+});

@@ -1,0 +1,156 @@
+import { createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AppError, toErrorBody } from '#libs/errors';
+import { receiveFile } from './multipart.ts';
+
+const maxFileBytes = 1000;
+const boundary = 'frontier';
+const tooLarge = (): AppError => new AppError({ code: 'bad_request', reason: 'too_large', message: 'too large' });
+
+let server: Server;
+let port: number;
+/** Ends of `receive`, in order. */
+let ends: string[] = [];
+
+async function readFile(request: IncomingMessage): Promise<unknown> {
+  return receiveFile(request, { part: 'audio', maxFileBytes, tooLarge }, async ({ fileName, body }) => {
+    let sizeBytes = 0;
+    try {
+      if (fileName === 'refused.mp3') throw new AppError({ code: 'bad_request', message: 'refused' });
+      for await (const chunk of body) sizeBytes += (chunk as Buffer).byteLength;
+      ends.push('complete');
+      return { fileName, sizeBytes };
+    } catch (error) {
+      ends.push('failed');
+      throw error;
+    }
+  });
+}
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    readFile(request).then(
+      (result) => response.end(JSON.stringify(result)),
+      (error: unknown) => response.end(JSON.stringify({ error: toErrorBody(error) })),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+function send(body: string | Buffer, headers: Record<string, string> = {}): Promise<unknown> {
+  ends = [];
+  const contentType = `multipart/form-data; boundary=${boundary}`;
+  return new Promise((resolve, reject) => {
+    const request = sendRequest(
+      { port, host: '127.0.0.1', method: 'POST', headers: { 'content-type': contentType, ...headers }, agent: false },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => resolve(JSON.parse(text)));
+      },
+    );
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+const part = (headers: string, content: string): string => `--${boundary}\r\n${headers}\r\n\r\n${content}\r\n`;
+const audio = (content: string, fileName = 'talk.mp3'): string =>
+  part(`Content-Disposition: form-data; name="audio"; filename="${fileName}"\r\nContent-Type: audio/mpeg`, content);
+const end = `--${boundary}--\r\n`;
+const missing = {
+  error: { code: 'unprocessable', details: { items: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }] } },
+};
+const unparsable = { error: { code: 'bad_request', message: 'Cannot parse request body' } };
+
+describe('receiveFile (spec 01, POST /conversations/{id}/audio; spec 03 §1)', () => {
+  it('gives name and bytes of the part, among others', async () => {
+    const other =
+      part('Content-Disposition: form-data; name="title"', 'x') +
+      part('Content-Disposition: form-data; name="cover"; filename="c.png"', 'y'.repeat(500));
+    expect(await send(other + audio('a'.repeat(700)) + other + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 700 });
+  });
+
+  it('accepts exactly the largest size and refuses one byte more', async () => {
+    expect(await send(audio('a'.repeat(maxFileBytes)) + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: maxFileBytes });
+    expect(await send(audio('a'.repeat(maxFileBytes + 1)) + end)).toMatchObject({ error: { reason: 'too_large' } });
+    expect(ends).toEqual(['failed']);
+  });
+
+  it('refuses a body that is far too large without reading it', async () => {
+    expect(await send(audio('a'.repeat(2_000_000)) + end)).toMatchObject({ error: { reason: 'too_large' } });
+    expect(ends).toEqual([]);
+  });
+
+  it('takes the first of several parts with the name', async () => {
+    expect(await send(audio('aa') + audio('bbbb', 'second.mp3') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 2 });
+  });
+
+  it('gives an empty file', async () => {
+    expect(await send(audio('') + end)).toEqual({ fileName: 'talk.mp3', sizeBytes: 0 });
+  });
+
+  it.each([
+    ['no part at all', end],
+    ['another part only', part('Content-Disposition: form-data; name="file"; filename="talk.mp3"', 'a') + end],
+    ['a text part', part('Content-Disposition: form-data; name="audio"', 'talk') + end],
+    [
+      'a file input without a file',
+      part('Content-Disposition: form-data; name="audio"; filename=""\r\nContent-Type: application/octet-stream', '') + end,
+    ],
+  ])('says that the part is missing for %s', async (_case, body) => {
+    expect(await send(body)).toMatchObject(missing);
+  });
+
+  it('says that the part is missing for a body of another kind', async () => {
+    expect(await send('{"audio":"x"}', { 'content-type': 'application/json' })).toMatchObject(missing);
+  });
+
+  it.each([
+    ['an empty body', ''],
+    ['text without a boundary', 'nothing of the kind'],
+    ['a form that ends in the file', audio('a'.repeat(500)).slice(0, -100)],
+    ['a form without its end', audio('a'.repeat(500))],
+    ['a form that ends in a header', `--${boundary}\r\nContent-Dispo`],
+    ['a form that breaks after the file', `${audio('abc')}--${boundary}\r\nContent-Disposition: form-data; name="title"\r\n\r\nx`],
+  ])('cannot parse %s', async (_case, body) => {
+    expect(await send(body)).toMatchObject(unparsable);
+  });
+
+  it('cannot parse a form without a boundary parameter', async () => {
+    expect(await send(audio('a') + end, { 'content-type': 'multipart/form-data' })).toMatchObject(unparsable);
+  });
+
+  it.each([
+    [`filename="a/b\\c.mp3"`, 'c.mp3'],
+    [`filename*=UTF-8''%E4%BC%9A%E8%A9%B1.mp3`, '会話.mp3'],
+    [`filename="会話.mp3"`, '会話.mp3'],
+    [`filename="we; ird=.mp3"`, 'we; ird=.mp3'],
+  ])('reads %s', async (parameter, fileName) => {
+    expect(await send(part(`Content-Disposition: form-data; name="audio"; ${parameter}`, 'a') + end)).toEqual({ fileName, sizeBytes: 1 });
+  });
+
+  it('tells a refusal by the receiver at once, while the client still sends', async () => {
+    expect(await send(audio('a'.repeat(900), 'refused.mp3') + end)).toMatchObject({ error: { message: 'refused' } });
+  });
+
+  it('fails the file when the client leaves', async () => {
+    ends = [];
+    const contentType = `multipart/form-data; boundary=${boundary}`;
+    const request = sendRequest({
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      headers: { 'content-type': contentType, 'content-length': '900' },
+      agent: false,
+    });
+    request.on('error', () => undefined);
+    request.write(audio('a'.repeat(100)).slice(0, -60));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    request.destroy();
+    for (let count = 0; count < 100 && ends.length === 0; count += 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(ends).toEqual(['failed']);
+  });
+});

@@ -1,0 +1,124 @@
+/** Reads one file part of a multipart request as a stream, and makes sure that the whole form was well formed. */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { AppError } from '#libs/errors';
+import { countTransferred } from '#libs/transfer';
+import { UnparsableForm } from './replies.ts';
+
+export interface FilePart {
+  fileName: string;
+  /** Bytes of the file; fails when the form breaks off, the client leaves or the file is too large. */
+  body: Readable;
+}
+
+export interface FormOptions {
+  /** Name of the file part that is wanted. */
+  part: string;
+  /** Largest file in bytes; exactly that passes. */
+  maxFileBytes: number;
+  /** The file's body fails with it when the file is larger. */
+  tooLarge: () => AppError;
+}
+
+/** The client went away before its request was complete; nobody is there to be answered. */
+export class ClientGone extends Error {
+  constructor() {
+    super('The client left before the upload was complete');
+    this.name = 'ClientGone';
+  }
+}
+
+/** Bytes allowed beside the file: headers of parts, other fields. */
+const maxOverheadBytes = 1024 * 1024;
+
+/**
+ * Gives the wanted file part to `receive` while it arrives, then reads the form to its end. Other parts are ignored; of
+ * several parts with the name the first counts.
+ * @returns what `receive` returned, once the whole form has arrived and was well formed.
+ * @throws AppError 400 when the form cannot be parsed, 422 when the part is missing or no file; whatever `receive` throws.
+ */
+export async function receiveFile<T>(request: IncomingMessage, options: FormOptions, receive: (file: FilePart) => Promise<T>): Promise<T> {
+  const contentType = request.headers['content-type'] ?? '';
+  if (Number(request.headers['content-length'] ?? 1) === 0) throw new UnparsableForm();
+  if (!/^multipart\/form-data\b/i.test(contentType)) throw missingPart(options.part);
+  if (Number(request.headers['content-length'] ?? 0) > options.maxFileBytes + maxOverheadBytes) throw options.tooLarge();
+
+  const form = openForm(request, options);
+  let received: Promise<T> | undefined;
+  let current: Readable | undefined;
+
+  return new Promise<T>((resolve, reject) => {
+    let totalBytes = 0;
+    let failed = false;
+    const onData = (chunk: Buffer): void => {
+      totalBytes += chunk.byteLength;
+      countTransferred(chunk.byteLength);
+      if (totalBytes > options.maxFileBytes + maxOverheadBytes) return fail(options.tooLarge());
+      if (!form.write(chunk)) request.pause();
+    };
+    const onEnd = (): void => void form.end();
+    const onGone = (): void => {
+      if (!request.complete) fail(new ClientGone());
+    };
+    const leave = (): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onGone);
+      form.removeAllListeners('drain');
+    };
+    // The first failure is told only after `receive` has cleaned up, so that nothing of a refused upload is left by then.
+    const fail = (error: Error): void => {
+      if (failed) return;
+      failed = true;
+      leave();
+      form.on('error', () => undefined);
+      current?.destroy(error);
+      void (received ?? Promise.resolve()).then(
+        () => reject(error),
+        () => reject(error),
+      );
+    };
+
+    form.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
+      stream.on('error', () => undefined);
+      if (name !== options.part || received !== undefined || fileName === undefined || fileName === '') return void stream.resume();
+      current = stream;
+      stream.on('limit', () => fail(options.tooLarge()));
+      received = receive({ fileName, body: stream });
+      received.catch((error: Error) => fail(error));
+    });
+    form.on('error', () => fail(new UnparsableForm()));
+    form.on('drain', () => request.resume());
+    form.on('finish', () => {
+      if (failed) return;
+      leave();
+      if (received === undefined) reject(missingPart(options.part));
+      else received.then(resolve, reject);
+    });
+    request.on('data', onData).on('end', onEnd).on('close', onGone);
+  });
+}
+
+function openForm(request: IncomingMessage, options: FormOptions): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: {
+        fileSize: options.maxFileBytes,
+        fieldSize: 65_536,
+        fieldNameSize: 256,
+        fields: 100,
+        files: 10,
+        parts: 110,
+        headerPairs: 50,
+        headerSize: 16_384,
+      },
+    });
+  } catch {
+    throw new UnparsableForm();
+  }
+}
+
+function missingPart(part: string): AppError {
+  const items = [{ type: 'missing', loc: ['file', part], msg: 'Field required' }];
+  return new AppError({ code: 'unprocessable', message: 'The request is not valid', details: { items } });
+}

@@ -1,0 +1,64 @@
+/** Replies of the internal HTTP server: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (spec 01 and 02, Errors). */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { AppError, errorCodes, toErrorBody, type ErrorBody } from '#libs/errors';
+
+/** Time for the rest of a refused body to arrive before the connection is cut. */
+const lingerMs = 30_000;
+const retryAfterSeconds = '5';
+
+/** A multipart form that cannot be parsed. */
+export class UnparsableForm extends AppError {
+  constructor() {
+    super({ code: 'bad_request', message: 'Cannot parse request body' });
+    this.name = 'UnparsableForm';
+  }
+}
+
+/**
+ * Answers at once, then lets the rest of the request's body pass by: a connection closed while the client still sends would
+ * be reset, and the client would never read the answer.
+ */
+export async function sendJson(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<void> {
+  if (response.destroyed) return;
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
+  if (request.complete || request.destroyed) {
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+    return;
+  }
+  response.write(bytes);
+  request.resume();
+  try {
+    await finished(request, { writable: false, signal: AbortSignal.timeout(lingerMs) });
+    response.end();
+  } catch {
+    request.destroy();
+  }
+}
+
+/** The error's envelope on the surface that the request came through. */
+export async function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, surface: 'api' | 'v1'): Promise<void> {
+  const shown = toErrorBody(error);
+  const { status } = errorCodes[shown.code];
+  // The form of a request is refused alike on both surfaces (spec 03 §1).
+  const isFramework = surface === 'api' || status === 422 || error instanceof UnparsableForm;
+  const body = isFramework ? toApiEnvelope(shown) : toV1Envelope(shown);
+  await sendJson(request, response, status, body, status === 503 ? { 'retry-after': retryAfterSeconds } : {});
+}
+
+/** `{error, message, …}` with a reason, `{detail}` without one. */
+function toApiEnvelope({ reason, message, details = {} }: ErrorBody): unknown {
+  return reason === undefined ? { detail: details['items'] ?? message } : { error: reason, message, ...details };
+}
+
+function toV1Envelope({ code, reason, message, details = {} }: ErrorBody): unknown {
+  const { v1, retryable } = errorCodes[code];
+  return { code: reason ?? v1, message, retryable, ...details };
+}

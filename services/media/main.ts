@@ -1,0 +1,6 @@
+/** Process entry of the media service. */
+import { runService } from '#libs/lifecycle';
+import { loadMediaConfig } from './config.ts';
+import { createService } from './service.ts';
+
+await runService('media', () => createService({ config: loadMediaConfig() }));

@@ -1,0 +1,11 @@
+import type { MigrationClass } from '#libs/orm';
+import { Migration20260105090000_media } from './Migration20260105090000_media.ts';
+import { Migration20260305090000_videohost_uploads } from './Migration20260305090000_videohost_uploads.ts';
+import { Migration20260301090000_recording_imports } from './Migration20260301090000_recording_imports.ts';
+
+/** In the order of their names. */
+export const migrations: readonly MigrationClass[] = [
+  Migration20260105090000_media,
+  Migration20260301090000_recording_imports,
+  Migration20260305090000_videohost_uploads,
+];

@@ -1,0 +1,67 @@
+/** Makes what an import has stored the conversation's recordings and thumbnails, in one transaction; what they replace goes later. */
+import { unavailable } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
+import { media } from '../contract.ts';
+import { mediaAddress } from '../domain/recording.ts';
+import { isConversationDeleted, lockConversation } from '../repositories/blobs.ts';
+import { insertThumbnail, replaceFile, retireFiles, type BlobKind, type NewFile } from '../repositories/files.ts';
+import { endUpload } from '../repositories/uploads.ts';
+import type { FullRecording } from './full.ts';
+
+/** An object of this import that no record names yet. */
+export interface NewObject {
+  readonly objectKey: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly name: string;
+  readonly contentType: string;
+}
+
+export interface Installed {
+  readonly full: FullRecording;
+  /** Null: the conversation is shown the full one. */
+  readonly trimmed: NewObject | null;
+  /** Undefined: those that are there stay. */
+  readonly thumbnails: readonly NewObject[] | undefined;
+}
+
+const source = 'realtimekit';
+
+/** False when the conversation is gone: nothing is installed then. */
+export async function install(
+  deps: { jobs: Pick<Jobs, 'enqueue'>; graceSeconds: number },
+  tx: Tx,
+  conversationId: number,
+  { full, trimmed, thumbnails }: Installed,
+): Promise<boolean> {
+  await lockConversation(tx, conversationId);
+  if (await isConversationDeleted(tx, conversationId)) return false;
+  const retired: number[] = [];
+  const put = async (kind: BlobKind, object: NewObject): Promise<void> => {
+    retired.push(...(await replaceFile(tx, await take(tx, conversationId, kind, object))).retiredIds);
+  };
+  if (!full.isCurrent) await put('recording_full', full);
+  if (trimmed === null) retired.push(...(await retireFiles(tx, conversationId, 'recording_front_trimmed')));
+  else await put('recording_front_trimmed', trimmed);
+  if (thumbnails !== undefined) {
+    retired.push(...(await retireFiles(tx, conversationId, 'thumbnail')));
+    for (const picture of thumbnails) await insertThumbnail(tx, await take(tx, conversationId, 'thumbnail', picture));
+  }
+  for (const blobId of retired) {
+    const when = { key: `blob-${blobId}`, delayMs: deps.graceSeconds * 1000 };
+    await deps.jobs.enqueue(tx, media.jobs.deleteBlob, { blob_id: blobId }, when);
+  }
+  return true;
+}
+
+/** Addresses as `infos.publishing.artifacts.imported_thumbnails` shows them (spec 03, D18a). */
+export function addressesOf(thumbnails: readonly NewObject[]): string[] {
+  return thumbnails.map(mediaAddress);
+}
+
+async function take(tx: Tx, conversationId: number, kind: BlobKind, object: NewObject): Promise<NewFile> {
+  if (!(await endUpload(tx, object.objectKey))) throw unavailable('what was stored has been taken for dead; it is stored again');
+  const { objectKey, name, contentType, sizeBytes, sha256 } = object;
+  return { kind, conversationId, objectKey, name, contentType, sizeBytes, sha256, source, finalized: false };
+}

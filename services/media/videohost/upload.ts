@@ -1,0 +1,160 @@
+/**
+ * One upload to the video host that outlives crashes: the host's address for it is stored before the first byte, and after any doubt the host
+ * is asked how far it is. A video is never uploaded a second time: whoever cannot know whether it is there says so and stops.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PermanentJobError, RetryLater } from '#libs/jobs';
+import { unavailable } from '#libs/errors';
+import type { ObjectStore } from '#libs/object-store';
+import type { Database } from '#libs/orm';
+import {
+  claimVideohostUpload,
+  releaseVideohostUpload,
+  saveVideohostUpload,
+  type UploadKey,
+  type UploadProgress,
+  type VideohostUpload,
+} from '../repositories/videohost-uploads.ts';
+import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
+
+export interface UploadFile {
+  readonly objectKey: string;
+  readonly sizeBytes: number;
+  readonly contentType: string;
+}
+
+export interface UploadDependencies {
+  readonly db: Database;
+  readonly store: ObjectStore;
+  /** Bytes sent at once: all that an upload holds in memory. */
+  readonly chunkBytes: number;
+}
+
+interface Upload extends UploadDependencies {
+  readonly host: VideoHost;
+  readonly key: UploadKey;
+  readonly file: UploadFile;
+  readonly details: VideoDetails;
+  readonly signal: AbortSignal;
+  /** Called with the share of bytes that the host has. */
+  readonly onProgress: (share: number) => void;
+}
+
+const claimSeconds = 60;
+const busyDelayMs = 15_000;
+const maxSessions = 3;
+/** Waits between failures in a row; then the attempt is over. */
+const waitsMs = [500, 2_000, 5_000] as const;
+
+const unknownOutcome =
+  'the video host does not know the upload any more, and its last bytes may have arrived: look at the channel. If the video is there, ' +
+  'set `records.videohost` of `infos.publishing` by hand; if not, redrive the job, which then uploads anew';
+
+/** Uploads the file unless that was done before. @throws VideoHostError, PermanentJobError */
+export async function uploadOnce(
+  deps: UploadDependencies,
+  what: Omit<Upload, keyof UploadDependencies>,
+): Promise<{ video: PublishedVideo; isNew: boolean }> {
+  const { key } = what;
+  const known = await claimVideohostUpload(deps.db, key, claimSeconds);
+  if (known === undefined) throw busy();
+  const lost = new AbortController();
+  const renew = async (): Promise<void> => {
+    const mine = await claimVideohostUpload(deps.db, key, claimSeconds).catch(() => known);
+    if (mine === undefined) lost.abort(busy());
+  };
+  const timer = setInterval(() => void renew(), (claimSeconds * 1000) / 3);
+  try {
+    if (known.video !== null) return { video: JSON.parse(known.video) as PublishedVideo, isNew: false };
+    const upload = { ...deps, ...what, signal: AbortSignal.any([what.signal, lost.signal]) };
+    return { video: await continueUpload(upload, known), isNew: true };
+  } finally {
+    clearInterval(timer);
+    await releaseVideohostUpload(deps.db, key).catch(() => undefined);
+  }
+}
+
+function busy(): RetryLater {
+  return new RetryLater('another job uploads this recording', { delayMs: busyDelayMs });
+}
+
+async function continueUpload(upload: Upload, known: VideohostUpload): Promise<PublishedVideo> {
+  const { host, file, signal, key } = upload;
+  if (known.lost_by_job_id !== null && known.lost_by_job_id !== key.jobId) throw new PermanentJobError(unknownOutcome);
+  let progress: UploadProgress = { session: known.session, isEnding: known.is_ending, video: null, lostByJobId: null };
+  if (known.lost_by_job_id === key.jobId) progress = { ...progress, session: null, isEnding: false };
+  for (let count = 0; count < maxSessions; count += 1) {
+    let state: UploadState = { kind: 'incomplete', receivedBytes: 0 };
+    if (progress.session === null) {
+      const session = await host.begin(upload.details, file, signal);
+      progress = await save(upload, { ...progress, session });
+    } else {
+      state = await host.ask(progress.session, file.sizeBytes, signal);
+    }
+    const sent = await sendRest(upload, progress, state);
+    if (sent.state.kind === 'complete') {
+      await save(upload, { ...sent.progress, video: sent.state.video });
+      return sent.state.video;
+    }
+    if (sent.progress.isEnding) {
+      await save(upload, { ...sent.progress, session: null, lostByJobId: key.jobId });
+      throw new PermanentJobError(unknownOutcome);
+    }
+    progress = await save(upload, { ...sent.progress, session: null });
+  }
+  throw unavailable('the video host forgets every upload that is begun');
+}
+
+/** Sends what the host does not have, until it has all or knows nothing of the upload. */
+async function sendRest(
+  upload: Upload,
+  begun: UploadProgress,
+  first: UploadState,
+): Promise<{ state: UploadState; progress: UploadProgress }> {
+  const { host, file, signal, chunkBytes } = upload;
+  const { session } = begun;
+  if (session === null) throw new Error('no upload was begun');
+  const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, file.sizeBytes));
+  let progress = begun;
+  let state = first;
+  let failures = 0;
+  while (state.kind === 'incomplete') {
+    const offset = state.receivedBytes;
+    upload.onProgress(offset / file.sizeBytes);
+    // A host that has every byte and no video yet is only asked.
+    const chunk = offset >= file.sizeBytes ? undefined : await readChunk(upload, offset, buffer);
+    if (!progress.isEnding && offset + (chunk?.byteLength ?? 0) >= file.sizeBytes)
+      progress = await save(upload, { ...progress, isEnding: true });
+    try {
+      const next: UploadState =
+        chunk === undefined
+          ? await host.ask(session, file.sizeBytes, signal)
+          : await host.send(session, chunk, { offset, sizeBytes: file.sizeBytes }, signal);
+      if (next.kind !== 'incomplete' || next.receivedBytes > offset) failures = 0;
+      else if (++failures > waitsMs.length) throw unavailable('the video host takes no more bytes');
+      state = next;
+    } catch (error) {
+      const waitMs = waitsMs[failures];
+      if (!(error instanceof VideoHostError) || error.kind !== 'away' || waitMs === undefined) throw error;
+      failures += 1;
+      await sleep(error.retryAfterMs ?? waitMs, undefined, { signal });
+      state = await host.ask(session, file.sizeBytes, signal);
+    }
+  }
+  return { state, progress };
+}
+
+async function readChunk({ store, file, signal }: Upload, offset: number, buffer: Buffer): Promise<Buffer> {
+  const length = Math.min(buffer.byteLength, file.sizeBytes - offset);
+  const object = await store.get(file.objectKey, { range: { first: offset, last: offset + length - 1 }, signal });
+  if (object === undefined) throw unavailable('the recording has been replaced');
+  let filled = 0;
+  for await (const part of object.body as AsyncIterable<Buffer>) filled += part.copy(buffer, filled);
+  if (filled !== length) throw unavailable('the object store did not give the whole recording');
+  return buffer.subarray(0, length);
+}
+
+async function save(upload: Upload, progress: UploadProgress): Promise<UploadProgress> {
+  if (!(await saveVideohostUpload(upload.db, upload.key, progress))) throw busy();
+  return progress;
+}

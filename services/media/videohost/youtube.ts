@@ -1,0 +1,185 @@
+/**
+ * YouTube: OAuth by refresh token, resumable uploads, thumbnails (YouTube Data API v3). Tokens and addresses of uploads are in no message; of an
+ * error the host's short reason alone.
+ */
+import { OutboundError, type Outbound, type OutboundReply, type OutboundRequest } from '#libs/outbound';
+import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
+
+export interface YoutubeSettings {
+  readonly outbound: Outbound;
+  /** `https://www.googleapis.com` */
+  readonly apiUrl: string;
+  /** `https://oauth2.googleapis.com/token` */
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly refreshToken: string;
+}
+
+const callTimeoutMs = 60_000;
+/** For one chunk. */
+const sendTimeoutMs = 600_000;
+/** The quota is counted by day; it is asked for again after an hour. */
+const quotaDelayMs = 3_600_000;
+const quotaReasons = new Set(['quotaExceeded', 'dailyLimitExceeded', 'uploadLimitExceeded', 'rateLimitExceeded', 'userRateLimitExceeded']);
+const maxTitleLength = 100;
+const maxDescriptionBytes = 5_000;
+const chunkedStatus = 308;
+
+export function createYoutube(settings: YoutubeSettings): VideoHost {
+  const { outbound } = settings;
+  let accessToken: string | undefined;
+
+  async function authorize(signal: AbortSignal): Promise<string> {
+    const form = new URLSearchParams({
+      grant_type: 'refresh_token',
+      client_id: settings.clientId,
+      client_secret: settings.clientSecret,
+      refresh_token: settings.refreshToken,
+    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const reply = await exchange({ method: 'POST', url: settings.tokenUrl, headers, body: form.toString(), signal });
+    const body = await readJson(reply);
+    if (reply.status >= 500 || reply.status === 429) throw new VideoHostError('away', `the host's token server answered ${reply.status}`);
+    const token = property(body, 'access_token');
+    if (reply.status !== 200 || typeof token !== 'string') {
+      const reason = shortWord(property(body, 'error'));
+      throw new VideoHostError('unauthorized', `the host gave no access for the refresh token (${reason ?? reply.status})`);
+    }
+    return token;
+  }
+
+  async function exchange(request: OutboundRequest): Promise<OutboundReply> {
+    try {
+      return await outbound.request({ timeoutMs: callTimeoutMs, ...request });
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      if (error instanceof OutboundError) throw new VideoHostError('away', error.message);
+      throw error;
+    }
+  }
+
+  /** A call with the access token; a token that has run out is fetched anew, once. */
+  async function call(request: OutboundRequest & { readonly signal: AbortSignal }): Promise<OutboundReply> {
+    for (let attempt = 1; ; attempt += 1) {
+      accessToken ??= await authorize(request.signal);
+      const reply = await exchange({ ...request, headers: { ...request.headers, authorization: `Bearer ${accessToken}` } });
+      if (reply.status !== 401) return reply;
+      reply.discard();
+      accessToken = undefined;
+      if (attempt === 2) throw new VideoHostError('unauthorized', 'the host refuses the access token');
+    }
+  }
+
+  async function readState(reply: OutboundReply): Promise<UploadState> {
+    const { status } = reply;
+    if (status === chunkedStatus) {
+      reply.discard();
+      const last = /^bytes=0-(\d+)$/.exec(reply.headers['range'] ?? '')?.[1];
+      return { kind: 'incomplete', receivedBytes: last === undefined ? 0 : Number(last) + 1 };
+    }
+    if (status === 404 || status === 410) {
+      reply.discard();
+      return { kind: 'gone' };
+    }
+    if (status !== 200 && status !== 201) throw await toError(reply);
+    return { kind: 'complete', video: toVideo(await readJson(reply)) };
+  }
+
+  return {
+    name: 'youtube',
+    begin: async (details, file, signal) => {
+      const url = new URL('/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status', settings.apiUrl).href;
+      const headers = {
+        'content-type': 'application/json; charset=UTF-8',
+        'x-upload-content-length': String(file.sizeBytes),
+        'x-upload-content-type': file.contentType,
+      };
+      const reply = await call({ method: 'POST', url, headers, body: JSON.stringify(toMetadata(details)), signal });
+      if (reply.status !== 200) throw await toError(reply);
+      reply.discard();
+      return requireSession(reply.headers['location'], settings.apiUrl);
+    },
+    ask: async (session, sizeBytes, signal) => {
+      const headers = { 'content-range': `bytes */${sizeBytes}`, 'content-length': '0' };
+      return readState(await call({ method: 'PUT', url: session, headers, signal }));
+    },
+    send: async (session, chunk, { offset, sizeBytes }, signal) => {
+      const last = offset + chunk.byteLength - 1;
+      const headers = { 'content-range': `bytes ${offset}-${last}/${sizeBytes}`, 'content-length': String(chunk.byteLength) };
+      return readState(await call({ method: 'PUT', url: session, headers, body: chunk, timeoutMs: sendTimeoutMs, signal }));
+    },
+    setThumbnail: async (videoId, jpeg, signal) => {
+      const url = new URL('/upload/youtube/v3/thumbnails/set', settings.apiUrl);
+      url.searchParams.set('videoId', videoId);
+      const headers = { 'content-type': 'image/jpeg', 'content-length': String(jpeg.byteLength) };
+      const reply = await call({ method: 'POST', url: url.href, headers, body: jpeg, timeoutMs: sendTimeoutMs, signal });
+      if (reply.status !== 200) throw await toError(reply);
+      const items = property(await readJson(reply), 'items');
+      return largest(Array.isArray(items) ? (items[0] as unknown) : undefined);
+    },
+  };
+}
+
+/** What the host takes: no angle brackets, bounded lengths. */
+function toMetadata({ title, description, tags, categoryId, privacy }: VideoDetails): unknown {
+  const clean = (text: string): string => text.toWellFormed().replaceAll(/[<>]/g, '').trim();
+  let short = clean(description);
+  while (Buffer.byteLength(short) > maxDescriptionBytes) short = short.slice(0, -100).toWellFormed();
+  const snippet = { title: clean(title).slice(0, maxTitleLength).toWellFormed() || 'Conversation', description: short, tags, categoryId };
+  return { snippet, status: { privacyStatus: privacy, selfDeclaredMadeForKids: false } };
+}
+
+/** The bytes and the token go to the host's own servers alone. */
+function requireSession(location: string | undefined, apiUrl: string): string {
+  const [url, api] = [URL.parse(location ?? ''), new URL(apiUrl)];
+  const isGoogle = url?.protocol === 'https:' && api.hostname.endsWith('.googleapis.com') && url.hostname.endsWith('.googleapis.com');
+  if (url === null || (url.origin !== api.origin && !isGoogle)) {
+    throw new VideoHostError('refused', 'the host names no address of its own for the upload');
+  }
+  return url.href;
+}
+
+async function toError(reply: OutboundReply): Promise<VideoHostError> {
+  const { status } = reply;
+  const errors = property(property(await readJson(reply), 'error'), 'errors');
+  const reason = shortWord(property(Array.isArray(errors) ? (errors[0] as unknown) : undefined, 'reason'));
+  const message = `the host answered ${status}${reason === undefined ? '' : ` (${reason})`}`;
+  if (reason !== undefined && quotaReasons.has(reason)) return new VideoHostError('busy', message, quotaDelayMs);
+  const seconds = Number(reply.headers['retry-after']);
+  const wait = Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3_600) * 1_000 : undefined;
+  if (status === 429) return new VideoHostError('busy', message, wait ?? 60_000);
+  return new VideoHostError(status >= 500 || status === 408 ? 'away' : 'refused', message, wait);
+}
+
+async function readJson(reply: OutboundReply): Promise<unknown> {
+  try {
+    return JSON.parse(await reply.text()) as unknown;
+  } catch (error) {
+    if (error instanceof OutboundError) throw new VideoHostError('away', error.message);
+    return undefined;
+  }
+}
+
+function toVideo(body: unknown): PublishedVideo {
+  const id = property(body, 'id');
+  if (typeof id !== 'string' || !/^[\w-]{1,64}$/.test(id)) throw new VideoHostError('refused', 'the host names no video');
+  const url = `https://www.youtube.com/watch?v=${id}`;
+  return { id, url, thumbnail: largest(property(property(body, 'snippet'), 'thumbnails')) };
+}
+
+function largest(thumbnails: unknown): string | null {
+  for (const size of ['maxres', 'standard', 'high', 'medium', 'default']) {
+    const url = property(property(thumbnails, size), 'url');
+    if (typeof url === 'string' && URL.canParse(url)) return url;
+  }
+  return null;
+}
+
+function shortWord(value: unknown): string | undefined {
+  return typeof value === 'string' && /^\w{1,60}$/.test(value) ? value : undefined;
+}
+
+function property(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+}

@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonRowSplitter } from './json-rows.ts';
+import { readRows } from './rows.ts';
+import { UnreadableArtifact } from './unreadable.ts';
+
+/** The bytes in pieces of the given sizes, then the rest. */
+async function* inPieces(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for (const size of sizes) {
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+  yield bytes.subarray(at);
+}
+
+async function read(artifact: string | Uint8Array, sizes: readonly number[] = []): Promise<unknown[]> {
+  const rows: unknown[] = [];
+  for await (const batch of readRows(inPieces(Buffer.from(artifact as string), sizes))) rows.push(...batch);
+  return rows;
+}
+
+const csvRow = (startTime: unknown, sentence: unknown, peer: [string, string, string, string]): unknown => ({
+  startTime,
+  endTime: undefined,
+  sentence,
+  peerData: { id: peer[0], userId: peer[1], cpi: peer[2], displayName: peer[3] },
+});
+
+describe('readRows, JSON (design/providers §3)', () => {
+  it('yields what JSON.parse yields, however the bytes are cut', async () => {
+    const value = fc.oneof(fc.jsonValue(), fc.record({ sentence: fc.string({ unit: 'binary' }), startTime: fc.double({ noNaN: true }) }));
+    const space = fc.constantFrom('', ' ', '\n', '\r\n\t ');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(value, { maxLength: 8 }),
+        space,
+        fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 60 }),
+        async (rows, gap, sizes) => {
+          const text = `${gap}[${gap}${rows.map((row) => JSON.stringify(row)).join(`${gap},${gap}`)}${gap}]${gap}`;
+          expect(await read(text, sizes)).toEqual(JSON.parse(text));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('cuts at every byte of characters, escapes and brackets in strings', async () => {
+    const text = '\ufeff[{"sentence":"a\\"],[{\\\\","n":[1,{"x":[]}]},"é😀\\u005d",3]';
+    const expected = JSON.parse(text.slice(1));
+    for (let size = 1; size < 12; size++) expect(await read(text, Array(200).fill(size))).toEqual(expected);
+  });
+
+  it('reads an empty list as no rows', async () => {
+    expect(await read('[]')).toEqual([]);
+    expect(await read(' \n[ \n ] ')).toEqual([]);
+  });
+
+  it.each([
+    ['', 'nothing'],
+    [' \n ', 'blank'],
+    ['\ufeff', 'only a byte order mark'],
+    ['[', 'an open list'],
+    ['[{"a":1}', 'a list without its end'],
+    ['[{"a":1},', 'a cut list'],
+    ['[{"a":"x', 'a cut string'],
+    ['[1,]', 'a trailing comma'],
+    ['[,1]', 'a leading comma'],
+    ['[1 2]', 'no comma'],
+    ['[{]}]', 'crossed brackets'],
+    ['[1]]', 'a bracket too many'],
+    ['[1] x', 'text after the list'],
+    ['[{"a":tru}]', 'a broken literal'],
+    ["[{'a':1}]", 'wrong quotes'],
+    ['{"success":true,"data":[]}', 'an object'],
+    ['<html>secretword</html>', 'HTML'],
+    ['hello secretword', 'a sentence'],
+    ['"a json string"', 'a string'],
+    ['42', 'a number'],
+    ['\u0000\u0001\u0002', 'control characters'],
+  ])('refuses %j (%s), without repeating it', async (text) => {
+    const error: unknown = await read(text).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnreadableArtifact);
+    expect(`${(error as Error).message}${(error as Error).stack}`).not.toContain('secretword');
+    expect((error as Error).cause).toBeUndefined();
+  });
+
+  it('refuses a row larger than its cap without holding it', () => {
+    const splitter = new JsonRowSplitter(1_000);
+    splitter.push(Buffer.from('["'));
+    expect(() => {
+      for (let index = 0; index < 20; index++) splitter.push(Buffer.alloc(100, 'x'));
+    }).toThrow('row 1 is larger than 1000 bytes');
+  });
+
+  it('hands on what the source fails with', async () => {
+    const broken = async function* (): AsyncGenerator<Uint8Array> {
+      await Promise.resolve();
+      yield Buffer.from('[1,');
+      throw new Error('cut');
+    };
+    const reading = async (): Promise<void> => {
+      for await (const rows of readRows(broken())) expect(rows).toEqual([1]);
+    };
+    await expect(reading()).rejects.toThrow('cut');
+  });
+});
+
+describe('readRows, CSV (design/providers §3; spec 03 D26, D26a)', () => {
+  it('reads the quoted dialect with milliseconds and no header', async () => {
+    const text =
+      '"1000","peer-1","user-1","person-42","Ann","Hello, everyone"\n"3500","peer-2","user-2","","Bob","He said ""hi""\nand left"\n';
+    expect(await read(text)).toEqual([
+      csvRow(1000, 'Hello, everyone', ['peer-1', 'user-1', 'person-42', 'Ann']),
+      csvRow(3500, 'He said "hi"\nand left', ['peer-2', 'user-2', '', 'Bob']),
+    ]);
+  });
+
+  it('reads the unquoted dialect with ISO times, trims it and leaves its header out', async () => {
+    const header = 'Timestamp, Participant ID, User ID, Custom Participant ID, Participant Name, Transcript\r\n';
+    const line = '2030-01-15T10:00:01.000Z, peer-1 ,user-1,person-42,Ann , Hello "you" \r\n';
+    const expected = [csvRow('2030-01-15T10:00:01.000Z', 'Hello "you"', ['peer-1', 'user-1', 'person-42', 'Ann'])];
+    expect(await read(header + line)).toEqual(expected);
+    expect(await read(`\ufeff${header}${line}`)).toEqual(expected);
+    expect(await read(line)).toEqual(expected);
+    expect(await read(header)).toEqual([]);
+  });
+
+  it('keeps the space inside quotes', async () => {
+    expect(await read('"1", "p", "u", "c", " Ann ", "  "')).toEqual([csvRow(1, '  ', ['p', 'u', 'c', ' Ann '])]);
+  });
+
+  it('knows ends when the header names such a column, in any order of columns', async () => {
+    const text = 'Name,Start Time,End Time,CPI,Text\nAnn,1000,2000,c-1,Hi\n';
+    expect(await read(text)).toEqual([
+      { startTime: 1000, endTime: 2000, sentence: 'Hi', peerData: { id: undefined, userId: undefined, cpi: 'c-1', displayName: 'Ann' } },
+    ]);
+  });
+
+  it('joins commas of unquoted text and takes a short line for a malformed row', async () => {
+    expect(await read('1,p,u,c,Ann,well,yes\n2,p,u\n')).toEqual([csvRow(1, 'well,yes', ['p', 'u', 'c', 'Ann']), null]);
+  });
+
+  it.each(['x', '-5', '1.5', '2030-01-15T10:00:01', ''])('leaves the time %j as text', async (time) => {
+    expect(await read(`1,p,u,c,Ann,one\n${time},p,u,c,Ann,two`)).toMatchObject([{ startTime: 1 }, { startTime: time }]);
+  });
+
+  it('refuses a quote that never ends, without repeating it', async () => {
+    const error: unknown = await read('1,p,u,c,Ann,one\n2,p,u,c,Ann,"secretword').catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnreadableArtifact);
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error as Error))).not.toContain('secretword');
+  });
+
+  it('reads any table that is quoted, however the bytes are cut', async () => {
+    const field = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', '\n', ' ', '😀') });
+    const line = fc.tuple(fc.integer({ min: 0, max: 9_999_999 }), field, field, field, field, field);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 30 }),
+        async (lines, sizes) => {
+          const text = lines.map((fields) => fields.map((item) => `"${String(item).replaceAll('"', '""')}"`).join(',')).join('\n');
+          expect(await read(text, sizes)).toEqual(
+            lines.map(([ms, id, user, cpi, name, sentence]) => csvRow(ms, sentence, [id, user, cpi, name])),
+          );
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

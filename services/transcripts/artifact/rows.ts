@@ -1,0 +1,92 @@
+/** An artifact of either format as batches of rows; the bytes are looked at once and forgotten. */
+import { Readable } from 'node:stream';
+import { CsvRowReader, createCsvParser } from './csv-rows.ts';
+import { JsonRowSplitter } from './json-rows.ts';
+import { UnreadableArtifact } from './unreadable.ts';
+
+/** Largest single row. */
+const maxRowBytes = 4 * 1_048_576;
+const csvBatchRows = 500;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Reads rows as the provider wrote them. The format is told by the first visible character: `[` is JSON.
+ * @throws UnreadableArtifact when it is neither JSON nor CSV.
+ */
+export async function* readRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {
+  const source = chunks[Symbol.asyncIterator]();
+  try {
+    let head = Buffer.alloc(0);
+    let first: number | undefined;
+    while (first === undefined) {
+      const next = await source.next();
+      if (next.done === true) break;
+      head = Buffer.concat([head, next.value]);
+      first = firstVisible(head);
+      if (first === undefined && head.length > maxRowBytes) throw new UnreadableArtifact('it is blank');
+    }
+    if (first === undefined) throw new UnreadableArtifact('it is empty');
+    const bytes = rejoin(head, source);
+    if (first === 0x5b) yield* readJson(bytes);
+    else if (first === 0x7b || first === 0x3c) throw new UnreadableArtifact('it is neither a list nor CSV');
+    else yield* readCsv(bytes);
+  } finally {
+    await source.return?.();
+  }
+}
+
+function firstVisible(head: Buffer): number | undefined {
+  if (head.length < byteOrderMark.length && byteOrderMark.subarray(0, head.length).equals(head)) return undefined;
+  return skipByteOrderMark(head).find((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09);
+}
+
+function skipByteOrderMark(head: Buffer): Buffer {
+  return head.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? head.subarray(byteOrderMark.length) : head;
+}
+
+async function* rejoin(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield skipByteOrderMark(head);
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+async function* readJson(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {
+  const splitter = new JsonRowSplitter(maxRowBytes);
+  for await (const chunk of bytes) {
+    const rows = splitter.push(chunk);
+    if (rows.length > 0) yield rows;
+  }
+  splitter.end();
+}
+
+async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {
+  const reader = new CsvRowReader();
+  let sourceError: unknown;
+  const guarded = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* bytes;
+    } catch (error) {
+      sourceError = error;
+      throw error;
+    }
+  };
+  const input = Readable.from(guarded(), { objectMode: false });
+  const parser = createCsvParser(maxRowBytes);
+  input.on('error', (error) => parser.destroy(error));
+  let batch: unknown[] = [];
+  try {
+    for await (const record of input.pipe(parser) as AsyncIterable<string[]>) {
+      batch.push(...reader.read(record));
+      if (batch.length < csvBatchRows) continue;
+      yield batch;
+      batch = [];
+    }
+  } catch (error) {
+    if (sourceError !== undefined) throw sourceError;
+    if (error instanceof UnreadableArtifact) throw error;
+    throw new UnreadableArtifact(`line ${parser.info.lines} is no CSV`);
+  } finally {
+    input.destroy();
+    parser.destroy();
+  }
+  if (batch.length > 0) yield batch;
+}

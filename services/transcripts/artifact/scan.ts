@@ -1,0 +1,39 @@
+/** One reading of an artifact: exact bytes hashed and counted, every row judged, accepted rows handed on. */
+import { createHash } from 'node:crypto';
+import type { AcceptedRow, RowFilter } from '../domain/row-filter.ts';
+import { readRows } from './rows.ts';
+
+export interface Scanned {
+  /** SHA-256 of the exact bytes, lower-case hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface ScanListener {
+  /** The next accepted row; `position` counts accepted rows from 0. */
+  accept(row: AcceptedRow, position: number): void;
+  /** After each piece of the artifact; `bytes` read so far. What it returns is awaited. */
+  pause?(bytes: number): Promise<void> | void;
+}
+
+/** Reads the artifact to its end. @throws UnreadableArtifact, or what the source throws. */
+export async function scanArtifact(chunks: AsyncIterable<Uint8Array>, filter: RowFilter, listener: ScanListener): Promise<Scanned> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let position = 0;
+  const hashed = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      bytes += chunk.byteLength;
+      yield chunk;
+    }
+  };
+  for await (const rows of readRows(hashed())) {
+    for (const row of rows) {
+      const verdict = filter.judge(row);
+      if (verdict.kind === 'accepted') listener.accept(verdict.row, position++);
+    }
+    await listener.pause?.(bytes);
+  }
+  return { sha256: hash.digest('hex'), bytes };
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '#libs/json';
+import { SpeakerList, assignSpeakers, attributedId, maxSpeakers, readSpeaker } from './speaker.ts';
+
+const accepted = (startUs: bigint, peer: JsonObject) => ({ startUs, endUs: startUs, sentence: 'x', peer });
+
+function list(...rows: [bigint, JsonObject][]): SpeakerList {
+  const speakers = new SpeakerList();
+  for (const [position, [startUs, peer]] of rows.entries()) speakers.add(accepted(startUs, peer), position);
+  return speakers;
+}
+
+describe('readSpeaker (spec 03 D24; design/providers, Speaker)', () => {
+  it('knows a speaker by the custom participant id, else by user, peer, name', () => {
+    expect(readSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({ key: 'cpi:c', cpi: 'c', displayName: 'Ann' });
+    expect(readSpeaker({ cpi: '', userId: 'u', id: 'p' }).key).toBe('user:u');
+    expect(readSpeaker({ cpi: null, userId: ' ', id: 'p' }).key).toBe('peer:p');
+    expect(readSpeaker({ displayName: 'Ann' })).toEqual({ key: 'name:Ann', cpi: null, displayName: 'Ann' });
+    expect(readSpeaker({})).toEqual({ key: 'none:', cpi: null, displayName: null });
+    expect(readSpeaker({ cpi: 42 }).cpi).toBe('42');
+  });
+
+  it('makes every description storable', () => {
+    const speaker = readSpeaker({ cpi: 'c'.repeat(5_000), displayName: `\u0000A\ud800${'n'.repeat(5_000)}` });
+    expect(speaker.key.length).toBeLessThanOrEqual(200);
+    expect(speaker.displayName).toMatch(/^A\ufffdn+$/);
+    expect(speaker.displayName?.length).toBe(200);
+    expect(readSpeaker({ cpi: 'c'.repeat(5_001) }).key).not.toBe(speaker.key);
+  });
+});
+
+describe('assignSpeakers (spec 03 D24, D24a)', () => {
+  const participants = [
+    { customParticipantId: 'c-1', personId: 11 },
+    { customParticipantId: 'c-2', personId: null },
+    { customParticipantId: 'c-3', personId: -4 },
+    { customParticipantId: 'c-4', personId: 0 },
+    { customParticipantId: 'c-5', personId: 3_000_000_000 },
+  ];
+
+  it('resolves by the room participant and never by a name', () => {
+    const found = list([0n, { cpi: 'c-1', displayName: 'Somebody' }], [1n, { displayName: 'c-1' }], [2n, { userId: 'c-1' }]).inOrder();
+    expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([11, -1, -2]);
+  });
+
+  it('leaves a participant without a person, or with an id that no person has, unresolved', () => {
+    const found = list([0n, { cpi: 'c-2' }], [1n, { cpi: 'c-3' }], [2n, { cpi: 'c-4' }], [3n, { cpi: 'c-5' }]).inOrder();
+    expect(assignSpeakers(found, participants, []).map(attributedId)).toEqual([-1, -2, -3, -4]);
+  });
+
+  it('numbers by first appearance in the stored order, not in the artifact', () => {
+    const found = list([30n, { cpi: 'a' }], [20n, { cpi: 'b' }], [10n, { cpi: 'a' }], [10n, { cpi: 'd' }]).inOrder();
+    expect(found.map((speaker) => speaker.key)).toEqual(['cpi:a', 'cpi:d', 'cpi:b']);
+    expect(assignSpeakers(found, [], []).map(attributedId)).toEqual([-1, -2, -3]);
+  });
+
+  it('keeps numbers that were given, also of a speaker who is resolved meanwhile', () => {
+    const found = list([0n, { cpi: 'new' }], [1n, { cpi: 'c-1' }], [2n, { cpi: 'old' }]).inOrder();
+    const existing = [
+      { key: 'cpi:c-1', number: 1 },
+      { key: 'cpi:old', number: 2 },
+      { key: 'cpi:gone', number: 5 },
+    ];
+    expect(assignSpeakers(found, participants, existing)).toEqual([
+      { key: 'cpi:new', number: 6, personId: null, displayName: null },
+      { key: 'cpi:c-1', number: 1, personId: 11, displayName: null },
+      { key: 'cpi:old', number: 2, personId: null, displayName: null },
+    ]);
+  });
+
+  it('shows the first display name that the provider gives', () => {
+    expect(
+      list([0n, { cpi: 'a' }], [1n, { cpi: 'a', displayName: 'Ann' }], [2n, { cpi: 'a', displayName: 'Other' }]).inOrder(),
+    ).toMatchObject([{ displayName: 'Ann' }]);
+  });
+
+  it('refuses more speakers than a conversation has', () => {
+    const speakers = new SpeakerList();
+    for (let index = 0; index < maxSpeakers; index++) expect(speakers.add(accepted(0n, { cpi: `c${index}` }), index)).toBe(true);
+    expect(speakers.add(accepted(0n, { cpi: 'one more' }), maxSpeakers)).toBe(false);
+  });
+});

@@ -1,0 +1,37 @@
+/** Contract: what a person said, for `people export` and `people erase` of the admin CLI. */
+import { rpc, Type } from '#libs/contract';
+
+const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+
+/** What stands in place of words that were erased. */
+export const erasedText = '[removed]';
+
+/** To be spread into the contract of the service. */
+export const personDataRpcs = {
+  exportPerson: rpc({
+    subject: 'transcripts.people.export',
+    summary: 'One page of what a person said, by conversation and time.',
+    request: Type.Object({
+      person_id: id,
+      after: Type.String({ description: '`next` of the page before; empty at first.', maxLength: 100 }),
+    }),
+    reply: Type.Object({
+      items: Type.Array(
+        Type.Object({ conversation_id: Type.Integer(), start_ms: Type.Number(), end_ms: Type.Number(), text: Type.String() }),
+      ),
+      next: Type.Union([Type.String(), Type.Null()]),
+    }),
+    timeoutMs: 60_000,
+  }),
+  erasePerson: rpc({
+    subject: 'transcripts.people.erase',
+    summary:
+      "Replaces a person's words in one page of transcripts and makes the speaker nameless. Times and counts stay, so that the evidence of the import stays true. Repeatable.",
+    request: Type.Object({ person_id: id, after: Type.Integer({ minimum: 0 }), dry_run: Type.Boolean() }),
+    reply: Type.Object({
+      counts: Type.Object({ transcripts: Type.Integer(), transcript_rows: Type.Integer() }),
+      next: Type.Union([Type.Integer(), Type.Null()]),
+    }),
+    timeoutMs: 60_000,
+  }),
+} as const;

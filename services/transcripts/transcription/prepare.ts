@@ -1,0 +1,94 @@
+/**
+ * Prepares audio for the server of the language model: what lies in the window, mono, compact, cut in silence into parts of a bounded size.
+ * Everything is on the disk; memory does not depend on the length of the audio.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FfmpegFailed, type Ffmpeg } from '#libs/ffmpeg';
+import { SplitPlan, type SplitLimits } from './split-plan.ts';
+
+/** Part of the prepared audio; seconds from its beginning. */
+export interface AudioPart {
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Seconds of the audio file. */
+export interface AudioRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface PrepareOptions {
+  readonly folder: string;
+  readonly range: AudioRange;
+  readonly limits: SplitLimits;
+  readonly signal: AbortSignal;
+  /** Called with seconds prepared so far. */
+  readonly onProgress: (seconds: number) => void;
+}
+
+/** Speech over a line is louder than this; half a second below it is a pause. */
+const silence = 'silencedetect=noise=-35dB:d=0.5';
+const sampleRate = 16_000;
+/** What the encoder adds at the ends makes no part of its own. */
+const encoderPaddingSeconds = 0.1;
+/** Speech in Opus: ten minutes are 1.8 MB, far below the 25 MB that servers take. */
+const encoder = ['-ac', '1', '-c:a', 'libopus', '-b:a', '24k', '-application', 'voip', '-f', 'ogg'] as const;
+
+/** Empty when the file has no audio in the range. @throws FfmpegFailed, PermanentJobError without ffmpeg, the signal's reason */
+export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: PrepareOptions): Promise<AudioPart[]> {
+  const { folder, range, signal } = options;
+  const whole = join(folder, 'window.ogg');
+  const plan = new SplitPlan(options.limits);
+  let silentSince: number | undefined;
+  // Gaps in the time of the file are filled, so that what follows them keeps its place.
+  const filters = [
+    `aresample=${sampleRate}:async=1:first_pts=0`,
+    `atrim=start=${range.start.toFixed(6)}:end=${range.end.toFixed(6)}`,
+    'asetpts=PTS-STARTPTS',
+    silence,
+    'ametadata=mode=print:direct=1:file=-',
+  ];
+  const output = ['-map', '0:a:0', '-vn', '-af', filters.join(','), ...encoder, whole];
+  await ffmpeg.run([...ffmpeg.input(file), ...output], {
+    signal,
+    onProgress: options.onProgress,
+    onLine: (line) => {
+      const [, edge, seconds] = /^lavfi\.silence_(start|end)=(-?[\d.]+)$/.exec(line) ?? [];
+      if (edge === 'start') silentSince = Math.max(0, Number(seconds));
+      else if (edge === 'end' && silentSince !== undefined) plan.silence(silentSince, Number(seconds));
+    },
+  });
+  // What the encoder adds at the end is no speech of the window.
+  const duration = Math.min(await readDuration(ffmpeg, whole, signal), range.end - range.start);
+  if (duration === 0) return [];
+  const cuts = plan.finish(duration - encoderPaddingSeconds);
+  if (cuts.length === 0) return [{ file: whole, start: 0, end: duration }];
+  return (await split(ffmpeg, whole, cuts, options)).map((part) => ({ ...part, end: Math.min(part.end, duration) }));
+}
+
+async function readDuration(ffmpeg: Ffmpeg, file: string, signal: AbortSignal): Promise<number> {
+  const output = await ffmpeg.probe(['-show_entries', 'format=duration', '-of', 'csv=p=0', ...ffmpeg.input(file).slice(-2)], { signal });
+  const duration = Number(output.toString('utf8').trim());
+  // Of a file without a single packet nothing is told.
+  return Number.isFinite(duration) && duration > 0 ? duration : 0;
+}
+
+async function split(ffmpeg: Ffmpeg, file: string, cuts: readonly number[], { folder, signal }: PrepareOptions): Promise<AudioPart[]> {
+  const list = join(folder, 'parts.csv');
+  const times = cuts.map((cut) => cut.toFixed(6)).join(',');
+  const segments = ['-f', 'segment', '-segment_format', 'ogg', '-segment_times', times, '-reset_timestamps', '1'];
+  const output = ['-c', 'copy', ...segments, '-segment_list', list, '-segment_list_type', 'csv', join(folder, 'part-%05d.ogg')];
+  await ffmpeg.run([...ffmpeg.input(file), ...output], { signal });
+  return (await readFile(list, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', start, end] = line.split(',');
+      const part = { file: join(folder, name), start: Number(start), end: Number(end) };
+      if (!(part.end >= part.start)) throw new FfmpegFailed('ffmpeg', 'told no times of the parts', '', false);
+      return part;
+    });
+}

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { findBorderViolations, type SourceFile } from './borders.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+
+function readSources(): SourceFile[] {
+  return ['services', 'libs', 'tools', 'test'].flatMap((top) =>
+    readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => ({ path: `${top}/${name}`, text: readFileSync(join(repoDir, top, name), 'utf8') })),
+  );
+}
+
+describe('borders of services and libraries (design/style.md, A service folder)', () => {
+  it('are kept by every file', () => {
+    const files = readSources();
+    expect(files.length).toBeGreaterThan(50);
+    expect(findBorderViolations(files)).toEqual([]);
+  });
+
+  it.each([
+    ['services/media/handlers/a.ts', "import pg from 'pg';", 'imports pg, which only libs/orm may'],
+    ['services/media/handlers/a.ts', "import type { S3Client } from '@aws-sdk/client-s3';", 'only libs/object-store may'],
+    ['libs/jobs/a.ts', "import { connect } from '@nats-io/transport-node';", 'only libs/nats may'],
+    ['libs/nats/a.ts', "import Ajv from 'ajv/dist/2020.js';", 'only libs/schema may'],
+    ['services/agents/a.ts', "export { default } from 'pino';", 'only libs/logger may'],
+    ['services/agents/a.ts', "const koa = await import('koa');", 'only libs/http may'],
+    ['services/agents/a.ts', "import { people } from '../directory/repositories/people.ts';", 'of services/directory'],
+    ['services/agents/a.ts', "import {\n  a,\n  b,\n} from '../../libs/orm/database.ts';", 'of libs/orm'],
+    ['libs/jobs/a.ts', "import { x } from '#services/media';", 'a library imports #services/media'],
+    ['libs/jobs/a.ts', "import { waitFor } from '#libs/testing';", 'outside tests'],
+    ['services/agents/a.ts', "const url = process.env['X'];", 'reads process.env'],
+  ])('finds a violation planted in %s: %s', (path, text, what) => {
+    expect(findBorderViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);
+  });
+
+  it.each([
+    ['services/media/a.ts', "import { people } from '#services/directory';\nimport { createBus } from '#libs/nats';"],
+    ['services/media/a.ts', "import { b } from './domain/b.ts';\nimport { c } from '../media/c.ts';"],
+    ['libs/orm/a.ts', "import pg from 'pg';"],
+    ['libs/jobs/jobs.test.ts', "import { waitFor } from '#libs/testing';"],
+  ])('lets pass in %s: %s', (path, text) => {
+    expect(findBorderViolations([{ path, text }])).toEqual([]);
+  });
+});

@@ -1,0 +1,195 @@
+/** What is asked of every operation of `/api/v1/`: reads, and writes that are refused or change nothing. */
+import { membershipKey, memberships, people, relationshipKey, relationships, type Slug, tree } from './network.ts';
+
+/** Ids by list and key; unknown keys have the id that nobody has. */
+export type IdOf = (list: 'people' | 'holons' | 'memberships' | 'relationships', key: string) => number;
+export const nobodysId = 2_147_483_647;
+export const nobodysSlug = 'nothing-of-that-name';
+
+export interface Read {
+  readonly operation: string;
+  /** Below `/api/v1`. */
+  readonly path: string;
+  /** Holon that is read, or that the list belongs to: 404 for those who do not see it. */
+  readonly holon?: Slug;
+  /** Holon whose children are asked for: none for those who do not see it. */
+  readonly parent?: Slug;
+  /** Pages have an offset. */
+  readonly paged?: boolean;
+}
+
+const inHolon = ['', '&q=person', '&journey=join', '&step_slug=asked', '&follow_up=overdue', '&follow_up=none', '&sort=-name'];
+const sorts = ['name', 'latest', 'updated'];
+
+/** Lists that show holons, or what hangs on them. Every one of them fits a page. */
+export function listReads(idOf: IdOf, holons: readonly Slug[]): Read[] {
+  const paged = true;
+  const query = (text: string): string => encodeURIComponent(text);
+  const texts = ['place', 'secret', 'open', 'https', ...Object.keys(tree)];
+  return [
+    ...texts.map((text) => ({ operation: 'searchDirectory', path: `/search?limit_per_type=50&q=${query(text)}` })),
+    ...['holon', 'person', 'holon,person'].map((types) => ({
+      operation: 'searchDirectory',
+      path: `/search?limit_per_type=50&q=pl&types=${types}`,
+    })),
+    ...[...texts, 'pl', ''].flatMap((text) =>
+      sorts.map((sort) => ({ operation: 'listHolons', path: `/holons?limit=100&sort=${sort}&q=${query(text)}`, paged })),
+    ),
+    ...['group', 'closed', 'inner', 'experience', 'hushed'].flatMap((objectClass) => [
+      { operation: 'listHolons', path: `/holons?limit=100&class=${objectClass}`, paged },
+      { operation: 'listHolons', path: `/holons?limit=100&class=${objectClass}&q=place&created_after=2020-01-01T00:00:00Z`, paged },
+    ]),
+    ...holons.flatMap((parent) =>
+      ['q=', 'class=group', 'class=closed', 'q=place&updated_after=2020-01-01T00:00:00Z'].map((filter) => ({
+        operation: 'listHolons',
+        path: `/holons?limit=100&${filter}&parent=${idOf('holons', parent)}`,
+        parent,
+        paged,
+      })),
+    ),
+    ...people.flatMap((person) => [
+      { operation: 'listPersonMemberships', path: `/people/${idOf('people', person)}/memberships?limit=200`, paged },
+      { operation: 'listNotesOfPerson', path: `/people/${idOf('people', person)}/notes?limit=200` },
+    ]),
+    ...holons.flatMap((holon) => [
+      ...inHolon.map((more) => ({
+        operation: 'listHolonMemberships',
+        path: `/holons/${idOf('holons', holon)}/memberships?limit=200${more}`,
+        holon,
+        paged,
+      })),
+      { operation: 'listHolonRelationships', path: `/holons/${idOf('holons', holon)}/relationships?limit=200`, holon },
+      { operation: 'listNotesOfHolon', path: `/holons/${idOf('holons', holon)}/notes?limit=200`, holon },
+    ]),
+    ...['', `&responsible=${idOf('people', 'at')}`].flatMap((responsible) =>
+      ['', '&type=person', '&type=closed', '&type=group', '&type=hushed,person', '&when=overdue', '&when=overdue,future&type=inner'].map(
+        (more) => ({ operation: 'listResponsible', path: `/responsible?limit=100${responsible}${more}`, paged }),
+      ),
+    ),
+  ];
+}
+
+/** Single holons. */
+export const holonReads = (idOf: IdOf, holons: readonly Slug[]): Read[] =>
+  holons.flatMap((holon) => [
+    { operation: 'getHolon', path: `/holons/${idOf('holons', holon)}`, holon },
+    { operation: 'getHolonBySlug', path: `/holons/by-slug/${holon}`, holon },
+  ]);
+
+/** Answers that are the same for everybody: people, classes, journeys with totals over everything (D48). */
+export const sharedReads = (idOf: IdOf): Read[] => [
+  ...sorts.map((sort) => ({ operation: 'listPeople', path: `/people?q=person&sort=${sort}` })),
+  ...people.map((person) => ({ operation: 'getPerson', path: `/people/${idOf('people', person)}` })),
+  { operation: 'listClasses', path: '/classes' },
+  ...['group', 'closed', 'inner'].map((slug) => ({ operation: 'getClass', path: `/classes/holon/${slug}` })),
+  ...['', '?q=jo', '?applies_to=closed'].map((query) => ({ operation: 'listJourneys', path: `/journeys${query}` })),
+  ...['join', 'steward', 'hosting'].map((slug) => ({ operation: 'getJourney', path: `/journeys/${slug}` })),
+];
+
+export interface Write {
+  readonly operation: string;
+  readonly path: string;
+  readonly json?: unknown;
+  /** Parts of a form instead. */
+  readonly file?: string;
+  /** Holons all of which the caller must see; else 404. */
+  readonly seen: readonly Slug[];
+  /** Holons of which the caller must edit one; else 403. None = whoever sees them may. */
+  readonly edited: readonly Slug[];
+  /** Further right that it takes. */
+  readonly globalEditor?: boolean;
+  /** What those get who may. */
+  readonly allowed: number;
+}
+
+/** The same request for a place that is not there. */
+export const toNowhere = ({ path, json }: Write): Pick<Write, 'path' | 'json'> => ({
+  path: path.replace(/\/\d+\//, `/${nobodysId}/`),
+  json: typeof json === 'object' && json !== null && 'parent_id' in json ? { ...json, parent_id: nobodysId } : json,
+});
+
+/** Requests that are refused or change nothing even where the caller may do all. */
+export function writes(idOf: IdOf, holons: readonly Slug[]): Write[] {
+  const all = (ends: readonly Slug[]): boolean => ends.every((slug) => holons.includes(slug));
+  const notes = [{ note: ' ' }, { note: 'x', follow_up_after: 'soon' }, { note: 'x', step_slug: 'nowhere' }];
+  return [
+    ...holons.flatMap((slug) => ofHolon(slug, idOf('holons', slug))),
+    ...memberships
+      .filter(([, holon]) => all([holon]))
+      .flatMap((membership) =>
+        [...notes, { note: 'x', journey_slug: 'nowhere', step_slug: 'asked' }, { note: 'x', responsible_person_id: nobodysId }].map(
+          (json) => ({
+            operation: 'updateMembership',
+            path: `/memberships/${idOf('memberships', membershipKey(membership))}/update`,
+            json,
+            seen: [membership[1]],
+            edited: [membership[1]],
+            allowed: 400,
+          }),
+        ),
+      ),
+    ...relationships
+      .filter((ends) => all(ends))
+      .flatMap((ends) =>
+        notes.map((json) => ({
+          operation: 'updateRelationship',
+          path: `/relationships/${idOf('relationships', relationshipKey(ends))}/update`,
+          json,
+          seen: ends,
+          edited: ends,
+          allowed: 400,
+        })),
+      ),
+  ];
+}
+
+function ofHolon(slug: Slug, id: number): Write[] {
+  const target = { seen: [slug], edited: [slug] };
+  const isExperience = slug === 'stroll' || slug === 'whisper';
+  const update = (json: unknown, more: Partial<Write>): Write => ({
+    operation: 'updateHolon',
+    path: `/holons/${id}/update`,
+    json,
+    ...target,
+    allowed: 400,
+    ...more,
+  });
+  const create = (json: object): Write => ({
+    operation: 'createExperience',
+    path: '/experiences',
+    json: { parent_id: id, ...json },
+    ...target,
+    allowed: 400,
+  });
+  return [
+    update({ name: ' ' }, {}),
+    update({ info_fields: { unknown: 1 } }, {}),
+    update({}, { allowed: 200 }),
+    update({ journey_ids: [nobodysId] }, { globalEditor: true }),
+    create({ name: ' ', description: 'x' }),
+    create({ name: 'x', description: 'x', svc_class: 'nowhere' }),
+    ...[{ journey_slug: 'join' }, { journey_slug: 'nowhere' }, {}].map((more) => ({
+      operation: 'bulkAddMemberships',
+      path: `/holons/${id}/memberships:bulk-add`,
+      ...target,
+      allowed: 200,
+      json: { memberships: [{ person_id: nobodysId }], ...more },
+    })),
+    // A holon that is no experience has no logo, whoever asks (D51).
+    {
+      operation: 'uploadExperienceLogo',
+      path: `/experiences/${id}/logo`,
+      file: 'no picture',
+      ...target,
+      allowed: 400,
+      ...(isExperience ? {} : { edited: [], allowed: 404 }),
+    },
+  ];
+}
+
+/** Bodies of POST /people whose membership or name cannot be. */
+export const newPeople = (holonId: number): unknown[] => [
+  { name: 'New', membership: { holon_id: holonId, journey_slug: 'join' } },
+  { name: 'New', membership: { holon_id: holonId, journey_slug: 'nowhere' }, note: 'x' },
+  { name: ' ' },
+];

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startLlm, type LlmServer } from '#libs/testing';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+let llm: LlmServer;
+let world: World;
+let silent: World;
+beforeAll(async () => {
+  llm = await startLlm();
+  world = await startWorld(import.meta.url, { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'test-model' });
+  silent = await startWorld(import.meta.url);
+  for (const place of [world, silent]) {
+    await place.apply({
+      agents: [
+        { slug: 'guide', name: 'Guide', prompt: 'You are the guide.', infos: { color: 'blue' } },
+        { slug: 'bare', name: 'Bare', prompt: null, infos: null },
+      ],
+    });
+  }
+});
+afterAll(async () => {
+  await Promise.all([world.stop(), silent.stop()]);
+  await llm.stop();
+});
+
+const say = (json: unknown, slug = 'guide', place = world) => place.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
+
+describe('GET /api/agents/{slug}/ (spec 02; D30, D33e)', () => {
+  it('serves the record with the shared token and nothing of its configuration', async () => {
+    const answer = await world.call('GET', '/api/agents/guide/');
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { slug: 'guide', name: 'Guide', prompt: 'You are the guide.', infos: { color: 'blue' } },
+    ]);
+    expect((await world.call('GET', '/api/agents/bare')).json).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
+  });
+
+  it('answers 404 for an unknown slug and 401 without the token', async () => {
+    const answer = await world.call('GET', '/api/agents/nobody/');
+    expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+    expect((await world.call('GET', '/api/agents/guide/', { token: null })).status).toBe(401);
+  });
+});
+
+describe('POST /api/chat/{agent_slug}/message/ (spec 02; D33, D33a)', () => {
+  it('answers a first message with a thread that the next one continues', async () => {
+    const first = await say({ body: 'Hello **there** <script>alert(1)</script>' });
+    expect(first.status).toBe(200);
+    expect(first.json).toEqual({
+      visitor_id: expect.any(String),
+      thread_key: expect.stringMatching(/^web:visitor:.+:agent:\d+$/),
+      human_html: expect.stringContaining('<b>there</b>'),
+      agent_html: expect.any(String),
+      created_at: expect.stringMatching(/\+00:00$/),
+    });
+    expect(first.json.thread_key).toContain(first.json.visitor_id);
+    expect(first.json.human_html).not.toContain('<script');
+    expect(first.json.agent_html.length).toBeGreaterThan(0);
+    const second = await say({ body: 'And again', visitor_id: first.json.visitor_id });
+    expect(second.json.thread_key).toBe(first.json.thread_key);
+  });
+
+  it.each(['', '   ', '\n\t'])('answers 400 to the empty body %j', async (body) => {
+    expect((await say({ body })).status).toBe(400);
+  });
+
+  it('decides an unknown agent before the empty body', async () => {
+    const answer = await say({ body: '' }, 'nobody');
+    expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it.each([[{}], [{ body: 5 }], [{ body: 'x'.repeat(16_385) }], [{ body: 'x', visitor_id: 5 }]])(
+    'answers 422 to a wrong shape',
+    async (body) => {
+      expect((await say(body)).status).toBe(422);
+    },
+  );
+
+  it.each(['unknown', '', 'x'.repeat(500)])('gives a fresh thread for the foreign visitor_id %j', async (visitor_id) => {
+    const answer = await say({ body: 'Hello', visitor_id });
+    expect([answer.status, answer.json.visitor_id === visitor_id]).toEqual([200, false]);
+  });
+
+  it("does not continue another agent's thread", async () => {
+    const first = await say({ body: 'Hello' });
+    const other = await say({ body: 'Hello', visitor_id: first.json.visitor_id }, 'bare');
+    expect([other.status, other.json.visitor_id === first.json.visitor_id]).toEqual([200, false]);
+  });
+
+  it('answers 503 without a configured runtime, after 404 and 400', async () => {
+    expect((await say({ body: 'Hello' }, 'nobody', silent)).status).toBe(404);
+    const answer = await say({ body: 'Hello' }, 'guide', silent);
+    expect([answer.status, Object.keys(answer.json)]).toEqual([503, ['detail']]);
+    const record = JSON.parse((await silent.cli('agents', 'record', 'guide', '--json')).stdout);
+    expect(JSON.stringify(record)).not.toContain('Hello');
+  });
+});

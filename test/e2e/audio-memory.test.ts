@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as sendRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, startWorld } from './world.ts';
+import type { Demo, World } from './world.ts';
+
+const mebibyte = 1024 * 1024;
+const maxAudioBytes = 524_288_000;
+const allowedGrowthBytes = 64 * mebibyte;
+const boundary = 'memory-test';
+const head = Buffer.from(
+  `--${boundary}\r\nContent-Disposition: form-data; name="audio"; filename="long.wav"\r\nContent-Type: audio/wav\r\n\r\n`,
+);
+const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+
+let world: World;
+let demo: Demo;
+let token: string;
+
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  demo = await applyDemo(world, 'memory');
+  token = await world.login('ada-memory@example.org', 'pw-ada-memory');
+});
+afterAll(() => world.stop());
+
+const path = (id: number): string => `/api/coherence/conversations/${id}/audio`;
+
+/** Bytes that repeat only after a prime number, in chunks of 64 KiB; the chunk is used again, so that this process needs nothing. */
+function* makeBytes(sizeBytes: number): Generator<Buffer> {
+  const block = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
+  for (let left = sizeBytes; left > 0; left -= block.byteLength) yield left < block.byteLength ? block.subarray(0, left) : block;
+}
+
+function upload(id: number, sizeBytes: number): Promise<{ status: number; json: unknown }> {
+  return new Promise((resolve, reject) => {
+    const request = sendRequest(`${world.baseUrl}${path(id)}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'content-length': String(head.byteLength + sizeBytes + tail.byteLength),
+      },
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, json: JSON.parse(text) }));
+    });
+    void (async () => {
+      request.write(head);
+      for (const chunk of makeBytes(sizeBytes)) if (!request.write(chunk)) await new Promise((drained) => request.once('drain', drained));
+      request.end(tail);
+    })();
+  });
+}
+
+async function videoUrl(id: number): Promise<string> {
+  return ((await world.call('GET', `/api/coherence/conversations/${id}/video`)).json as { url: string }).url;
+}
+
+async function download(target: number | string): Promise<{ sizeBytes: number; sha256: string }> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const url = `${world.baseUrl}${typeof target === 'string' ? target : path(target)}`;
+    sendRequest(url, { headers: typeof target === 'string' ? {} : { authorization: `Bearer ${token}` } }, resolve)
+      .on('error', reject)
+      .end();
+  });
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const chunk of response) {
+    hash.update(chunk as Buffer);
+    sizeBytes += (chunk as Buffer).byteLength;
+  }
+  return { sizeBytes, sha256: hash.digest('hex') };
+}
+
+/** Resident memory of a service's process in bytes. */
+function readResident(name: string): number {
+  const { pid } = world.platform.processes.get(name)?.identity ?? {};
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
+
+/** How far the resident memory of the processes that bytes pass through rises above its level before, at most. */
+async function measureGrowth<T>(work: () => Promise<T>): Promise<{ result: T; growth: Record<string, number> }> {
+  const names = ['api-gateway', 'media'];
+  const before = new Map(names.map((name) => [name, readResident(name)]));
+  const growth: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
+  const done = new AbortController();
+  const watching = (async () => {
+    while (!done.signal.aborted) {
+      for (const name of names) growth[name] = Math.max(growth[name] ?? 0, readResident(name) - (before.get(name) ?? 0));
+      await sleep(10);
+    }
+  })();
+  try {
+    return { result: await work(), growth };
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+function expectSmall(what: string, growth: Record<string, number>): void {
+  const text = Object.entries(growth).map(([name, bytes]) => `${name} ${(bytes / mebibyte).toFixed(1)} MiB`);
+  console.log(`${what}: extra memory ${text.join(', ')}`);
+  for (const bytes of Object.values(growth)) expect(bytes).toBeLessThan(allowedGrowthBytes);
+}
+
+describe('audio of 500 MiB (spec 01, Limits; architecture §2, Bytes)', () => {
+  it('is accepted and given back with less than 64 MiB of extra memory in each process', async () => {
+    const { id } = await createConversation(world, demo, '2026-05-01T10:00:00Z');
+    await upload(id, mebibyte);
+    await download(id);
+    const up = await measureGrowth(() => upload(id, maxAudioBytes));
+    expect(up.result).toEqual({ status: 201, json: expect.objectContaining({ size_bytes: maxAudioBytes }) });
+    expectSmall('upload', up.growth);
+    const down = await measureGrowth(() => download(id));
+    const hash = createHash('sha256');
+    for (const chunk of makeBytes(maxAudioBytes)) hash.update(chunk);
+    expect(down.result).toEqual({ sizeBytes: maxAudioBytes, sha256: hash.digest('hex') });
+    expectSmall('download', down.growth);
+  }, 180_000);
+
+  it('comes as a recording by the bulk import and by the media path in the same memory (spec 01, GET /conversations/{id}/video)', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memory-'));
+    const apply = async (key: string, sizeBytes: number): Promise<number> => {
+      writeFileSync(join(folder, `${key}.mp4`), '');
+      for (const chunk of makeBytes(sizeBytes)) appendFileSync(join(folder, `${key}.mp4`), chunk);
+      writeFileSync(join(folder, 'file.json'), JSON.stringify({ conversations: [{ key, recording: { full: `${key}.mp4` } }] }));
+      const { stdout } = await world.cli('workspace', 'apply', join(folder, 'file.json'), '--json');
+      return (JSON.parse(stdout) as { ids: { conversations: Record<string, number> } }).ids.conversations[key] ?? 0;
+    };
+    try {
+      await download(await videoUrl(await apply('small', mebibyte)));
+      const up = await measureGrowth(() => apply('large', maxAudioBytes));
+      expectSmall('import', up.growth);
+      const url = await videoUrl(up.result);
+      const down = await measureGrowth(() => download(url));
+      expect(down.result.sizeBytes).toBe(maxAudioBytes);
+      expectSmall('media path', down.growth);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 180_000);
+
+  it('is refused when it has one byte more, and the previous audio stays', async () => {
+    const { id } = await createConversation(world, demo, '2025-05-01T10:00:00Z');
+    const kept = await upload(id, 3);
+    const reply = await upload(id, maxAudioBytes + 1);
+    expect([reply.status, reply.json]).toEqual([400, { error: 'invalid_conversation_audio', message: expect.any(String) }]);
+    expect((await download(id)).sizeBytes).toBe(3);
+    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    expect(conversation.infos.audio).toEqual(kept.json);
+  }, 180_000);
+});

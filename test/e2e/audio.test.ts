@@ -1,0 +1,186 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, eventually, startWorld } from './world.ts';
+import type { Demo, World } from './world.ts';
+
+let world: World;
+let demo: Demo;
+let token: string;
+let count = 0;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  demo = await applyDemo(world, 'audio');
+  token = await world.login('ada-audio@example.org', 'pw-ada-audio');
+});
+afterAll(() => world.stop());
+
+async function fresh(): Promise<number> {
+  count += 1;
+  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+}
+const path = (id: number) => `/api/coherence/conversations/${id}/audio`;
+function upload(id: number, name: string, bytes: Uint8Array, part = 'audio') {
+  const form = new FormData();
+  form.append(part, new Blob([bytes]), name);
+  return world.call('POST', path(id), { token, body: form });
+}
+const download = (id: number, headers: Record<string, string> = {}) =>
+  world.recorder.fetch(`${world.baseUrl}${path(id)}`, { headers: { authorization: `Bearer ${world.sharedToken}`, ...headers } });
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+describe('POST /conversations/{id}/audio (spec 01; D27)', () => {
+  it('stores the file, answers 201 with the metadata and gives the same bytes back', async () => {
+    const id = await fresh();
+    const bytes = randomBytes(12 * 1024 * 1024 + 17);
+    const answer = await upload(id, 'Talk.MP3', bytes);
+    expect([answer.status, answer.json]).toEqual([
+      201,
+      {
+        path: expect.any(String),
+        name: 'Talk.MP3',
+        content_type: 'audio/mpeg',
+        size_bytes: bytes.length,
+        source: 'upload',
+        created_at: expect.any(String),
+      },
+    ]);
+    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    expect(conversation.infos.audio).toEqual(answer.json);
+    const back = await download(id);
+    expect([back.status, back.headers.get('content-type'), back.headers.get('content-length'), back.headers.get('accept-ranges')]).toEqual([
+      200,
+      'audio/mpeg',
+      String(bytes.length),
+      'bytes',
+    ]);
+    expect(digest(new Uint8Array(await back.arrayBuffer()))).toBe(digest(bytes));
+  });
+
+  it('notes the acting person, the file name and the byte count', async () => {
+    const id = await fresh();
+    await upload(id, 'talk.wav', randomBytes(1234));
+    const notes = JSON.parse((await world.cli('notes', 'list', '--conversation', String(id), '--json')).stdout);
+    expect(notes).toEqual([expect.objectContaining({ note_type: 'audio', author_person: expect.objectContaining({ id: demo.ada }) })]);
+    expect(notes[0].body).toContain('talk.wav');
+    expect(notes[0].body).toContain('1234');
+  });
+
+  it('replaces the file with a later upload', async () => {
+    const id = await fresh();
+    await upload(id, 'one.mp3', Buffer.from('one'));
+    const second = await upload(id, 'two.ogg', Buffer.from('second'));
+    expect(second.status).toBe(201);
+    expect(await (await download(id)).text()).toBe('second');
+    expect((await world.call('GET', `/api/coherence/conversations/${id}`)).json.infos.audio.name).toBe('two.ogg');
+  });
+
+  it.each(['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm', 'WAV'])('accepts the extension %s', async (extension) => {
+    expect((await upload(await fresh(), `a.${extension}`, Buffer.from('x'))).status).toBe(201);
+  });
+
+  it.each([
+    ['a.txt', 'x'],
+    ['mp3', 'x'],
+    ['a.mp3.exe', 'x'],
+    ['a.mp3', ''],
+  ])('refuses %s with %j and keeps the previous audio', async (name, content) => {
+    const id = await fresh();
+    await upload(id, 'keep.mp3', Buffer.from('keep'));
+    const before = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    const answer = await upload(id, name, Buffer.from(content));
+    expect([answer.status, answer.json]).toEqual([400, { error: 'invalid_conversation_audio', message: expect.any(String) }]);
+    expect((await world.call('GET', `/api/coherence/conversations/${id}`)).json).toEqual(before);
+    expect(await (await download(id)).text()).toBe('keep');
+  });
+
+  it('answers 422 when the part is missing or is text', async () => {
+    const id = await fresh();
+    const missing = await upload(id, 'a.mp3', Buffer.from('x'), 'other');
+    expect([missing.status, missing.json.detail[0].loc, missing.json.detail[0].type]).toEqual([422, ['file', 'audio'], 'missing']);
+    const form = new FormData();
+    form.append('audio', 'text');
+    expect((await world.call('POST', path(id), { token, body: form })).status).toBe(422);
+  });
+
+  it('answers 404 for an unknown conversation', async () => {
+    const answer = await upload(999_999_999, 'a.mp3', Buffer.from('x'));
+    expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it('stores the base name of a path as name', async () => {
+    const answer = await upload(await fresh(), '../../etc/talk.mp3', Buffer.from('x'));
+    expect([answer.status, answer.json.name]).toEqual([201, 'talk.mp3']);
+  });
+
+  it('leaves nothing of an upload that breaks off', async () => {
+    const id = await fresh();
+    await upload(id, 'keep.mp3', Buffer.from('keep'));
+    const boundary = 'xxboundaryxx';
+    await new Promise<void>((resolve) => {
+      const call = request(`${world.baseUrl}${path(id)}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': `multipart/form-data; boundary=${boundary}`,
+          'content-length': '50000000',
+        },
+      });
+      call.on('error', () => resolve());
+      call.on('close', () => resolve());
+      call.write(`--${boundary}\r\ncontent-disposition: form-data; name="audio"; filename="a.mp3"\r\n\r\n`);
+      call.write(randomBytes(9_000_000), () => call.destroy());
+    });
+    await eventually(async () => {
+      expect(await (await download(id)).text()).toBe('keep');
+      const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+      expect(conversation.infos.audio.name).toBe('keep.mp3');
+    });
+  });
+});
+
+describe('GET /conversations/{id}/audio (spec 01; D27, spec 03 §1 ETag)', () => {
+  let id: number;
+  beforeAll(async () => {
+    id = await fresh();
+    await upload(id, 'digits.mp3', Buffer.from('0123456789'));
+  });
+
+  it.each([
+    ['bytes=0-3', 206, '0123', 'bytes 0-3/10'],
+    ['bytes=7-', 206, '789', 'bytes 7-9/10'],
+    ['bytes=-2', 206, '89', 'bytes 8-9/10'],
+    ['bytes=5-100', 206, '56789', 'bytes 5-9/10'],
+    ['lines=0-3', 200, '0123456789', null],
+    ['bytes=x-y', 200, '0123456789', null],
+  ])('answers the range %s', async (range, status, text, contentRange) => {
+    const answer = await download(id, { range });
+    expect([answer.status, await answer.text(), answer.headers.get('content-range')]).toEqual([status, text, contentRange]);
+  });
+
+  it.each(['bytes=10-', 'bytes=100-200', 'bytes=-0'])('answers 416 to %s', async (range) => {
+    const answer = await download(id, { range });
+    expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */10']);
+  });
+
+  it('honours If-Range and If-None-Match', async () => {
+    const etag = (await download(id)).headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[^"]+"$/);
+    expect((await download(id, { range: 'bytes=0-3', 'if-range': etag })).status).toBe(206);
+    expect((await download(id, { range: 'bytes=0-3', 'if-range': '"other"' })).status).toBe(200);
+    expect((await download(id, { 'if-none-match': etag })).status).toBe(304);
+  });
+
+  it('answers 404 without audio, whatever infos say, and for an unknown conversation', async () => {
+    const other = await fresh();
+    await world.call('PATCH', `/api/coherence/conversations/${other}`, { json: { infos: { audio: { path: 'x', name: 'x.mp3' } } } });
+    for (const target of [other, 999_999_999]) {
+      const answer = await download(target);
+      expect([answer.status, await answer.json()]).toEqual([404, { detail: expect.any(String) }]);
+    }
+  });
+
+  it('needs a credential', async () => {
+    expect((await fetch(`${world.baseUrl}${path(id)}`)).status).toBe(401);
+  });
+});

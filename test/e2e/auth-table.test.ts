@@ -1,0 +1,174 @@
+/** Every route of the gateway's table with every class of credential; what is expected follows from the route's class alone. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AuthClass, Route } from '#libs/contract';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { applyDemo, startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+const credentials = [
+  'none',
+  'cookie only',
+  'malformed',
+  'shared',
+  'per-user',
+  'per-user with coherence access',
+  'superuser',
+  'expired',
+  'revoked',
+  'deactivated',
+  'per-user without a person',
+] as const;
+type Credential = (typeof credentials)[number];
+
+/** What the class says to the credential; `admitted` = the request goes on to its body, parameters and handler. */
+type Verdict =
+  | 'admitted'
+  | 'unauthorized'
+  | 'invalid credentials'
+  | 'per-user token required'
+  | 'coherence access required'
+  | 'person required'
+  | 'superusers only';
+
+const users: readonly Credential[] = ['per-user', 'per-user with coherence access', 'superuser', 'per-user without a person'];
+const admitAll = () => 'admitted' as const;
+
+/** Spec 01 and 02, Authentication; spec 03, D12, D13, D30, D40. A class that is missing here does not compile. */
+const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> = {
+  none: admitAll,
+  'shared-or-user': (credential) => (credential === 'shared' || users.includes(credential) ? 'admitted' : 'unauthorized'),
+  user: (credential) => (credential === 'shared' ? 'per-user token required' : users.includes(credential) ? 'admitted' : 'unauthorized'),
+  coherence: (credential) => {
+    if (credential === 'shared') return 'per-user token required';
+    if (credential === 'per-user' || credential === 'per-user without a person') return 'coherence access required';
+    return users.includes(credential) ? 'admitted' : 'unauthorized';
+  },
+  shared: (credential) => (credential === 'shared' ? 'admitted' : 'unauthorized'),
+  v1: (credential) => {
+    if (credential === 'per-user without a person') return 'person required';
+    return users.includes(credential) ? 'admitted' : 'unauthorized';
+  },
+  'login-gate': () => 'invalid credentials',
+  ops: (credential) => {
+    if (credential === 'superuser') return 'admitted';
+    return users.includes(credential) ? 'superusers only' : 'unauthorized';
+  },
+};
+
+const message = expect.any(String);
+const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; api: unknown; v1: unknown }>> = {
+  unauthorized: { status: 401, api: { detail: 'Unauthorized' }, v1: { code: 'unauthenticated', message, retryable: false } },
+  'invalid credentials': {
+    status: 401,
+    api: { detail: 'Unauthorized' },
+    v1: { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false },
+  },
+  'per-user token required': {
+    status: 403,
+    api: { detail: message, error: 'per_user_token_required', message },
+    v1: { code: 'per_user_token_required', message, retryable: false },
+  },
+  'coherence access required': {
+    status: 403,
+    api: { detail: message, error: 'coherence_access_required', message },
+    v1: { code: 'coherence_access_required', message, retryable: false },
+  },
+  'person required': {
+    status: 403,
+    api: { detail: message },
+    v1: { code: 'permission_denied', message: 'This account has no person.', retryable: false },
+  },
+  'superusers only': { status: 403, api: { detail: message }, v1: { code: 'permission_denied', message, retryable: false } },
+};
+
+let world: World;
+let headers: Readonly<Record<Credential, Record<string, string>>>;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { examples: false });
+  await applyDemo(world, 'table');
+  await world.apply({
+    people: [
+      { key: 'gone', name: 'Gone' },
+      { key: 'left', name: 'Left' },
+    ],
+    accounts: [
+      { email: 'gone-table@example.org', person: 'gone', password: 'pw-gone-table', groups: ['coherence_users'] },
+      { email: 'left-table@example.org', person: 'left', password: 'pw-left-table' },
+    ],
+  });
+  const login = (name: string): Promise<string> => world.login(`${name}-table@example.org`, `pw-${name}-table`);
+  const [user, coherence, superuser, expired, revoked, deactivated, personless] = await Promise.all(
+    ['ben', 'ada', 'root', 'ada', 'ada', 'gone', 'left'].map(login),
+  );
+  const unlinked = await world.sql(`update directory.accounts set person_id = null where email = 'left-table@example.org' returning 1`);
+  expect(unlinked).toHaveLength(1);
+  const expiry = await world.sql(
+    "update directory.login_sessions set expires_at = now() - interval '1 second' where session_key = $1 returning 1",
+    [/^svc_agentic_([a-z0-9]{32})_/.exec(expired ?? '')?.[1]],
+  );
+  expect(expiry).toHaveLength(1);
+  expect((await world.call('POST', '/api/v1/auth/logout', { token: revoked ?? '' })).status).toBe(200);
+  expect(await world.cli('accounts', 'deactivate', 'gone-table@example.org')).toMatchObject({ code: 0 });
+  const bearer = (token = ''): Record<string, string> => ({ authorization: `Bearer ${token}` });
+  headers = {
+    none: {},
+    'cookie only': { cookie: `token=${user}; sessionid=${superuser}; authorization=Bearer ${world.sharedToken}` },
+    malformed: bearer(`${user}x`),
+    shared: bearer(world.sharedToken),
+    'per-user': bearer(user),
+    'per-user with coherence access': bearer(coherence),
+    superuser: bearer(superuser),
+    expired: bearer(expired),
+    revoked: bearer(revoked),
+    deactivated: bearer(deactivated),
+    'per-user without a person': bearer(personless),
+  };
+});
+afterAll(() => world.stop());
+
+/** A path of the route that names nothing, so that an admitted call changes nothing. */
+function nowhere({ path, params }: Route): string {
+  const { properties = {} } = (params ?? {}) as { properties?: Record<string, { type?: string }> };
+  return path.replace(/\{([a-z_]+)\}/g, (_all, name: string) =>
+    properties[name]?.type === 'integer' ? '2147483647' : 'nothing-of-that-name',
+  );
+}
+
+/** JSON bodies are unreadable: they are refused right after the credential was admitted, before anything is done. */
+function ask(route: Route, credential: Credential) {
+  const body = route.body === undefined ? {} : { body: '{' };
+  return world.call(route.method, nowhere(route), { token: null, headers: headers[credential], ...body });
+}
+
+const table = routes.flatMap((route) =>
+  credentials.map((credential) => ({
+    title: `${route.method} ${route.path}`,
+    credential,
+    route,
+    verdict: (classes[route.auth] as ((given: Credential) => Verdict) | undefined)?.(credential) ?? 'no class',
+  })),
+);
+
+describe('the route table by credential (spec 01 and 02, Authentication; D12, D13, D30, D40)', () => {
+  it('has a class for every route', () => {
+    expect(table.filter(({ verdict }) => verdict === 'no class').map(({ title }) => title)).toEqual([]);
+    expect(table.length).toBe(routes.length * credentials.length);
+  });
+
+  it.each(table.filter(({ verdict }) => verdict !== 'admitted'))(
+    '$title answers "$verdict" to: $credential',
+    async ({ route, credential, verdict }) => {
+      const refusal = refusals[verdict as Exclude<Verdict, 'admitted'>];
+      const answer = await ask(route, credential);
+      expect([answer.status, answer.json]).toEqual([refusal.status, route.path.startsWith('/api/v1/') ? refusal.v1 : refusal.api]);
+      expect(answer.headers.get('www-authenticate')).toBe(refusal.status === 401 ? 'Bearer' : null);
+    },
+  );
+
+  it.each(table.filter(({ verdict }) => verdict === 'admitted'))('$title admits: $credential', async ({ route, credential }) => {
+    const answer = await ask(route, credential);
+    if (route.body === undefined) expect([401, 403]).not.toContain(answer.status);
+    else expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
+    expect(answer.status).toBeLessThan(500);
+  });
+});

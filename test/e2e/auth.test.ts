@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, eventually, startWorld } from './world.ts';
+import type { Demo, World } from './world.ts';
+
+let world: World;
+let demo: Demo;
+let conversation: number;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' });
+  demo = await applyDemo(world, 'auth');
+  conversation = (await createConversation(world, demo)).id;
+});
+afterAll(() => world.stop());
+
+const invalid = { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false };
+const login = (json: unknown, gate: string | null = world.loginSecret) =>
+  world.call('POST', '/api/v1/auth/login', { token: null, json, headers: gate === null ? {} : { 'x-svc-api-key': gate } });
+const whoami = (token: string | null) => world.call('GET', '/api/v1/auth/whoami', { token });
+
+describe('POST /api/v1/auth/login (spec 02, Authentication; D40)', () => {
+  it('exchanges credentials for a token of the documented shape', async () => {
+    const before = Date.now();
+    const answer = await login({ email: ' ADA-auth@example.org '.trim(), password: 'pw-ada-auth' });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      token: expect.stringMatching(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/),
+      token_type: 'Bearer',
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$/),
+      expires_in_seconds: 86_400,
+      person: {
+        id: demo.ada,
+        name: 'Ada',
+        description: '',
+        photo_url: null,
+        actor_kind: 'human',
+        contact: { email: 'ada-auth@example.org' },
+      },
+    });
+    expect(Math.abs(Date.parse(answer.json.expires_at) - before - 86_400_000)).toBeLessThan(60_000);
+  });
+
+  it.each([
+    ['a wrong password', { email: 'ada-auth@example.org', password: 'nope' }],
+    ['an unknown email', { email: 'nobody@example.org', password: 'pw-ada-auth' }],
+  ])('answers 401 to %s', async (_name, body) => {
+    const answer = await login(body);
+    expect([answer.status, answer.json]).toEqual([401, invalid]);
+  });
+
+  it.each([null, '', 'wrong'])('checks the gate %j before the body', async (gate) => {
+    const answer = await login({ nonsense: true }, gate);
+    expect([answer.status, answer.json]).toEqual([401, invalid]);
+  });
+
+  it('answers 422 to a body without its fields once the gate is passed', async () => {
+    const answer = await login({});
+    expect([answer.status, answer.json.detail.map((item: any) => item.loc)]).toEqual([
+      422,
+      [
+        ['body', 'payload', 'email'],
+        ['body', 'payload', 'password'],
+      ],
+    ]);
+  });
+
+  it('answers 403 to the right password of an account without a person', async () => {
+    await world.apply({ accounts: [{ email: 'ghost@example.org', password: 'pw-ghost' }] });
+    const answer = await login({ email: 'ghost@example.org', password: 'pw-ghost' });
+    expect([answer.status, answer.json.code]).toEqual([403, 'permission_denied']);
+    expect((await login({ email: 'ghost@example.org', password: 'x' })).status).toBe(401);
+  });
+
+  it('stores no token, only its hash', async () => {
+    const token = await world.login('ada-auth@example.org', 'pw-ada-auth');
+    const secret = token.slice(-43);
+    expect(await world.findInDatabase(secret)).toEqual([]);
+    expect(await world.findInDatabase('pw-ada-auth')).toEqual([]);
+  });
+});
+
+describe('logout and revocation (spec 02, Authentication)', () => {
+  it('revokes the current token and no other', async () => {
+    const [one, two] = [await world.login('ada-auth@example.org', 'pw-ada-auth'), await world.login('ada-auth@example.org', 'pw-ada-auth')];
+    expect((await whoami(one)).json).toEqual({ authenticated: true, person: expect.objectContaining({ id: demo.ada }) });
+    const answer = await world.call('POST', '/api/v1/auth/logout', { token: one });
+    expect([answer.status, answer.json]).toEqual([200, { revoked: true }]);
+    expect([(await whoami(one)).status, (await whoami(two)).status]).toEqual([401, 200]);
+    expect((await world.call('GET', `/api/coherence/conversations/${conversation}`, { token: one })).status).toBe(401);
+  });
+
+  it.each([
+    ['a changed password', ['accounts', 'set-password', 'ben-auth@example.org', '--password-env', 'NEW_PASSWORD']],
+    ['deactivation', ['accounts', 'deactivate', 'root-auth@example.org']],
+  ])('is felt within a second after %s', async (_name, command) => {
+    const email = command[2] as string;
+    const token = await world.login(email, `pw-${email.split('-')[0]}-auth`);
+    expect((await whoami(token)).status).toBe(200);
+    process.env['NEW_PASSWORD'] = 'changed-password';
+    const result = await world.cli(...command);
+    expect([result.code, result.stdout.includes('changed-password')]).toEqual([0, false]);
+    await eventually(async () => expect((await whoami(token)).status).toBe(401), 1_000);
+    expect((await login({ email, password: `pw-${email.split('-')[0]}-auth` })).status).toBe(401);
+  });
+});
+
+describe('credentials per class (spec 01, Authentication rules 1 to 4; D12, D30)', () => {
+  const surfaces = [
+    ['S', 'GET', () => `/api/coherence/conversations/${conversation}`],
+    ['shared', 'GET', () => '/api/agents/none/'],
+    ['U', 'POST', () => `/api/coherence/conversations/${conversation}/audio`],
+    ['v1', 'GET', () => '/api/v1/auth/whoami'],
+  ] as const;
+
+  it.each(surfaces)('answers 401 on %s to no, cookie-only and malformed credentials', async (kind, method, path) => {
+    for (const headers of [
+      {},
+      { cookie: `token=${world.sharedToken}; sessionid=1` },
+      { authorization: 'Bearer' },
+      { authorization: `Basic ${world.sharedToken}` },
+      { authorization: `Bearer svc_agentic_${'a'.repeat(32)}_${'b'.repeat(43)}` },
+      { authorization: `Bearer ${world.sharedToken}x` },
+    ]) {
+      const answer = await world.call(method, path(), { token: null, headers });
+      expect([kind, headers, answer.status]).toEqual([kind, headers, 401]);
+      if (kind !== 'v1') expect(answer.json).toEqual({ detail: 'Unauthorized' });
+      else expect(answer.json).toMatchObject({ code: 'unauthenticated', retryable: false });
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+
+  it('accepts the shared token on S and shared, refuses it with 403 on U and 401 on v1', async () => {
+    const statuses: Record<string, number> = {};
+    for (const [kind, method, path] of surfaces) statuses[kind] = (await world.call(method, path())).status;
+    expect(statuses).toEqual({ S: 200, shared: 404, U: 403, v1: 401 });
+    const answer = await world.call('POST', `/api/coherence/conversations/${conversation}/audio`);
+    expect(answer.json).toEqual({ detail: expect.any(String), error: 'per_user_token_required', message: expect.any(String) });
+  });
+
+  it('refuses a per-user token on the shared-only surface with 401', async () => {
+    const token = await world.login('ada-auth@example.org', 'pw-ada-auth');
+    expect((await world.call('GET', '/api/agents/none/', { token })).status).toBe(401);
+  });
+});
+
+describe('login throttle (spec 03 §1, Rate limits)', () => {
+  it('answers 429 with Retry-After after five failures of one email', async () => {
+    const statuses: number[] = [];
+    for (let round = 0; round < 6; round += 1) statuses.push((await login({ email: 'victim@example.org', password: 'x' })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    const answer = await login({ email: 'Victim@example.org', password: 'x' });
+    expect([answer.status, answer.json]).toEqual([429, { code: 'rate_limited', message: expect.any(String), retryable: true }]);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await login({ email: 'ada-auth@example.org', password: 'pw-ada-auth' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { prepareDiscovery } from './discovery-data.ts';
+import type { Place } from './discovery-data.ts';
+import { startWorld } from './world.ts';
+import type { Answer, World } from './world.ts';
+
+let world: World;
+let place: Place;
+const made: Record<string, number> = {};
+const envelope = (value: unknown): unknown => ({ value, provenance: { by: 'model' } });
+const publishing = {
+  fields: {
+    title: envelope('A title'),
+    summary: envelope('Short'),
+    videohost_description: 'Long',
+    nested: { provenance: 1, kept: [envelope(2)] },
+  },
+  records: { videohost: { url: 'https://video.example.org/1', thumbnail: 'host.png', provenance: 'x' } },
+  artifacts: { imported_thumbnails: envelope(['one.png', 'two.png']) },
+  drafts: { secret: 1 },
+};
+
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  place = await prepareDiscovery(world, 'bro');
+  const { ada } = place.demo;
+  made['owned'] = await place.put({
+    event: 'alpha',
+    journey: 'talk-a',
+    start: '2026-05-01T10:00:00Z',
+    participants: [ada],
+    connected: ['alpha', 'secret'],
+    infos: { publishing, private: 1 },
+  });
+  made['linked'] = await place.put({ event: 'beta', journey: 'talk-a', start: '2026-05-02T10:00:00Z', connected: ['alpha'] });
+  made['tie'] = await place.put({ journey: 'talk-a', start: '2026-05-01T10:00:00Z', connected: ['alpha'] });
+  made['undated'] = await place.put({
+    event: 'alpha',
+    journey: 'talk-a',
+    infos: { publishing: { fields: { title: '  ' }, records: { videohost: { thumbnail: 'host.png' } } } },
+  });
+  made['free'] = await place.put({ journey: 'talk-a', start: '2026-01-01T00:00:00.5Z' });
+  made['foreign'] = await place.put({ event: 'alpha', journey: 'talk-c', start: '2026-05-01T10:00:00Z' });
+  made['closed'] = await place.put({ event: 'closed', journey: 'talk-a', start: '2026-06-01T00:00:00Z', connected: ['alpha'] });
+});
+afterAll(() => world.stop());
+
+const browse = (path: string, token: string | null = world.sharedToken): Promise<Answer> =>
+  world.call('GET', `/api/coherence/browse/${path}`, { token });
+const idsOf = (items: { id: number }[]): number[] => items.map((item) => item.id);
+const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
+
+describe('GET /browse/conversations (spec 01; D17, D18c, D28)', () => {
+  it('lists the conversations of a journey, newest start first, nulls last, then id, those of no holon included', async () => {
+    const answer = await browse('conversations?journey_slug=talk-a');
+    expect([answer.status, answer.json.journey]).toEqual([
+      200,
+      { id: place.journeys['talk-a'], slug: 'talk-a', name: 'Talk A', description: 'First', texts: { welcome: 'Hi' } },
+    ]);
+    expect(idsOf(answer.json.conversations)).toEqual(ids('linked', 'owned', 'tie', 'free', 'undated'));
+    expect((await browse(`conversations?journey_id=${place.journeys['talk-a']}`)).json).toEqual(answer.json);
+  });
+
+  it('lists with holon_slug what the event owns or is linked to', async () => {
+    const found = async (slug: string): Promise<number[]> =>
+      idsOf((await browse(`conversations?journey_slug=talk-a&holon_slug=${slug}`)).json.conversations);
+    expect([await found('alpha'), await found('beta')]).toEqual([ids('linked', 'owned', 'tie', 'undated'), ids('linked')]);
+  });
+
+  it('lists nothing for a holon that is no event, or an event without conversations', async () => {
+    for (const slug of ['guild', 'bare']) {
+      const answer = await browse(`conversations?journey_slug=talk-a&holon_slug=${slug}`);
+      expect([answer.status, answer.json.conversations]).toEqual([200, []]);
+    }
+    expect((await browse('conversations?journey_slug=talk-b')).json).toEqual({
+      journey: { id: place.journeys['talk-b'], slug: 'talk-b', name: 'Talk B', description: '', texts: {} },
+      conversations: [],
+    });
+  });
+
+  it.each(['', '?holon_slug=alpha', '?journey_slug=talk-a&journey_id=1', '?journey_slug=nowhere&journey_id=999999'])(
+    'answers 400 with a detail that says that exactly one must be provided to %j',
+    async (query) => {
+      const answer = await browse(`conversations${query}`);
+      expect([answer.status, answer.json]).toEqual([400, { detail: expect.stringMatching(/exactly one/i) }]);
+    },
+  );
+
+  it.each([
+    'journey_slug=nowhere',
+    'journey_slug=',
+    'journey_slug=chores',
+    'journey_id=999999',
+    'journey_id=0',
+    'journey_slug=talk-a&holon_slug=nowhere',
+    'journey_slug=talk-a&holon_slug=',
+  ])('answers 404 to %s', async (query) => {
+    const answer = await browse(`conversations?${query}`);
+    expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it('answers 422 to a journey_id that is no integer', async () => {
+    const answer = await browse('conversations?journey_id=x');
+    expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['query', 'journey_id']]);
+  });
+});
+
+describe('PublicConversation (spec 01; D18a, D18b)', () => {
+  const find = async (name: string) =>
+    (await browse('conversations?journey_slug=talk-a')).json.conversations.find((item: { id: number }) => item.id === made[name]);
+
+  it('shows the three publishing groups without provenance, and never infos or config', async () => {
+    const item = await find('owned');
+    expect(item).toEqual({
+      id: made['owned'],
+      title: 'A title',
+      start: '2026-05-01T10:00:00Z',
+      finish: null,
+      step: { slug: 'held', title: 'Held' },
+      participants: [{ id: place.demo.ada, name: 'Ada', photo: null, contact: { email: 'ada-bro@example.org' } }],
+      connected: [{ id: place.holons['alpha'], slug: 'alpha', name: 'Zeta', type: 'event' }],
+      publishing: {
+        fields: { title: 'A title', summary: 'Short', videohost_description: 'Long', nested: { kept: [2] } },
+        records: { videohost: { url: 'https://video.example.org/1', thumbnail: 'host.png' } },
+        artifacts: { imported_thumbnails: ['one.png', 'two.png'] },
+      },
+      public: { summary: 'Short', thumbnail: 'one.png', videohost_description: 'Long' },
+    });
+  });
+
+  it('falls back to date and id for the title, and to the video host for the thumbnail', async () => {
+    expect(await find('free')).toMatchObject({
+      title: 'Conversation of 2026-01-01',
+      start: '2026-01-01T00:00:00.500000Z',
+      publishing: { fields: {}, records: {}, artifacts: {} },
+      public: { summary: '', thumbnail: null, videohost_description: null },
+    });
+    expect(await find('undated')).toMatchObject({ title: `Conversation ${made['undated']}`, public: { thumbnail: 'host.png' } });
+  });
+});
+
+describe('GET /browse/holons/{holon_slug}/conversations (spec 01; D18c, D28)', () => {
+  it('groups by immediate child event and attached conversation journey', async () => {
+    const answer = await browse('holons/guild/conversations');
+    expect(answer.status).toBe(200);
+    expect(answer.json.holon).toEqual({ id: place.holons['guild'], slug: 'guild', name: 'Guild', type: 'group' });
+    const shape = answer.json.events.map((event: any) => [
+      event.slug,
+      event.journeys.map((group: any) => [group.journey.slug, idsOf(group.conversations)]),
+    ]);
+    expect(shape).toEqual([
+      ['bare', []],
+      [
+        'alpha',
+        [
+          ['talk-b', []],
+          ['talk-a', ids('linked', 'owned', 'tie', 'undated')],
+        ],
+      ],
+    ]);
+    expect(Object.keys(answer.json.events[0]).toSorted()).toEqual(['id', 'journeys', 'name', 'slug', 'type']);
+  });
+
+  it('uses immediate children alone, and an event has none of itself', async () => {
+    expect((await browse('holons/circle/conversations')).json.events.map((event: { slug: string }) => event.slug)).toEqual(['beta']);
+    expect((await browse('holons/alpha/conversations')).json.events).toEqual([]);
+  });
+
+  it('answers 404 to an unknown holon', async () => {
+    expect((await browse('holons/nowhere/conversations')).json).toEqual({ detail: 'Not Found' });
+  });
+});
+
+describe('browse of private holons (D18f)', () => {
+  const events = async (token: string): Promise<string[]> =>
+    (await browse('holons/guild/conversations', token)).json.events.map((event: { slug: string }) => event.slug);
+
+  it('shows a private event and its conversations to those who see it, never to the shared token', async () => {
+    expect([await events(world.sharedToken), await events(place.tokens.stranger), await events(place.tokens.member)]).toEqual([
+      ['bare', 'alpha'],
+      ['bare', 'alpha'],
+      ['bare', 'closed', 'alpha'],
+    ]);
+    const listed = async (token: string): Promise<number[]> =>
+      idsOf((await browse('conversations?journey_slug=talk-a', token)).json.conversations);
+    expect([(await listed(world.sharedToken)).includes(made['closed'] ?? 0), (await listed(place.tokens.member))[0]]).toEqual([
+      false,
+      made['closed'],
+    ]);
+    expect((await browse('conversations?journey_slug=talk-a&holon_slug=closed')).status).toBe(404);
+    expect((await browse('holons/secret/conversations')).status).toBe(404);
+    expect((await browse('holons/secret/conversations', place.tokens.root)).json.events).toEqual([]);
+  });
+});
+
+describe('browse, credentials (spec 01, Authentication)', () => {
+  it('needs a token', async () => {
+    for (const path of ['conversations?journey_slug=talk-a', 'holons/guild/conversations'])
+      expect((await browse(path, null)).status).toBe(401);
+  });
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LlmServer, startLlm } from '#libs/testing';
+import { type Answer, startWorld, type World } from './world.ts';
+
+let llm: LlmServer;
+let world: World;
+beforeAll(async () => {
+  llm = await startLlm();
+  world = await startWorld(import.meta.url, {
+    LLM_BASE_URL: llm.baseUrl,
+    LLM_API_KEY: llm.apiKey,
+    LLM_MODEL: 'scripted',
+    LLM_TIMEOUT_MS: '500',
+    RATE_LIMIT_CHAT_PER_MINUTE: '4',
+  });
+  await world.apply({
+    people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
+    accounts: [{ email: 'ada@example.org', person: 'ada', password: 'correct horse', superuser: true }],
+    agents: [
+      {
+        slug: 'guide',
+        name: 'Guide',
+        prompt: 'You are the guide.',
+        config: { messaging: { bot_token: '1:very-secret', webhook_secret: 'hush-hush', echo_channel: '-1001' } },
+      },
+      { slug: 'limited', name: 'Limited' },
+    ],
+  });
+});
+afterAll(async () => {
+  await world.stop();
+  await llm.stop();
+});
+
+const say = (json: unknown, slug = 'guide'): Promise<Answer> => world.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
+
+describe('GET /api/agents/{slug}/ (spec 02; D30; spec 03 §1, ETag)', () => {
+  it('refuses a per-user token with 401', async () => {
+    const token = await world.login('ada@example.org', 'correct horse');
+    expect((await world.call('GET', '/api/agents/guide/', { token })).status).toBe(401);
+  });
+
+  it('never shows the configuration', async () => {
+    const answer = await world.call('GET', '/api/agents/guide/');
+    expect(JSON.stringify(answer.json)).not.toMatch(/very-secret|hush-hush|-1001|config/);
+    expect(await world.readLogs()).not.toMatch(/very-secret|hush-hush/);
+  });
+
+  it('answers 304 to its own ETag', async () => {
+    const tag = (await world.call('GET', '/api/agents/guide/')).headers.get('etag') ?? '';
+    expect(tag).toMatch(/^"[^"]+"$/);
+    expect((await world.call('GET', '/api/agents/guide', { headers: { 'If-None-Match': tag } })).status).toBe(304);
+  });
+
+  it.each(['/api/agents/gui%00de/', '/api/agents/%ED%A0%80/', `/api/agents/${'x'.repeat(3000)}/`])(
+    'has no agent for a hostile slug %#',
+    async (path) => {
+      expect([404, 422, 400]).toContain((await world.call('GET', path)).status);
+    },
+  );
+});
+
+describe('POST /api/chat/{agent_slug}/message/ that cannot be answered (D33, D33a)', () => {
+  it('is 503 with Retry-After in the framework envelope, and nothing is recorded', async () => {
+    llm.fail({ kind: 'status', status: 500 }, { kind: 'silent' });
+    const answer = await say({ body: 'Unheard words' });
+    expect([answer.status, Object.keys(answer.json as object)]).toEqual([503, ['detail']]);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await world.findInDatabase('Unheard words')).toEqual([]);
+    expect(await world.readLogs()).not.toContain('Unheard words');
+  });
+
+  it('is 429 with Retry-After above the limit of a visitor, and others go on', async () => {
+    const first = await say({ body: '1' }, 'limited');
+    const { visitor_id } = first.json as { visitor_id: string };
+    for (const body of ['2', '3', '4']) expect((await say({ body, visitor_id }, 'limited')).status).toBe(200);
+    const refused = await say({ body: '5', visitor_id }, 'limited');
+    expect([refused.status, Object.keys(refused.json as object)]).toEqual([429, ['detail']]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await say({ body: 'somebody else' }, 'limited')).status).toBe(200);
+  });
+});

@@ -1,0 +1,108 @@
+/** Generated requests for every documented operation; every answer is judged by the served document (see contract/recorder.ts). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type LlmServer, startLlm } from '#libs/testing';
+import { buildDocuments } from '../../services/api-gateway/documents.ts';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import type { Known } from './contract/arbitraries.ts';
+import { applyNetwork } from './contract/network.ts';
+import { breakingRequest, fittingRequest, type MadeRequest } from './contract/requests.ts';
+import { type DocumentedOperation, fetchDocuments, listOperations, type OpenApi } from './contract/served-documents.ts';
+import { type Answer, applyDemo, createConversation, startWorld, type World } from './world.ts';
+
+const runs = Number(process.env['CONTRACT_RUNS'] ?? 20);
+const documents: OpenApi[] = Object.values(buildDocuments(routes));
+const operations = listOperations(documents);
+
+let llm: LlmServer;
+let world: World;
+let known: Known;
+let userToken: string;
+beforeAll(async () => {
+  llm = await startLlm();
+  const settings = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'generated' };
+  world = await startWorld(import.meta.url, settings, { examples: false });
+  const demo = await applyDemo(world, 'any');
+  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  const conversation = (await createConversation(world, demo)) as { id: number };
+  userToken = await login();
+  const network = await applyNetwork(world);
+  known = {
+    ...network,
+    conversation_id: [conversation.id],
+    person_id: [demo.ada, demo.ben, ...network.person_id],
+    holon_id: [demo.event, ...network.holon_id],
+    journey: [demo.journey],
+    journey_slug: [demo.journey, ...network.journey_slug],
+    step_slug: ['first', 'second', ...network.step_slug],
+    event_slug: ['event-any'],
+    holon_slug: ['event-any'],
+    connected_holon_slug: ['event-any'],
+    slug: ['guide', ...network.slug],
+    agent_slug: ['guide'],
+    ids: [String(demo.ada), `${demo.ada},${demo.ben}`, String(demo.event)],
+  };
+});
+afterAll(async () => {
+  await world.stop();
+  await llm.stop();
+});
+
+const login = (): Promise<string> => world.login('root-any@example.org', 'pw-root-any');
+
+async function send(operation: DocumentedOperation, request: MadeRequest, more: Record<string, string> = {}): Promise<Answer> {
+  const schemes = new Set(operation.security.flatMap((entry) => Object.keys(entry)));
+  // A token is good for one logout.
+  const token =
+    operation.id === 'logout'
+      ? await login()
+      : schemes.has('userToken')
+        ? userToken
+        : schemes.has('sharedToken')
+          ? world.sharedToken
+          : null;
+  const gate = schemes.has('loginGate') ? { 'x-svc-api-key': world.loginSecret } : {};
+  const { path, headers, json, body } = request;
+  return world.call(operation.method, path, {
+    token,
+    headers: { ...headers, ...gate, ...more },
+    ...(json === undefined ? {} : { json }),
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+const options = { numRuns: runs, interruptAfterTimeLimit: 20_000 };
+
+describe('generated requests (spec 01 and 02, Live schema; spec 03 §1)', () => {
+  it('are made from the documents that the gateway serves', async () => {
+    expect(await fetchDocuments(world.baseUrl)).toEqual(JSON.parse(JSON.stringify(documents)));
+    expect(operations.length).toBeGreaterThan(15);
+  });
+
+  it.each(operations)('$id answers fitting requests as documented, never with 422 or a fault', async (operation) => {
+    await fc.assert(
+      fc.asyncProperty(fittingRequest(operation, known), async (request) => {
+        const answer = await send(operation, request);
+        expect(answer.status).toBeLessThan(500);
+        expect([answer.status, answer.status === 422 ? answer.json : undefined]).toEqual([expect.any(Number), undefined]);
+        const tag = answer.headers.get('etag');
+        if (operation.method !== 'GET' || answer.status !== 200 || tag === null) return;
+        expect((await send(operation, { ...request, headers: {} }, { 'if-none-match': tag })).status).toBe(304);
+      }),
+      options,
+    );
+  });
+
+  const breakable = operations.filter((operation) => breakingRequest(operation, {}) !== undefined);
+  it.each(breakable)('$id refuses requests that do not fit', async (operation) => {
+    const requests = breakingRequest(operation, known);
+    if (requests === undefined) throw new Error('nothing to break');
+    await fc.assert(
+      fc.asyncProperty(requests, async (request) => {
+        const answer = await send(operation, request);
+        expect([request.broken, answer.status]).toEqual([request.broken, 422]);
+      }),
+      options,
+    );
+  });
+});

@@ -1,0 +1,146 @@
+/**
+ * Judges every answer that a test gets by the document that the same gateway serves: an undocumented operation, status, content
+ * type, header or field is a failure of the test that saw it.
+ */
+import type { SchemaProblem } from '#libs/schema';
+import { keepRecording, noteExchange, type Recording } from './recordings.ts';
+import {
+  compileDocumented,
+  createLookup,
+  type DocumentedOperation,
+  fetchDocuments,
+  listOperations,
+  type Lookup,
+} from './served-documents.ts';
+
+export interface Exchange {
+  readonly method: string;
+  /** Path with its query. */
+  readonly path: string;
+  /** JSON that was sent, if any. */
+  readonly request?: unknown;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Body; undefined when it is a file that nobody looked into. */
+  readonly text: string | undefined;
+}
+
+export interface Recorder {
+  readonly operations: readonly DocumentedOperation[];
+  /** @throws Error that lists what the document does not allow. */
+  observe(exchange: Exchange): void;
+  /** `fetch` whose answers are observed. */
+  fetch: typeof fetch;
+  /** Writes what was seen to the run's recordings. */
+  keep(name: string): void;
+}
+
+/** Pages and documents: they describe the others, not themselves. */
+const undocumented = /^\/api(\/v1)?\/(openapi\.json|docs(\/.*)?)$/;
+/** Refused by the HTTP parser before there is a route. */
+const transportStatuses = new Set([408, 431]);
+
+/** @param examples false where requests are made up, e.g. by a generator: they say nothing to a reader. */
+export async function createRecorder(baseUrl: string, options: { examples: boolean }): Promise<Recorder> {
+  const operations = listOperations(await fetchDocuments(baseUrl));
+  const lookup = createLookup(operations);
+  const judge = createJudge();
+  const recording: Recording = {};
+
+  const observe = (exchange: Exchange): void => {
+    const path = exchange.path.split(/[?#]/, 1)[0] ?? '';
+    if (undocumented.test(path)) return;
+    const found = lookup(exchange.method, path);
+    const problems = found.kind === 'operation' ? judge(found.operation, exchange) : judgeUnrouted(found, path, exchange);
+    if (problems.length > 0) {
+      const head = `${exchange.method} ${exchange.path} answered ${exchange.status}, which its document does not allow`;
+      throw new Error([head, ...problems.map((problem) => `- ${problem}`), (exchange.text ?? '').slice(0, 500)].join('\n'));
+    }
+    if (found.kind !== 'operation') return;
+    const example = options.examples ? toExample(exchange) : undefined;
+    noteExchange(recording, found.operation.id, String(exchange.status), example);
+  };
+
+  return {
+    operations,
+    observe,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      const url = new URL(input instanceof Request ? input.url : input);
+      const readable = /^(application\/json|text\/)/.test(response.headers.get('content-type') ?? '');
+      const text = readable ? await response.clone().text() : undefined;
+      const request = typeof init?.body === 'string' ? { request: parse(init.body) } : {};
+      const { status, headers } = response;
+      observe({ method: init?.method ?? 'GET', path: `${url.pathname}${url.search}`, ...request, status, headers, text });
+      return response;
+    },
+    keep: (name) => keepRecording(name, recording),
+  };
+}
+
+function toExample({ request, text, headers }: Exchange): { request?: unknown; response: unknown } | undefined {
+  if (text === undefined || text === '') return undefined;
+  const response = headers.get('content-type')?.startsWith('application/json') === true ? parse(text) : text;
+  return { ...(request === undefined ? {} : { request }), response };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** No operation: only 404, 405 and the answers to OPTIONS may come, in the envelope of the surface. */
+function judgeUnrouted(found: Lookup, path: string, { method, status, headers, text }: Exchange): string[] {
+  if (!path.startsWith('/api')) return [];
+  if (method === 'OPTIONS' && status === 204) return [];
+  const expected = found.kind === 'path' ? 404 : 405;
+  if (status !== expected && !transportStatuses.has(status) && status !== 400) return [`no such operation: expected ${expected}`];
+  const body = parse(text ?? '') as Record<string, unknown> | undefined;
+  const known = typeof body?.['detail'] === 'string' || (typeof body?.['code'] === 'string' && path.startsWith('/api/v1'));
+  if (method !== 'HEAD' && !known) return ['the body is no error envelope'];
+  return headers.get('x-request-id') === null ? ['the header X-Request-Id is missing'] : [];
+}
+
+type Check = (value: unknown) => SchemaProblem[];
+
+function createJudge(): (operation: DocumentedOperation, exchange: Exchange) => string[] {
+  const checks = new Map<unknown, Check>();
+  const check = (operation: DocumentedOperation, status: number, schema: Record<string, unknown>): Check => {
+    const known = checks.get(schema) ?? compileDocumented(schema, operation.components, status < 400);
+    checks.set(schema, known);
+    return known;
+  };
+  return (operation, { method, status, headers, text }) => {
+    const reply = operation.responses[String(status)];
+    if (reply === undefined) return transportStatuses.has(status) ? [] : [`the status is not documented for ${operation.id}`];
+    const problems = listMissingHeaders(operation, status, headers);
+    const empty = text === undefined || text === '';
+    if (reply.content === undefined) return empty ? problems : [...problems, 'a body is not documented'];
+    if (method === 'HEAD') return problems;
+    const given = headers.get('content-type') ?? '';
+    const entry = Object.entries(reply.content).find(([documented]) => matchesType(documented, given));
+    if (entry === undefined) return [...problems, `the content type "${given}" is not documented`];
+    const { schema } = entry[1];
+    if (schema === undefined || text === undefined) return problems;
+    const value = entry[0] === 'application/json' ? parse(text) : text;
+    if (value === undefined) return [...problems, 'the body is no JSON'];
+    const found = check(operation, status, schema)(value);
+    return [...problems, ...found.map(({ path, message, params }) => `/${path.join('/')} ${message} ${JSON.stringify(params)}`)];
+  };
+}
+
+/** `audio/*` allows every audio type; parameters such as the charset count where the document has them. */
+function matchesType(documented: string, given: string): boolean {
+  const plain = given.split(';', 1)[0]?.trim() ?? '';
+  if (documented.endsWith('/*')) return plain.startsWith(documented.slice(0, -1));
+  return documented.includes(';') ? documented === given : documented === plain;
+}
+
+function listMissingHeaders(operation: DocumentedOperation, status: number, headers: Headers): string[] {
+  const documented = Object.keys(operation.responses[String(status)]?.headers ?? {});
+  const needed = documented.filter((name) => name !== 'Deprecation');
+  return needed.filter((name) => headers.get(name) === null).map((name) => `the header ${name} is missing`);
+}

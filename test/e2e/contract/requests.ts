@@ -1,0 +1,131 @@
+/** Whole requests for an operation, made from its document alone: ones that fit it, and ones with a single broken place. */
+import fc from 'fast-check';
+import { breaking, fitting, type Known, preferKnown } from './arbitraries.ts';
+import type { DocumentedOperation, DocumentedParameter, Json } from './served-documents.ts';
+
+export interface MadeRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly body?: FormData | string;
+  /** Where it is broken, for messages; absent when it fits. */
+  readonly broken?: string;
+}
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+/** Visible ASCII: the rest is not for headers. */
+const headerText = fc.stringMatching(/^[!-~]{1,20}$/);
+const slugText = fc.stringMatching(/^[a-z][a-z0-9-]{0,15}$/);
+const nullCharacter = '\0';
+
+/** Requests that the document allows. */
+export function fittingRequest(operation: DocumentedOperation, known: Known): fc.Arbitrary<MadeRequest> {
+  return fittingRequestParts(operation, known).map(([chosen, body]) => assemble(operation, chosen, body));
+}
+
+/** Requests with one parameter, or one place of the body, that the document does not allow; undefined when none can be wrong. */
+export function breakingRequest(operation: DocumentedOperation, known: Known): fc.Arbitrary<MadeRequest> | undefined {
+  const { parameters, components } = operation;
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  const raw = operation.responses['422'] === undefined;
+  const byParameter = parameters.flatMap((parameter) => {
+    const wrong = listWrongTexts(parameter);
+    if (wrong.length === 0) return [];
+    const made = fc.tuple(fittingRequestParts(operation, known), fc.constantFrom(...wrong)).map(([[values, body], value]) => ({
+      ...assemble(operation, { ...values, [parameter.name]: value }, body),
+      broken: `${parameter.in} ${parameter.name}`,
+    }));
+    return [made];
+  });
+  const byBody =
+    schema === undefined
+      ? []
+      : [
+          fc
+            .tuple(fittingRequestParts(operation, known), breaking(schema, components))
+            .map(([[values], json]) => ({ ...assemble(operation, values, { json }), broken: 'body' })),
+        ];
+  const all = [...byParameter, ...byBody];
+  return raw || all.length === 0 ? undefined : fc.oneof(...all);
+}
+
+function fittingRequestParts(operation: DocumentedOperation, known: Known): fc.Arbitrary<[Values, Body]> {
+  const { parameters, components } = operation;
+  const values = fc.record(
+    Object.fromEntries(parameters.map((parameter) => [parameter.name, fittingParameter(parameter, known, components)])),
+  );
+  return fc.tuple(values, fittingBody(operation, known));
+}
+
+type Body = Pick<MadeRequest, 'json' | 'body'>;
+
+function fittingBody({ requestBody, components }: DocumentedOperation, known: Known): fc.Arbitrary<Body> {
+  if (requestBody === undefined) return fc.constant({});
+  const [contentType, content] = Object.entries(requestBody.content)[0] ?? [];
+  if (contentType === 'multipart/form-data') return fittingUpload(content?.schema ?? {});
+  return fitting(content?.schema ?? {}, components, known).map((json) => ({ json }));
+}
+
+/** One pixel, as PNG. */
+const picture = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+function fittingUpload({ properties }: Json): fc.Arbitrary<Body> {
+  const part = Object.keys(properties ?? {})[0] ?? 'file';
+  const content = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.constant(Buffer.from(picture, 'base64')));
+  return fc.tuple(content, slugText, fc.constantFrom('mp3', 'WAV', 'exe', 'png')).map(([bytes, name, extension]) => {
+    const form = new FormData();
+    form.append(part, new Blob([new Uint8Array(bytes)]), `${name}.${extension}`);
+    return { body: form };
+  });
+}
+
+function fittingParameter(parameter: DocumentedParameter, known: Known, components: Json): fc.Arbitrary<string | undefined> {
+  const { name, schema, required } = parameter;
+  const made = parameter.in === 'header' && !isConstrained(schema) ? headerText : fittingText(parameter, components);
+  const value = preferKnown(known[name]?.map(String), schema, made);
+  return required ? value : fc.option(value, { nil: undefined });
+}
+
+const isConstrained = ({ type, format, enum: choices }: Json): boolean =>
+  type !== 'string' || format !== undefined || choices !== undefined;
+
+function fittingText({ in: place, schema }: DocumentedParameter, components: Json): fc.Arbitrary<string> {
+  const text = fitting(schema, components)
+    .filter((value) => value !== null)
+    .map((value) => (Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value)));
+  if (place !== 'path') return text;
+  // A URL has no empty segment, and `.` and `..` are not segments of their own.
+  return schema['type'] === 'string'
+    ? fc.oneof(
+        slugText,
+        text.filter((value) => value.trim() !== '' && !/^\.{1,2}$/.test(value)),
+      )
+    : text;
+}
+
+/** Texts that the parameter does not allow; undefined = left out. Free text in a header cannot be wrong. */
+function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (string | undefined)[] {
+  const { type, minimum, maximum, maxLength } = schema;
+  const wrong: (string | undefined)[] = [];
+  if (type === 'integer' || type === 'number') wrong.push('abc', '1.5e', '0x10', '--1');
+  if (type === 'boolean') wrong.push('perhaps');
+  if (type === 'array') wrong.push(`1,abc${nullCharacter}`);
+  if (schema['enum'] !== undefined || schema['format'] !== undefined) wrong.push('neither-this-nor-that');
+  if (place === 'query' && typeof maximum === 'number' && maximum < 1e9) wrong.push(String(maximum + 1));
+  if (place === 'query' && typeof minimum === 'number' && minimum > -1e9) wrong.push(String(minimum - 1));
+  if (typeof maxLength === 'number' && place !== 'path') wrong.push('x'.repeat(maxLength + 1));
+  // No header can carry U+0000.
+  if (place !== 'header') wrong.push(`a${nullCharacter}b`);
+  if (required && place !== 'path') wrong.push(undefined);
+  return wrong;
+}
+
+function assemble({ path, parameters }: DocumentedOperation, values: Values, body: Body): MadeRequest {
+  const given = (place: string): [string, string][] =>
+    parameters.flatMap(({ in: own, name }) => (own === place && values[name] !== undefined ? [[name, values[name]]] : []));
+  const inPath = new Map(given('path'));
+  const filled = path.replace(/\{([^}]+)\}/g, (_all, name: string) => encodeURIComponent(inPath.get(name) ?? 'x'));
+  const query = new URLSearchParams(given('query')).toString();
+  return { path: query === '' ? filled : `${filled}?${query}`, headers: Object.fromEntries(given('header')), ...body };
+}

@@ -1,0 +1,116 @@
+/**
+ * The OpenAPI documents as a running gateway serves them, ready to judge answers: operations found by method and path, replies
+ * compiled strictly (a field that the document does not name is a violation).
+ */
+import { compileSchemaForAll, type SchemaProblem } from '#libs/schema';
+import type { TSchema } from '#libs/contract';
+
+export type Json = Record<string, unknown>;
+
+export interface DocumentedParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly schema: Json;
+}
+
+interface MediaTypes {
+  readonly [contentType: string]: { readonly schema?: Json };
+}
+
+export interface DocumentedReply {
+  readonly description: string;
+  readonly headers?: Json;
+  readonly content?: MediaTypes;
+}
+
+export interface DocumentedOperation {
+  readonly id: string;
+  readonly method: string;
+  /** Template with `{name}`. */
+  readonly path: string;
+  readonly parameters: readonly DocumentedParameter[];
+  readonly requestBody: { readonly required: boolean; readonly content: MediaTypes } | undefined;
+  readonly responses: Readonly<Record<string, DocumentedReply>>;
+  readonly security: readonly Json[];
+  /** `components` of its document; what `$ref`s point into. */
+  readonly components: Json;
+}
+
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly components: Json;
+}
+
+/** Both documents of the gateway at `baseUrl`. */
+export async function fetchDocuments(baseUrl: string): Promise<OpenApi[]> {
+  return Promise.all(
+    ['/api/openapi.json', '/api/v1/openapi.json'].map(async (path) => (await (await fetch(`${baseUrl}${path}`)).json()) as OpenApi),
+  );
+}
+
+/** Every operation of the documents, in their order. */
+export function listOperations(documents: readonly OpenApi[]): DocumentedOperation[] {
+  return documents.flatMap(({ paths, components }) =>
+    Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => ({
+        id: String(operation['operationId']),
+        method: method.toUpperCase(),
+        path,
+        parameters: (operation['parameters'] ?? []) as DocumentedParameter[],
+        requestBody: operation['requestBody'] as DocumentedOperation['requestBody'],
+        responses: operation['responses'] as DocumentedOperation['responses'],
+        security: operation['security'] as Json[],
+        components,
+      })),
+    ),
+  );
+}
+
+export type Lookup =
+  | { readonly kind: 'operation'; readonly operation: DocumentedOperation }
+  /** The path is documented, the method is not. */
+  | { readonly kind: 'method' }
+  | { readonly kind: 'path' };
+
+/** Finds the operation that a request means; fixed segments win over parameters, a slash at the end does not matter. */
+export function createLookup(operations: readonly DocumentedOperation[]): (method: string, path: string) => Lookup {
+  const byPath = [...Map.groupBy(operations, (operation) => operation.path)]
+    .map(([path, group]) => ({ pattern: toPattern(path), order: path.replace(/\{[^}]+\}/g, '\u{10ffff}'), group }))
+    .toSorted((left, right) => (left.order < right.order ? -1 : 1));
+  return (method, path) => {
+    const found = byPath.find(({ pattern }) => pattern.test(path));
+    if (found === undefined) return { kind: 'path' };
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const operation = found.group.find((item) => item.method === wanted);
+    return operation === undefined ? { kind: 'method' } : { kind: 'operation', operation };
+  };
+}
+
+function toPattern(path: string): RegExp {
+  const plain = path.replace(/\/$/, '').replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(`^${plain.replace(/\{[^}]+\}/g, '[^/]+')}/?$`);
+}
+
+/** Compiles a schema of the document; `strict` also refuses fields that it does not name. */
+export function compileDocumented(schema: Json, components: Json, strict: boolean): (value: unknown) => SchemaProblem[] {
+  const whole = { ...schema, components };
+  return compileSchemaForAll(strict ? (close(whole) as TSchema) : whole);
+}
+
+/** Objects that list their fields have no others, and datetimes have an offset. */
+function close(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(close);
+  if (typeof value !== 'object' || value === null) return value;
+  const closed: Json = {};
+  for (const [key, item] of Object.entries(value)) {
+    closed[key] = key === 'enum' || key === 'const' || key === 'default' || key === 'examples' || key === 'required' ? item : close(item);
+  }
+  if (closed['format'] === 'date-time') closed['format'] = 'date-time-offset';
+  const fields = closed['properties'];
+  const named = typeof fields === 'object' && fields !== null && !('type' in fields && typeof fields.type === 'string');
+  if (named && Object.keys(fields).length > 0 && closed['type'] === 'object' && closed['additionalProperties'] === undefined) {
+    closed['additionalProperties'] = false;
+  }
+  return closed;
+}

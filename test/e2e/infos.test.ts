@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, startWorld } from './world.ts';
+import type { Answer, Call, Demo, World } from './world.ts';
+
+let world: World;
+let demo: Demo;
+let token: string;
+let count = 0;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  demo = await applyDemo(world, 'inf');
+  token = await world.login('ben-inf@example.org', 'pw-ben-inf');
+});
+afterAll(() => world.stop());
+
+async function fresh(): Promise<number> {
+  count += 1;
+  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+}
+const path = (id: number | string): string => `/api/coherence/conversations/${id}/infos`;
+const read = (id: number, call: Call = {}): Promise<Answer> => world.call('GET', path(id), { token, ...call });
+const patch = (id: number, infos: unknown, call: Call = {}): Promise<Answer> =>
+  world.call('PATCH', path(id), { token, json: { infos }, ...call });
+const get = async (id: number) => (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+
+describe('GET and PATCH /conversations/{id}/infos (spec 01)', () => {
+  it('reads {} when nothing is stored', async () => {
+    const answer = await read(await fresh());
+    expect([answer.status, answer.json]).toEqual([200, { infos: {} }]);
+  });
+
+  it('merges top-level keys, replaces whole values and returns the result', async () => {
+    const id = await fresh();
+    expect((await patch(id, { a: { x: 1 }, b: [1] })).json).toEqual({ infos: { a: { x: 1 }, b: [1] } });
+    const answer = await patch(id, { a: { y: 2 }, c: null });
+    expect([answer.status, answer.json]).toEqual([200, { infos: { a: { y: 2 }, b: [1], c: null } }]);
+    expect((await read(id)).json).toEqual(answer.json);
+    expect((await get(id)).infos).toEqual(answer.json.infos);
+  });
+
+  it('never reads or writes config', async () => {
+    const id = await fresh();
+    await world.call('PATCH', `/api/coherence/conversations/${id}`, { json: { config: { kept: 1 } } });
+    const answer = await world.call('PATCH', path(id), { token, json: { infos: { a: 1 }, config: { kept: 2, booking: 1 } } });
+    expect([answer.status, answer.json]).toEqual([200, { infos: { a: 1 } }]);
+    expect((await get(id)).config).toEqual({ kept: 1 });
+  });
+
+  it('loses no update of parallel writes', async () => {
+    const id = await fresh();
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => patch(id, { [`k${n}`]: n })));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+    expect(Object.keys((await read(id)).json.infos)).toHaveLength(50);
+  });
+
+  it('keeps big integers and keys such as __proto__ (spec 03 §1)', async () => {
+    const id = await fresh();
+    const body = '{"infos":{"big":12345678901234567890,"__proto__":{"a":1},"constructor":2}}';
+    const answer = await world.call('PATCH', path(id), { token, body, headers: { 'content-type': 'application/json' } });
+    expect(answer.status).toBe(200);
+    for (const text of [answer.text, (await read(id)).text]) {
+      expect(text).toMatch(/"big": ?12345678901234567890/);
+      expect(text).toMatch(/"__proto__": ?\{"a": ?1\}/);
+    }
+  });
+
+  it('moves updated_at with a change and not without one (D9a)', async () => {
+    const id = await fresh();
+    const before = (await get(id)).updated_at;
+    await patch(id, { a: 1 });
+    const after = (await get(id)).updated_at;
+    expect(after > before).toBe(true);
+    await patch(id, { a: 1 });
+    await patch(id, {});
+    expect((await get(id)).updated_at).toBe(after);
+  });
+
+  it('has neither guard (D9a)', async () => {
+    const id = await fresh();
+    const answer = await patch(
+      id,
+      { a: 1 },
+      { json: { infos: { a: 1 }, expected_updated_at: '2020-01-01T00:00:00Z' }, headers: { 'if-match': '"other"' } },
+    );
+    expect([answer.status, answer.json]).toEqual([200, { infos: { a: 1 } }]);
+  });
+
+  it('answers with an ETag and 304 to it (spec 03 §1, ETag)', async () => {
+    const id = await fresh();
+    const etag = (await read(id)).headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"/);
+    expect((await read(id, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    await patch(id, { a: 1 });
+    expect((await read(id, { headers: { 'if-none-match': etag } })).status).toBe(200);
+  });
+});
+
+describe('infos, namespaces (spec 01, PATCH /conversations/{id}, namespace rules; D9b)', () => {
+  it.each([
+    ['enter-coherence', 'enter-coherence'],
+    ['booking', 'internally'],
+    ['pipeline', 'internally'],
+    ['pipeline.import', 'internally'],
+    ['idempotency', 'internally'],
+    ['question_changes', 'question-changes'],
+    ['question_timings', 'derived'],
+    ['audio', '/audio'],
+  ])('refuses %s with any value and writes nothing', async (key, hint) => {
+    const id = await fresh();
+    for (const value of [{}, null]) {
+      const answer = await patch(id, { ok: 1, [key]: value });
+      expect([answer.status, answer.json.error]).toEqual([400, 'invalid_namespace_placement']);
+      expect(answer.json.message).toContain(key);
+      expect(answer.json.message).toContain(hint);
+    }
+    expect((await read(id)).json).toEqual({ infos: {} });
+  });
+
+  it.each(['publishing', 'publishing_status', 'publish_decisions', 'publishing_approval', 'anything', 'audio_notes'])(
+    'accepts %s',
+    async (key) => {
+      expect((await patch(await fresh(), { [key]: { a: 1 } })).json).toEqual({ infos: { [key]: { a: 1 } } });
+    },
+  );
+});
+
+describe('infos, refusals (spec 01; D12)', () => {
+  it.each([
+    [{}, 'missing'],
+    [{ infos: null }, 'dict_type'],
+    [{ infos: [] }, 'dict_type'],
+    [{ infos: 'x' }, 'dict_type'],
+  ])('answers 422 to the body %j', async (json, type) => {
+    const answer = await world.call('PATCH', path(await fresh()), { token, json });
+    expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['body', 'payload', 'infos']]);
+  });
+
+  it('answers 404 before it judges the keys', async () => {
+    expect([(await read(999_999_999)).json, (await patch(999_999_999, { audio: 1 })).json]).toEqual([
+      { detail: 'Not Found' },
+      { detail: 'Not Found' },
+    ]);
+  });
+
+  it('refuses the shared token with 403 and no token with 401', async () => {
+    const id = await fresh();
+    for (const method of ['GET', 'PATCH']) {
+      const shared = await world.call(method, path(id), method === 'GET' ? {} : { json: { infos: {} } });
+      expect([shared.status, shared.json.error]).toEqual([403, 'per_user_token_required']);
+      expect((await world.call(method, path(id), { token: null })).status).toBe(401);
+    }
+  });
+});

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, startWorld } from './world.ts';
+import type { Call, Demo, World } from './world.ts';
+
+let world: World;
+let demo: Demo;
+let count = 0;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  demo = await applyDemo(world, 'patch');
+});
+afterAll(() => world.stop());
+
+/** A conversation nobody else writes to: an hour of its own in the far past, newest first so that none matches an older one. */
+async function fresh(): Promise<any> {
+  count += 1;
+  return createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString());
+}
+const get = (id: number, call?: Call) => world.call('GET', `/api/coherence/conversations/${id}`, call);
+const patch = (id: number, json: unknown, headers: Record<string, string> = {}) =>
+  world.call('PATCH', `/api/coherence/conversations/${id}`, { json, headers });
+
+describe('GET /conversations/{id} (spec 01)', () => {
+  it('returns the conversation with a strong ETag and answers 304 to it', async () => {
+    const made = await fresh();
+    const answer = await get(made.id);
+    expect([answer.status, answer.json]).toEqual([200, made]);
+    const etag = answer.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[^"]+"$/);
+    for (const value of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const cached = await get(made.id, { headers: { 'if-none-match': value } });
+      expect([value, cached.status, cached.text, cached.headers.get('etag')]).toEqual([value, 304, '', etag]);
+    }
+    expect((await get(made.id, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  it('has a tag that does not depend on the token', async () => {
+    const made = await fresh();
+    const token = await world.login('ada-patch@example.org', 'pw-ada-patch');
+    expect((await get(made.id, { token })).headers.get('etag')).toBe((await get(made.id)).headers.get('etag'));
+  });
+
+  it.each(['999999999', '0', '-1', '99999999999999999999'])('answers 404 for id %s', async (id) => {
+    const answer = await world.call('GET', `/api/coherence/conversations/${id}`);
+    expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it('answers 422 for an id that is no integer', async () => {
+    const answer = await world.call('GET', '/api/coherence/conversations/abc');
+    expect([answer.status, answer.json.detail[0].loc, answer.json.detail[0].type]).toEqual([
+      422,
+      ['path', 'conversation_id'],
+      'int_parsing',
+    ]);
+  });
+
+  it('accepts a trailing slash without a redirect (spec 03 §1)', async () => {
+    const made = await fresh();
+    expect((await world.call('GET', `/api/coherence/conversations/${made.id}/`)).status).toBe(200);
+  });
+});
+
+describe('PATCH /conversations/{id} (spec 01)', () => {
+  it('replaces supplied top-level keys and keeps the others', async () => {
+    const { id } = await fresh();
+    await patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { room: 'north' } });
+    const answer = await patch(id, { infos: { a: { x: 3 }, c: null } });
+    expect([answer.status, answer.json.infos, answer.json.config]).toEqual([200, { a: { x: 3 }, b: 1, c: null }, { room: 'north' }]);
+    expect((await get(id)).json).toEqual(answer.json);
+  });
+
+  it('moves updated_at strictly with every write (D9a)', async () => {
+    const { id, updated_at } = await fresh();
+    const first = (await patch(id, { infos: { n: 1 } })).json.updated_at;
+    const second = (await patch(id, { infos: { n: 2 } })).json.updated_at;
+    expect(first > updated_at).toBe(true);
+    expect(second > first).toBe(true);
+  });
+
+  it('keeps integers above 2^53 and prototype names as plain data (spec 03 §1)', async () => {
+    const { id } = await fresh();
+    const body = '{"infos":{"big":12345678901234567890,"__proto__":{"admin":true},"constructor":{"prototype":1}}}';
+    const answer = await world.call('PATCH', `/api/coherence/conversations/${id}`, {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(200);
+    for (const text of [answer.text, (await get(id)).text]) {
+      expect(text).toContain('12345678901234567890');
+      expect(text).toMatch(/"__proto__": ?\{"admin": ?true\}/);
+      expect(text).toMatch(/"constructor": ?\{"prototype": ?1\}/);
+    }
+  });
+
+  it('loses nothing of parallel writes to different keys', async () => {
+    const { id } = await fresh();
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => patch(id, { infos: { [`k${index}`]: index } })));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+    expect(Object.keys((await get(id)).json.infos)).toHaveLength(40);
+  });
+
+  const everywhere = [
+    'enter-coherence',
+    'booking',
+    'pipeline',
+    'pipeline.transcript',
+    'idempotency',
+    'question_changes',
+    'question_timings',
+  ];
+  it.each([
+    ...everywhere.flatMap((key) => [
+      ['infos', key],
+      ['config', key],
+    ]),
+    ['config', 'publishing'],
+    ['config', 'publishing_status'],
+    ['config', 'publish_decisions'],
+    ['config', 'publishing_approval'],
+  ])('refuses %s.%s with any value and writes nothing (D9b)', async (field, key) => {
+    const made = await fresh();
+    for (const value of [{}, null, 1]) {
+      const answer = await patch(made.id, { [field]: { fine: 1, [key]: value } });
+      expect([answer.status, answer.json.error]).toEqual([400, 'invalid_namespace_placement']);
+      expect(answer.json.message).toContain(key);
+    }
+    expect((await get(made.id)).json).toEqual(made);
+  });
+
+  it.each([
+    ['enter-coherence', '/enter-coherence'],
+    ['question_changes', '/question-changes'],
+  ])('names the endpoint to use instead of %s', async (key, endpoint) => {
+    const { id } = await fresh();
+    expect((await patch(id, { config: { [key]: {} } })).json.message).toContain(endpoint);
+  });
+
+  it.each([
+    ['infos', 'publishing'],
+    ['infos', 'publishing_status'],
+    ['infos', 'publish_decisions'],
+    ['infos', 'publishing_approval'],
+    ['infos', 'audio_notes'],
+    ['config', 'anything'],
+    ['config', 'pipelines'],
+  ])('accepts %s.%s', async (field, key) => {
+    const { id } = await fresh();
+    expect((await patch(id, { [field]: { [key]: { x: 1 } } })).json[field][key]).toEqual({ x: 1 });
+  });
+});
+
+describe('PATCH /conversations/{id}, guards (D9, D9a)', () => {
+  it('writes when expected_updated_at is the present one, in any offset, and refuses when it differs', async () => {
+    const { id, updated_at } = await fresh();
+    const shifted = updated_at.replace('Z', '+00:00');
+    const written = await patch(id, { infos: { a: 1 }, expected_updated_at: shifted });
+    expect(written.status).toBe(200);
+    const stale = await patch(id, { infos: { a: 2 }, expected_updated_at: updated_at });
+    expect([stale.status, stale.json]).toEqual([
+      409,
+      { error: 'stale_conversation', message: expect.any(String), updated_at: written.json.updated_at },
+    ]);
+    expect((await get(id)).json.infos).toEqual({ a: 1 });
+  });
+
+  it('takes null for absent and refuses a naive time with 422', async () => {
+    const { id } = await fresh();
+    expect((await patch(id, { infos: { a: 1 }, expected_updated_at: null })).status).toBe(200);
+    const naive = await patch(id, { infos: { a: 2 }, expected_updated_at: '2026-05-01T10:00:00' });
+    expect([naive.status, naive.json.detail[0].loc]).toEqual([422, ['body', 'payload', 'expected_updated_at']]);
+  });
+
+  it('honours If-Match with the ETag and answers 412 to another', async () => {
+    const { id } = await fresh();
+    const etag = (await get(id)).headers.get('etag') ?? '';
+    const written = await patch(id, { infos: { a: 1 } }, { 'if-match': etag });
+    expect(written.status).toBe(200);
+    const stale = await patch(id, { infos: { a: 2 } }, { 'if-match': etag });
+    expect([stale.status, stale.json]).toEqual([
+      412,
+      { error: 'precondition_failed', message: expect.any(String), updated_at: written.json.updated_at },
+    ]);
+    expect((await patch(id, { infos: { a: 3 } }, { 'if-match': '*' })).status).toBe(200);
+  });
+
+  it('decides 404, then 412, then 409, then 400', async () => {
+    const { id, updated_at } = await fresh();
+    await patch(id, { infos: { a: 1 } });
+    const bad = { config: { booking: {} }, expected_updated_at: updated_at };
+    expect((await patch(999_999_999, bad, { 'if-match': '"x"' })).status).toBe(404);
+    expect((await patch(id, bad, { 'if-match': '"x"' })).status).toBe(412);
+    expect((await patch(id, bad)).status).toBe(409);
+    expect((await patch(id, { config: { booking: {} } })).status).toBe(400);
+  });
+});
+
+describe('PATCH /conversations/{id}, bodies (spec 03 §1)', () => {
+  const send = async (body: string | Uint8Array<ArrayBuffer>) => {
+    const made = await fresh();
+    const answer = await world.call('PATCH', `/api/coherence/conversations/${made.id}`, {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    if (answer.status !== 200) expect((await get(made.id)).json).toEqual(made);
+    return answer;
+  };
+
+  it.each(['', '{', 'nope', '{"infos":{}} x', "{'infos':{}}"])('answers 400 to %j', async (body) => {
+    const answer = await send(body);
+    expect([answer.status, answer.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
+  });
+
+  it('answers 400 to invalid UTF-8', async () => {
+    expect((await send(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).status).toBe(400);
+  });
+
+  it.each(['[]', '1', '"a"', 'null'])('answers 422 to a body that is no object: %s', async (body) => {
+    const answer = await send(body);
+    expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'payload']]);
+  });
+
+  it.each(['[]', '1', '"a"', 'true'])('answers 422 when infos is %s', async (value) => {
+    const answer = await send(`{"infos":${value}}`);
+    expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'payload', 'infos']]);
+  });
+
+  it.each(['{"infos":{"a":"x\\u0000"}}', '{"infos":{"a\\u0000":1}}', '{"config":{"a":["\\ud800"]}}', '{"infos":{"\\udc00":1}}'])(
+    'answers 422 to %s',
+    async (body) => {
+      expect((await send(body)).status).toBe(422);
+    },
+  );
+
+  it('accepts 64 levels of nesting and answers 400 to 65', async () => {
+    const nest = (levels: number) => `{"infos":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
+    expect((await send(nest(64))).status).toBe(200);
+    expect((await send(nest(65))).status).toBe(400);
+  });
+
+  it('accepts 4 194 304 bytes and answers 413 to one more', async () => {
+    const fill = (size: number) => `{"infos":{"a":"${'x'.repeat(size - '{"infos":{"a":""}}'.length)}"}}`;
+    expect((await send(fill(4_194_304))).status).toBe(200);
+    const answer = await send(fill(4_194_305));
+    expect([answer.status, Object.keys(answer.json)]).toEqual([413, ['detail']]);
+  });
+
+  it('ignores unknown fields', async () => {
+    expect((await send('{"infos":{"a":1},"surprise":{"deep":[1]}}')).status).toBe(200);
+  });
+});

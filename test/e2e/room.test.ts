@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, startWorld } from './world.ts';
+import type { Demo, World } from './world.ts';
+
+let world: World;
+let demo: Demo;
+let count = 0;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  demo = await applyDemo(world, 'room');
+});
+afterAll(() => world.stop());
+
+async function fresh(): Promise<number> {
+  count += 1;
+  return (await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - count * 3_600_000).toISOString())).id;
+}
+const room = (id: number) => `/api/coherence/conversations/${id}/enter-coherence`;
+const write = (id: number, json: unknown) => world.call('POST', room(id), { json });
+const read = async (id: number) => (await world.client.readRoom({ path: { conversation_id: id } })).body;
+describe('POST and GET enter-coherence (spec 01)', () => {
+  it('shows an empty room before the first write', async () => {
+    const state = await read(await fresh());
+    expect(state).toMatchObject({
+      meetingId: null,
+      recordingId: null,
+      version: null,
+      phase: null,
+      conversationStartedAt: null,
+      captureEndedAt: null,
+      transcriptWindowComplete: false,
+    });
+    expect(state.participants ?? []).toEqual([]);
+    expect(state.claims ?? {}).toEqual({});
+    expect(state).not.toHaveProperty('sessionId');
+  });
+
+  it('stores what is sent and answers with the state of the room', async () => {
+    const id = await fresh();
+    const body = { phase: 'conversation', version: 3, meetingId: 'm-1', participants: [{ customParticipantId: 'c-1' }] };
+    const answer = await world.client.writeRoom({ path: { conversation_id: id }, body });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { ok: true, conversationId: id, meetingId: 'm-1', version: 3, phase: 'conversation', participantCount: 1 },
+    ]);
+    expect(await read(id)).toMatchObject({ meetingId: 'm-1', version: 3, phase: 'conversation' });
+  });
+
+  it('shows the room in config.enter-coherence and leaves the journey step alone', async () => {
+    const id = await fresh();
+    await write(id, { phase: 'exit-lounge', version: 1 });
+    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    expect(conversation.config['enter-coherence']).toMatchObject({ phase: 'exit-lounge', version: 1 });
+    expect(conversation.step_slug).toBe('first');
+  });
+
+  it('merges claims per name', async () => {
+    const id = await fresh();
+    const claim = { personId: demo.ada, claimedAt: '2026-05-01T10:00:00Z' };
+    await write(id, { claims: { Ada: claim } });
+    await write(id, { claims: { Ben: { ...claim, personId: demo.ben } } });
+    expect((await read(id)).claims).toMatchObject({ Ada: { personId: demo.ada }, Ben: { personId: demo.ben } });
+  });
+
+  it('never erases a stored recording by an omitted or null value', async () => {
+    const id = await fresh();
+    await write(id, { recordingId: 'r-1', recordingEndedAt: '2026-05-01T11:00:00Z' });
+    await write(id, { recordingId: null, recordingEndedAt: null });
+    await write(id, { phase: 'lounge' });
+    expect((await read(id)).recordingId).toBe('r-1');
+    const config = (await world.call('GET', `/api/coherence/conversations/${id}`)).json.config;
+    expect(config['enter-coherence']).toMatchObject({ recordingId: 'r-1', recordingEndedAt: '2026-05-01T11:00:00Z' });
+  });
+
+  it('upserts participants by customParticipantId and keeps assignedAt (D26b)', async () => {
+    const id = await fresh();
+    await write(id, {
+      participants: [
+        {
+          customParticipantId: 'c-1',
+          displayName: 'Ada',
+          personId: demo.ada,
+          mediaParticipantId: 'media-1',
+          browserSessionId: 'b-1',
+          assignedAt: '2026-05-01T10:00:00Z',
+          lastCredentialIssuedAt: '2026-05-01T10:00:00Z',
+        },
+      ],
+    });
+    const answer = await write(id, {
+      participants: [
+        {
+          customParticipantId: 'c-1',
+          mediaParticipantId: 'media-2',
+          assignedAt: '2026-05-01T12:00:00Z',
+          lastCredentialIssuedAt: '2026-05-01T10:30:00Z',
+        },
+        { customParticipantId: 'c-2', displayName: 'Guest' },
+      ],
+    });
+    expect(answer.json.participantCount).toBe(2);
+    const [first, second] = (await read(id)).participants;
+    expect(first).toMatchObject({
+      customParticipantId: 'c-1',
+      displayName: 'Ada',
+      personId: demo.ada,
+      browserSessionId: 'b-1',
+      mediaParticipantId: 'media-2',
+      assignedAt: '2026-05-01T10:00:00Z',
+      lastCredentialIssuedAt: '2026-05-01T10:30:00Z',
+    });
+    expect(second).toMatchObject({ customParticipantId: 'c-2', displayName: 'Guest' });
+  });
+
+  it('accepts sessionId of any type, stores it nowhere and says that it is deprecated', async () => {
+    const id = await fresh();
+    for (const sessionId of ['s-1', 7, null, { a: 1 }, [1]]) {
+      const answer = await write(id, { sessionId, phase: 'lounge' });
+      expect([answer.status, answer.headers.get('deprecation')]).toEqual([200, 'true']);
+    }
+    expect(JSON.stringify(await read(id))).not.toContain('sessionId');
+    expect((await world.call('GET', `/api/coherence/conversations/${id}`)).text).not.toContain('sessionId');
+  });
+
+  it('answers 404 for an unknown conversation', async () => {
+    expect((await write(999_999_999, { phase: 'a' })).json).toEqual({ detail: 'Not Found' });
+    expect((await world.call('GET', room(999_999_999))).status).toBe(404);
+  });
+
+  it.each([
+    { phase: '' },
+    { phase: 'x'.repeat(65) },
+    { phase: 5 },
+    { version: 'one' },
+    { version: 1.5 },
+    { claims: [] },
+    { claims: { Ada: { personId: 'x', claimedAt: '2026-05-01T10:00:00Z' } } },
+    { participants: {} },
+    { participants: [{}] },
+    { meetingId: 5 },
+    { conversationStartedAt: 'soon' },
+  ])('answers 422 to %j and writes nothing (D8)', async (body) => {
+    const id = await fresh();
+    expect((await write(id, body)).status).toBe(422);
+    expect(await read(id)).toMatchObject({ meetingId: null, phase: null, version: null, transcriptWindowComplete: false });
+  });
+});
+
+describe('enter-coherence, guards (spec 01; D23)', () => {
+  it('accepts any expectedVersion on the first write and refuses a stale one after', async () => {
+    const id = await fresh();
+    expect((await write(id, { expectedVersion: 9, version: 1 })).status).toBe(200);
+    expect((await write(id, { expectedVersion: 1, version: 2 })).status).toBe(200);
+    const stale = await write(id, { expectedVersion: 1, version: 3, phase: 'late' });
+    expect([stale.status, stale.json]).toEqual([409, { error: 'version_conflict', message: expect.any(String), currentVersion: 2 }]);
+    expect(await read(id)).toMatchObject({ version: 2, phase: null });
+  });
+
+  it('answers currentVersion null when the stored state has no version', async () => {
+    const id = await fresh();
+    await write(id, { phase: 'lounge' });
+    expect((await write(id, { expectedVersion: 1 })).json).toMatchObject({ error: 'version_conflict', currentVersion: null });
+  });
+
+  it('refuses another meeting and writes nothing of the request', async () => {
+    const id = await fresh();
+    await write(id, { meetingId: 'm-1' });
+    const answer = await write(id, { meetingId: 'm-2', phase: 'x', conversationStartedAt: '2026-05-01T10:00:00Z' });
+    expect([answer.status, answer.json]).toEqual([
+      409,
+      { error: 'meeting_conflict', message: expect.any(String), currentMeetingId: 'm-1' },
+    ]);
+    expect(await read(id)).toMatchObject({ meetingId: 'm-1', phase: null, conversationStartedAt: null });
+  });
+
+  it('gives exactly one 200 and one 409 to two first writes of different meetings', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const id = await fresh();
+      const answers = await Promise.all([write(id, { meetingId: 'm-a' }), write(id, { meetingId: 'm-b' })]);
+      expect(answers.map((answer) => answer.status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    }
+  });
+
+  it('decides version, then meeting, then boundary, then order', async () => {
+    const id = await fresh();
+    await write(id, { version: 1, meetingId: 'm-1', conversationStartedAt: '2026-05-01T10:00:00Z' });
+    const bad = {
+      expectedVersion: 5,
+      meetingId: 'm-2',
+      conversationStartedAt: '2026-05-01T11:00:00Z',
+      captureEndedAt: '2026-05-01T09:00:00Z',
+    };
+    expect((await write(id, { ...bad, captureEndedAt: '2026-05-01T09:00:00' })).json.error).toBe('invalid_transcript_window');
+    expect((await write(id, bad)).json.error).toBe('version_conflict');
+    expect((await write(id, { ...bad, expectedVersion: 1 })).json.error).toBe('meeting_conflict');
+    expect((await write(id, { ...bad, expectedVersion: 1, meetingId: 'm-1' })).json.error).toBe('transcript_boundary_conflict');
+    expect((await write(id, { captureEndedAt: '2026-05-01T09:00:00Z' })).json.error).toBe('invalid_transcript_window');
+  });
+});
+
+describe('transcript window (spec 01, Transcript window rules)', () => {
+  it('takes the boundaries in separate writes and is complete once both are stored', async () => {
+    const id = await fresh();
+    const first = await write(id, { conversationStartedAt: '2026-05-01T10:00:00.5Z' });
+    expect(first.json).toMatchObject({
+      conversationStartedAt: '2026-05-01T10:00:00.500000Z',
+      captureEndedAt: null,
+      transcriptWindowComplete: false,
+    });
+    const second = await write(id, { captureEndedAt: '2026-05-01T13:00:00+02:00' });
+    expect(second.json).toMatchObject({
+      conversationStartedAt: '2026-05-01T10:00:00.500000Z',
+      captureEndedAt: '2026-05-01T11:00:00Z',
+      transcriptWindowComplete: true,
+    });
+    expect(await read(id)).toMatchObject({
+      conversationStartedAt: '2026-05-01T10:00:00.500000Z',
+      captureEndedAt: '2026-05-01T11:00:00Z',
+      transcriptWindowComplete: true,
+    });
+  });
+
+  it('takes the same instant in another offset as a no-op and refuses a different one', async () => {
+    const id = await fresh();
+    await write(id, { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' });
+    expect((await write(id, { conversationStartedAt: '2026-05-01T12:00:00+02:00' })).status).toBe(200);
+    const answer = await write(id, { conversationStartedAt: '2026-05-01T10:00:00.000001Z', phase: 'x' });
+    expect([answer.status, answer.json.error, answer.json.currentConversationStartedAt]).toEqual([
+      409,
+      'transcript_boundary_conflict',
+      '2026-05-01T10:00:00Z',
+    ]);
+    expect((await write(id, { captureEndedAt: '2026-05-01T11:00:01Z' })).json).toMatchObject({
+      error: 'transcript_boundary_conflict',
+      currentCaptureEndedAt: '2026-05-01T11:00:00Z',
+    });
+    expect((await read(id)).phase).toBeNull();
+  });
+
+  it('changes nothing for null and omitted boundaries', async () => {
+    const id = await fresh();
+    await write(id, { conversationStartedAt: '2026-05-01T10:00:00Z' });
+    expect((await write(id, { conversationStartedAt: null, captureEndedAt: null })).status).toBe(200);
+    expect(await read(id)).toMatchObject({ conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: null });
+  });
+
+  it.each([
+    {
+      conversationStartedAt: '2026-05-01T10:00:00Z',
+      captureEndedAt: '2026-05-01T10:00:00Z',
+      phase: 'x',
+      participants: [{ customParticipantId: 'c' }],
+    },
+    { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T09:00:00Z', phase: 'x' },
+    { conversationStartedAt: '2026-05-01T10:00:00', phase: 'x' },
+    { captureEndedAt: '2026-05-01T10:00:00', phase: 'x' },
+  ])('answers 400 invalid_transcript_window to %j and writes nothing', async (body) => {
+    const id = await fresh();
+    const answer = await write(id, body);
+    expect([answer.status, answer.json.error]).toEqual([400, 'invalid_transcript_window']);
+    expect(await read(id)).toMatchObject({ phase: null, conversationStartedAt: null, captureEndedAt: null });
+  });
+});

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+let conversation: number;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  conversation = (await createConversation(world, await applyDemo(world, 'surface'))).id;
+});
+afterAll(() => world.stop());
+
+describe('unknown paths and methods (spec 03 §1)', () => {
+  it.each(['/api/coherence/nothing', '/api/nothing', '/api/coherence'])(
+    'answers 404 {detail} on %s, without a credential too',
+    async (path) => {
+      const answer = await world.call('GET', path, { token: null });
+      expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+    },
+  );
+
+  it.each(['/api/v1/nothing', '/api/v1/outreach/anything'])('answers 404 in the v1 envelope on %s (D52)', async (path) => {
+    const answer = await world.call('GET', path, { token: null });
+    expect([answer.status, answer.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
+  });
+
+  it('answers 405 with Allow before authentication', async () => {
+    const answer = await world.call('DELETE', `/api/coherence/conversations/${conversation}`, { token: null });
+    expect([answer.status, answer.json]).toEqual([405, { detail: 'Method not allowed' }]);
+    expect(answer.headers.get('allow')).toContain('PATCH');
+    const v1 = await world.call('DELETE', '/api/v1/auth/whoami', { token: null });
+    expect([v1.status, v1.json]).toEqual([405, { code: 'method_not_allowed', message: expect.any(String), retryable: false }]);
+    expect(v1.headers.get('allow')).toContain('GET');
+  });
+});
+
+describe('order of checks (spec 03 §1)', () => {
+  it('decides authentication before the body, the body before the validation', async () => {
+    const path = '/api/coherence/conversations/abc';
+    expect((await world.call('PATCH', path, { token: null, body: '{' })).status).toBe(401);
+    expect((await world.call('PATCH', path, { body: '{' })).status).toBe(400);
+    const answer = await world.call('PATCH', path, { json: { infos: 1 } });
+    expect([answer.status, answer.json.detail.map((item: any) => item.loc)]).toEqual([
+      422,
+      [
+        ['path', 'conversation_id'],
+        ['body', 'payload', 'infos'],
+      ],
+    ]);
+  });
+});
+
+describe('headers of every answer (spec 03 §1)', () => {
+  it.each(['/api/coherence/nothing', '/api/openapi.json', '/api/coherence/conversations'])(
+    'carries request id and version on %s',
+    async (path) => {
+      const answer = await world.call('GET', path, { token: null, headers: { 'x-request-id': 'abc-123' } });
+      expect(answer.headers.get('x-request-id')).toBe('abc-123');
+      expect(answer.headers.get('x-api-version')).toBeTruthy();
+    },
+  );
+
+  it.each(['x'.repeat(129), 'a b', ''])('makes a request id instead of %j', async (id) => {
+    const answer = await world.call('GET', '/api/coherence/nothing', { headers: id === '' ? {} : { 'x-request-id': id } });
+    expect(answer.headers.get('x-request-id')).toMatch(/^[\x21-\x7e]{8,128}$/);
+    expect(answer.headers.get('x-request-id')).not.toBe(id);
+  });
+});
+
+describe('CORS (spec 01, Cross-origin access)', () => {
+  const preflight = (path: string, origin: string) =>
+    world.call('OPTIONS', path, {
+      token: null,
+      headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization' },
+    });
+
+  it('answers a preflight of an allowed origin with exactly the methods and headers of the specification', async () => {
+    const answer = await preflight('/api/coherence/conversations', 'https://app.example.org');
+    expect(answer.status).toBeLessThan(300);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.org');
+    expect(answer.headers.get('access-control-allow-methods')?.split(/, ?/).toSorted()).toEqual(['GET', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+    expect(answer.headers.get('access-control-allow-headers')?.toLowerCase().split(/, ?/).toSorted()).toEqual([
+      'authorization',
+      'content-type',
+    ]);
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  it('allows no other origin', async () => {
+    const answer = await preflight('/api/coherence/conversations', 'https://evil.example.org');
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('marks every answer, errors and unknown paths included', async () => {
+    for (const path of ['/api/nothing', '/api/coherence/conversations', `/api/coherence/conversations/${conversation}`]) {
+      const answer = await world.call('GET', path, { headers: { origin: 'https://app.example.org' } });
+      expect([path, answer.headers.get('access-control-allow-origin')]).toEqual([path, 'https://app.example.org']);
+      expect(answer.headers.get('vary')).toMatch(/origin/i);
+    }
+  });
+
+  it('is not offered on /api/v1', async () => {
+    const answer = await world.call('GET', '/api/v1/auth/whoami', { headers: { origin: 'https://app.example.org' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('live schemas and docs pages (spec 01 and 02, Live schema)', () => {
+  it.each(['/api/openapi.json', '/api/v1/openapi.json'])('serves an OpenAPI 3.1 document at %s', async (path) => {
+    const answer = await world.call('GET', path, { token: null });
+    expect([answer.status, answer.json.openapi]).toEqual([200, expect.stringMatching(/^3\.1\./)]);
+    const ids = Object.values(answer.json.paths as Record<string, Record<string, { operationId?: string }>>).flatMap((item) =>
+      Object.values(item).map((operation) => operation.operationId),
+    );
+    expect(ids.length).toBeGreaterThan(2);
+    expect(ids.every((id) => typeof id === 'string')).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it.each(['/api/docs', '/api/v1/docs'])('serves a page at %s whose every resource is its own', async (path) => {
+    const answer = await world.call('GET', path, { token: null });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
+    const links = [...answer.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] as string);
+    expect(links.length).toBeGreaterThan(0);
+    for (const link of links.filter((item) => !item.startsWith('data:'))) {
+      expect(link).not.toMatch(/^(https?:)?\/\//);
+      expect([link, (await fetch(new URL(link, `${world.baseUrl}${path}`))).status]).toEqual([link, 200]);
+    }
+  });
+
+  it('names every served operation of the conversation surface', async () => {
+    const { paths } = (await world.call('GET', '/api/openapi.json', { token: null })).json;
+    const served = Object.keys(paths).map((path) => path.replace(/\{[^}]+\}/g, '{}').replace(/\/$/, ''));
+    for (const path of [
+      'conversations',
+      'conversations/{}',
+      'conversations/{}/enter-coherence',
+      'conversations/{}/recorded',
+      'conversations/{}/transcript',
+      'conversations/{}/transcript/import-evidence',
+      'conversations/{}/audio',
+      'hook/booking/{}',
+    ]) {
+      expect(served).toContain(`/api/coherence/${path}`);
+    }
+    expect(served).toEqual(expect.arrayContaining(['/api/agents/{}', '/api/chat/{}/message']));
+  });
+});
+
+describe('logs (design: operations, Signals)', () => {
+  it('hold neither tokens nor bodies', async () => {
+    await world.call('PATCH', `/api/coherence/conversations/${conversation}`, { json: { infos: { secret: 'unrepeatable-body-text' } } });
+    const logs = await world.readLogs();
+    expect(logs).toContain('/api/coherence/conversations');
+    expect(logs).not.toContain(world.sharedToken);
+    expect(logs).not.toContain(world.loginSecret);
+    expect(logs).not.toContain('unrepeatable-body-text');
+  });
+});

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
+import { eventually, startWorld, type World } from './world.ts';
+
+const token = `777:${randomBytes(12).toString('hex')}`;
+const secret = `secret-${randomBytes(12).toString('hex')}`;
+const channel = -1_000_000_777;
+let llm: LlmServer;
+let telegram: TelegramServer;
+let world: World;
+let updateId = 1;
+beforeAll(async () => {
+  llm = await startLlm();
+  telegram = await startTelegram();
+  const model = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey };
+  world = await startWorld(
+    import.meta.url,
+    { ...model, TELEGRAM_API_ROOT: telegram.apiRoot, MEMORY_DELAY_MS: '3600000' },
+    { services: ['api-gateway', 'agents', 'conversations', 'directory'] },
+  );
+  const messaging = { bot_token: token, webhook_secret: secret, echo_channel: String(channel) };
+  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+  llm.answerWith((messages) => `You said: **${messages.at(-1)?.content}**`);
+});
+afterAll(async () => {
+  await world.stop();
+  await telegram.stop();
+  await llm.stop();
+});
+
+const accepted = { status: 200, json: { ok: true } };
+const compose = (chatId: number, more: object = {}) => ({
+  update_id: updateId++,
+  message: {
+    message_id: updateId,
+    date: 1,
+    from: { id: chatId, is_bot: false },
+    chat: { id: chatId, type: 'private' },
+    text: 'hello',
+    ...more,
+  },
+});
+const hook = (body: string | object, { given = secret, slug = 'guide' }: { given?: string | null; slug?: string } = {}) =>
+  world.call('POST', `/api/hook/agents/${slug}`, {
+    token: null,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...(given === null ? {} : { 'x-telegram-bot-api-secret-token': given }) },
+  });
+const list = async (...options: string[]) => {
+  const { stdout, stderr, code } = await world.cli('webhooks', 'list', '--provider', 'telegram', ...options, '--json');
+  expect([stderr, code]).toEqual(['', 0]);
+  return JSON.parse(stdout) as { id: number; update_id: number | null; outcome: string; agent_slug: string }[];
+};
+
+describe('POST /api/hook/agents/{slug} (spec 02; D31 to D33d)', () => {
+  it('answers 200 before the model has answered, and the reply and its mirror follow', async () => {
+    let release = (): void => undefined;
+    const thinking = new Promise<void>((resolve) => (release = resolve));
+    llm.answerWith(async (messages) => {
+      await thinking;
+      return `You said: **${messages.at(-1)?.content}**`;
+    });
+    expect(await hook(compose(501))).toMatchObject(accepted);
+    await eventually(async () => expect(llm.pending).toBe(1));
+    expect(telegram.textsOf(501)).toEqual([]);
+    release();
+    await eventually(async () => expect(telegram.textsOf(501)).toEqual(['You said: hello']));
+    await eventually(async () => expect(telegram.textsOf(channel)).toEqual(['Q: hello\n\nA: You said: hello']));
+  });
+
+  it('takes a trailing slash, and needs no credential but the secret', async () => {
+    const update = compose(502);
+    const answer = await world.call('POST', '/api/hook/agents/guide/', {
+      token: null,
+      json: update,
+      headers: { 'x-telegram-bot-api-secret-token': secret },
+    });
+    expect(answer).toMatchObject(accepted);
+    await eventually(async () => expect(telegram.textsOf(502)).toHaveLength(1));
+  });
+
+  it.each([
+    ['invalid JSON', '{"update_id":'],
+    ['nesting without end', `{"update_id":1,"a":${'['.repeat(20_000)}`],
+    ['U+0000', '{"update_id":1,"message":{"text":"\\u0000"}}'],
+    ['nothing', ''],
+    ['a body over the cap', `{"update_id":1,"a":"${'x'.repeat(4_194_304)}"}`],
+  ])('answers 200 to %s', async (_what, body) => {
+    expect(await hook(body)).toMatchObject(accepted);
+  });
+
+  it('answers 200 to an unknown agent and to a wrong secret, and does nothing', async () => {
+    expect(await hook(compose(503), { slug: 'nobody' })).toMatchObject(accepted);
+    expect(await hook(compose(503), { given: 'wrong' })).toMatchObject(accepted);
+    expect(await hook(compose(503), { given: null })).toMatchObject(accepted);
+    await eventually(async () => expect(await list('--outcome', 'rejected_secret')).toHaveLength(2));
+    expect([telegram.textsOf(503), (await list('--outcome', 'agent_not_found')).map((item) => item.agent_slug)]).toEqual([[], ['nobody']]);
+  });
+
+  it('echoes what is no text of a person as it came', async () => {
+    const update = { update_id: updateId++, edited_message: { message_id: 1, chat: { id: 504, type: 'private' }, text: 'x' } };
+    expect(await hook(update)).toMatchObject(accepted);
+    await eventually(async () => expect(telegram.textsOf(channel)).toContain(JSON.stringify(update)));
+    expect(telegram.textsOf(504)).toEqual([]);
+  });
+
+  it('records the chat where `agents record` shows it, as it does visitors’ threads', async () => {
+    const { stdout } = await world.cli('agents', 'record', 'guide', '--json');
+    const { threads } = JSON.parse(stdout) as { threads: { thread_key: string; messages: { note_type: string; body: string }[] }[] };
+    const thread = threads.find((item) => item.thread_key.startsWith('telegram:chat:501:agent:'));
+    expect(thread?.messages.map(({ note_type, body }) => [note_type, body])).toEqual([
+      ['chat_visitor', 'hello'],
+      ['chat_agent', 'You said: **hello**'],
+    ]);
+  });
+});
+
+describe('webhooks list, show, replay and agents set-webhook (architecture §7; D20, D33b)', () => {
+  it('shows a send of unknown outcome for review, and replays it', async () => {
+    telegram.fail(505, { kind: 'broken', status: 502, delivered: false });
+    const update = compose(505);
+    await hook(update);
+    await eventually(async () =>
+      expect((await list('--outcome', 'send_unknown')).map((item) => item.update_id)).toEqual([update.update_id]),
+    );
+    const [receipt] = await list('--outcome', 'send_unknown');
+    const id = String(receipt?.id);
+    const shown = await world.cli('webhooks', 'show', id);
+    expect(shown.stdout).toMatch(/part 1: unknown \(chat 505\) {2}502: /);
+    expect(shown.stdout).toContain(JSON.stringify(update));
+    expect((await world.cli('webhooks', 'replay', id)).code).toBe(0);
+    await eventually(async () => expect(telegram.textsOf(505)).toEqual(['You said: hello']));
+    await eventually(async () =>
+      expect(JSON.parse((await world.cli('webhooks', 'show', id, '--json')).stdout)).toMatchObject({ outcome: 'answered' }),
+    );
+    expect((await world.cli('webhooks', 'replay', id)).stdout).toContain('nothing is left to do');
+  });
+
+  it('registers the webhook and tells what Telegram knows of it', async () => {
+    const set = await world.cli('agents', 'set-webhook', 'guide', '--url', 'https://chat.example.org');
+    expect([set.code, set.stdout]).toEqual([0, expect.stringContaining('https://chat.example.org/api/hook/agents/guide')]);
+    expect(telegram.callsOf('setWebhook').at(-1)?.body['secret_token']).toBe(secret);
+    expect((await world.cli('agents', 'webhook-info', 'guide')).stdout).toContain('bot: @example_bot');
+    expect((await world.cli('agents', 'set-webhook', 'nobody', '--url', 'https://chat.example.org')).code).not.toBe(0);
+  });
+
+  it('leaves neither token nor secret in receipts, jobs or logs', async () => {
+    for (const word of [token, secret]) {
+      expect((await world.findInDatabase(word)).filter((table) => table !== 'agents.agents')).toEqual([]);
+      expect(await world.readLogs()).not.toContain(word);
+    }
+  });
+});

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startRealtimeKit, type RealtimeKitServer } from '#libs/testing';
+import { applyDemo, createConversation, eventually, startWorld } from './world.ts';
+import type { Demo, World } from './world.ts';
+
+const sessionStart = '2026-05-01T09:50:00.000Z';
+const windowStart = '2026-05-01T10:00:00Z';
+const windowEnd = '2026-05-01T11:00:00Z';
+/** Milliseconds from the session's start to the window's edges. */
+const [opens, closes] = [600_000, 4_200_000];
+/** Words of speech outside the window: they must be nowhere. */
+const excluded = ['beforespeechxq', 'crossingstartxq', 'crossingendxq', 'afterspeechxq'];
+
+let provider: RealtimeKitServer;
+let world: World;
+let demo: Demo;
+let meeting = 0;
+beforeAll(async () => {
+  provider = await startRealtimeKit();
+  world = await startWorld(import.meta.url, { REALTIMEKIT_BASE_URL: provider.baseUrl, REALTIMEKIT_API_TOKEN: provider.apiToken });
+  demo = await applyDemo(world, 'talk', [
+    { slug: 'held', title: 'Held' },
+    { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
+  ]);
+});
+afterAll(async () => {
+  await world.stop();
+  await provider.stop();
+});
+
+const row = (startTime: unknown, endTime: unknown, sentence: unknown, cpi = 'c-ada', displayName = 'Ada at the meeting') => ({
+  startTime,
+  endTime,
+  sentence,
+  peerData: { id: 'p', userId: 'u', displayName, cpi },
+});
+const rows = [
+  row(0, 1_000, `hello ${excluded[0]}`),
+  row(opens - 500, opens + 500, `early ${excluded[1]}`),
+  row(opens, opens + 2_400, 'Welcome, everyone.'),
+  row(opens + 2_500, opens + 4_000, 'Let us begin.'),
+  row(opens + 65_000, opens + 70_000, 'Thank you.', 'c-guest', 'Guest from far'),
+  row(opens + 80_000, opens + 81_000, '   '),
+  row('soon', 1, 'x'),
+  row(closes - 2_000, closes, 'Goodbye.'),
+  row(closes - 500, closes + 500, `late ${excluded[2]}`),
+  row(closes, closes + 1_000, `after ${excluded[3]}`),
+];
+
+async function meet(
+  artifactRows: unknown[] | undefined,
+  window: Record<string, string> = { conversationStartedAt: windowStart, captureEndedAt: windowEnd },
+) {
+  meeting += 1;
+  const { id } = await createConversation(world, demo, new Date(Date.UTC(2025, 0, 1) - meeting * 3_600_000).toISOString());
+  const meetingId = `m-${meeting}`;
+  provider.addSession({ id: `s-${meeting}`, meetingId, startedAt: sessionStart, endedAt: '2026-05-01T11:10:00.000Z' });
+  const artifact = artifactRows === undefined ? undefined : JSON.stringify(artifactRows);
+  if (artifact !== undefined) provider.setArtifact(`s-${meeting}`, { bytes: artifact, contentType: 'application/json' });
+  await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, {
+    json: { meetingId, participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }], ...window },
+  });
+  await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  return { id, sessionId: `s-${meeting}`, artifact };
+}
+const evidence = async (id: number) => (await world.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
+const transcript = (id: number, query = '', headers: Record<string, string> = {}) =>
+  world.call('GET', `/api/coherence/conversations/${id}/transcript${query}`, { headers });
+const becomes = (id: number, status: string) => eventually(async () => expect((await evidence(id)).status).toBe(status));
+
+describe('transcript import (spec 01, Transcript import status; D7, D25, D26)', () => {
+  it('imports the rows wholly inside the window and shows evidence of every other one', async () => {
+    const { id, sessionId, artifact } = await meet(rows);
+    await becomes(id, 'imported');
+    expect(await evidence(id)).toEqual({
+      conversationId: id,
+      status: 'imported',
+      failureReason: null,
+      contractImport: true,
+      artifact: {
+        sessionId,
+        sha256: createHash('sha256')
+          .update(artifact ?? '')
+          .digest('hex'),
+        bytes: Buffer.byteLength(artifact ?? ''),
+      },
+      window: { conversationStartedAt: '2026-05-01T10:00:00+00:00', captureEndedAt: '2026-05-01T11:00:00+00:00' },
+      counts: {
+        raw: 10,
+        accepted: 4,
+        installedSegments: 4,
+        excludedByReason: {
+          before_window_start: 1,
+          after_window_end: 1,
+          crosses_window_start: 1,
+          crosses_window_end: 1,
+          transcript_timestamp_ambiguous: 0,
+          transcript_timestamp_malformed: 1,
+          empty_sentence: 1,
+        },
+      },
+    });
+  });
+
+  it('serves Markdown of merged runs with times relative to the window (D24, D24a)', async () => {
+    const { id } = await meet(rows);
+    await becomes(id, 'imported');
+    const answer = await transcript(id);
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).toEqual([
+      200,
+      'text/markdown; charset=utf-8',
+      `attachment; filename=conversation-${id}.md`,
+    ]);
+    const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
+    expect(answer.text.trimEnd()).toBe(
+      [
+        `# Conversation of ${conversation.start.slice(0, 10)}`,
+        '',
+        `- Conversation: ${id}`,
+        '- Journey: Journey talk',
+        '- Event: Event talk',
+        `- Start: ${conversation.start}`,
+        `- Finish: ${conversation.finish}`,
+        '- Participants: Ada',
+        '',
+        '## Transcript',
+        '',
+        '**Ada** (00:00)',
+        'Welcome, everyone. Let us begin.',
+        '',
+        '**Guest from far** (01:05)',
+        'Thank you.',
+        '',
+        '**Ada** (59:58)',
+        'Goodbye.',
+      ].join('\n'),
+    );
+  });
+
+  it('filters by an attributed speaker after merging, placeholders included', async () => {
+    const { id } = await meet(rows);
+    await becomes(id, 'imported');
+    const ada = await transcript(id, `?person_id=${demo.ada}`);
+    expect([ada.status, ada.text.includes('Welcome'), ada.text.includes('Goodbye'), ada.text.includes('Thank you')]).toEqual([
+      200,
+      true,
+      true,
+      false,
+    ]);
+    const guest = await transcript(id, '?person_id=-1');
+    expect([guest.status, guest.text.includes('(01:05)'), guest.text.includes('Welcome')]).toEqual([200, true, false]);
+    for (const query of [`?person_id=${demo.ben}`, '?person_id=-2', '?person_id=0']) {
+      const none = await transcript(id, query);
+      expect([query, none.status, Object.keys(none.json)]).toEqual([query, 404, ['detail']]);
+    }
+    expect((await transcript(id, '?person_id=abc')).json.detail[0].loc).toEqual(['query', 'person_id']);
+  });
+
+  it('answers 304 to the ETag of the file and of the evidence', async () => {
+    const { id } = await meet(rows);
+    await becomes(id, 'imported');
+    for (const path of ['transcript', 'transcript/import-evidence']) {
+      const url = `/api/coherence/conversations/${id}/${path}`;
+      const etag = (await world.call('GET', url)).headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[^"]+"$/);
+      expect((await world.call('GET', url, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    }
+  });
+
+  it('leaves no trace of excluded speech in tables, logs and jobs', async () => {
+    const { id } = await meet(rows);
+    await becomes(id, 'imported');
+    const logs = await world.readLogs();
+    for (const word of excluded) {
+      expect([word, await world.findInDatabase(word), logs.includes(word)]).toEqual([word, [], false]);
+    }
+    expect(await world.findInDatabase('Welcome, everyone.')).toEqual(['transcripts.transcript_rows']);
+  });
+
+  it('reads never_ran before an import, with an empty transcript', async () => {
+    const { id } = await createConversation(world, demo, '2030-05-01T10:00:00Z');
+    expect(await evidence(id)).toEqual({
+      conversationId: id,
+      status: 'never_ran',
+      failureReason: 'never_ran',
+      contractImport: false,
+      artifact: null,
+      window: null,
+      counts: null,
+    });
+    const answer = await transcript(id);
+    expect([answer.status, answer.text.includes('## Transcript')]).toEqual([200, true]);
+    expect((await transcript(id, `?person_id=${demo.ada}`)).status).toBe(404);
+  });
+
+  it.each([{}, { conversationStartedAt: windowStart }])('imports nothing with the window %j: transcript_window_missing', async (window) => {
+    const { id } = await meet(rows, window);
+    await becomes(id, 'transcript_window_missing');
+    expect(await evidence(id)).toEqual({
+      conversationId: id,
+      status: 'transcript_window_missing',
+      failureReason: 'transcript_window_missing',
+      contractImport: false,
+      artifact: null,
+      window: null,
+      counts: null,
+    });
+    expect((await transcript(id, '?person_id=-1')).status).toBe(404);
+  });
+
+  it('runs again when the window becomes complete after the step was entered (D7a)', async () => {
+    const { id } = await meet(rows, { conversationStartedAt: windowStart });
+    await becomes(id, 'transcript_window_missing');
+    await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json: { captureEndedAt: windowEnd } });
+    await becomes(id, 'imported');
+  });
+
+  it('shows transcript_window_empty with counts when no row is inside', async () => {
+    const { id } = await meet([rows[0], rows[9]]);
+    await becomes(id, 'transcript_window_empty');
+    expect(await evidence(id)).toMatchObject({
+      failureReason: 'transcript_window_empty',
+      contractImport: true,
+      counts: { raw: 2, accepted: 0, installedSegments: null },
+    });
+  });
+
+  it('keeps an imported transcript when it is imported again by the operator and the artifact has gone', async () => {
+    const { id, sessionId } = await meet(rows);
+    await becomes(id, 'imported');
+    const before = await evidence(id);
+    provider.setArtifact(sessionId, { rows: [rows[0]] });
+    const result = await world.cli('conversations', 'import-transcript', String(id));
+    expect(result.code).toBe(0);
+    await eventually(async () => {
+      const jobs = JSON.parse((await world.cli('jobs', 'list', '--json')).stdout) as { type: string; state: string }[];
+      expect(jobs.filter((job) => job.type === 'transcripts.transcript-import' && job.state !== 'succeeded')).toEqual([]);
+    });
+    expect(await evidence(id)).toEqual(before);
+    expect((await transcript(id)).text).toContain('Welcome, everyone.');
+  });
+
+  it('answers 404 for an unknown conversation', async () => {
+    expect((await transcript(999_999_999)).json).toEqual({ detail: 'Not Found' });
+    expect((await world.call('GET', '/api/coherence/conversations/999999999/transcript/import-evidence')).json).toEqual({
+      detail: 'Not Found',
+    });
+  });
+});

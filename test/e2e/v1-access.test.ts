@@ -1,0 +1,249 @@
+/**
+ * Who sees and who edits what through `/api/v1/` (spec 02, Access model; spec 03, D41, D48, D49): every operation of the route table with a
+ * tree of public and private holons, for callers of every kind. Requests and expectations are generated, see access/.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v1Routes } from '../../services/api-gateway/routes/v1/index.ts';
+import {
+  type Caller,
+  callerNames,
+  describeStage,
+  edits,
+  membershipKey,
+  memberships,
+  outsiders,
+  relationshipKey,
+  relationships,
+  sees,
+  slugs,
+  stages,
+} from './access/network.ts';
+import { noteAbout, project, withoutItems } from './access/projection.ts';
+import {
+  holonReads,
+  type IdOf,
+  listReads,
+  newPeople,
+  nobodysId,
+  nobodysSlug,
+  type Read,
+  sharedReads,
+  toNowhere,
+  type Write,
+  writes,
+} from './access/requests.ts';
+import { type Answer, startWorld, type World } from './world.ts';
+
+let world: World;
+const ids: Record<string, Record<string, number>> = {};
+const tokens = new Map<Caller, string>();
+const idOf: IdOf = (list, key) => ids[list]?.[key] ?? nobodysId;
+/** Answers to the outsiders before there was anything private: caller and path → answer. */
+const before = new Map<string, unknown>();
+const walked = new Set<string>();
+
+const get = (caller: Caller, path: string): Promise<Answer> => world.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '' });
+function post(caller: Caller, { path, json, file }: Pick<Write, 'path' | 'json' | 'file'>): Promise<Answer> {
+  const body = new FormData();
+  body.append('logo', new Blob([file ?? '']), 'logo.png');
+  return world.call('POST', `/api/v1${path}`, { token: tokens.get(caller) ?? '', ...(file === undefined ? { json } : { body }) });
+}
+function read(caller: Caller, { operation, path }: Read, more = ''): Promise<Answer> {
+  walked.add(operation);
+  return get(caller, path + more);
+}
+
+/** Everything of an answer that a caller can compare: also which headers there are, and what they say where that does not change by itself. */
+function visibleOf({ status, text, headers }: Answer): unknown {
+  const changing = new Set(['x-request-id', 'date']);
+  return [status, text, [...headers].map(([name, value]) => (changing.has(name) ? name : `${name}: ${value}`))];
+}
+const withoutUsage = (answer: Answer): unknown =>
+  visibleOf({ ...answer, text: answer.text.replace(/"usage" ?: ?\{[^}]*\}/g, ''), headers: new Headers({ 'content-type': 'x' }) });
+
+/** What outsiders can ask for without an id of anything private. */
+function openReads(): Read[] {
+  const [open = []] = stages;
+  return [...listReads(idOf, open), ...holonReads(idOf, open)];
+}
+
+async function applyStage(stage: number): Promise<void> {
+  const applied = await world.apply(describeStage(stage));
+  for (const [list, found] of Object.entries(applied.ids)) ids[list] = { ...ids[list], ...found };
+  const added = stages[stage] ?? [];
+  const earlier = stages.slice(0, stage + 1).flat();
+  const belongs = (ends: readonly (typeof slugs)[number][]): boolean =>
+    ends.every((slug) => earlier.includes(slug)) && ends.some((slug) => added.includes(slug));
+  const noted = [
+    ...memberships
+      .filter(([, holon]) => belongs([holon]))
+      .map((key) => ({ path: `/memberships/${idOf('memberships', membershipKey(key))}/update`, about: [key[1]] })),
+    ...relationships
+      .filter((ends) => belongs(ends))
+      .map((ends) => ({ path: `/relationships/${idOf('relationships', relationshipKey(ends))}/update`, about: ends })),
+  ];
+  for (const { path, about } of noted) {
+    expect((await post('editor', { path, json: { note: noteAbout(about) } })).status).toBe(200);
+  }
+}
+
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'], examples: false });
+  await world.apply(describeStage(0));
+  for (const caller of callerNames) tokens.set(caller, await world.login(`${caller}@example.org`, `pw-${caller}`));
+  await applyStage(0);
+  for (const caller of outsiders) {
+    for (const { path } of openReads()) before.set(caller + path, visibleOf(await get(caller, path)));
+    for (const { path } of sharedReads(idOf)) before.set(caller + path, withoutUsage(await get(caller, path)));
+  }
+  await applyStage(1);
+}, 180_000);
+afterAll(() => world.stop());
+
+describe('what is private does not exist for those who do not see it (D48)', () => {
+  it.each(outsiders)('changes no byte of what the %s reads, ids of private rows and usage totals apart', async (caller) => {
+    expect(openReads().length).toBeGreaterThan(80);
+    for (const { path } of openReads()) expect([path, visibleOf(await get(caller, path))]).toEqual([path, before.get(caller + path)]);
+    for (const { path } of sharedReads(idOf))
+      expect([path, withoutUsage(await get(caller, path))]).toEqual([path, before.get(caller + path)]);
+  });
+
+  it.each(callerNames)('answers %s as for something that is not there', async (caller) => {
+    await applyStage(2);
+    for (const { operation, path, holon, parent } of [...holonReads(idOf, slugs), ...listReads(idOf, slugs)]) {
+      const hidden = holon ?? parent;
+      if (hidden === undefined || sees(caller, hidden)) continue;
+      const id = new RegExp(`\\b${idOf('holons', hidden)}\\b`);
+      const nowhere = path.replace(`by-slug/${hidden}`, `by-slug/${nobodysSlug}`).replace(id, String(nobodysId));
+      const [present, absent] = [await get(caller, path), await get(caller, nowhere)];
+      if (parent === undefined) expect([operation, present.status]).toEqual([operation, 404]);
+      const alike = { ...present, text: present.text.replace(id, String(nobodysId)) };
+      expect([path, visibleOf(alike)]).toEqual(
+        [path, visibleOf(absent)].map((value, index) => (index === 0 ? path : withLengthOf(value, present))),
+      );
+      const known = await world.call('GET', `/api/v1${path}`, { token: tokens.get(caller) ?? '', headers: { 'if-none-match': '*' } });
+      if (parent === undefined) expect([path, visibleOf(known)]).toEqual([path, visibleOf(present)]);
+    }
+    for (const write of writes(idOf, slugs)) {
+      if (write.seen.every((slug) => sees(caller, slug))) continue;
+      const [present, absent] = [await post(caller, write), await post(caller, { ...write, ...toNowhere(write) })];
+      expect([write.path, write.json, visibleOf(present)]).toEqual([write.path, write.json, visibleOf(absent)]);
+    }
+  });
+
+  it.each(callerNames)('answers POST /people of %s alike for a membership in a hidden holon and in none', async (caller) => {
+    walked.add('createPerson');
+    const expected = newPeople(nobodysId).map(() => (['editor', 'superuser'].includes(caller) ? 400 : 403));
+    for (const holon of slugs.filter((slug) => !sees('stranger', slug))) {
+      if (caller === 'editor' || caller === 'superuser') break;
+      const present = await Promise.all(newPeople(idOf('holons', holon)).map((json) => post(caller, { path: '/people', json })));
+      const absent = await Promise.all(newPeople(nobodysId).map((json) => post(caller, { path: '/people', json })));
+      expect(present.map(visibleOf)).toEqual(absent.map(visibleOf));
+    }
+    const refused = await Promise.all(newPeople(nobodysId).map((json) => post(caller, { path: '/people', json })));
+    expect(refused.map(({ status }) => status)).toEqual(expected);
+  });
+});
+
+/** `content-length` follows the digits of an id that the answer repeats. */
+function withLengthOf(value: unknown, { headers }: Answer): unknown {
+  const [status, text, lines] = value as [unknown, unknown, string[]];
+  const length = headers.get('content-length');
+  return [status, text, lines.map((line) => (line.startsWith('content-length') && length !== null ? `content-length: ${length}` : line))];
+}
+
+describe('lists, counts and pages follow the policy (spec 02, Access model; D41, D48, D49)', () => {
+  it.each(callerNames)('%s gets what the editor gets without what is hidden from them', async (caller) => {
+    for (const one of [...listReads(idOf, slugs), ...holonReads(idOf, slugs)]) {
+      const [own, all] = [await read(caller, one), (await get('editor', one.path)).json];
+      if (one.holon !== undefined && !sees(caller, one.holon)) {
+        expect([one.path, own.status]).toEqual([one.path, 404]);
+        continue;
+      }
+      const shown = one.parent === undefined || sees(caller, one.parent) ? project(all, caller) : withoutItems(all);
+      expect([one.path, own.status, own.json]).toEqual([one.path, 200, shown]);
+    }
+  });
+
+  it.each(callerNames)('%s finds no gap and no trace in small pages', async (caller) => {
+    const pages = listReads(idOf, slugs).filter(({ holon }) => holon === undefined || sees(caller, holon));
+    const probed = [...Map.groupBy(pages, ({ operation, holon, parent }) => `${operation} ${holon} ${parent}`).values()].flatMap(
+      ([first]) => (first === undefined ? [] : [first]),
+    );
+    for (const one of probed.filter(({ operation }) => operation !== 'searchDirectory')) {
+      const whole = (await read(caller, one)).json;
+      const path = one.path.replace(/limit=\d+/, 'limit=1');
+      const last = one.paged === true ? whole.items.length : 0;
+      for (let offset = 0; offset <= last; offset++) {
+        const page = (await get(caller, one.paged === true ? `${path}&offset=${offset}` : path)).json;
+        expect([path, page.count, page.items]).toEqual([path, whole.count, whole.items.slice(offset, offset + 1)]);
+        if (one.paged === true) expect([path, page.has_more]).toEqual([path, offset + 1 < whole.count]);
+      }
+    }
+  });
+
+  it('shows totals over everything as the use of journeys and steps, to everybody the same', async () => {
+    const onJoin = memberships.filter(([, , journey]) => journey === 'join').length;
+    const expected = { holon_direct_count: 0, membership_count: onJoin, relationship_count: 0 };
+    for (const caller of callerNames) {
+      for (const one of sharedReads(idOf)) {
+        expect([one.path, (await read(caller, one)).text]).toEqual([one.path, (await get('editor', one.path)).text]);
+      }
+      const { json } = await get(caller, '/journeys/join');
+      expect([json.usage, json.steps[0].usage.membership_count]).toEqual([expected, onJoin]);
+      expect((await get(caller, '/journeys/hosting')).json.usage).toMatchObject({
+        holon_direct_count: slugs.length,
+        relationship_count: relationships.length,
+      });
+    }
+  });
+});
+
+describe('writes follow the policy (spec 02, Access model; D48, D49)', () => {
+  const isGlobal = (caller: Caller): boolean => caller === 'editor' || caller === 'superuser';
+  function expectedStatus(caller: Caller, { seen, edited, globalEditor, allowed }: Write): number {
+    if (!seen.every((slug) => sees(caller, slug))) return 404;
+    if (edited.length > 0 && !edited.some((slug) => edits(caller, slug))) return 403;
+    return globalEditor === true && !isGlobal(caller) ? 403 : allowed;
+  }
+
+  it.each(callerNames)('%s: 404 for what is hidden, 403 for what may not be edited', async (caller) => {
+    const statuses = new Set<number>();
+    for (const write of writes(idOf, slugs)) {
+      walked.add(write.operation);
+      const { status } = await post(caller, write);
+      expect([write.path, write.json, status]).toEqual([write.path, write.json, expectedStatus(caller, write)]);
+      statuses.add(status);
+    }
+    expect(statuses).toContain(404);
+    expect([...statuses].includes(403)).toBe(!isGlobal(caller));
+    expect([...statuses].includes(200)).toBe(caller !== 'stranger');
+  });
+
+  it('tells in the answer to a write only what the caller sees', async () => {
+    const note = noteAbout(['cell']);
+    const cell = { path: `/holons/${idOf('holons', 'cell')}/update`, json: {} };
+    const member = { path: `/memberships/${idOf('memberships', 'pat-cell-join')}/update`, json: { note } };
+    const related = { path: `/relationships/${idOf('relationships', 'annex-cell')}/update`, json: { note: noteAbout(['annex', 'cell']) } };
+    const walk = { path: '/experiences', json: { parent_id: idOf('holons', 'cell'), name: 'Walk', description: 'Out' } };
+    expect((await post('below', cell)).json.holon).toMatchObject({ slug: 'cell', parent_id: null });
+    expect((await post('at', cell)).json.holon.parent_id).toBe(idOf('holons', 'vault'));
+    expect((await post('below', member)).json.membership.holon).toMatchObject({ slug: 'cell', parent_id: null });
+    const { from_holon: from, to_holon: to } = (await post('below', related)).json.relationship;
+    expect([from.slug, from.parent_id, to.slug, to.parent_id]).toEqual(['annex', null, 'cell', null]);
+    expect((await post('below', walk)).json.experience.parent_id).toBe(idOf('holons', 'cell'));
+  });
+});
+
+describe('the walk (spec 02, /api/v1/ surface)', () => {
+  it('passes through every operation of the route table', () => {
+    expect(v1Routes.map(({ operationId }) => operationId).filter((id) => !walked.has(id))).toEqual([]);
+  });
+
+  it('tells whoever asks who they are, and nobody else', async () => {
+    for (const caller of callerNames) {
+      const { json } = await get(caller, '/auth/whoami');
+      expect(json.person.id).toBe(idOf('people', caller));
+    }
+  });
+});

@@ -1,0 +1,155 @@
+/** The generated client on `/api/v1/`: every operation of the route table once, as an external system would use it (clients/typescript). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import sharp from 'sharp';
+import { type Client, isErrorOf, type OperationErrors } from '../../clients/typescript/index.ts';
+import { v1Routes } from '../../services/api-gateway/routes/v1/index.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+let client: Client;
+let ids: Record<string, Record<string, number>>;
+const used = new Set<string>();
+const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
+
+const steps = [
+  { slug: 'asked', title: 'Asked' },
+  { slug: 'joined', title: 'Joined' },
+];
+const document = {
+  classes: [
+    { slug: 'camp', label: 'Camp', journeys: ['joining'], allowed_children: ['workshop'] },
+    { slug: 'experience', label: 'Experience' },
+    { slug: 'workshop', label: 'Workshop', parent: 'experience' },
+  ],
+  journeys: ['joining', 'hosting'].map((slug) => ({ slug, name: slug, bulk_add: true, steps })),
+  people: [
+    { key: 'ed', name: 'Ed Editor', contact: { email: 'ed@example.org' } },
+    { key: 'hana', name: 'Hana Host' },
+  ],
+  accounts: [{ email: 'ed@example.org', person: 'ed', password: 'pw-ed', global_editor: true }],
+  holons: [
+    { slug: 'summer', name: 'Summer camp', class: 'camp' },
+    { slug: 'winter', name: 'Winter camp', class: 'camp', parent: 'summer' },
+  ],
+  memberships: [{ key: 'hana', person: 'hana', holon: 'summer', journey: 'joining', step: 'asked' }],
+  relationships: [{ key: 'near', from: 'summer', to: 'winter', journey: 'hosting', step: 'asked' }],
+};
+
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
+  ({ ids } = await world.apply(document));
+  const { token } = (await world.client.login({ body: { email: 'ed@example.org', password: 'pw-ed' } })).body;
+  client = new Proxy(world.client.withToken(token), {
+    get: (target, name: keyof Client) => {
+      used.add(name);
+      return target[name];
+    },
+  });
+});
+afterAll(() => world.stop());
+
+/** The refusal of an operation, typed by its name. */
+async function refusalOf<Name extends keyof OperationErrors>(name: Name, work: Promise<unknown>): Promise<OperationErrors[Name]> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!isErrorOf(error, name)) throw new Error(`${name} was not refused`, { cause: error });
+  return error;
+}
+
+describe('reads with the client (spec 02, /api/v1/ surface)', () => {
+  it('find people and holons', async () => {
+    const { body: found } = await client.searchDirectory({ query: { q: 'camp', types: 'holon' } });
+    expect(found.items.map((item) => (item.kind === 'holon' ? item.holon.slug : item.person.name))).toEqual(['summer', 'winter']);
+    expect((await client.listPeople({ query: { q: 'ed', sort: 'latest' } })).body.items.map(({ name }) => name)).toEqual(['Ed Editor']);
+    expect((await client.getPerson({ path: { person_id: idOf('people', 'hana') } })).body.name).toBe('Hana Host');
+    expect((await client.listHolons({ query: { class: 'camp', parent: idOf('holons', 'summer') } })).body.count).toBe(1);
+    const bySlug = await client.getHolonBySlug({ path: { slug: 'winter' } });
+    expect((await client.getHolon({ path: { holon_id: idOf('holons', 'winter') } })).body).toEqual(bySlug.body);
+    const headers = { 'If-None-Match': bySlug.headers.get('etag') ?? '' };
+    expect((await client.getHolonBySlug({ path: { slug: 'winter' }, headers })).status).toBe(304);
+  });
+
+  it('describe classes and journeys', async () => {
+    const { body: classes } = await client.listClasses({ query: { object_kind: 'holon' } });
+    expect(classes.find(({ slug }) => slug === 'camp')?.journeys.map(({ slug }) => slug)).toEqual(['joining']);
+    expect((await client.getClass({ path: { object_kind: 'holon', slug: 'workshop' } })).body.label).toBe('Workshop');
+    expect((await client.listJourneys({ query: { q: 'join', is_conversation: false } })).body.items[0]?.usage.membership_count).toBe(1);
+    const { body: journey } = await client.getJourney({ path: { slug: 'joining' } });
+    expect(journey.steps.map(({ slug, order }) => [slug, order])).toEqual(steps.map(({ slug }, index) => [slug, index]));
+  });
+
+  it('list memberships, relationships, notes and work', async () => {
+    const [person, holon] = [{ person_id: idOf('people', 'hana') }, { holon_id: idOf('holons', 'summer') }];
+    const { body: own } = await client.listPersonMemberships({ path: person });
+    const { body: members } = await client.listHolonMemberships({ path: holon, query: { follow_up: 'none', sort: '-name' } });
+    expect([own.items[0]?.holon.slug, members.items[0]?.person.name, members.has_more]).toEqual(['summer', 'Hana Host', false]);
+    expect((await client.listHolonRelationships({ path: holon })).body.items[0]?.to_holon.slug).toBe('winter');
+    expect((await client.listNotesOfPerson({ path: person })).body.items).toEqual([]);
+    expect((await client.listNotesOfHolon({ path: holon, query: { limit: 1 } })).body.limit).toBe(1);
+    const { body: work } = await client.listResponsible({ query: { type: 'person,camp' } });
+    expect(work.items.map((item) => (item.kind === 'person' ? item.person.name : item.to_holon.slug))).toEqual(['Hana Host', 'winter']);
+  });
+});
+
+describe('writes with the client (spec 02, /api/v1/ surface)', () => {
+  it('create a person, and tell whose address it is already', async () => {
+    const contact = { email: 'new@example.org', phone: '+49 30 5550100' };
+    const membership = { holon_id: idOf('holons', 'summer'), journey_slug: 'joining' };
+    const { status, body } = await client.createPerson({ body: { name: 'New', contact, membership, note: 'Met.' } });
+    expect([status, body.membership?.step_slug, body.note?.body]).toEqual([201, 'asked', 'Met.']);
+    const refused = await refusalOf('createPerson', client.createPerson({ body: { name: 'Twin', contact } }));
+    if (refused.status !== 409) throw new Error(`unexpected status ${refused.status}`);
+    expect([refused.body.match_field, refused.body.existing_person_ids]).toEqual(['contact.email', [body.person.id]]);
+  });
+
+  it('edit a holon, add people in bulk, and move them', async () => {
+    const path = { holon_id: idOf('holons', 'winter') };
+    const { body: edited } = await client.updateHolon({ path, body: { locations: ['de'], journey_ids: [idOf('journeys', 'hosting')] } });
+    expect(Object.keys(edited.changes).toSorted()).toEqual(['journey_ids', 'locations']);
+    const memberships = [{ person_id: idOf('people', 'hana') }, { person_id: 2_147_483_647 }];
+    const { body: added } = await client.bulkAddMemberships({ path, body: { memberships, journey_slug: 'joining' } });
+    expect(added.items.map(({ outcome }) => outcome)).toEqual(['created', 'person_not_found']);
+    const moved = await client.updateMembership({
+      path: { membership_id: added.items[0]?.membership_id ?? 0 },
+      body: { note: 'Welcome.', advance_step: true, follow_up_after: '2026-05-01' },
+    });
+    expect(moved.body.changes).toEqual({
+      current_step: { old: 'asked', new: 'joined' },
+      follow_up_after: { old: null, new: '2026-05-01' },
+    });
+    const near = { relationship_id: idOf('relationships', 'near') };
+    const { body } = await client.updateRelationship({ path: near, body: { note: 'Agreed.', step_slug: 'joined' } });
+    expect(body.relationship.step_title).toBe('Joined');
+    const refused = await refusalOf('updateRelationship', client.updateRelationship({ path: near, body: { note: ' ' } }));
+    expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([400, 'validation_error']);
+  });
+
+  it('create an experience with a logo', async () => {
+    const parent = { parent_id: idOf('holons', 'summer'), name: 'Night walk', description: '<p>Dark.</p>' };
+    const { experience } = (await client.createExperience({ body: parent })).body;
+    const picture = await sharp({ create: { width: 4, height: 4, channels: 3, background: '#204060' } })
+      .png()
+      .toBuffer();
+    const file = { name: 'logo.png', content: new Uint8Array(picture) };
+    const { body } = await client.uploadExperienceLogo({ path: { experience_id: experience.id }, file });
+    expect([experience.type, body.experience.logo_url]).toEqual(['workshop', expect.any(String)]);
+    const text = { name: 'logo.png', content: new Blob(['no picture']) };
+    const refused = await refusalOf(
+      'uploadExperienceLogo',
+      client.uploadExperienceLogo({ path: { experience_id: experience.id }, file: text }),
+    );
+    expect(refused.status).toBe(400);
+  });
+
+  it('ends with the logout: what comes after is refused', async () => {
+    expect((await client.whoami()).body.person.id).toBe(idOf('people', 'ed'));
+    expect((await client.logout()).body).toEqual({ revoked: true });
+    expect((await refusalOf('whoami', client.whoami())).status).toBe(401);
+  });
+
+  it('has used every operation of the route table', () => {
+    expect(v1Routes.map(({ operationId }) => operationId).filter((name) => !used.has(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,254 @@
+/** `people export` and `people erase` of the admin CLI over all services. */
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createObjectStore } from '#libs/object-store';
+import { eventually, startWorld, type Applied, type World } from './world.ts';
+
+const name = 'Zora Quillfeather';
+const email = 'Zora.Quill@example.org';
+const spoken = 'My secret is a purple heron.';
+
+let world: World;
+let ids: Applied['ids'];
+let folder: string;
+let token: string;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' }, { examples: false });
+  folder = await mkdtemp(join(tmpdir(), 'people-'));
+  ({ ids } = await world.apply({
+    classes: [{ slug: 'event', conversation_event: true, journeys: ['joining'] }],
+    journeys: [
+      { slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] },
+      { slug: 'joining', name: 'Joining', steps: [{ slug: 'asked', title: 'Asked' }] },
+    ],
+    people: [
+      {
+        key: 'zora',
+        name,
+        description: 'Writes.',
+        contact: { email, phone: '+49 30 5550111', telegram_user_id: '7007' },
+        infos: { shoe: 'size 41' },
+      },
+      { key: 'ben', name: 'Ben' },
+    ],
+    holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['open-circle'] }],
+    accounts: [
+      { email: 'zora.login@example.org', person: 'zora', password: 'pw-zora', groups: ['coherence_users'], teams: [{ holon: 'spring' }] },
+      { email: 'ben@example.org', person: 'ben', password: 'pw-ben', superuser: true },
+    ],
+    memberships: [
+      { person: 'zora', holon: 'spring', journey: 'joining', step: 'asked' },
+      { person: 'ben', holon: 'spring', journey: 'joining', responsible: 'zora' },
+    ],
+  }));
+  await world.apply({
+    conversations: [conversation('alone', ['zora']), conversation('shared', ['zora', 'ben']), conversation('others', ['ben'])],
+  });
+  token = await world.login('zora.login@example.org', 'pw-zora');
+});
+afterAll(async () => {
+  await world.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function conversation(key: string, participants: string[]): Record<string, unknown> {
+  const rows = participants.map((person, index) => ({
+    start_ms: index * 1000,
+    end_ms: index * 1000 + 900,
+    person,
+    text: person === 'zora' ? spoken : 'Mine stays.',
+  }));
+  return { key, journey: 'open-circle', step: 'held', event: 'spring', start: '2026-05-01T10:00:00Z', participants, transcript: rows };
+}
+const zora = (): number => ids['people']?.['zora'] ?? 0;
+const conversationIds = async (): Promise<Record<string, number>> => {
+  const rows = await world.sql<{ key: string; conversation_id: number }>('select key, conversation_id from conversations.import_keys');
+  return Object.fromEntries(rows.map((row) => [row.key, row.conversation_id]));
+};
+/** Entries of a ZIP by name, read from its central directory. */
+async function readZip(file: string): Promise<Record<string, any>> {
+  const bytes = await readFile(file);
+  const end = bytes.lastIndexOf(Buffer.from('PK\u0005\u0006'));
+  const entries: [string, unknown][] = [];
+  let at = bytes.readUInt32LE(end + 16);
+  for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
+    const [size, nameLength, extra, comment, offset] = [20, 28, 30, 32, 42].map((place) =>
+      place === 20 || place === 42 ? bytes.readUInt32LE(at + place) : bytes.readUInt16LE(at + place),
+    ) as [number, number, number, number, number];
+    const data = offset + 30 + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28);
+    const text = inflateRawSync(bytes.subarray(data, data + size)).toString('utf8');
+    entries.push([bytes.toString('utf8', at + 46, at + 46 + nameLength), JSON.parse(text)]);
+    at += 46 + nameLength + extra + comment;
+  }
+  return Object.fromEntries(entries);
+}
+
+describe('people export and people erase (architecture §7)', () => {
+  let known: Record<string, number>;
+
+  it('leaves traces in every service first', async () => {
+    known = await conversationIds();
+    for (const key of ['alone', 'shared']) {
+      const room = {
+        meetingId: `m-${key}`,
+        claims: { host: { personId: zora(), claimedAt: '2026-05-01T10:00:00Z' } },
+        participants: [
+          { customParticipantId: `z-${key}`, personId: zora(), displayName: name },
+          ...(key === 'shared' ? [{ customParticipantId: 'b', personId: ids['people']?.['ben'], displayName: 'Ben' }] : []),
+        ],
+      };
+      const path = `/api/coherence/conversations/${known[key]}/enter-coherence`;
+      expect((await world.call('POST', path, { token, json: room })).status).toBe(200);
+      const form = new FormData();
+      form.append('audio', new Blob(['sound']), `${key}.mp3`);
+      expect((await world.call('POST', `/api/coherence/conversations/${known[key]}/audio`, { token, body: form })).status).toBe(201);
+    }
+    const membership = await world.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [zora()]);
+    const note = { note: 'Zora likes herons.' };
+    expect((await world.call('POST', `/api/v1/memberships/${membership[0]?.id}/update`, { token, json: note })).status).toBe(200);
+    const booking = {
+      triggerEvent: 'BOOKING_CREATED',
+      createdAt: '2026-04-01T10:00:00Z',
+      payload: {
+        uid: 'b-1',
+        title: `Talk with ${name}`,
+        startTime: '2031-01-15T10:00:00Z',
+        endTime: '2031-01-15T11:00:00Z',
+        attendees: [{ name, email }],
+        metadata: { videoCallUrl: 'https://meet.example.org/r?journey=open-circle' },
+      },
+    };
+    await world.call('POST', `/api/coherence/hook/booking/${ids['people']?.['ben']}`, { token: null, json: booking });
+    await eventually(async () => {
+      const [row] = await world.sql<{ outcome: string }>('select outcome from conversations.webhook_receipts');
+      expect(row?.outcome).toBe('applied');
+    });
+    await world.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
+    await world.sql(
+      `insert into agents.threads (agent_id, thread_key, channel) select id, 'telegram:chat:7007:agent:' || id, 'telegram' from agents.agents`,
+    );
+    await world.sql(
+      `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
+       select id, 1, 'chat_visitor', 'Herons again.', '', now() from agents.threads`,
+    );
+  });
+
+  it('exports everything as a ZIP of JSON that only its owner can read, without hashes', async () => {
+    const file = join(folder, 'zora.zip');
+    const result = await world.cli('people', 'export', email.toLowerCase(), '--out', file, '--json');
+    expect([result.code, result.stderr]).toEqual([0, '']);
+    const entries = await readZip(file);
+    expect(entries['person.json']).toMatchObject([{ id: zora(), name, infos: { shoe: 'size 41' } }]);
+    expect(entries['accounts.json']).toMatchObject([
+      { email: 'zora.login@example.org', teams: [{ holon: { slug: 'spring' } }], sessions: [{}] },
+    ]);
+    expect(entries['memberships.json']).toMatchObject([{ holon: { slug: 'spring' }, journey: 'joining', step: 'asked' }]);
+    expect(entries['responsible-memberships.json']).toMatchObject([{ person_id: ids['people']?.['ben'] }]);
+    expect(entries['notes.json']).toMatchObject([{ body: 'Zora likes herons.', written_by_this_person: true }]);
+    const conversations = entries['conversations.json'] as { id: number; room_participants: unknown[]; notes: unknown[] }[];
+    expect(conversations.map(({ id }) => id)).toEqual(expect.arrayContaining([known['alone'], known['shared']]));
+    expect(conversations.find(({ id }) => id === known['shared'])).toMatchObject({
+      is_participant: true,
+      room_participants: [{ displayName: name }],
+      room_claims: { host: { personId: zora() } },
+      notes: [{ note_type: 'audio' }],
+    });
+    expect((entries['files.json'] as { name: string }[]).map((file) => file.name).toSorted()).toEqual(['alone.mp3', 'shared.mp3']);
+    const rows = entries['transcript.json'] as { conversation_id: number; text: string; start_ms: number; end_ms: number }[];
+    expect(rows).toHaveLength(2);
+    for (const key of ['alone', 'shared'])
+      expect(rows).toContainEqual({ conversation_id: known[key], start_ms: 0, end_ms: 900, text: spoken });
+    expect(entries['agents.json']).toMatchObject([{ agent: 'guide', body: 'Herons again.' }]);
+    expect(JSON.stringify(entries)).not.toMatch(/argon2|password|secret_sha256|Mine stays/);
+    expect((await stat(file)).mode & 0o077).toBe(0);
+    expect((await world.cli('people', 'export', 'zora', '--out', file)).stderr).toContain('exists already');
+  });
+
+  it('shows in a dry run what would go, and changes nothing', async () => {
+    const places = await world.findInDatabase(name);
+    const result = await world.cli('people', 'erase', 'zora', '--dry-run', '--json');
+    expect(JSON.parse(result.stdout)).toEqual({
+      person_id: zora(),
+      dry_run: true,
+      counts: {
+        transcripts: { transcripts: 2, transcript_rows: 2 },
+        conversations: {
+          conversations_deleted: 1,
+          conversations_left: 2,
+          notes_without_author: 1,
+          notes_without_name: 1,
+          webhook_receipts_emptied: 1,
+        },
+        media: { uploads_without_author: 2 },
+        agents: { messages: 1 },
+        directory: { notes: 1, authored_notes: 0, memberships: 1, accounts: 1, people: 1 },
+      },
+    });
+    expect(await world.findInDatabase(name)).toEqual(places);
+    expect((await world.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(200);
+  });
+
+  it('refuses to erase without a terminal and without --yes, and what nobody is', async () => {
+    expect((await world.cli('people', 'erase', 'zora')).stderr).toContain('--yes');
+    const nobody = await world.cli('people', 'erase', 'nobody@example.org', '--yes');
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('There is no such person')]);
+  });
+
+  it('takes up an erasure that was broken off, and leaves no trace of the person', async () => {
+    await world.platform.processes.get('media')?.stop();
+    const broken = await world.cli('people', 'erase', 'zora', '--yes');
+    expect(broken.code).toBe(1);
+    expect((await world.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(401);
+    await world.platform.restart('media');
+
+    const result = await world.cli('people', 'erase', 'zora', '--yes', '--json');
+    expect(JSON.parse(result.stdout).counts).toMatchObject({
+      media: { uploads_without_author: expect.any(Number) },
+      directory: { people: 1 },
+    });
+    for (const text of [name, email, 'zora.login@example.org', spoken, 'Zora likes herons', 'Herons again', 'size 41', '5550111'])
+      expect([text, await world.findInDatabase(text)]).toEqual([text, []]);
+    const path = `/api/coherence/conversations/${known['shared']}`;
+    const shared = await world.call('GET', path);
+    expect(shared.json.participants).toMatchObject([{ id: ids['people']?.['ben'] }]);
+    expect((await world.call('GET', `${path}/enter-coherence`)).json).toMatchObject({ claims: {}, participants: [{ displayName: 'Ben' }] });
+    const transcript = (await world.call('GET', `${path}/transcript`)).text;
+    expect(transcript).toContain('Mine stays.');
+    expect(transcript).toContain('[removed]');
+    expect(transcript).toContain('Unresolved speaker 1');
+    expect((await world.call('GET', `${path}/audio`)).status).toBe(200);
+    expect((await world.call('GET', `/api/coherence/conversations/${known['others']}/transcript`)).text).toContain('Mine stays.');
+  });
+
+  it('deletes a conversation that was theirs alone, its transcript and its object in the store too', async () => {
+    expect((await world.call('GET', `/api/coherence/conversations/${known['alone']}`)).status).toBe(404);
+    await eventually(async () => {
+      expect(await world.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [known['alone']])).toEqual([]);
+      expect(await world.sql('select 1 from media.blobs where conversation_id = $1', [known['alone']])).toEqual([]);
+    });
+    const { settings } = world.platform;
+    const store = createObjectStore({
+      endpoint: settings['S3_ENDPOINT'] ?? '',
+      region: settings['S3_REGION'] ?? '',
+      bucket: settings['S3_BUCKET'] ?? '',
+      accessKeyId: settings['S3_ACCESS_KEY_ID'] ?? '',
+      secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] ?? '',
+      forcePathStyle: true,
+    });
+    expect(await Array.fromAsync(store.list(`audio/${known['alone']}/`))).toEqual([]);
+    expect(await Array.fromAsync(store.list(`audio/${known['shared']}/`))).toHaveLength(1);
+    store.close();
+  });
+
+  it('records the erasure without personal data, and can be repeated by the id', async () => {
+    const erasures = () => world.sql<{ person_id: number; counts: string }>('select person_id, counts from directory.erasures');
+    expect(await erasures()).toEqual([{ person_id: zora(), counts: expect.stringContaining('"people"') }]);
+    const again = await world.cli('people', 'erase', String(zora()), '--yes', '--json');
+    expect([again.code, JSON.parse(again.stdout).counts.directory.people]).toEqual([0, 0]);
+    expect(await erasures()).toHaveLength(1);
+    expect((await world.cli('people', 'export', String(zora()), '--out', join(folder, 'x.zip'))).stderr).toContain('was erased');
+  });
+});

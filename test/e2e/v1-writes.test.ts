@@ -1,0 +1,209 @@
+/** Writes of the open API as clients see them: statuses, envelopes, bodies. The rules are tested in test/integration/directory. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import sharp from 'sharp';
+import { startWorld, type Applied, type World } from './world.ts';
+
+let world: World;
+let ids: Applied['ids'];
+let editor: string;
+let host: string;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  ({ ids } = await world.apply({
+    classes: [
+      {
+        slug: 'camp',
+        allowed_children: ['workshop'],
+        journeys: ['joining'],
+        config: { info_field_groups: [{ key: 'g', fields: [{ key: 'theme', type: 'select', options: ['care'] }] }] },
+      },
+      { slug: 'experience' },
+      { slug: 'workshop', parent: 'experience' },
+    ],
+    journeys: [{ slug: 'joining', name: 'Joining', steps: [{ slug: 'asked', title: 'Asked' }] }],
+    people: [
+      { key: 'ed', name: 'Ed' },
+      { key: 'hana', name: 'Hana' },
+    ],
+    holons: [
+      { slug: 'summer', name: 'Summer', class: 'camp' },
+      { slug: 'winter', name: 'Winter', class: 'camp' },
+      { slug: 'bread', name: 'Bread', class: 'workshop', parent: 'winter' },
+    ],
+    accounts: [
+      { email: 'ed@example.org', person: 'ed', password: 'pw-ed', global_editor: true },
+      { email: 'hana@example.org', person: 'hana', password: 'pw-hana', teams: [{ holon: 'summer' }] },
+    ],
+  }));
+  editor = await world.login('ed@example.org', 'pw-ed');
+  host = await world.login('hana@example.org', 'pw-hana');
+});
+afterAll(() => world.stop());
+
+const id = (list: string, key: string): number => ids[list]?.[key] ?? 0;
+const denied = { code: 'permission_denied', message: expect.any(String), retryable: false };
+const invalid = { code: 'validation_error', message: expect.any(String), retryable: false };
+const post = (path: string, json: unknown, token = editor) => world.call('POST', `/api/v1${path}`, { token, json });
+
+describe('POST /people (spec 02; D43, D44)', () => {
+  const body = { name: 'Ada Lovelace', contact: { email: 'ada@example.org', linkedin: 'https://www.linkedin.com/in/ada' } };
+
+  it('answers 201 with person, membership and note', async () => {
+    const membership = { holon_id: id('holons', 'summer'), journey_slug: 'joining' };
+    const answer = await post('/people', { ...body, membership, note: 'Met at the lake.' });
+    expect([answer.status, answer.json]).toEqual([
+      201,
+      {
+        person: {
+          id: expect.any(Number),
+          name: 'Ada Lovelace',
+          description: '',
+          photo_url: null,
+          actor_kind: 'human',
+          contact: body.contact,
+        },
+        membership: expect.objectContaining({ step_slug: 'asked', person: expect.anything(), holon: expect.anything() }),
+        note: expect.objectContaining({ body: 'Met at the lake.', note_type: 'note' }),
+      },
+    ]);
+    expect((await world.call('GET', `/api/v1/people/${answer.json.person.id}`, { token: host })).json).toEqual(answer.json.person);
+  });
+
+  it('answers 409 with what matches and whom', async () => {
+    const answer = await post('/people', { name: 'Other', contact: { email: ' ADA@example.org' } });
+    expect([answer.status, answer.json]).toEqual([
+      409,
+      {
+        code: 'duplicate_person',
+        message: expect.any(String),
+        retryable: false,
+        match_field: 'contact.email',
+        match_value: ' ADA@example.org',
+        existing_person_ids: [expect.any(Number)],
+      },
+    ]);
+  });
+
+  it('answers 403 without global edit access, 400 for what is refused, 422 for what has no form, 401 without a token', async () => {
+    const refused = await post('/people', { name: 'Nobody' }, host);
+    expect([refused.status, refused.json]).toEqual([403, denied]);
+    const blank = await post('/people', { name: ' ' });
+    expect([blank.status, blank.json]).toEqual([400, invalid]);
+    const shapeless = await post('/people', { contact: { email: 5, phone: [] }, membership: { holon_id: 'x' } });
+    expect([shapeless.status, shapeless.json.detail.map(({ loc }: { loc: unknown }) => loc)]).toEqual([
+      422,
+      expect.arrayContaining([
+        ['body', 'payload', 'name'],
+        ['body', 'payload', 'contact', 'email'],
+        ['body', 'payload', 'contact', 'phone'],
+        ['body', 'payload', 'membership', 'holon_id'],
+        ['body', 'payload', 'membership', 'journey_slug'],
+      ]),
+    ]);
+    for (const token of [null, world.sharedToken])
+      expect((await world.call('POST', '/api/v1/people', { token, json: body })).status).toBe(401);
+  });
+
+  it('makes one person of 50 parallel calls', async () => {
+    const calls = Array.from({ length: 50 }, () => post('/people', { name: 'Race', contact: { email: 'race@example.org' } }));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted((left, right) => left - right);
+    expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 409)]);
+    expect((await world.call('GET', '/api/v1/people?q=Race', { token: host })).json.count).toBe(1);
+  });
+});
+
+describe('POST /holons/{holon_id}/update (spec 02; D46a)', () => {
+  const path = (slug: string) => `/holons/${id('holons', slug)}/update`;
+
+  it('answers 200 with the holon and the changes', async () => {
+    const update = {
+      name: 'High summer',
+      description: '<p onclick="x">Hi</p>',
+      locations: ['de'],
+      info_fields: { theme: ['care', 'zzz'] },
+    };
+    const answer = await post(path('summer'), update, host);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      {
+        holon: expect.objectContaining({ id: id('holons', 'summer'), name: 'High summer', description: '<p>Hi</p>' }),
+        changes: {
+          name: { old: 'Summer', new: 'High summer' },
+          description: { old: '', new: '<p>Hi</p>' },
+          locations: { old: [], new: ['DE'] },
+          info_fields: { old: {}, new: { theme: ['care'] } },
+        },
+      },
+    ]);
+  });
+
+  it('answers 403, 404, 400 and 422 in their envelopes', async () => {
+    for (const refused of [await post(path('winter'), {}, host), await post(path('summer'), { journey_ids: [] }, host)])
+      expect([refused.status, refused.json]).toEqual([403, denied]);
+    const absent = await post('/holons/999999/update', {});
+    expect([absent.status, absent.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
+    const bad = await post(path('summer'), { locations: ['XX'] }, host);
+    expect([bad.status, bad.json]).toEqual([400, invalid]);
+    const shapeless = await post(path('summer'), { links: { a: 1 }, spheres: ['x'], name: null }, host);
+    expect([shapeless.status, shapeless.json.detail.length]).toEqual([422, 3]);
+  });
+});
+
+describe('POST /experiences and …/logo (spec 02; D51, D51a)', () => {
+  let experience: number;
+  const logo = (bytes: Uint8Array, token = host, target = experience) => {
+    const body = new FormData();
+    body.append('logo', new Blob([new Uint8Array(bytes)]), 'logo.bin');
+    return world.call('POST', `/api/v1/experiences/${target}/logo`, { token, body });
+  };
+
+  it('answers 201 with the experience', async () => {
+    const answer = await post('/experiences', { parent_id: id('holons', 'summer'), name: 'Night walk', description: 'Dark.' }, host);
+    expect([answer.status, answer.json]).toEqual([
+      201,
+      { experience: expect.objectContaining({ slug: 'night-walk', type: 'workshop', parent_id: id('holons', 'summer'), logo_url: null }) },
+    ]);
+    experience = answer.json.experience.id;
+    const listed = await world.call('GET', '/api/v1/holons?class=experience&q=night', { token: host });
+    expect(listed.json.items).toMatchObject([{ id: experience }]);
+  });
+
+  it('answers 403, 404, 400 and 422 in their envelopes', async () => {
+    const body = { parent_id: id('holons', 'winter'), name: 'N', description: 'D' };
+    expect((await post('/experiences', body, host)).json).toEqual(denied);
+    expect((await post('/experiences', { ...body, parent_id: 999_999 })).status).toBe(404);
+    const disallowed = await post('/experiences', { ...body, svc_class: 'experience' });
+    expect([disallowed.status, disallowed.json]).toEqual([400, invalid]);
+    expect((await post('/experiences', { name: 'N' })).status).toBe(422);
+  });
+
+  it('stores a logo, serves it without a token, and shows it with the holon', async () => {
+    const picture = await sharp({ create: { width: 9, height: 7, channels: 3, background: '#204060' } })
+      .webp()
+      .toBuffer();
+    const answer = await logo(picture);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { experience: expect.objectContaining({ id: experience, logo_url: expect.any(String) }) },
+    ]);
+    const url = answer.json.experience.logo_url as string;
+    const file = await fetch(`${world.baseUrl}${url}`);
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    expect(await sharp(await file.arrayBuffer()).metadata()).toMatchObject({ width: 9, height: 7 });
+    expect((await world.call('GET', `/api/v1/holons/${experience}`, { token: host })).json.logo_url).toBe(url);
+  });
+
+  it('refuses logos in the envelopes of the surface', async () => {
+    for (const bytes of [Buffer.from('no picture'), Buffer.alloc(5_242_881), Buffer.alloc(9_000_000)]) {
+      const answer = await logo(bytes);
+      expect([answer.status, answer.json]).toEqual([400, invalid]);
+    }
+    expect((await logo(Buffer.from('x'), host, id('holons', 'bread'))).json).toEqual(denied);
+    const absent = { code: 'not_found', message: 'Not Found', retryable: false };
+    for (const target of [id('holons', 'summer'), 999_999]) expect((await logo(Buffer.from('x'), editor, target)).json).toEqual(absent);
+    const text = new FormData();
+    text.append('logo', 'https://example.org/logo.png');
+    const answer = await world.call('POST', `/api/v1/experiences/${experience}/logo`, { token: host, body: text });
+    expect([answer.status, answer.json]).toEqual([422, { detail: [{ type: 'missing', loc: ['file', 'logo'], msg: 'Field required' }] }]);
+  });
+});

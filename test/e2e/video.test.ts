@@ -1,0 +1,167 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, startWorld, type Applied, type World } from './world.ts';
+
+let world: World;
+let folder: string;
+let count = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'video-'));
+  world = await startWorld(import.meta.url);
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await world.stop();
+});
+
+const film = randomBytes(6 * 1024 * 1024 + 11);
+
+/** Applies a recording under a key; files are written first. */
+async function record(key: string, recording: Record<string, unknown>, files: Record<string, string | Buffer> = {}): Promise<number> {
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  const file = join(folder, `${++count}.json`);
+  writeFileSync(file, JSON.stringify({ conversations: [{ key, recording }] }));
+  const { code, stdout, stderr } = await world.cli('workspace', 'apply', file, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return (JSON.parse(stdout) as Applied).ids['conversations']?.[key] ?? 0;
+}
+const video = (id: number, call = {}) => world.call('GET', `/api/coherence/conversations/${id}/video`, call);
+const fetchMedia = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(`${world.baseUrl}${url}`, { headers, method });
+
+describe('GET /conversations/{id}/video (spec 01; D27)', () => {
+  it('answers with a relative address that has a marker, and the stored name', async () => {
+    const id = await record('one', { full: './Film Ä.mp4' }, { 'Film Ä.mp4': film });
+    const answer = await video(id);
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { url: expect.stringMatching(/^\/media\/\S+\.mp4\?v=[\w-]+$/), name: 'Film Ä.mp4' },
+    ]);
+    expect(answer.headers.get('etag')).toMatch(/^"/);
+    expect((await video(id, { headers: { 'if-none-match': answer.headers.get('etag') } })).status).toBe(304);
+    expect((await video(id, { token: null })).status).toBe(401);
+  });
+
+  it('answers 404 without a recording and for an unknown conversation', async () => {
+    const demo = await applyDemo(world, 'video');
+    const { id } = await createConversation(world, demo);
+    for (const missing of [id, 999_999_999, 0]) {
+      const answer = await video(missing);
+      expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+    }
+  });
+
+  it('prefers a trimmed recording until it is finalised; without a full one the trimmed one is served', async () => {
+    const files = { 'full.mp4': 'full', 'trimmed.mp4': 'trimmed' };
+    const id = await record('two', { full: 'full.mp4', front_trimmed: 'trimmed.mp4', finalized: false }, files);
+    expect((await video(id)).json.name).toBe('trimmed.mp4');
+    await record('two', { finalized: true });
+    expect((await video(id)).json.name).toBe('full.mp4');
+    await record('two', { full: null, front_trimmed: null });
+    expect((await video(id)).json.name).toBe('full.mp4');
+    const alone = await record('three', { full: null, front_trimmed: 'trimmed.mp4', finalized: true });
+    expect((await video(alone)).json.name).toBe('trimmed.mp4');
+  });
+
+  it('changes the marker with the object, and not when the same file comes again', async () => {
+    const id = await record('four', { full: 'four.mp4' }, { 'four.mp4': 'first' });
+    const first = (await video(id)).json.url as string;
+    await record('four', { full: 'four.mp4' });
+    expect((await video(id)).json.url).toBe(first);
+    await record('four', { full: 'four.mp4' }, { 'four.mp4': 'other' });
+    const second = (await video(id)).json.url as string;
+    expect(second.split('?v=')[1]).not.toBe(first.split('?v=')[1]);
+    expect(await (await fetchMedia(second)).text()).toBe('other');
+  });
+});
+
+describe('GET /media/* (spec 01, GET /conversations/{id}/video; D27)', () => {
+  const addressOf = async (): Promise<string> =>
+    (await video(await record('film', { full: 'film.webm' }, { 'film.webm': film }))).json.url as string;
+
+  it('serves the bytes without a token, with type, validators, cache headers and no sniffing', async () => {
+    const url = await addressOf();
+    const answer = await fetchMedia(url);
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const sha256 = createHash('sha256').update(film).digest('hex');
+    expect([answer.status, createHash('sha256').update(bytes).digest('hex')]).toEqual([200, sha256]);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'video/webm',
+      'content-length': String(film.length),
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-disposition': 'inline; filename="film.webm"',
+      'x-content-type-options': 'nosniff',
+      etag: `"${sha256}"`,
+    });
+    const [path = ''] = url.split('?');
+    for (const other of [path, `${path}?v=old`])
+      expect((await fetchMedia(other, {}, 'HEAD')).headers.get('cache-control')).toBe('public, no-cache');
+    const head = await fetchMedia(url, {}, 'HEAD');
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, String(film.length), '']);
+    expect((await fetchMedia(url, { 'if-none-match': `W/"${sha256}"` })).status).toBe(304);
+  });
+
+  it('serves ranges as RFC 9110 has them', async () => {
+    const url = await addressOf();
+    const etag = (await fetchMedia(url, {}, 'HEAD')).headers.get('etag') ?? '';
+    const part = await fetchMedia(url, { range: 'bytes=5-9', 'if-range': etag });
+    expect([part.status, part.headers.get('content-range'), Buffer.from(await part.arrayBuffer())]).toEqual([
+      206,
+      `bytes 5-9/${film.length}`,
+      film.subarray(5, 10),
+    ]);
+    const tail = await fetchMedia(url, { range: 'bytes=-3' });
+    expect([tail.status, Buffer.from(await tail.arrayBuffer())]).toEqual([206, film.subarray(-3)]);
+    const beyond = await fetchMedia(url, { range: `bytes=${film.length}-` });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${film.length}`]);
+    const changed = await fetchMedia(url, { range: 'bytes=5-9', 'if-range': '"other"' }, 'GET');
+    expect(changed.status).toBe(200);
+    await changed.body?.cancel();
+    const unit = await fetchMedia(url, { range: 'pages=1-2' });
+    expect(unit.status).toBe(200);
+    await unit.body?.cancel();
+  });
+
+  it('answers 404 to every path that is no stored file, never lists, and has no other method', async () => {
+    const [path = ''] = (await addressOf()).split('?');
+    const folderPath = path.slice(0, path.lastIndexOf('/'));
+    const wrong = [
+      '/media',
+      '/media/',
+      folderPath,
+      `${folderPath}/`,
+      `${path}x`,
+      `${folderPath}/..%2f..%2fx`,
+      path.replace(/.\.webm/, 'A.webm'),
+      `/media/a/b/c/d`,
+    ];
+    for (const other of wrong.filter((item) => item !== path)) {
+      const answer = await fetchMedia(other);
+      expect([other, answer.status, await answer.json()]).toEqual([other, 404, { detail: 'Not Found' }]);
+    }
+    expect((await fetchMedia(path, {}, 'POST')).status).toBe(405);
+    expect((await fetchMedia(path, {}, 'PUT')).status).toBe(405);
+  });
+
+  it('never serves audio', async () => {
+    writeFileSync(join(folder, 'talk.mp3'), 'speech');
+    const file = join(folder, 'audio.json');
+    writeFileSync(file, JSON.stringify({ conversations: [{ key: 'speech', audio: 'talk.mp3' }] }));
+    expect((await world.cli('workspace', 'apply', file)).code).toBe(0);
+    const [row] = await world.sql<{ object_key: string }>(`select object_key from media.blobs where kind = 'audio'`);
+    expect(row?.object_key).toMatch(/^audio\//);
+    expect((await fetchMedia(`/media/${row?.object_key}`)).status).toBe(404);
+  });
+
+  it('forgets the recording with its conversation', async () => {
+    const id = await record('gone', { full: 'gone.mp4' }, { 'gone.mp4': 'gone' });
+    const { url } = (await video(id)).json as { url: string };
+    expect((await fetchMedia(url)).status).toBe(200);
+    await world.sql(`update media.blobs set retired_at = now() where conversation_id = ${id}`);
+    expect([(await video(id)).status, (await fetchMedia(url)).status]).toEqual([404, 404]);
+  });
+});

@@ -1,0 +1,264 @@
+/**
+ * A running platform as its clients see it: HTTP, the admin CLI, and nothing else. One world per test file, with its own
+ * database, subjects and bucket.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestEnvironment, startPlatform, waitFor } from '#libs/testing';
+import type { TestEnvironment } from '#libs/testing';
+import { createClient } from '../../clients/typescript/index.ts';
+import type { Client, FindActiveConversationsReply } from '../../clients/typescript/index.ts';
+import { createRecorder } from './contract/recorder.ts';
+import type { Recorder } from './contract/recorder.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Body as JSON; undefined when it is none. */
+  json: any;
+}
+
+export interface Call {
+  token?: string | null;
+  json?: unknown;
+  /** Raw body instead of `json`. */
+  body?: string | Uint8Array<ArrayBuffer> | FormData;
+  headers?: Record<string, string>;
+}
+
+export interface Applied {
+  created: number;
+  updated: number;
+  unchanged: number;
+  ids: Record<string, Record<string, number>>;
+}
+
+export interface World {
+  baseUrl: string;
+  /** The shared token; the default credential of `call`. `token: null` sends none. */
+  sharedToken: string;
+  loginSecret: string;
+  /** A raw request, malformed ones included. The answer is judged by the served document. */
+  call(method: string, path: string, call?: Call): Promise<Answer>;
+  /** The typed client with the shared token; its answers are judged likewise. */
+  client: Client;
+  recorder: Recorder;
+  /** One SQL statement in the database of the world: for what no client can bring about, such as the end of a session. */
+  sql: TestEnvironment['sql'];
+  cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  apply(document: Record<string, unknown>): Promise<Applied>;
+  login(email: string, password: string): Promise<string>;
+  /** Tables whose rows, as text, contain `text`. */
+  findInDatabase(text: string): Promise<string[]>;
+  /** Everything that the services have logged. */
+  readLogs(): Promise<string>;
+  platform: Awaited<ReturnType<typeof startPlatform>>;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** False: nothing of this world becomes an example of the documents. */
+  examples?: boolean;
+  /** Services to run; default all. */
+  services?: readonly string[];
+  /** Processes of each service; default 1. */
+  replicas?: number;
+}
+
+export async function startWorld(url: string, settings: Record<string, string> = {}, options: WorldOptions = {}): Promise<World> {
+  const env = await createTestEnvironment(url);
+  try {
+    return await startInside(env, settings, options);
+  } catch (error) {
+    await env.stop(); // else its connections keep the run from ending
+    throw error;
+  }
+}
+
+async function startInside(env: TestEnvironment, settings: Record<string, string>, options: WorldOptions): Promise<World> {
+  const sharedToken = `shared-${randomBytes(9).toString('base64url')}`;
+  const loginSecret = `gate-${randomBytes(9).toString('base64url')}`;
+  const platform = await startPlatform(env, {
+    processes: true,
+    ...(options.services === undefined ? {} : { services: options.services }),
+    ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
+    overrides: {
+      API_TOKEN: sharedToken,
+      API_LOGIN_SECRET: loginSecret,
+      CORS_ALLOWED_ORIGINS: 'https://app.example.org',
+      LOG_LEVEL: 'info',
+      ...settings,
+    },
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'world-'));
+  const recorder = await createRecorder(platform.baseUrl, { examples: options.examples ?? true });
+  const client = createClient({ baseUrl: platform.baseUrl, token: sharedToken, loginKey: loginSecret, fetch: recorder.fetch });
+
+  async function call(method: string, path: string, { token = sharedToken, json, body, headers = {} }: Call = {}): Promise<Answer> {
+    const response = await fetch(`${platform.baseUrl}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
+    });
+    const text = await response.text();
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      parsed = undefined;
+    }
+    const request = json === undefined ? {} : { request: json };
+    recorder.observe({ method, path, ...request, status: response.status, headers: response.headers, text });
+    return { status: response.status, headers: response.headers, text, json: parsed };
+  }
+
+  async function apply(document: Record<string, unknown>): Promise<Applied> {
+    const file = join(folder, `${randomBytes(6).toString('hex')}.json`);
+    await writeFile(file, JSON.stringify(document));
+    const result = await platform.cli('workspace', 'apply', file, '--json');
+    if (result.code !== 0) throw new Error(`workspace apply failed:\n${result.stdout}\n${result.stderr}`);
+    return JSON.parse(result.stdout) as Applied;
+  }
+
+  async function login(email: string, password: string): Promise<string> {
+    const answer = await call('POST', '/api/v1/auth/login', {
+      token: null,
+      headers: { 'x-svc-api-key': loginSecret },
+      json: { email, password },
+    });
+    if (answer.status !== 200) throw new Error(`login of ${email}: ${answer.status} ${answer.text}`);
+    return (answer.json as { token: string }).token;
+  }
+
+  async function findInDatabase(text: string): Promise<string[]> {
+    const tables = await env.sql<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema') order by 1`,
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await env.sql(`select 1 from ${name} t where position($1 in t::text) > 0 limit 1`, [text]);
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  }
+
+  async function readLogs(): Promise<string> {
+    const logs = join(import.meta.dirname, '..', '..', '.data', 'test-logs', env.id);
+    const files = await readdir(logs);
+    return (await Promise.all(files.map((file) => readFile(join(logs, file), 'utf8')))).join('\n');
+  }
+
+  return {
+    baseUrl: platform.baseUrl,
+    sharedToken,
+    loginSecret,
+    call,
+    client,
+    recorder,
+    sql: env.sql,
+    cli: (...args) => platform.cli(...args),
+    apply,
+    login,
+    findInDatabase,
+    readLogs,
+    platform,
+    async stop() {
+      recorder.keep(env.id);
+      await platform.stop();
+      await env.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Repeats `check` until it throws no more. */
+export async function eventually(check: () => Promise<void>, timeoutMs = 20_000): Promise<void> {
+  await waitFor(
+    async () => {
+      await check();
+      return true;
+    },
+    { timeoutMs, intervalMs: 50 },
+  );
+}
+
+/** A workspace with one event that owns one journey, two people and three accounts, every name made unique by `tag`. */
+export function demoWorkspace(
+  tag: string,
+  steps: unknown[] = [
+    { slug: 'first', title: 'First' },
+    { slug: 'second', title: 'Second' },
+    { slug: 'third', title: 'Third' },
+  ],
+) {
+  return {
+    classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+    journeys: [
+      {
+        slug: `journey-${tag}`,
+        name: `Journey ${tag}`,
+        description: 'A test journey',
+        svc_app: 'coherence',
+        object_kind: 'holon',
+        applies_to: 'event',
+        is_conversation: true,
+        texts: { welcome: 'Hello', enter: 'Enter', post: 'Post', goodbyeURL: 'https://example.org/bye' },
+        questions: [{ text: 'What matters now?' }, { text: 'What next?' }],
+        steps,
+      },
+    ],
+    people: [
+      { key: `ada-${tag}`, name: 'Ada', contact: { email: `ada-${tag}@example.org` } },
+      { key: `ben-${tag}`, name: 'Ben', contact: { email: `ben-${tag}@example.org` } },
+    ],
+    accounts: [
+      { email: `ada-${tag}@example.org`, person: `ada-${tag}`, password: `pw-ada-${tag}`, groups: ['coherence_users'] },
+      { email: `ben-${tag}@example.org`, person: `ben-${tag}`, password: `pw-ben-${tag}` },
+      { email: `root-${tag}@example.org`, person: `ben-${tag}`, password: `pw-root-${tag}`, superuser: true },
+    ],
+    holons: [{ slug: `event-${tag}`, name: `Event ${tag}`, class: 'event', parent: null, journeys: [`journey-${tag}`] }],
+  };
+}
+
+/** Ids of a demo workspace after it was applied. */
+export interface Demo {
+  tag: string;
+  ada: number;
+  ben: number;
+  event: number;
+  journey: string;
+}
+
+export async function applyDemo(world: World, tag: string, steps?: unknown[]): Promise<Demo> {
+  const { ids } = await world.apply(demoWorkspace(tag, steps));
+  return {
+    tag,
+    ada: ids['people']?.[`ada-${tag}`] ?? 0,
+    ben: ids['people']?.[`ben-${tag}`] ?? 0,
+    event: ids['holons']?.[`event-${tag}`] ?? 0,
+    journey: `journey-${tag}`,
+  };
+}
+
+export type ConversationOut = FindActiveConversationsReply['body'][number];
+
+/** A fresh unscheduled conversation of the demo's Ada at `time`. */
+export async function createConversation(
+  world: World,
+  demo: Demo,
+  time = '2026-05-01T10:00:00Z',
+  person = demo.ada,
+): Promise<ConversationOut> {
+  const { body } = await world.client.findActiveConversations({ query: { person_id: person, journey: demo.journey, time } });
+  const [conversation] = body;
+  if (conversation === undefined) throw new Error('find or create returned no conversation');
+  return conversation;
+}

@@ -1,0 +1,146 @@
+/** Rendering the chart with the real helm, and reading what comes out. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { helmTool, kubeconformTool, provideGoTool } from '../../tools/servers/go-tool.ts';
+
+export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
+const schemaDir = join(import.meta.dirname, 'schemas');
+/** Value files of whole installations, by name, e.g. `minimal`. */
+export const valueFiles = readdirSync(join(chartDir, 'ci'))
+  .map((file) => file.replace(/-values\.yaml$/, ''))
+  .toSorted();
+
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; labels?: Record<string, string>; annotations?: Record<string, string> };
+  spec?: Record<string, unknown>;
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+}
+
+export interface Container {
+  name: string;
+  image: string;
+  command?: string[];
+  args?: string[];
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string; optional?: boolean } } }[];
+  securityContext?: Record<string, unknown>;
+  volumeMounts?: { name: string; mountPath: string }[];
+  lifecycle?: unknown;
+  livenessProbe?: { httpGet: { path: string } };
+  readinessProbe?: { httpGet: { path: string } };
+  startupProbe?: { httpGet: { path: string } };
+}
+
+export interface PodSpec {
+  containers: Container[];
+  initContainers?: Container[];
+  securityContext?: Record<string, unknown>;
+  automountServiceAccountToken?: boolean;
+  serviceAccountName?: string;
+  volumes?: Record<string, unknown>[];
+  terminationGracePeriodSeconds?: number;
+  hostNetwork?: boolean;
+}
+
+/** Takes a few minutes when the tools have to be built first. */
+export const provideChartToolsTimeoutMs = 900_000;
+
+let programs: { helm: string; kubeconform: string } | undefined;
+
+export async function provideChartTools(): Promise<void> {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  programs = { helm: await provideGoTool(helmTool, say), kubeconform: await provideGoTool(kubeconformTool, say) };
+}
+
+function run(program: string, args: readonly string[], input?: string): { status: number; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', input, maxBuffer: 64 * 1024 * 1024 });
+  return { status: status ?? 1, stdout, stderr };
+}
+
+export function helm(args: readonly string[], input?: string): { status: number; stdout: string; stderr: string } {
+  if (programs === undefined) throw new Error('call provideChartTools first');
+  return run(programs.helm, args, input);
+}
+
+export interface RenderOptions {
+  /** Name of a file in `ci`; default none. */
+  file?: string;
+  /** Values over it. */
+  values?: Record<string, unknown>;
+  args?: readonly string[];
+}
+
+/** What helm says, rendered or refused. */
+export function tryRender({ file, values, args = [] }: RenderOptions): { status: number; stdout: string; stderr: string } {
+  const files = file === undefined ? [] : ['-f', join(chartDir, 'ci', `${file}-values.yaml`)];
+  return helm(['template', 'demo', chartDir, '--namespace', 'apps', ...files, '-f', '-', ...args], JSON.stringify(values ?? {}));
+}
+
+/** @throws Error with what helm said. */
+export function renderText(options: RenderOptions): string {
+  const { status, stdout, stderr } = tryRender(options);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+export function render(options: RenderOptions): KubernetesObject[] {
+  return parseAllDocuments(renderText(options))
+    .map((document) => document.toJSON() as KubernetesObject | null)
+    .filter((object) => object !== null);
+}
+
+/** @returns what kubeconform says about every object that it does not accept; empty when it accepts all. */
+export function findInvalid(text: string): string {
+  if (programs === undefined) throw new Error('call provideChartTools first');
+  const location = join(schemaDir, '{{ .ResourceKind }}{{ .KindSuffix }}.json');
+  const { status, stdout, stderr } = run(programs.kubeconform, ['-strict', '-schema-location', location, '-'], text);
+  return status === 0 ? '' : `${stdout}${stderr}`;
+}
+
+export function byKind(objects: readonly KubernetesObject[], ...kinds: string[]): KubernetesObject[] {
+  return objects.filter(({ kind }) => kinds.includes(kind));
+}
+
+export function findObject(objects: readonly KubernetesObject[], kind: string, name: string): KubernetesObject {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name === name);
+  if (found === undefined) throw new Error(`${kind} ${name} is not rendered`);
+  return found;
+}
+
+/** Every pod that the objects would make, with the name of its owner. */
+export function listPods(objects: readonly KubernetesObject[]): { owner: string; spec: PodSpec }[] {
+  return objects.flatMap(({ kind, metadata, spec }) => {
+    if (kind === 'Pod') return [{ owner: `Pod ${metadata.name}`, spec: spec as unknown as PodSpec }];
+    const template = spec?.['template'] as { spec: PodSpec } | undefined;
+    return template === undefined ? [] : [{ owner: `${kind} ${metadata.name}`, spec: template.spec }];
+  });
+}
+
+export function containersOf({ containers, initContainers = [] }: PodSpec): Container[] {
+  return [...initContainers, ...containers];
+}
+
+export function podTemplateOf(object: KubernetesObject): { metadata: { annotations: Record<string, string> }; spec: PodSpec } {
+  const template = object.spec?.['template'];
+  if (template === undefined) throw new Error(`${object.kind} ${object.metadata.name} has no pods`);
+  return template as ReturnType<typeof podTemplateOf>;
+}
+
+/** The workload of a component and its pod. */
+export function workload(
+  objects: readonly KubernetesObject[],
+  component: string,
+): { object: KubernetesObject; pod: PodSpec; container: Container } {
+  const object = objects.find(
+    ({ kind, metadata }) => ['Deployment', 'StatefulSet'].includes(kind) && metadata.labels?.['app.kubernetes.io/component'] === component,
+  );
+  if (object === undefined) throw new Error(`no workload of ${component}`);
+  const pod = podTemplateOf(object).spec;
+  const container = pod.containers[0];
+  if (container === undefined) throw new Error(`${component} has no container`);
+  return { object, pod, container };
+}

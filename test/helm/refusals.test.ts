@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { byKind, chartDir, provideChartTools, provideChartToolsTimeoutMs, render, tryRender, valueFiles, workload } from './chart.ts';
+
+beforeAll(provideChartTools, provideChartToolsTimeoutMs);
+
+describe('wrong values are refused with a readable message (design/operations.md, values)', () => {
+  it.each([
+    ['a key that does not exist', { replica: 3 }, /additional properties 'replica' not allowed/],
+    ['a misspelt setting', { settings: { LOGLEVEL: 'debug' } }, /at '\/settings'.*'LOGLEVEL' not allowed/],
+    ['a secret among the settings', { settings: { API_TOKEN: 'x' } }, /at '\/settings'.*'API_TOKEN' not allowed/],
+    [
+      'a setting of another component',
+      { components: { transcripts: { env: { S3_BUCKET: 'x' } } } },
+      /at '\/components\/transcripts\/env'.*'S3_BUCKET' not allowed/,
+    ],
+    ['an unknown component', { components: { worker: {} } }, /at '\/components'.*'worker' not allowed/],
+    ['a number as text', { defaults: { replicas: 'two' } }, /at '\/defaults\/replicas'.*got string, want integer/],
+    ['an unknown mode of migrations', { migrations: { mode: 'later' } }, /at '\/migrations\/mode'.*'hook', 'job', 'initContainer', 'none'/],
+    ['an unknown profile', { profiles: 'production' }, /at '\/profiles'.*'evaluation'/],
+    ['a digest that is none', { image: { digest: 'latest' } }, /at '\/image\/digest'/],
+    ['both ways to scale', { defaults: { autoscaling: { type: 'both' } } }, /at '\/defaults\/autoscaling\/type'/],
+    [
+      'keda without the address of NATS',
+      { components: { media: { autoscaling: { type: 'keda' } } } },
+      /components\.media\.autoscaling\.natsMonitoringEndpoint is missing/,
+    ],
+    [
+      'keda for a component without jobs',
+      { components: { gateway: { autoscaling: { type: 'keda', natsMonitoringEndpoint: 'nats:8222' } } } },
+      /components\.gateway has no job queue to scale by/,
+    ],
+    [
+      'too little time to stop',
+      { components: { media: { terminationGracePeriodSeconds: 20 } } },
+      /components\.media\.terminationGracePeriodSeconds must be at least drainSeconds \+ 26/,
+    ],
+    ['an ingress without hosts', { ingress: { enabled: true } }, /ingress\.hosts is empty/],
+    ['a route without a parent', { httpRoute: { enabled: true } }, /httpRoute\.parentRefs is empty/],
+    [
+      'two sources of the workspace',
+      { workspace: { file: 'people: []', existingConfigMap: 'x' } },
+      /workspace\.file and workspace\.existingConfigMap exclude each other/,
+    ],
+  ])('%s', (_what, values, message) => {
+    const { status, stderr } = tryRender({ file: 'minimal', values });
+    expect(status).not.toBe(0);
+    expect(stderr.replaceAll('\n', ' ')).toMatch(message);
+  });
+
+  it('tells everything that is missing at once', () => {
+    const { stderr } = tryRender({});
+    for (const name of ['API_TOKEN', 'DATABASE_URL_ADMIN', 'DATABASE_URL_MEDIA', 'NATS_URL_GATEWAY', 'S3_SECRET_ACCESS_KEY'])
+      expect(stderr).toContain(name);
+    expect(stderr).toContain('settings.S3_ENDPOINT is missing; media needs it');
+    expect(stderr).toContain('profiles=evaluation for a trial');
+  });
+
+  it('leaves objects of Kubernetes open', () => {
+    const values = { defaults: { affinity: { nodeAffinity: { anything: true } }, tolerations: [{ key: 'x', operator: 'Exists' }] } };
+    expect(tryRender({ file: 'minimal', values }).status).toBe(0);
+  });
+});
+
+describe('an upgrade (design/operations.md, availability)', () => {
+  /** What Kubernetes does not let an upgrade change, by object. */
+  const listImmutable = (file: string): Record<string, unknown> =>
+    Object.fromEntries(
+      byKind(render({ file }), 'Deployment', 'StatefulSet', 'Service', 'PodDisruptionBudget').map(({ kind, metadata, spec = {} }) => [
+        `${kind}/${metadata.name}`,
+        {
+          selector: spec['selector'],
+          ...(kind === 'StatefulSet' ? { serviceName: spec['serviceName'], volumeClaimTemplates: spec['volumeClaimTemplates'] } : {}),
+        },
+      ]),
+    );
+
+  it.each(valueFiles)('from the previous release keeps selectors and immutable fields: ci/%s-values.yaml', (file) => {
+    const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'previous-release.json'), 'utf8')) as Record<
+      string,
+      Record<string, unknown>
+    >;
+    const before = recorded[file];
+    expect(before).toBeDefined();
+    expect(listImmutable(file)).toMatchObject(before ?? {});
+  });
+
+  it('is told what to do in UPGRADING.md for the version of the chart', () => {
+    const version = /^version: (.*)$/m.exec(readFileSync(join(chartDir, 'Chart.yaml'), 'utf8'))?.[1] ?? '';
+    expect(readFileSync(join(chartDir, 'UPGRADING.md'), 'utf8')).toContain(`| ${version} |`);
+  });
+
+  it('does not touch the labels that pods are selected by when the version changes', () => {
+    const { object } = workload(render({ file: 'minimal', args: ['--set', 'image.tag=9.9.9', '--set', 'global.labels.team=x'] }), 'agents');
+    expect(object.spec?.['selector']).toEqual(workload(render({ file: 'minimal' }), 'agents').object.spec?.['selector']);
+  });
+});

@@ -1,0 +1,289 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  byKind,
+  chartDir,
+  containersOf,
+  findInvalid,
+  findObject,
+  helm,
+  listPods,
+  provideChartTools,
+  provideChartToolsTimeoutMs,
+  render,
+  renderText,
+  valueFiles,
+  workload,
+} from './chart.ts';
+import { join } from 'node:path';
+
+beforeAll(provideChartTools, provideChartToolsTimeoutMs);
+
+const components = ['agents', 'conversations', 'directory', 'gateway', 'media', 'transcripts'];
+
+describe.each(valueFiles)('the chart with ci/%s-values.yaml (design/operations.md, Helm chart)', (file) => {
+  it('passes helm lint', () => {
+    const { status, stdout } = helm(['lint', '--strict', chartDir, '-f', join(chartDir, 'ci', `${file}-values.yaml`)]);
+    expect({ status, stdout }).toMatchObject({ status: 0 });
+  });
+
+  it('renders only objects that Kubernetes accepts', () => {
+    expect(findInvalid(renderText({ file }))).toBe('');
+  });
+
+  it('renders the same twice: nothing is generated', () => {
+    expect(renderText({ file })).toBe(renderText({ file }));
+  });
+
+  it('passes Pod Security "restricted" in every pod', () => {
+    const allowedVolumes = new Set([
+      'configMap',
+      'csi',
+      'downwardAPI',
+      'emptyDir',
+      'ephemeral',
+      'persistentVolumeClaim',
+      'projected',
+      'secret',
+    ]);
+    const pods = listPods(render({ file }));
+    expect(pods.length).toBeGreaterThanOrEqual(components.length);
+    for (const { owner, spec } of pods) {
+      expect({ owner, context: spec.securityContext }).toMatchObject({
+        context: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect({ owner, token: spec.automountServiceAccountToken }).toEqual({ owner, token: false });
+      expect(spec.hostNetwork).toBeUndefined();
+      for (const volume of spec.volumes ?? []) {
+        expect({ owner, kinds: Object.keys(volume).filter((key) => key !== 'name' && !allowedVolumes.has(key)) }).toEqual({
+          owner,
+          kinds: [],
+        });
+      }
+      for (const { name, securityContext } of containersOf(spec)) {
+        expect({ owner, name, securityContext }).toMatchObject({
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+        });
+      }
+    }
+  });
+
+  it('gives the pods of the platform no fixed uid and a read-only root', () => {
+    for (const component of components) {
+      const { pod, container } = workload(render({ file }), component);
+      expect(pod.securityContext).not.toHaveProperty('runAsUser');
+      // Only who keeps webhooks on volumes says whose they are.
+      expect(pod.securityContext?.['fsGroup']).toBe(file === 'high-availability' ? 1_000 : undefined);
+      expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+      expect(container.volumeMounts).toEqual(expect.arrayContaining([{ name: 'tmp', mountPath: '/tmp' }]));
+    }
+  });
+
+  it('names and labels everything by the release, and selects by labels that never change', () => {
+    const objects = render({ file });
+    const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { kind, metadata } of objects) {
+      expect({ kind, labels: metadata.labels }).toMatchObject({
+        labels: { 'app.kubernetes.io/instance': 'demo', 'app.kubernetes.io/part-of': 'coherence' },
+      });
+    }
+    for (const component of components) {
+      const selector = workload(objects, component).object.spec?.['selector'] as { matchLabels: Record<string, string> };
+      expect(Object.keys(selector.matchLabels).toSorted()).toEqual([
+        'app.kubernetes.io/component',
+        'app.kubernetes.io/instance',
+        'app.kubernetes.io/name',
+      ]);
+    }
+  });
+
+  it('asks liveness of the process, readiness of what it needs, and lets pods drain before they are killed', () => {
+    for (const component of components) {
+      const { pod, container } = workload(render({ file }), component);
+      expect(container).toMatchObject({
+        livenessProbe: { httpGet: { path: '/livez' } },
+        readinessProbe: { httpGet: { path: '/readyz' } },
+        startupProbe: { httpGet: { path: '/startupz' } },
+        lifecycle: { preStop: { sleep: { seconds: 8 } } },
+      });
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(8 + 26);
+    }
+  });
+});
+
+describe('replicas and scaling (design/operations.md, availability)', () => {
+  const base = { file: 'minimal' };
+
+  it('replaces pods without ever having fewer, and keeps a budget when there is more than one', () => {
+    const objects = render(base);
+    for (const component of components) {
+      const { object } = workload(objects, component);
+      expect(object.spec).toMatchObject({ replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } });
+    }
+    expect(byKind(objects, 'PodDisruptionBudget')).toHaveLength(components.length);
+    const single = render({ ...base, values: { defaults: { replicas: 1 } } });
+    expect(byKind(single, 'PodDisruptionBudget')).toEqual([]);
+  });
+
+  it.each(['hpa', 'keda'])('leaves the number of pods to %s, and never uses both', (type) => {
+    const autoscaling = { type, natsMonitoringEndpoint: 'nats:8222' };
+    const objects = render({ ...base, values: { components: { transcripts: { autoscaling } } } });
+    expect(workload(objects, 'transcripts').object.spec).not.toHaveProperty('replicas');
+    expect(workload(objects, 'media').object.spec).toHaveProperty('replicas');
+    expect(byKind(objects, 'HorizontalPodAutoscaler')).toHaveLength(type === 'hpa' ? 1 : 0);
+    expect(byKind(objects, 'ScaledObject')).toHaveLength(type === 'keda' ? 1 : 0);
+  });
+
+  it('scales job workers by every queue that they work, under the prefix of the installation', () => {
+    const autoscaling = { type: 'keda', natsMonitoringEndpoint: 'nats:8222' };
+    const objects = render({
+      ...base,
+      values: { settings: { NATS_SUBJECT_PREFIX: 'blue' }, components: { transcripts: { autoscaling } } },
+    });
+    const [scaled] = byKind(objects, 'ScaledObject');
+    expect(scaled?.spec?.['triggers']).toEqual(
+      expect.arrayContaining([
+        {
+          type: 'nats-jetstream',
+          metadata: expect.objectContaining({ stream: 'blue_JOBS', consumer: 'transcripts_transcript-import', account: '$G' }),
+        },
+      ]),
+    );
+  });
+
+  it('spreads over zones and nodes', () => {
+    const constraints = (workload(render({ file: 'high-availability' }), 'agents').pod as unknown as Record<string, unknown[]>)[
+      'topologySpreadConstraints'
+    ];
+    expect(constraints).toEqual([
+      expect.objectContaining({ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'DoNotSchedule' }),
+      expect.objectContaining({ topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'DoNotSchedule' }),
+    ]);
+  });
+
+  it('keeps webhooks on a volume for each gateway when asked', () => {
+    const { object, container } = workload(render({ file: 'high-availability' }), 'gateway');
+    expect(object.kind).toBe('StatefulSet');
+    expect(object.spec).toMatchObject({
+      serviceName: 'demo-coherence-gateway',
+      volumeClaimTemplates: [
+        { metadata: { name: 'spool' }, spec: { storageClassName: 'fast', resources: { requests: { storage: '5Gi' } } } },
+      ],
+    });
+    expect(container.volumeMounts).toContainEqual({ name: 'spool', mountPath: '/var/spool/coherence' });
+  });
+});
+
+describe('migrations and streams (design/operations.md, migrations, streams)', () => {
+  it('run as a hook before pods are replaced, with a copy of the secret of their own, one attempt at a time', () => {
+    const objects = render({ file: 'evaluation' });
+    const job = findObject(objects, 'Job', 'demo-coherence-setup');
+    const copy = findObject(objects, 'Secret', 'demo-coherence-setup');
+    const hook = { 'helm.sh/hook': 'post-install,pre-upgrade' };
+    expect(job.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation' });
+    // The administrator's addresses do not outlive the work, and what stays of it goes by itself: helm uninstall removes no hook.
+    expect(copy.metadata.annotations).toMatchObject({ ...hook, 'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded' });
+    expect(findObject(objects, 'Job', 'demo-coherence-workspace').spec).toMatchObject({ ttlSecondsAfterFinished: 3600 });
+    expect(Number(copy.metadata.annotations?.['helm.sh/hook-weight'])).toBeLessThan(
+      Number(job.metadata.annotations?.['helm.sh/hook-weight']),
+    );
+    expect(job.spec).toMatchObject({ activeDeadlineSeconds: 600, backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
+    const [{ spec } = { spec: undefined }] = listPods([job]);
+    expect(spec?.initContainers?.[0]).toMatchObject({ name: 'migrate', command: ['node', 'tools/migrate.ts'] });
+    expect(spec?.containers[0]).toMatchObject({ name: 'streams', command: ['node', 'tools/streams.ts'] });
+    const names = containersOf(spec ?? { containers: [] }).flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef));
+    for (const reference of names.filter((name) => name !== undefined)) {
+      expect(reference.name).toBe('demo-coherence-setup');
+      expect(copy.stringData).toHaveProperty(reference.key);
+    }
+    expect(spec?.serviceAccountName).toBeUndefined(); // the release's account does not exist yet
+  });
+
+  it('run as a job of each revision, in every pod, or not at all', () => {
+    const of = (mode: string) => render({ file: 'minimal', values: { migrations: { mode } } });
+    expect(findObject(of('job'), 'Job', 'demo-coherence-setup-1').metadata.annotations).toBeUndefined();
+    const { pod } = workload(of('initContainer'), 'media');
+    expect(pod.initContainers?.map(({ name }) => name)).toEqual(['migrate', 'streams']);
+    expect(byKind(of('initContainer'), 'Job')).toEqual([]);
+    expect(byKind(of('none'), 'Job')).toEqual([]);
+  });
+});
+
+describe('scratch folders (design/operations.md, security: read-only root)', () => {
+  it.each([
+    ['media', 'MEDIA_SCRATCH_DIR', '10Gi'],
+    ['transcripts', 'TRANSCRIPTION_SCRATCH_DIR', '2Gi'],
+  ])('%s works on its own volume of a bounded size', (component, variable, sizeLimit) => {
+    const { container, pod } = workload(render({ file: 'minimal' }), component);
+    const mount = container.volumeMounts?.find(({ name }) => name === 'scratch');
+    expect(container.env).toContainEqual({ name: variable, value: mount?.mountPath });
+    expect(pod.volumes).toContainEqual({ name: 'scratch', emptyDir: { sizeLimit } });
+  });
+});
+
+describe('the toolbox', () => {
+  it('is there when asked for, and speaks as the administrator of NATS, which no service does', () => {
+    expect(byKind(render({ file: 'minimal' }), 'Deployment').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-toolbox');
+    const objects = render({ file: 'minimal', values: { toolbox: { enabled: true, extraEnv: [{ name: 'S3_BUCKET', value: 'b' }] } } });
+    const { container, pod } = workload(objects, 'toolbox');
+    const env = Object.fromEntries(
+      (container.env ?? []).map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef?.key]),
+    );
+    expect(env).toEqual({
+      NATS_URL: 'NATS_URL_ADMIN',
+      NATS_SUBJECT_PREFIX: '',
+      MEDIA_URL: 'http://demo-coherence-media:8081',
+      S3_BUCKET: 'b',
+    });
+    expect({ token: pod.automountServiceAccountToken, context: pod.securityContext }).toMatchObject({
+      token: false,
+      context: { runAsNonRoot: true },
+    });
+    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+    for (const component of components) {
+      const names = (workload(objects, component).container.env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
+      expect(names).not.toContain('NATS_URL_ADMIN');
+    }
+  });
+});
+
+describe('edges (design/operations.md, edges)', () => {
+  it('let in bodies as large as the largest upload, and send /media straight to the media service', () => {
+    const [ingress] = byKind(render({ file: 'external-services' }), 'Ingress');
+    expect(Number(ingress?.metadata.annotations?.['nginx.ingress.kubernetes.io/proxy-body-size'])).toBe(524_288_000 + 1_048_576);
+    const rules = ingress?.spec?.['rules'] as { http: { paths: { path: string; backend: { service: { name: string } } }[] } }[];
+    expect(rules[0]?.http.paths.map(({ path, backend }) => [path, backend.service.name])).toEqual([
+      ['/media/', 'demo-coherence-media'],
+      ['/', 'demo-coherence-gateway'],
+    ]);
+  });
+
+  it('route through a Gateway', () => {
+    const [routeObject] = byKind(render({ file: 'high-availability' }), 'HTTPRoute');
+    expect(routeObject?.spec).toMatchObject({
+      parentRefs: [{ name: 'public', namespace: 'gateways' }],
+      hostnames: ['coherence.example.org'],
+      rules: [
+        { matches: [{ path: { value: '/media' } }], backendRefs: [{ name: 'demo-coherence-media', port: 8081 }] },
+        { matches: [{ path: { value: '/' } }], backendRefs: [{ name: 'demo-coherence-gateway', port: 80 }] },
+      ],
+    });
+  });
+
+  it('close everything else: each component has a policy of its own, in and out by need', () => {
+    const policies = byKind(render({ file: 'external-services' }), 'NetworkPolicy');
+    expect(policies.map(({ metadata }) => metadata.name)).toEqual(components.map((name) => `demo-coherence-${name}`));
+    const portsOut = (component: string): unknown[] => {
+      const policy = findObject(policies, 'NetworkPolicy', `demo-coherence-${component}`);
+      const rules = (policy.spec?.['egress'] ?? []) as { ports: { port: unknown }[] }[];
+      return rules.flatMap(({ ports }) => ports.map(({ port }) => port));
+    };
+    expect(portsOut('directory')).toEqual(expect.arrayContaining([53, 4222, 5432]));
+    expect(portsOut('directory')).not.toContain(443);
+    expect(portsOut('gateway')).not.toContain(5432);
+    expect(portsOut('media')).toContain(9000);
+    expect(portsOut('agents')).toContain(443);
+    const media = findObject(policies, 'NetworkPolicy', 'demo-coherence-media').spec?.['ingress'] as { from?: unknown[] }[];
+    expect(media[1]?.from).toHaveLength(5); // gateway, toolbox, transcripts, workspace job, the ingress controller of the values
+  });
+});

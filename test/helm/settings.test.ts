@@ -1,0 +1,222 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '#libs/config';
+import { readPlatformFacts } from '../../tools/generate/chart.ts';
+import { natsServerTool, provideGoTool } from '../../tools/servers/go-tool.ts';
+import { readServiceSettings } from '../../tools/generate/service-settings.ts';
+import {
+  byKind,
+  type Container,
+  containersOf,
+  findObject,
+  type KubernetesObject,
+  listPods,
+  podTemplateOf,
+  provideChartTools,
+  provideChartToolsTimeoutMs,
+  render,
+  renderText,
+  valueFiles,
+  workload,
+} from './chart.ts';
+
+const facts = await readPlatformFacts();
+const schemas = new Map((await readServiceSettings()).map((item) => [item.service, item]));
+const components = Object.entries(facts.components).map(([component, { service }]) => ({ component, service }));
+
+beforeAll(provideChartTools, provideChartToolsTimeoutMs);
+
+/** A value that the schema of the setting accepts and that is not its default. */
+function sampleOf(schema: Readonly<Record<string, unknown>>): string {
+  const choices = schema['anyOf'] as { const?: unknown }[] | undefined;
+  if (choices?.[0]?.const !== undefined) return String(choices.at(-1)?.const);
+  if (schema['type'] === 'boolean') return String(schema['default'] !== true);
+  if (schema['type'] === 'integer' || schema['type'] === 'number')
+    return String(typeof schema['minimum'] === 'number' ? schema['minimum'] : 7);
+  const pattern = typeof schema['pattern'] === 'string' ? new RegExp(schema['pattern']) : /^/;
+  const samples = [
+    'sample',
+    'https://sample.example.org',
+    'postgresql://sample:sample@sample/sample',
+    'nats://sample:sample@sample',
+    'UTC',
+    '1',
+  ];
+  const found = samples.find((sample) => pattern.test(sample));
+  if (found === undefined) throw new Error(`no sample fits ${String(schema['pattern'])}`);
+  return found;
+}
+
+const envOf = (container: Container): Record<string, NonNullable<Container['env']>[number]> =>
+  Object.fromEntries((container.env ?? []).map((variable) => [variable.name, variable]));
+
+/** The environment of a component as its process would see it: secrets filled in from the rendered Secret, or with samples. */
+function readEnvironment(objects: readonly KubernetesObject[], component: string, service: string): Record<string, string> {
+  const properties = schemas.get(service)?.properties ?? {};
+  const secrets = byKind(objects, 'Secret');
+  return Object.fromEntries(
+    Object.values(envOf(workload(objects, component).container))
+      .filter(({ name }) => name in properties)
+      .map(({ name, value, valueFrom }) => {
+        const reference = valueFrom?.secretKeyRef;
+        const secret = secrets.find(({ metadata }) => metadata.name === reference?.name);
+        const kept = reference === undefined ? undefined : secret?.stringData?.[reference.key];
+        return [name, value ?? kept ?? (secret === undefined ? sampleOf(properties[name] as Record<string, unknown>) : '')];
+      }),
+  );
+}
+
+describe.each(components)('environment of $component (design/operations.md; architecture §8)', ({ component, service }) => {
+  const { properties = {}, required = [] } = schemas.get(service) ?? {};
+
+  it.each(valueFiles)('is one that the service starts with: ci/%s-values.yaml', async (file) => {
+    const objects = render({ file });
+    const environment = readEnvironment(objects, component, service);
+    const known = new Set([...Object.keys(properties), 'NODE_EXTRA_CA_CERTS']);
+    expect(Object.keys(envOf(workload(objects, component).container)).filter((name) => !known.has(name))).toEqual([]);
+    expect(required.filter((name) => properties[name]?.default === undefined && environment[name] === undefined)).toEqual([]);
+    const module = (await import(pathToFileURL(join(import.meta.dirname, '..', '..', 'services', service, 'config.ts')).href)) as Record<
+      string,
+      unknown
+    >;
+    const schema = Object.values(module).find((value) => typeof value === 'object' && value !== null && 'properties' in value);
+    expect(() => loadConfig(schema as Parameters<typeof loadConfig>[0], environment)).not.toThrow();
+  });
+
+  it('can set every variable that the service knows', () => {
+    const plain = Object.keys(properties).filter((name) => properties[name]?.writeOnly !== true);
+    const env = Object.fromEntries(plain.map((name) => [name, sampleOf(properties[name] as Record<string, unknown>)]));
+    const { container } = workload(render({ file: 'minimal', values: { components: { [component]: { env } } } }), component);
+    const rendered = envOf(container);
+    expect(Object.fromEntries(plain.map((name) => [name, rendered[name]?.value]))).toEqual(env);
+    const secret = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
+    for (const name of secret) {
+      const own = ['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name;
+      expect(rendered[name]?.valueFrom?.secretKeyRef).toMatchObject({ name: 'coherence', key: own });
+    }
+  });
+
+  it('takes a setting of the whole installation where the service knows it, its own first', () => {
+    const values = { settings: { LOG_LEVEL: 'debug' }, components: { [component]: { env: { LOG_LEVEL: 'error' } } } };
+    const objects = render({ file: 'minimal', values });
+    for (const other of components) {
+      const level = envOf(workload(objects, other.component).container)['LOG_LEVEL'];
+      expect(level?.value).toBe(other.component === component ? 'error' : 'debug');
+    }
+  });
+
+  it('connects to PostgreSQL and NATS as itself alone', () => {
+    const text = JSON.stringify(envOf(workload(render({ file: 'minimal' }), component).container));
+    for (const other of components) {
+      if (other.component === component) continue;
+      expect(text).not.toContain(`_URL_${other.component.toUpperCase()}"`);
+    }
+    expect(text).not.toContain('_ADMIN');
+  });
+});
+
+describe('secrets (design/operations.md, secrets)', () => {
+  const secretNames = Object.entries(facts.components).flatMap(([component, { settings }]) =>
+    Object.entries(settings)
+      .filter(([, { secret }]) => secret)
+      .map(([name]) => (['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name)),
+  );
+  const values = Object.fromEntries(
+    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN'])].map((name) => [name, `s3cret-${name}`]),
+  );
+  const given = { secrets: { values }, settings: { S3_ENDPOINT: 'https://s3.example.org' }, workspace: { demo: true } };
+
+  it('stand in Secrets and nowhere else: no ConfigMap, argument, annotation or variable', () => {
+    const objects = render({ values: given });
+    const elsewhere = objects.filter(({ kind }) => kind !== 'Secret');
+    expect(JSON.stringify(elsewhere)).not.toContain('s3cret-');
+    const [release] = byKind(objects, 'Secret').filter(({ metadata }) => metadata.name === 'demo-coherence');
+    expect(release?.stringData).toEqual(values);
+  });
+
+  it('are never shown by helm install itself', () => {
+    expect(renderText({ values: given }).split('kind: Secret')[0]).not.toContain('s3cret-');
+  });
+
+  it('are read from a Secret of the platform team under its own keys, and then none is rendered', () => {
+    const objects = render({ file: 'external-services' });
+    expect(byKind(objects, 'Secret')).toEqual([]);
+    const { container } = workload(objects, 'gateway');
+    expect(envOf(container)['API_TOKEN']?.valueFrom?.secretKeyRef).toEqual({ name: 'coherence-external', key: 'api-token' });
+  });
+
+  it('may be absent where they only switch something on', () => {
+    const { container } = workload(render({ file: 'minimal' }), 'agents');
+    expect(envOf(container)['LLM_API_KEY']?.valueFrom?.secretKeyRef).toMatchObject({ optional: true });
+    expect(envOf(container)['DATABASE_URL']?.valueFrom?.secretKeyRef).not.toHaveProperty('optional');
+  });
+
+  it('roll the pods when they change', () => {
+    const sum = (overrides: Record<string, unknown>): unknown => {
+      const { object } = workload(render({ values: { ...given, ...overrides } }), 'media');
+      return podTemplateOf(object).metadata.annotations['checksum/secrets'];
+    };
+    const first = sum({});
+    expect(sum({})).toBe(first);
+    expect(sum({ secrets: { values: { ...values, API_TOKEN: 'other' } } })).not.toBe(first);
+    expect(sum({ secrets: { values, revision: '2' } })).not.toBe(first);
+  });
+});
+
+describe('the profile evaluation', () => {
+  it('brings PostgreSQL, NATS and an object store into the release, whose users are those of the contracts', () => {
+    const objects = render({ file: 'evaluation' });
+    expect(byKind(objects, 'StatefulSet').map(({ metadata }) => metadata.name)).toEqual([
+      'demo-coherence-minio',
+      'demo-coherence-nats',
+      'demo-coherence-postgresql',
+    ]);
+    const { stringData } = findObject(objects, 'Secret', 'demo-coherence-evaluation');
+    const users = JSON.parse(/authorization: (.*)/.exec(stringData?.['nats.conf'] ?? '')?.[1] ?? '') as {
+      users: { user: string; password: string }[];
+    };
+    expect(users.users.map(({ user }) => user)).toEqual([
+      'admin',
+      ...readdirSync(join(import.meta.dirname, '..', '..', 'services')).toSorted(),
+    ]);
+    expect(users.users.every(({ password }) => password === 'coherence-evaluation')).toBe(true);
+  });
+
+  it('configures NATS in a way that the server understands', async () => {
+    const { stringData } = findObject(render({ file: 'evaluation' }), 'Secret', 'demo-coherence-evaluation');
+    const dir = mkdtempSync(join(tmpdir(), 'coherence-nats-conf-'));
+    writeFileSync(join(dir, 'nats.conf'), stringData?.['nats.conf'] ?? '');
+    const program = await provideGoTool(natsServerTool, (line) => void process.stderr.write(`${line}\n`));
+    const { stderr } = spawnSync(program, ['-t', '--config', join(dir, 'nats.conf')], { encoding: 'utf8' });
+    rmSync(dir, { recursive: true });
+    expect(stderr).toContain('configuration file');
+    expect(stderr).toContain('is valid');
+  });
+
+  it('says in the notes what it is', () => {
+    const objects = render({ file: 'minimal' });
+    expect(byKind(objects, 'StatefulSet')).toEqual([]);
+    expect(JSON.stringify(listPods(objects).map(({ spec }) => containersOf(spec).map(({ image }) => image)))).not.toMatch(
+      /postgres|minio|nats:/,
+    );
+  });
+});
+
+describe('images', () => {
+  it('are all of one registry, and a digest wins over a tag', () => {
+    for (const { spec } of listPods(render({ file: 'external-services' }))) {
+      for (const { image } of containersOf(spec)) {
+        expect(image).toBe(
+          'registry.example.org/platform/coherence@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+        );
+      }
+    }
+    for (const { spec } of listPods(render({ file: 'evaluation', values: { global: { imageRegistry: 'mirror.example.org' } } }))) {
+      for (const { image } of containersOf(spec)) expect(image).toMatch(/^mirror\.example\.org\//);
+    }
+  });
+});

@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LlmFault, waitFor } from '#libs/testing';
+import { failureOf, type Place, startPlace } from './place.ts';
+
+describe('agents.chat.send (spec 02, POST /api/chat/{agent_slug}/message/; D33, D33a)', () => {
+  let place: Place;
+
+  beforeAll(async () => {
+    place = await startPlace(import.meta.url);
+    await place.apply([
+      { slug: 'guide', name: 'Guide', prompt: 'You are the guide.' },
+      { slug: 'other', name: 'Other', prompt: null },
+    ]);
+  });
+  afterAll(() => place.stop());
+  beforeEach(() => place.llm.answerWith(undefined));
+
+  describe('a turn', () => {
+    it('renders both messages and records them together', async () => {
+      place.llm.answerWith(() => '**Welcome**, 1 < 2.\n\n- a\n- b');
+      const reply = await place.say('*Hello* <b>you</b>');
+      expect(reply).toMatchObject({
+        human_html: '<i>Hello</i> &lt;b&gt;you&lt;/b&gt;',
+        agent_html: '<b>Welcome</b>, 1 &lt; 2.\n\n• a\n• b',
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$/),
+      });
+      const ids = await place.env.sql<{ id: number }>(`select id from agents.agents where slug = 'guide'`);
+      expect(reply.thread_key).toBe(`web:visitor:${reply.visitor_id}:agent:${ids[0]?.id}`);
+      expect((await place.recorded()).slice(-2)).toEqual(['*Hello* <b>you</b>', '**Welcome**, 1 < 2.\n\n- a\n- b']);
+    });
+
+    it('sends prompt, earlier turns and the message to the model', async () => {
+      const first = await place.say('My name is Ada');
+      const second = await place.say('What did I say before?', { visitor_id: first.visitor_id });
+      expect(second.thread_key).toBe(first.thread_key);
+      expect(second.agent_html).toContain('My name is Ada');
+      expect(place.llm.requests.at(-1)).toMatchObject({
+        model: 'scripted',
+        messages: [
+          { role: 'system', content: 'You are the guide.' },
+          { role: 'user', content: 'My name is Ada' },
+          { role: 'assistant', content: expect.any(String) },
+          { role: 'user', content: 'What did I say before?' },
+        ],
+      });
+    });
+
+    it('sends no system message for an agent without a prompt', async () => {
+      await place.say('Hello', { slug: 'other' });
+      expect(place.llm.requests.at(-1)?.messages.map((message) => message.role)).toEqual(['user']);
+    });
+  });
+
+  describe('checks in their order', () => {
+    it('answers 404 before 400, and 400 to a blank body', async () => {
+      expect((await failureOf(place.say(' ', { slug: 'nobody' }))).toBody()).toEqual({ code: 'not_found', message: 'Not Found' });
+      expect((await failureOf(place.say('x', { slug: 'gui\0de' }))).code).toBe('not_found');
+      for (const body of ['', ' ', '\n\t\u00a0']) expect((await failureOf(place.say(body))).code).toBe('bad_request');
+    });
+  });
+
+  describe('visitor_id', () => {
+    it('is made by the server, long and never the same', async () => {
+      const replies = await Promise.all([1, 2, 3].map(() => place.say('Hello')));
+      expect(new Set(replies.map((reply) => reply.visitor_id)).size).toBe(3);
+      for (const reply of replies) expect(reply.visitor_id).toMatch(/^[A-Za-z0-9_-]{32}$/);
+    });
+
+    it('unknown, malformed or of another agent begins a fresh thread', async () => {
+      const known = await place.say('Hello');
+      const given = ['x', '', 'A'.repeat(32), '../../etc', "' or 1=1 --", known.thread_key, `${known.visitor_id} `, '\0'];
+      for (const visitor_id of given) expect((await place.say('Hello', { visitor_id })).visitor_id).not.toBe(visitor_id);
+      const foreign = await place.say('Hello', { visitor_id: known.visitor_id, slug: 'other' });
+      expect(foreign.visitor_id).not.toBe(known.visitor_id);
+      expect(place.llm.requests.at(-1)?.messages).toHaveLength(1);
+    });
+  });
+
+  describe('a provider that fails', () => {
+    const twice = (fault: LlmFault): LlmFault[] => [fault, fault];
+    const faults: [string, LlmFault[]][] = [
+      ['is silent', twice({ kind: 'silent' })],
+      ['stalls in the middle of its body', twice({ kind: 'stalled' })],
+      ['drops the connection', twice({ kind: 'dropped' })],
+      ['answers 500', twice({ kind: 'status', status: 500 })],
+      ['answers 401', [{ kind: 'status', status: 401 }]],
+      ['answers 429', twice({ kind: 'status', status: 429 })],
+      ['answers 200 with HTML', [{ kind: 'body', body: '<html>busy</html>' }]],
+      ['answers an empty object', [{ kind: 'body', body: '{}' }]],
+      ['answers null', [{ kind: 'body', body: 'null' }]],
+      ['answers without choices', [{ kind: 'body', body: '{"choices":[]}' }]],
+      ['answers nothing', [{ kind: 'body', body: '' }]],
+      ['cuts the answer off (finish_reason length)', [{ kind: 'truncated' }]],
+      ['filters the answer', [{ kind: 'finish', reason: 'content_filter' }]],
+      ['calls a tool', [{ kind: 'finish', reason: 'tool_calls' }]],
+      ['answers null content', [{ kind: 'content', content: null }]],
+      ['answers blank content', [{ kind: 'content', content: ' \n ' }]],
+      ['answers content that is no text', [{ kind: 'content', content: { text: 'x' } }]],
+      ['answers U+0000', [{ kind: 'content', content: 'a\0b' }]],
+      ['answers far too much', twice({ kind: 'content', content: 'x'.repeat(5 * 1024 * 1024) })],
+    ];
+    for (const [what, script] of faults) {
+      it(`and ${what} is 503 with a time to wait, and nothing is recorded`, async () => {
+        const known = await place.say('Before');
+        const before = await place.env.sql(`select count(*)::int as n from agents.threads`);
+        const messages = await place.recorded();
+        for (const visitor_id of [null, known.visitor_id]) {
+          const asked = place.llm.requests.length;
+          place.llm.fail(...script);
+          const error = await failureOf(place.say('Lost', { visitor_id }));
+          expect(error.toBody()).toMatchObject({ code: 'unavailable', details: { retry_after: expect.any(Number) } });
+          expect(place.llm.requests.length - asked).toBe(script.length);
+        }
+        expect(await place.recorded()).toEqual(messages);
+        expect(await place.env.sql(`select count(*)::int as n from agents.threads`)).toEqual(before);
+        await expect(place.say('After', { visitor_id: known.visitor_id })).resolves.toMatchObject({ visitor_id: known.visitor_id });
+      }, 20_000);
+    }
+
+    it('once is asked again and answers; the turn is recorded once', async () => {
+      place.llm.fail({ kind: 'status', status: 503 });
+      const reply = await place.say('Only once, please');
+      expect(reply.agent_html).not.toBe('');
+      expect((await place.recorded()).filter((body) => body === 'Only once, please')).toHaveLength(1);
+    });
+
+    it('and names a time to wait hands it on', async () => {
+      place.llm.fail({ kind: 'status', status: 429, retryAfter: 1 }, { kind: 'status', status: 429, retryAfter: 17 });
+      expect((await failureOf(place.say('Hello'))).details).toEqual({ retry_after: 17 });
+    });
+
+    it('is not waited for longer than the request’s deadline, and a late answer is not recorded', async () => {
+      const late = Promise.withResolvers<string>();
+      place.llm.answerWith(() => late.promise);
+      const error = await failureOf(place.say('Too late', { deadlineMs: Date.now() + 1_000 }));
+      expect(error.status).toBe(503);
+      late.resolve('at last');
+      place.llm.answerWith(undefined);
+      await waitFor(async () => (await place.env.sql(`select from agents.turn_tickets`)).length === 0);
+      expect(await place.recorded()).not.toContain('Too late');
+    });
+  });
+
+  describe('the turns of one thread', () => {
+    it('happen one at a time and each is recorded whole, on several replicas', async () => {
+      await place.replica();
+      const { visitor_id } = await place.say('First');
+      let running = 0;
+      let most = 0;
+      place.llm.answerWith(async (messages) => {
+        most = Math.max(most, ++running);
+        await sleep(60);
+        running--;
+        return `re: ${messages.at(-1)?.content}`;
+      });
+      const bodies = Array.from({ length: 8 }, (_, n) => `parallel ${n}`);
+      await Promise.all(bodies.map((body) => place.say(body, { visitor_id })));
+      expect(most).toBe(1);
+      const recorded = (await place.recorded()).slice(-16);
+      for (let turn = 0; turn < 16; turn += 2) expect(recorded[turn + 1]).toBe(`re: ${recorded[turn]}`);
+      expect(recorded.filter((_body, index) => index % 2 === 0).toSorted()).toEqual(bodies);
+      const last = place.llm.requests.at(-1);
+      expect(last?.messages).toHaveLength(1 + 2 * 8 + 1);
+    }, 30_000);
+
+    it('happen side by side in different threads', async () => {
+      const visitors = await Promise.all([1, 2, 3].map(() => place.say('Hello')));
+      let running = 0;
+      let most = 0;
+      place.llm.answerWith(async () => {
+        most = Math.max(most, ++running);
+        await waitFor(() => most === 3);
+        running--;
+        return 'ok';
+      });
+      await Promise.all(visitors.map(({ visitor_id }) => place.say('Now', { visitor_id })));
+      expect(most).toBe(3);
+    });
+
+    it('go on after one that failed', async () => {
+      const { visitor_id } = await place.say('Hello');
+      place.llm.fail({ kind: 'truncated' });
+      const results = await Promise.allSettled([place.say('one', { visitor_id }), place.say('two', { visitor_id })]);
+      expect(results.map((result) => result.status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      await expect(place.env.sql(`select count(*)::int as n from agents.turn_tickets`)).resolves.toEqual([{ n: 0 }]);
+    });
+
+    it('go on when a process died in the middle of one, and what it still says is not recorded', async () => {
+      const { visitor_id } = await place.say('Hello');
+      const [thread] = await place.env.sql<{ id: number }>(`select id from agents.threads where visitor_id = $1`, [visitor_id]);
+      await place.env.sql(`update agents.threads set last_ticket = last_ticket + 1 where id = $1`, [thread?.id]);
+      const [dead] = await place.env.sql<{ until: string }>(
+        `insert into agents.turn_tickets select id, last_ticket, clock_timestamp() + interval '1 second' from agents.threads where id = $1
+         returning lease_until::text as until`,
+        [thread?.id],
+      );
+      await place.say('After the dead one', { visitor_id });
+      const over = await place.env.sql(`select clock_timestamp() >= $1::timestamptz as over`, [dead?.until]);
+      expect(over).toEqual([{ over: true }]);
+    });
+
+    it('is given up without a record when its lease is lost before the answer comes', async () => {
+      const { visitor_id } = await place.say('Hello');
+      place.llm.answerWith(async () => {
+        await place.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
+        return 'too late';
+      });
+      expect((await failureOf(place.say('Overtaken', { visitor_id }))).code).toBe('unavailable');
+      expect(await place.recorded()).not.toContain('Overtaken');
+    });
+  });
+});
+
+describe('agents.chat.send without a runtime (spec 02, 503)', () => {
+  it('answers 404, 400 and then 503', async () => {
+    const place = await startPlace(import.meta.url, { LLM_BASE_URL: '' });
+    await place.apply([{ slug: 'guide', name: 'Guide' }]);
+    expect((await failureOf(place.say('', { slug: 'nobody' }))).code).toBe('not_found');
+    expect((await failureOf(place.say(''))).code).toBe('bad_request');
+    expect((await failureOf(place.say('Hello'))).toBody()).toEqual({ code: 'unavailable', message: 'Agent runtime is not configured' });
+    expect(await place.recorded()).toEqual([]);
+    await place.stop();
+  });
+});
+
+describe('agents.chat.send under its rate limit (spec 03 §1, Rate limits)', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await startPlace(import.meta.url, { RATE_LIMIT_CHAT_PER_MINUTE: '3' });
+    await place.replica({ RATE_LIMIT_CHAT_PER_MINUTE: '3' });
+    await place.apply([{ slug: 'guide', name: 'Guide' }]);
+  });
+  afterAll(() => place.stop());
+
+  it('admits so many messages of one visitor from one address, the first included, on all replicas together', async () => {
+    const { visitor_id } = await place.say('1');
+    for (const body of ['2', '3']) await place.say(body, { visitor_id });
+    const error = await failureOf(place.say('4', { visitor_id }));
+    expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
+    expect(error.details['retry_after']).toBeGreaterThan(50);
+    expect(error.details['retry_after']).toBeLessThanOrEqual(60);
+    await expect(place.say('from elsewhere', { visitor_id, ip: '10.0.0.2' })).resolves.toMatchObject({ visitor_id });
+    expect(await place.recorded()).not.toContain('4');
+  });
+
+  it('counts messages without a known visitor by their address', async () => {
+    const ip = '10.0.0.9';
+    const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((body) => place.say(body, { ip, visitor_id: body.repeat(32) })));
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3);
+  });
+
+  it('admits again when a minute has passed since the oldest', async () => {
+    const ip = '10.0.0.10';
+    for (const body of ['a', 'b', 'c']) await place.say(body, { ip });
+    expect((await failureOf(place.say('d', { ip }))).code).toBe('rate_limited');
+    await place.env.sql(
+      `update agents.chat_hits set hit_at = array(select at - interval '1 minute' from unnest(hit_at) at where at <> 'infinity') where key like '%:10.0.0.10'`,
+    );
+    await expect(place.say('e', { ip })).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,220 @@
+/** What is forgotten leaves no trace: not in messages, not in any memory, not in what agents know (people erase, agents forget). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemContext } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { agents } from '#services/agents';
+import { failureOf, type Place, startPlace } from './place.ts';
+
+const { forgetPerson, forgetThreads, getRecord } = agents.rpcs;
+const context = () => systemContext('test');
+
+let place: Place;
+let agentId = 0;
+let slug = '';
+let agentCount = 0;
+beforeAll(async () => {
+  place = await startPlace(import.meta.url, { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '100' });
+});
+afterAll(() => place.stop());
+beforeEach(async () => {
+  place.llm.answerMemoryWith(undefined);
+  slug = `forgetful-${++agentCount}`;
+  const { ids } = await place.apply([{ slug, name: 'Forgetful' }]);
+  agentId = ids.agents[slug] ?? 0;
+});
+
+async function idle(): Promise<void> {
+  const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') limit 1`;
+  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs', timeoutMs: 20_000 });
+}
+const record = () => place.bus.call(getRecord, { slug }, context());
+
+/** Tables of the service in which a text stands, whatever the column. */
+async function findTraces(text: string): Promise<string[]> {
+  const tables = await place.env.sql<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'agents'`,
+  );
+  expect(tables.length).toBeGreaterThan(10);
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await place.env.sql(
+      `select 1 as one from agents.${name} t
+       where position(lower($1) in lower(t::text)) > 0 or position(encode(convert_to($1, 'UTF8'), 'hex') in t::text) > 0 limit 1`,
+      [text],
+    );
+    if (rows.length > 0) found.push(name);
+  }
+  return found;
+}
+
+/** A thread of a group, as the messaging side records it. */
+async function addGroup(chatId: number, turns: readonly { user: number; asked: string; answered: string }[]): Promise<number> {
+  const key = `telegram:chat:${chatId}:agent:${agentId}`;
+  const [thread] = await place.env.sql<{ id: number }>(
+    `insert into agents.threads (agent_id, thread_key, channel, turn_count) values ($1, $2, 'telegram', $3) returning id`,
+    [agentId, key, turns.length],
+  );
+  for (const [index, { user, asked, answered }] of turns.entries()) {
+    await place.env.sql(
+      `insert into agents.messages (thread_id, turn, note_type, body, html, created_at, sender)
+       values ($1, $2, 'chat_visitor', $3, $3, now(), $5), ($1, $2, 'chat_agent', $4, $4, now(), null)`,
+      [thread?.id, index + 1, asked, answered, `telegram:user:${user}`],
+    );
+  }
+  await place.env.sql(`insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, $2, $3)`, [
+    thread?.id,
+    turns.map(({ asked }) => asked).join(' '),
+    turns.length,
+  ]);
+  return thread?.id ?? 0;
+}
+
+describe('agents.memory.forget (people erase; agents forget --visitor, --thread, --telegram-user)', () => {
+  it('leaves no trace of a visitor in any table, and what others told stays', async () => {
+    const secret = await place.say('Is the zanzibar room free?', { slug });
+    await place.say('My zanzibar plans are secret', { slug, visitor_id: secret.visitor_id });
+    await place.say('Is there parking?', { slug });
+    await idle();
+    expect((await record()).agent.memory.summary).toContain('zanzibar');
+    expect(await findTraces('zanzibar')).toEqual(expect.arrayContaining(['messages', 'thread_memories', 'memory_facts', 'agent_memories']));
+    expect(await findTraces(secret.visitor_id)).toEqual(expect.arrayContaining(['threads', 'chat_hits']));
+
+    const counts = await place.bus.call(forgetPerson, { visitor_id: secret.visitor_id }, context());
+    expect(counts).toEqual({ threads: 1, messages: 4, facts: 2 });
+    expect(await findTraces('zanzibar')).toEqual([]);
+    expect(await findTraces(secret.visitor_id)).toEqual([]);
+    await idle();
+    expect(await findTraces('zanzibar')).toEqual([]);
+    expect((await record()).agent.memory).toEqual({ summary: 'Is there parking?', notes: ['Is there parking?'] });
+  });
+
+  it('of nobody known deletes nothing', async () => {
+    await place.say('Is there parking?', { slug });
+    for (const request of [{ visitor_id: 'x'.repeat(32) }, { thread_key: 'telegram:chat:1:agent:1' }, { telegram_user_id: 5 }]) {
+      await expect(place.bus.call(forgetPerson, request, context())).resolves.toEqual({ threads: 0, messages: 0, facts: 0 });
+    }
+    expect((await record()).threads).toHaveLength(1);
+  });
+
+  it('refuses a request that names nobody, or several', async () => {
+    for (const request of [{}, { visitor_id: 'a', thread_key: 'b' }, { visitor_id: '' }]) {
+      expect((await failureOf(place.bus.call(forgetPerson, request as { visitor_id: string }, context()))).status).toBeLessThan(500);
+    }
+  });
+
+  it('of a Telegram user deletes the private chat, and in groups only the turns that the user asked for', async () => {
+    await addGroup(4711, [{ user: 4711, asked: 'zanzibar in private', answered: 'yes, zanzibar' }]);
+    const group = await addGroup(-100, [
+      { user: 1, asked: 'Is the kiosk open?', answered: 'Until six.' },
+      { user: 4711, asked: 'zanzibar in the group', answered: 'zanzibar it is' },
+      { user: 2, asked: 'My bus is late', answered: 'Take your time.' },
+    ]);
+    await addGroup(47, [{ user: 47, asked: 'somebody else', answered: 'ok' }]);
+    const counts = await place.bus.call(forgetPerson, { telegram_user_id: 4711 }, context());
+    expect(counts).toMatchObject({ threads: 1, messages: 4 });
+    expect(await findTraces('zanzibar')).toEqual([]);
+    await idle();
+    const { threads } = await record();
+    expect(threads.map(({ thread_key }) => thread_key)).toEqual([
+      `telegram:chat:-100:agent:${agentId}`,
+      `telegram:chat:47:agent:${agentId}`,
+    ]);
+    expect(threads[0]?.messages.map(({ body }) => body)).toEqual(['Is the kiosk open?', 'Until six.', 'My bus is late', 'Take your time.']);
+    expect(threads[0]?.memory).toMatchObject({ facts: ['My bus is late'], summary: 'Is the kiosk open? / My bus is late', up_to_turn: 3 });
+    await expect(place.env.sql(`select version from agents.thread_memories where thread_id = $1`, [group])).resolves.toEqual([
+      { version: 3 },
+    ]);
+  });
+
+  it('erases what receipts of the messaging platform hold of the same chat, also from before it changed its number', async () => {
+    await addGroup(-1001, [{ user: 1, asked: 'zanzibar', answered: 'ok' }]);
+    await place.env.sql(`insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, -5, -1001)`, [agentId]);
+    const addReceipt = (chatId: number, senderId: number, body: string): Promise<unknown> =>
+      place.env.sql(
+        `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, chat_id, sender_id, body,
+           outcome, reply_html, processed_at)
+         values ($1, 'd', now(), 1, $2, $3, $4, $5, convert_to($6, 'UTF8'), 'answered', $6, now())`,
+        [`key ${slug} ${chatId}`, slug, agentId, chatId, senderId, body],
+      );
+    await addReceipt(-1001, 1, '"zanzibar"');
+    await addReceipt(-5, 1, '"zanzibar before"');
+    await addReceipt(-77, 8, '"quagga"');
+    expect(await findTraces('"zanzibar')).toContain('webhook_receipts');
+    await place.bus.call(forgetPerson, { thread_key: `telegram:chat:-1001:agent:${agentId}` }, context());
+    const left = `select count(*)::int as n from agents.webhook_receipts where agent_id = $1 and (body is not null or reply_html is not null)`;
+    await expect(place.env.sql(left, [agentId])).resolves.toEqual([{ n: 1 }]);
+    await place.bus.call(forgetPerson, { telegram_user_id: 8 }, context());
+    await expect(place.env.sql(left, [agentId])).resolves.toEqual([{ n: 0 }]);
+  });
+
+  it('wins over a memory job under way: what it read is not written', async () => {
+    let forgotten = false;
+    const { visitor_id } = await place.say('Hello', { slug });
+    await idle();
+    place.llm.answerMemoryWith(async (messages) => {
+      if (!forgotten) await place.bus.call(forgetPerson, { visitor_id }, context());
+      forgotten = true;
+      return messages.at(-1)?.content.includes('"notes"') === true
+        ? '{"summary":"zanzibar"}'
+        : '{"summary":"zanzibar","facts":["zanzibar"],"knowledge":["zanzibar is asked about"]}';
+    });
+    await place.say('My zanzibar', { slug, visitor_id });
+    await waitFor(() => forgotten);
+    await idle();
+    expect(await findTraces('zanzibar')).toEqual([]);
+  });
+
+  it('wins over the summary of an agent under way', async () => {
+    let summaries = 0;
+    const { visitor_id } = await place.say('Hello', { slug });
+    await idle();
+    place.llm.answerMemoryWith(async (messages) => {
+      const { notes } = JSON.parse(messages.at(-1)?.content ?? '{}') as { notes?: string[] };
+      if (notes === undefined) return '{"summary":"","facts":[],"knowledge":["zanzibar is asked about"]}';
+      summaries++;
+      if (summaries === 1) await place.bus.call(forgetPerson, { visitor_id }, context());
+      return JSON.stringify({ summary: notes.join(' ') });
+    });
+    await place.say('zanzibar', { slug, visitor_id });
+    await waitFor(() => summaries > 0);
+    await idle();
+    expect(await findTraces('zanzibar')).toEqual([]);
+  });
+
+  it('wins over a turn under way: nothing of it is recorded', async () => {
+    const { visitor_id } = await place.say('Hello', { slug });
+    place.llm.answerWith(async () => {
+      await place.bus.call(forgetPerson, { visitor_id }, context());
+      return 'zanzibar';
+    });
+    expect((await failureOf(place.say('My zanzibar', { slug, visitor_id }))).toBody()).toMatchObject({ code: 'unavailable' });
+    place.llm.answerWith(undefined);
+    await idle();
+    expect(await findTraces('zanzibar')).toEqual([]);
+    expect((await record()).threads).toEqual([]);
+  });
+});
+
+describe('agents.record.forget (agents forget SLUG)', () => {
+  it('deletes one thread or all of the agent with their memory, and leaves other agents alone', async () => {
+    const other = await place.say('Is the zanzibar room free?', { slug });
+    const one = await place.say('Is the zanzibar hall free?', { slug });
+    const mine = slug;
+    await place.apply([{ slug: `${mine}-b`, name: 'B' }]);
+    await place.say('Is the yellow room free?', { slug: `${mine}-b` });
+    await idle();
+    await expect(place.bus.call(forgetThreads, { slug: `${mine}-b`, thread_key: one.thread_key }, context())).resolves.toMatchObject({
+      threads: 0,
+    });
+    await expect(place.bus.call(forgetThreads, { slug: mine, thread_key: one.thread_key }, context())).resolves.toEqual({
+      threads: 1,
+      messages: 2,
+      facts: 1,
+    });
+    expect((await record()).threads.map(({ thread_key }) => thread_key)).toEqual([other.thread_key]);
+    await expect(place.bus.call(forgetThreads, { slug: mine }, context())).resolves.toEqual({ threads: 1, messages: 2, facts: 1 });
+    await idle();
+    expect(await findTraces('zanzibar')).toEqual([]);
+    expect(await findTraces('yellow')).not.toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+/** The agents service on real NATS and PostgreSQL, with a scripted language model beside it. */
+import { type AgentItem, agents } from '#services/agents';
+import type { Static } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { Service } from '#libs/lifecycle';
+import { type Bus, connectBus, systemContext } from '#libs/nats';
+import { createTestEnvironment, type LlmServer, startLlm, startService, type TestEnvironment } from '#libs/testing';
+
+export interface ChatReply {
+  readonly visitor_id: string;
+  readonly thread_key: string;
+  readonly human_html: string;
+  readonly agent_html: string;
+  readonly created_at: string;
+}
+
+export interface Place {
+  readonly env: TestEnvironment;
+  readonly bus: Bus;
+  readonly llm: LlmServer;
+  readonly service: Service;
+  /** Sends a visitor's message. */
+  say(body: string, more?: { visitor_id?: string | null; slug?: string; ip?: string; deadlineMs?: number }): Promise<ChatReply>;
+  apply(items: readonly unknown[], dryRun?: boolean): Promise<Applied>;
+  /** Bodies of all recorded messages of an agent, oldest first. */
+  recorded(slug?: string): Promise<string[]>;
+  /** One more replica. */
+  replica(overrides?: Record<string, string>): Promise<Service>;
+  stop(): Promise<void>;
+}
+export type Item = Static<typeof AgentItem>;
+export interface Applied {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly ids: { readonly agents: Readonly<Record<string, number>> };
+  readonly diff: readonly { readonly key: string; readonly action: string; readonly fields: readonly { readonly field: string }[] }[];
+}
+
+export async function startPlace(fileUrl: string, overrides: Record<string, string> = {}): Promise<Place> {
+  const env = await createTestEnvironment(fileUrl);
+  const llm = await startLlm();
+  env.onStop(() => llm.stop());
+  const settings = {
+    LLM_BASE_URL: llm.baseUrl,
+    LLM_API_KEY: llm.apiKey,
+    LLM_MODEL: 'scripted',
+    LLM_TIMEOUT_MS: '600',
+    MEMORY_DELAY_MS: '3600000',
+    ...overrides,
+  };
+  const service = await startService('agents', env, settings);
+  const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
+  const bus = await connectBus({ url, prefix, name: 'test', logger: env.logger });
+  env.onStop(() => bus.close());
+  const { applyWorkspace, sendChatMessage } = agents.rpcs;
+  return {
+    env,
+    bus,
+    llm,
+    service,
+    say: async (body, { visitor_id = null, slug = 'guide', ip = '10.0.0.1', deadlineMs } = {}) =>
+      bus.call(sendChatMessage, { agent_slug: slug, body, visitor_id, ip }, { ...systemContext('test'), deadlineMs }),
+    apply: (items, dryRun = false) =>
+      bus.call(applyWorkspace, { agents: [...items], dry_run: dryRun }, systemContext('test')) as Promise<Applied>,
+    recorded: async (slug = 'guide') => {
+      const rows = await env.sql<{ body: string }>(
+        `select m.body from agents.messages m join agents.threads t on t.id = m.thread_id join agents.agents a on a.id = t.agent_id
+         where a.slug = $1 order by m.id`,
+        [slug],
+      );
+      return rows.map((row) => row.body);
+    },
+    replica: (more = {}) => startService('agents', env, { ...settings, ...more }),
+    stop: () => env.stop(),
+  };
+}
+
+/** The error that a call fails with. */
+export async function failureOf(promise: Promise<unknown>): Promise<AppError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('the call did not fail');
+}

@@ -1,0 +1,252 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
+import { connectBus, systemContext, type Bus } from '#libs/nats';
+import {
+  createTestEnvironment,
+  startLlm,
+  startScriptProcess,
+  startService,
+  waitFor,
+  type LlmServer,
+  type TestEnvironment,
+} from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { transcripts } from '#services/transcripts';
+
+let env: TestEnvironment;
+let llm: LlmServer;
+let bus: Bus;
+let agents: { stop(): Promise<void> };
+let settings: Record<string, string>;
+let personId = 0;
+let hour = 0;
+
+const call = <R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>> => bus.call(rpc, request, systemContext('test'));
+const texts = { title: 'On water', summary: 'Two people speak about water.', videohost_description: 'A talk about water.' };
+
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  llm = await startLlm();
+  env.onStop(() => llm.stop());
+  settings = {
+    LLM_BASE_URL: llm.baseUrl,
+    LLM_API_KEY: llm.apiKey,
+    LLM_MODEL: 'scripted',
+    LLM_SUMMARY_MODEL: 'writer',
+    LLM_PROMPT_TOKENS: '2000',
+  };
+  for (const name of ['directory', 'conversations', 'transcripts']) await startService(name, env);
+  agents = await startService('agents', env, settings);
+  const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
+  bus = await connectBus({ url, prefix, name: 'test', logger: env.logger });
+  env.onStop(() => bus.close());
+  const { ids } = await call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false });
+  personId = ids['people']?.['ada'] ?? 0;
+});
+afterEach(() => {
+  llm.clearFaults();
+  llm.answerSummaryWith(undefined);
+});
+afterAll(() => env.stop());
+
+async function hold(lines: readonly string[], infos: Record<string, unknown> = {}): Promise<number> {
+  const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
+  const [found] = await call(conversations.rpcs.findActive, { person_id: personId, journey: 'told', time });
+  const id = found?.id ?? 0;
+  await call(conversations.rpcs.patch, { conversation_id: id, infos });
+  const rows = lines.map((text, index) => ({
+    start_ms: index * 1_000,
+    end_ms: index * 1_000 + 900,
+    person_id: personId,
+    speaker: null,
+    text,
+  }));
+  if (rows.length > 0) await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
+  return id;
+}
+
+const enter = (id: number) => call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+
+interface Job {
+  readonly id: string;
+  readonly state: string;
+  readonly error: string | null;
+  readonly phase: string | null;
+  readonly result: string | null;
+}
+
+async function jobOf(id: number): Promise<Job | undefined> {
+  const [job] = await env.sql<Job>(
+    `select id::text, state, error, phase, result::text from agents.jobs
+     where type = 'agents.publishing-summary' and payload->>'conversation_id' = $1`,
+    [String(id)],
+  );
+  return job;
+}
+const ends = (id: number, state = 'succeeded') =>
+  waitFor(
+    async () => {
+      const job = await jobOf(id);
+      if (job?.state !== state) throw new Error(JSON.stringify(job));
+      return job;
+    },
+    { timeoutMs: 30_000 },
+  );
+const rerun = (id: number) =>
+  env.sql(
+    `update agents.jobs set state = 'queued', finished_at = null, run_at = now(), sent_at = null, generation = generation + 1, result = null
+     where type = 'agents.publishing-summary' and payload->>'conversation_id' = $1`,
+    [String(id)],
+  );
+const hurry = () => env.sql(`update agents.jobs set run_at = now() where state = 'queued' and sent_at is null`);
+
+type Publishing = { fields?: Record<string, unknown>; records?: Record<string, unknown> } | undefined;
+async function published(id: number): Promise<Publishing> {
+  return ((await call(conversations.rpcs.get, { conversation_id: id })).infos as { publishing?: Publishing }).publishing;
+}
+const written = (id: number) =>
+  waitFor(async () => {
+    const fields = (await published(id))?.fields;
+    return fields?.['summary'] === undefined ? undefined : fields;
+  });
+
+describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
+  it('writes the fields in envelopes, asks nothing twice, and leaves alone what a person has changed', async () => {
+    llm.answerSummaryWith(() => JSON.stringify(texts));
+    const id = await hold(['Water is what I think of.', 'So do I.']);
+    const before = llm.summaryRequests.length;
+    await enter(id);
+    await ends(id);
+    const fields = await written(id);
+    for (const [name, value] of Object.entries(texts)) {
+      expect(fields[name]).toEqual({
+        value,
+        provenance: {
+          source: 'publishing_summary',
+          model: 'writer',
+          prompt_version: 'publishing-summary-1',
+          source_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+          at: expect.stringMatching(/Z$/),
+          value_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      });
+    }
+    expect((await published(id))?.records).toHaveProperty('publishing_summary.provenance.model', 'writer');
+    const [request, ...more] = llm.summaryRequests.slice(before);
+    expect([request?.model, more]).toEqual(['writer', []]);
+    expect(request?.messages[1]?.content).toContain('Water is what I think of.');
+    const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
+    expect(notes).toContain('publishing_summary finished: title, summary, videohost_description written from 1 part');
+
+    await rerun(id);
+    expect(JSON.parse((await ends(id)).result ?? '')).toEqual({ status: 'unchanged' });
+    expect(llm.summaryRequests.length).toBe(before + 1);
+
+    const edited = { ...fields, title: 'Mine', summary: { ...(fields['summary'] as object), value: 'My words.' } };
+    await call(conversations.rpcs.patch, { conversation_id: id, infos: { publishing: { fields: edited } } });
+    const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Another transcript.' }];
+    await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
+    llm.answerSummaryWith(() => JSON.stringify({ ...texts, title: 'New', summary: 'New', videohost_description: 'New words.' }));
+    await rerun(id);
+    await waitFor(async () => {
+      const { fields: now } = (await published(id)) ?? {};
+      return (now?.['videohost_description'] as { value: string } | undefined)?.value === 'New words.';
+    });
+    expect((await published(id))?.fields).toMatchObject({ title: 'Mine', summary: { value: 'My words.' } });
+  });
+
+  it('reads a long transcript in parts and writes from the notes', async () => {
+    const lines = Array.from(
+      { length: 60 },
+      (_, index) => `Sentence number ${index} of a rather long conversation about rivers and lakes.`,
+    );
+    const id = await hold(lines);
+    const before = llm.summaryRequests.length;
+    await enter(id);
+    await ends(id);
+    const asked = llm.summaryRequests
+      .slice(before)
+      .map(({ messages }) => JSON.parse(messages[1]?.content ?? '') as Record<string, unknown>);
+    const parts = asked.filter(({ part }) => part !== undefined);
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.map(({ transcript }) => transcript).join('')).toContain('Sentence number 59 of');
+    expect(asked.at(-1)).toHaveProperty('notes');
+  });
+
+  it('tells the model what does not fit, and refuses what never does, with nothing written and nothing said in the error', async () => {
+    const replies = ['no JSON', JSON.stringify({ ...texts, title: '' }), JSON.stringify(texts)];
+    llm.answerSummaryWith(() => replies.shift() ?? '');
+    const mended = await hold(['Something.']);
+    const before = llm.summaryRequests.length;
+    await enter(mended);
+    await ends(mended);
+    const [, second, third] = llm.summaryRequests.slice(before);
+    expect(second?.messages.at(-1)?.content).toContain('it is no JSON');
+    expect(third?.messages.at(-1)?.content).toContain('/title');
+
+    llm.answerSummaryWith(() => JSON.stringify({ title: 'secret words' }));
+    const refused = await hold(['Something else.']);
+    await enter(refused);
+    const dead = await ends(refused, 'dead');
+    expect(dead.error).toMatch(/^the reply of the model does not fit: /);
+    expect(dead.error).not.toContain('secret words');
+    expect(await published(refused)).toBeUndefined();
+  });
+
+  it('waits for the transcript and for a model that is away', async () => {
+    const id = await hold([]);
+    await enter(id);
+    await waitFor(async () => (await jobOf(id))?.error === 'the conversation has no transcript yet');
+    const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Late words.' }];
+    await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
+    llm.failSummary({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
+    await hurry();
+    await waitFor(async () => (await jobOf(id))?.error === 'the model gave no usable answer: status 500');
+    await hurry();
+    await ends(id);
+  });
+
+  it('is written once after a worker died while the model was asked', async () => {
+    await agents.stop();
+    llm.failSummary({ kind: 'silent' });
+    const id = await hold(['Words that outlive a worker.']);
+    const child = startScriptProcess(join(import.meta.dirname, 'agents-process.ts'), { ...env.settings, ...settings, METRICS_PORT: '0' });
+    const before = llm.summaryRequests.length;
+    await enter(id);
+    await waitFor(() => llm.summaryRequests.length === before + 1, { timeoutMs: 60_000 });
+    await waitFor(async () => (await jobOf(id))?.phase === 'summarising');
+    child.signal('SIGKILL');
+    await child.ended;
+    await env.sql(`update agents.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+    agents = await startService('agents', env, settings);
+    await waitFor(async () => (await jobOf(id))?.state === 'succeeded', { timeoutMs: 60_000 });
+    expect((await written(id))['title']).toHaveProperty('value');
+    const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.filter(({ body }) =>
+      body.startsWith('publishing_summary'),
+    );
+    expect(notes).toHaveLength(1);
+  }, 120_000);
+});
+
+const workspace = {
+  classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+  journeys: [
+    {
+      slug: 'told',
+      name: 'Told',
+      svc_app: 'coherence',
+      object_kind: 'holon',
+      applies_to: 'event',
+      is_conversation: true,
+      steps: [
+        { slug: 'held', title: 'Held' },
+        { slug: 'write', title: 'Write', pipeline_job: 'publishing_summary' },
+        { slug: 'review', title: 'Review' },
+      ],
+    },
+  ],
+  people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
+  holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['told'] }],
+};

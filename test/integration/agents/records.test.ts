@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { rawJson, systemContext } from '#libs/nats';
+import { agents } from '#services/agents';
+import { failureOf, type Place, startPlace } from './place.ts';
+
+const { applyWorkspace, forgetThreads, getAgent, getRecord } = agents.rpcs;
+
+describe('agent records', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await startPlace(import.meta.url);
+  });
+  afterAll(() => place.stop());
+  const context = () => systemContext('test');
+  const text = async (slug: string): Promise<string> => {
+    const reply = await place.bus.callRaw(getAgent, { slug }, context());
+    return reply.kind === 'bytes' ? Buffer.from(reply.bytes).toString('utf8') : '';
+  };
+
+  describe('agents.workspace.apply (architecture §7; D33e)', () => {
+    const guide = {
+      slug: 'guide',
+      name: 'Guide',
+      prompt: 'You are the guide.',
+      infos: { color: 'blue' },
+      config: { messaging: { bot_token: '12:abc', webhook_secret: 's3cret', echo_channel: '-100' } },
+    };
+
+    it('shows without doing on a dry run, then does, then finds nothing to do', async () => {
+      const dry = await place.apply([guide], true);
+      expect(dry).toMatchObject({ created: 1, updated: 0, unchanged: 0, ids: { agents: {} }, diff: [{ key: 'guide', action: 'create' }] });
+      await expect(place.env.sql(`select 1 as one from agents.agents`)).resolves.toEqual([]);
+      const applied = await place.apply([guide]);
+      expect(applied).toMatchObject({ created: 1, ids: { agents: { guide: expect.any(Number) } } });
+      const again = await place.apply([guide]);
+      expect(again).toEqual({ created: 0, updated: 0, unchanged: 1, ids: applied.ids, diff: [] });
+    });
+
+    it('updates what differs, leaves unnamed fields alone, and shows no secret', async () => {
+      const changed = { slug: 'guide', name: 'Guide', config: { messaging: { bot_token: '34:def' } } };
+      const dry = await place.apply([changed], true);
+      expect(dry.diff).toEqual([
+        { list: 'agents', key: 'guide', action: 'update', fields: [{ field: 'config', old: '(hidden)', new: '(hidden)' }] },
+      ]);
+      expect(JSON.stringify([dry, await place.apply([changed])])).not.toMatch(/34:def|12:abc|s3cret/);
+      await expect(place.env.sql(`select prompt, config->'messaging'->>'bot_token' as token from agents.agents`)).resolves.toEqual([
+        { prompt: 'You are the guide.', token: '34:def' },
+      ]);
+    });
+
+    it('empties prompt and infos by null', async () => {
+      await place.apply([{ slug: 'bare', name: 'Bare', prompt: null, infos: null, config: null }]);
+      expect(JSON.parse(await text('bare'))).toEqual({ slug: 'bare', name: 'Bare', prompt: '', infos: {} });
+    });
+
+    it('lists every problem and changes nothing', async () => {
+      const error = await failureOf(
+        place.apply([
+          { slug: 'fine', name: 'Fine' },
+          { slug: 'not a slug', name: '' },
+          { name: 5, prompts: 'x', infos: [] },
+          'nonsense',
+          { slug: 'fine', name: 'Again' },
+          { slug: 'm', name: 'M', config: { messaging: { bot_token: 7 } } },
+        ]),
+      );
+      expect(error.reason).toBe('invalid_workspace');
+      const problems = error.details['problems'] as { path: (string | number)[]; message: string }[];
+      expect(problems.map((problem) => problem.path.join('.')).toSorted()).toEqual(
+        ['1.name', '1.slug', '2', '2.infos', '2.name', '2.prompts', '3', '4.slug', '5.config.messaging.bot_token'].toSorted(),
+      );
+      await expect(place.env.sql(`select 1 as one from agents.agents where slug = 'fine'`)).resolves.toEqual([]);
+    });
+
+    it('makes one agent of parallel applications', async () => {
+      const results = await Promise.all(Array.from({ length: 8 }, () => place.apply([{ slug: 'parallel', name: 'P' }])));
+      expect(results.reduce((sum, result) => sum + result.created, 0)).toBe(1);
+      expect(new Set(results.map((result) => result.ids.agents['parallel'])).size).toBe(1);
+    });
+  });
+
+  describe('agents.agents.get (spec 02, GET /api/agents/{slug}/)', () => {
+    it('serves slug, name, prompt and infos, numbers as they came, and no configuration', async () => {
+      const document =
+        '{"agents":[{"slug":"big","name":"Big \\"ü\\"","infos":{"n":12345678901234567890,"__proto__":{"x":1}},"config":{"k":"hush"}}],"dry_run":false}';
+      await place.bus.callRaw(applyWorkspace, rawJson(document), context());
+      const json = await text('big');
+      expect(json).toContain('12345678901234567890');
+      expect(json).toContain('__proto__');
+      expect(json).not.toContain('hush');
+      expect(Object.keys(JSON.parse(json) as object)).toEqual(['slug', 'name', 'prompt', 'infos']);
+    });
+
+    it('answers 404 for an unknown slug', async () => {
+      for (const slug of ['nobody', '', 'GUIDE', 'a\0b']) {
+        expect((await failureOf(place.bus.callRaw(getAgent, { slug }, context()))).toBody()).toEqual({
+          code: 'not_found',
+          message: 'Not Found',
+        });
+      }
+    });
+  });
+
+  describe('agents.record.get and agents.record.forget (admin CLI, agents record and agents forget)', () => {
+    it('shows threads with their messages and forgets one, then all', async () => {
+      await place.apply([
+        { slug: 'kept', name: 'Kept' },
+        { slug: 'forgetful', name: 'F' },
+      ]);
+      await place.say('Stay', { slug: 'kept' });
+      const first = await place.say('One', { slug: 'forgetful' });
+      await place.say('Two', { slug: 'forgetful', visitor_id: first.visitor_id });
+      await place.say('Elsewhere', { slug: 'forgetful' });
+      const record = await place.bus.call(getRecord, { slug: 'forgetful' }, context());
+      expect(record.threads.map((thread) => thread.messages.map((message) => message.note_type))).toEqual([
+        ['chat_visitor', 'chat_agent', 'chat_visitor', 'chat_agent'],
+        ['chat_visitor', 'chat_agent'],
+      ]);
+      expect(record.threads[0]).toMatchObject({ thread_key: first.thread_key, messages: [{ body: 'One' }, {}, { body: 'Two' }, {}] });
+
+      const one = await place.bus.call(forgetThreads, { slug: 'forgetful', thread_key: first.thread_key }, context());
+      expect(one).toEqual({ threads: 1, messages: 4, facts: 0 });
+      expect((await place.say('Hello', { slug: 'forgetful', visitor_id: first.visitor_id })).visitor_id).not.toBe(first.visitor_id);
+      await expect(place.bus.call(forgetThreads, { slug: 'forgetful' }, context())).resolves.toEqual({ threads: 2, messages: 4, facts: 0 });
+      await expect(place.recorded('forgetful')).resolves.toEqual([]);
+      await expect(place.recorded('kept')).resolves.toHaveLength(2);
+    });
+
+    it('says that an agent is unknown', async () => {
+      expect((await failureOf(place.bus.call(getRecord, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
+      expect((await failureOf(place.bus.call(forgetThreads, { slug: 'nobody' }, context()))).reason).toBe('agent_not_found');
+    });
+  });
+});

@@ -1,0 +1,268 @@
+/** The chat runtime itself on real PostgreSQL, for messaging channels: threads by key, turns by idempotency key, rows of the caller. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemContext } from '#libs/nats';
+import { createDatabase, type Database, statement } from '#libs/orm';
+import { createMetrics } from '#libs/telemetry';
+import { waitFor } from '#libs/testing';
+import { agents } from '#services/agents';
+import { createMessagingHtml } from '../../../services/agents/domain/messaging-html.ts';
+import { type Agent, findAgent } from '../../../services/agents/repositories/agents.ts';
+import { type ChatRuntime, createChatRuntime, type TurnRequest } from '../../../services/agents/runtime/chat.ts';
+import { createMeasuredModel } from '../../../services/agents/runtime/measured-model.ts';
+import { createModel } from '#libs/openai';
+import { TurnFailure } from '../../../services/agents/runtime/turn-failure.ts';
+import { createTurnQueue } from '../../../services/agents/runtime/turn-queue.ts';
+import { type Place, startPlace } from './place.ts';
+
+const addRow = statement('test.add-row', `insert into public.caller_rows (turn, body) values ($1, $2)`);
+
+let place: Place;
+let db: Database;
+let agent: Agent;
+let runtime: ChatRuntime;
+const remembered: number[] = [];
+
+beforeAll(async () => {
+  place = await startPlace(import.meta.url, { RATE_LIMIT_CHAT_PER_MINUTE: '0' });
+  await place.apply([{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }]);
+  await place.env.sql(`create table public.caller_rows (turn integer, body text)`);
+  const { logger, settings } = place.env;
+  const url = settings['DATABASE_URL'] ?? '';
+  db = await createDatabase({ url, schema: 'agents', poolSize: 5, logger, applicationName: 'test runtime' });
+  place.env.onStop(() => db.close());
+  const model = createModel({ baseUrl: place.llm.baseUrl, apiKey: place.llm.apiKey, model: 'scripted', timeoutMs: 1_000 });
+  runtime = createChatRuntime({
+    db,
+    queue: createTurnQueue({ db, logger }),
+    model: createMeasuredModel({ db, logger, metrics: createMetrics('test'), models: { chat: model, memory: model, publishing: model } }),
+    html: createMessagingHtml(),
+    promptTokens: 12_000,
+    remember: async (_tx, threadId) => void remembered.push(threadId),
+  });
+  agent = (await findAgent(db, 'guide')) as Agent;
+});
+afterAll(() => place.stop());
+afterEach(() => place.llm.answerWith(undefined));
+
+let chatCount = 0;
+function ask(body: string, more: Partial<TurnRequest> & { chat?: number } = {}) {
+  const { chat = ++chatCount, ...rest } = more;
+  return runtime.takeTurn({
+    agent,
+    thread: { key: keyOf(chat), channel: 'telegram' },
+    opening: 'any',
+    body,
+    deadlineMs: Date.now() + 20_000,
+    signal: new AbortController().signal,
+    logger: place.env.logger,
+    ...rest,
+  });
+}
+const keyOf = (chat: number): string => `telegram:chat:${chat}:agent:${agent.id}`;
+const bodiesOf = async (chat: number): Promise<string[]> => {
+  const rows = await place.env.sql<{ body: string }>(
+    `select m.body from agents.messages m join agents.threads t on t.id = m.thread_id where t.thread_key = $1 order by m.turn, m.id`,
+    [keyOf(chat)],
+  );
+  return rows.map(({ body }) => body);
+};
+const countThreads = async (chat: number): Promise<number> =>
+  (await place.env.sql(`select 1 as one from agents.threads where thread_key = $1`, [keyOf(chat)])).length;
+const failureOf = async (promise: Promise<unknown>): Promise<TurnFailure> => {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(TurnFailure);
+  return error as TurnFailure;
+};
+
+describe('the chat runtime for any channel (spec 02, POST /api/hook/agents/{slug}; D32, D33)', () => {
+  it('writes the same record as for the web: two messages, rendered, in a thread of the chat', async () => {
+    place.llm.answerWith(() => '**Welcome**');
+    const turn = await ask('*Hello*', { chat: 900, sender: 'telegram:user:7' });
+    expect(turn).toMatchObject({
+      turn: 1,
+      humanHtml: '<i>Hello</i>',
+      agentBody: '**Welcome**',
+      agentHtml: '<b>Welcome</b>',
+      repeated: false,
+    });
+    const web = await place.say('*Hello*');
+    const shape = `select m.turn, m.note_type, m.body, m.html, m.turn_key from agents.messages m join agents.threads t on t.id = m.thread_id
+      where t.thread_key = $1 order by m.id`;
+    expect(await place.env.sql(shape, [keyOf(900)])).toEqual(await place.env.sql(shape, [web.thread_key]));
+    expect(remembered).toContain(turn.threadId);
+    const { threads } = await place.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) }, systemContext('test'));
+    expect(threads).toMatchObject([{ thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] }]);
+  });
+
+  it('makes one thread of first messages that come at once, and answers them one after the other', async () => {
+    let running = 0;
+    let most = 0;
+    place.llm.answerWith(async (messages) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running--;
+      return `re: ${messages.at(-1)?.content}`;
+    });
+    await Promise.all(['a', 'b', 'c', 'd'].map((body) => ask(body, { chat: 901 })));
+    expect(await countThreads(901)).toBe(1);
+    expect(most).toBe(1);
+    const bodies = await bodiesOf(901);
+    expect(bodies.filter((_body, index) => index % 2 === 0).toSorted()).toEqual(['a', 'b', 'c', 'd']);
+    for (let index = 0; index < bodies.length; index += 2) expect(bodies[index + 1]).toBe(`re: ${bodies[index]}`);
+  });
+
+  describe('with an idempotency key', () => {
+    it('returns the recorded turn when asked again, without the model and without the caller’s rows again', async () => {
+      const first = await ask('Hello', { chat: 902, idempotencyKey: 'telegram:1' });
+      const asked = place.llm.requests.length;
+      const again = await ask('Hello', {
+        chat: 902,
+        idempotencyKey: 'telegram:1',
+        inTransaction: () => Promise.reject(new Error('called')),
+      });
+      expect(again).toEqual({ ...first, repeated: true });
+      expect(place.llm.requests).toHaveLength(asked);
+      expect(await bodiesOf(902)).toHaveLength(2);
+    });
+
+    it('answers concurrent repetitions once', async () => {
+      const turns = await Promise.all(Array.from({ length: 5 }, () => ask('Hello', { chat: 903, idempotencyKey: 'telegram:2' })));
+      expect(turns.filter(({ repeated }) => !repeated)).toHaveLength(1);
+      expect(new Set(turns.map(({ agentBody }) => agentBody)).size).toBe(1);
+      expect(await bodiesOf(903)).toHaveLength(2);
+    });
+
+    it('records one turn although the chat changed its number between two deliveries', async () => {
+      let waiting = 0;
+      place.llm.answerWith(async () => {
+        waiting++;
+        await waitFor(() => waiting === 2);
+        return 'ok';
+      });
+      const turns = await Promise.all([904, 905].map((chat) => ask('Hello', { chat, idempotencyKey: 'telegram:3' })));
+      expect(turns.filter(({ repeated }) => repeated)).toHaveLength(1);
+      expect([...(await bodiesOf(904)), ...(await bodiesOf(905))]).toEqual(['Hello', 'ok']);
+    });
+
+    it('of another agent is another turn', async () => {
+      await place.apply([{ slug: 'second', name: 'Second' }]);
+      const second = (await findAgent(db, 'second')) as Agent;
+      await ask('Hello', { chat: 906, idempotencyKey: 'telegram:4' });
+      const turn = await ask('Hello', {
+        agent: second,
+        thread: { key: 'telegram:chat:906:agent:x', channel: 'telegram' },
+        idempotencyKey: 'telegram:4',
+      });
+      expect(turn.repeated).toBe(false);
+    });
+  });
+
+  describe('rows of the caller', () => {
+    it('are written with the turn', async () => {
+      await ask('Hello', { inTransaction: async (tx, { turn, agentBody }) => void (await tx.query(addRow, [turn, agentBody])) });
+      await expect(place.env.sql(`select turn from public.caller_rows`)).resolves.toEqual([{ turn: 1 }]);
+    });
+
+    it('that cannot be written undo the turn, and its thread', async () => {
+      const failing = ask('Undone', {
+        chat: 907,
+        inTransaction: async (tx) => {
+          await tx.query(addRow, [99, 'undone']);
+          throw new Error('the caller changed its mind');
+        },
+      });
+      await expect(failing).rejects.toThrow('changed its mind');
+      expect(await countThreads(907)).toBe(0);
+      await expect(place.env.sql(`select 1 as one from public.caller_rows where turn = 99`)).resolves.toEqual([]);
+    });
+  });
+
+  describe('a turn that does not happen', () => {
+    it('says why: the model, with the time it asked for', async () => {
+      const limited = { kind: 'status', status: 429, retryAfter: 1 } as const;
+      place.llm.fail(limited, { ...limited, retryAfter: 9 });
+      expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({ kind: 'no_answer', model: 'status', retryAfter: 9 });
+      expect(await countThreads(908)).toBe(0);
+    });
+
+    it('says why: the deadline or the signal of the caller', async () => {
+      place.llm.fail({ kind: 'silent' });
+      expect(await failureOf(ask('Lost', { signal: AbortSignal.timeout(50) }))).toMatchObject({ kind: 'out_of_time' });
+      expect(await failureOf(ask('Late', { chat: 909, deadlineMs: Date.now() }))).toMatchObject({ kind: 'out_of_time' });
+      expect(await countThreads(909)).toBe(0);
+    });
+
+    it('says why: its lease was lost, as when the process stood still', async () => {
+      place.llm.answerWith(async () => {
+        await place.env.sql(`update agents.turn_tickets set lease_until = clock_timestamp() - interval '1 second'`);
+        return 'too late';
+      });
+      expect(await failureOf(ask('Lost', { chat: 910 }))).toMatchObject({ kind: 'lost' });
+      expect(await bodiesOf(910)).toEqual([]);
+    });
+
+    it('does not remove the thread under another that waits', async () => {
+      place.llm.fail({ kind: 'truncated' });
+      const results = await Promise.allSettled([ask('one', { chat: 911 }), ask('two', { chat: 911 })]);
+      expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      expect(await bodiesOf(911)).toHaveLength(2);
+    });
+  });
+});
+
+describe('answers of the model (design of providers, §4)', () => {
+  it('that come as a stream nobody asked for are put together', async () => {
+    place.llm.answerWith(() => 'One two three');
+    place.llm.fail({ kind: 'stream', pauseMs: 5 });
+    expect((await ask('Hello')).agentBody).toBe('One two three');
+  });
+
+  const useless = [
+    ['a refusal', { kind: 'refusal' }, 'refused'],
+    ['a filtered answer', { kind: 'finish', reason: 'content_filter' }, 'filtered'],
+    ['a cut-off answer', { kind: 'truncated' }, 'truncated'],
+    ['a stream that ends with length', { kind: 'stream', ending: 'length' }, 'truncated'],
+    ['a stream that breaks off', { kind: 'stream', ending: 'cut_off' }, 'truncated'],
+    ['a stream with an error in it', { kind: 'stream', ending: 'error' }, 'empty'],
+    ['a stream with nonsense in it', { kind: 'stream', ending: 'garbage' }, 'empty'],
+  ] as const;
+  it.each(useless)('that are %s are no answers', async (_what, fault, kind) => {
+    place.llm.answerWith(() => 'some words');
+    place.llm.fail(fault);
+    expect(await failureOf(ask('Lost', { chat: 920 }))).toMatchObject({ kind: 'no_answer', model: kind });
+    expect(await bodiesOf(920)).toEqual([]);
+  });
+});
+
+describe('accounts of the model (operations, Signals: LLM tokens and time; agents usage)', () => {
+  it('count calls, tokens and time for each agent and day, useless answers included', async () => {
+    await place.apply([{ slug: 'counted', name: 'Counted' }]);
+    const counted = (await findAgent(db, 'counted')) as Agent;
+    await ask('Hello', { agent: counted });
+    place.llm.fail({ kind: 'no_usage' });
+    await ask('Hello', { agent: counted });
+    place.llm.fail({ kind: 'truncated' });
+    await failureOf(ask('Hello', { agent: counted }));
+    place.llm.fail({ kind: 'status', status: 400 });
+    await failureOf(ask('Hello', { agent: counted }));
+    const { items } = await place.bus.call(agents.rpcs.listUsage, { slug: 'counted' }, systemContext('test'));
+    expect(items).toEqual([
+      {
+        slug: 'counted',
+        day: new Date().toISOString().slice(0, 10),
+        purpose: 'chat',
+        calls: 4,
+        failed_calls: 2,
+        calls_without_usage: 2,
+        prompt_tokens: 40,
+        completion_tokens: 20,
+        duration_ms: expect.any(Number),
+      },
+    ]);
+    const later = { slug: 'counted', since: '2999-01-01' };
+    await expect(place.bus.call(agents.rpcs.listUsage, later, systemContext('test'))).resolves.toEqual({ items: [] });
+  });
+});

@@ -1,0 +1,121 @@
+/** Chats that write to an agent: updates as the gateway stores them, a Bot API server beside the service, and what became of both. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { agents, telegramWebhookSubject } from '#services/agents';
+import { systemContext } from '#libs/nats';
+import { startTelegram, type TelegramServer, waitFor } from '#libs/testing';
+import { type Place, startPlace } from './place.ts';
+
+export const botToken = '4242:test-bot-token';
+export const webhookSecret = 'webhook-secret_1';
+export const echoChannel = -1_009_999;
+
+export interface Receipt {
+  readonly id: number;
+  readonly update_id: number | null;
+  readonly kind: string | null;
+  readonly chat_id: number | null;
+  readonly outcome: string;
+  readonly message: string | null;
+  readonly deliveries: number;
+  readonly body: string | null;
+  readonly sends: readonly { part: number; status: string; chat_id: number | null; message_id: number | null; error: string | null }[];
+}
+
+export interface Message {
+  readonly text?: string;
+  readonly chat?: object;
+  readonly [field: string]: unknown;
+}
+
+export interface TelegramDesk {
+  readonly place: Place;
+  readonly telegram: TelegramServer;
+  /** A number that no chat or update of this run has. */
+  next(): number;
+  /** Hands an update to the service as the gateway does. @returns the id of the delivery */
+  deliver(update: unknown, options?: { slug?: string; secret?: string | null; deliveryId?: string }): Promise<string>;
+  /** An update with a message; `chat` defaults to the private chat `chatId`. */
+  compose(chatId: number, message: Message): { update_id: number; message: Record<string, unknown> };
+  /** Sends a text in a chat and waits until it is over. */
+  ask(chatId: number, message: Message, slug?: string): Promise<Receipt>;
+  /** The receipt of an update, when it is over. */
+  settled(updateId: number): Promise<Receipt>;
+  find(updateId: number): Promise<Receipt | undefined>;
+  replay(id: number, trust?: boolean): Promise<{ id: number; job_id: string | null }>;
+  stop(): Promise<void>;
+}
+
+const open = new Set(['pending', 'answering']);
+let counter = 1_000;
+
+export async function startDesk(fileUrl: string, overrides: Record<string, string> = {}): Promise<TelegramDesk> {
+  const telegram = await startTelegram();
+  const place = await startPlace(fileUrl, { TELEGRAM_API_ROOT: telegram.apiRoot, TELEGRAM_TIMEOUT_MS: '700', ...overrides });
+  place.env.onStop(() => telegram.stop());
+  await place.apply([
+    {
+      slug: 'guide',
+      name: 'Guide',
+      prompt: 'You are the guide.',
+      config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } },
+    },
+    { slug: 'mirrored', name: 'Mirrored', config: { messaging: { bot_token: botToken, echo_channel: String(echoChannel) } } },
+    { slug: 'mute', name: 'Mute', config: {} },
+  ]);
+  place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
+  const { showReceipt, listReceipts, replayReceipt } = agents.rpcs;
+  const context = () => systemContext('test');
+
+  const deliver: TelegramDesk['deliver'] = async (update, { slug = 'guide', secret = webhookSecret, deliveryId = randomUUID() } = {}) => {
+    const body = update === null ? null : Buffer.isBuffer(update) ? update : Buffer.from(JSON.stringify(update));
+    const message = {
+      id: deliveryId,
+      received_at: new Date().toISOString(),
+      slug,
+      headers: {},
+      secret_digest: secret === null ? null : createHmac('sha256', deliveryId).update(secret).digest('hex'),
+      body: body === null ? null : body.toString('base64'),
+    };
+    await place.bus.publishDurable(telegramWebhookSubject, JSON.stringify(message), { msgId: randomUUID() });
+    return deliveryId;
+  };
+  const find = async (updateId: number): Promise<Receipt | undefined> => {
+    const { items } = await place.bus.call(listReceipts, { limit: 1000 }, context());
+    const found = items.find((item) => item.update_id === updateId);
+    return found === undefined ? undefined : ((await place.bus.call(showReceipt, { id: found.id }, context())) as Receipt);
+  };
+  const settled = (updateId: number): Promise<Receipt> =>
+    waitFor(
+      async () => {
+        const receipt = await find(updateId);
+        return receipt !== undefined && !open.has(receipt.outcome) ? receipt : undefined;
+      },
+      { what: `the end of update ${updateId}` },
+    );
+  const compose: TelegramDesk['compose'] = (chatId, message) => ({
+    update_id: counter++,
+    message: {
+      message_id: counter,
+      date: Math.floor(Date.now() / 1000),
+      from: { id: Math.abs(chatId), is_bot: false, first_name: 'Ann' },
+      chat: { id: chatId, type: chatId > 0 ? 'private' : 'group', title: 'Group' },
+      ...message,
+    },
+  });
+  return {
+    place,
+    telegram,
+    next: () => counter++,
+    deliver,
+    compose,
+    ask: async (chatId, message, slug = 'guide') => {
+      const update = compose(chatId, message);
+      await deliver(update, { slug });
+      return await settled(update.update_id);
+    },
+    settled,
+    find,
+    replay: (id, trust) => place.bus.call(replayReceipt, { id, ...(trust === undefined ? {} : { trust }) }, context()),
+    stop: () => place.stop(),
+  };
+}

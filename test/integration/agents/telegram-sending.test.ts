@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type BotApiFault, startTelegram, waitFor } from '#libs/testing';
+import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+
+let desk: TelegramDesk;
+beforeAll(async () => {
+  desk = await startDesk(import.meta.url);
+});
+afterAll(() => desk.stop());
+
+const sendsTo = (chat: number) => desk.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
+const blockedAt = async (chat: number): Promise<unknown> =>
+  (await desk.place.env.sql<{ blocked_at: unknown }>('select blocked_at from agents.telegram_chats where chat_id = $1', [chat]))[0]
+    ?.blocked_at;
+const threadsOf = async (chat: number) =>
+  await desk.place.env.sql<{ bodies: string[] }>(
+    `select array(select m.body from agents.messages m where m.thread_id = t.id order by m.turn, m.id) as bodies
+     from agents.threads t where t.thread_key like $1`,
+    [`telegram:chat:${chat}:agent:%`],
+  );
+
+describe('a send that the Bot API refuses (D33b)', () => {
+  it('for its HTML is sent again as the visible text, without a parse mode', async () => {
+    const chat = desk.next();
+    desk.place.llm.answerWith(() => '**Bold** & <plain>');
+    desk.telegram.refuseHtml(true);
+    const receipt = await desk.ask(chat, { text: 'x' });
+    desk.telegram.refuseHtml(false);
+    desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
+    expect([receipt.outcome, desk.telegram.textsOf(chat)]).toEqual(['answered', ['Bold & <plain>']]);
+    expect(sendsTo(chat).map((call) => call.body['parse_mode'])).toEqual(['HTML', undefined]);
+  });
+
+  it('with 429 is repeated after the time that it names, and the messages of the chat stay in order', async () => {
+    const chat = desk.next();
+    desk.telegram.fail(chat, { kind: 'wait', seconds: 1 }, { kind: 'wait', seconds: 3 });
+    const updates = ['first', 'second'].map((text) => desk.compose(chat, { text }));
+    for (const update of updates) await desk.deliver(update);
+    for (const update of updates) expect((await desk.settled(update.update_id)).outcome).toBe('answered');
+    expect(desk.telegram.textsOf(chat)).toEqual(['You said: first', 'You said: second']);
+    expect(desk.telegram.impatient).toBe(0);
+  }, 20_000);
+
+  it('for good is told by its receipt and not repeated; a reply or topic that is gone costs only itself', async () => {
+    const [chat, group] = [desk.next(), -desk.next()];
+    desk.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
+    const receipt = await desk.ask(chat, { text: 'x' });
+    expect(receipt).toMatchObject({ outcome: 'send_refused', sends: [{ status: 'refused', error: '400: Bad Request: chat not found' }] });
+    expect(sendsTo(chat)).toHaveLength(1);
+    desk.telegram.fail(group, { kind: 'error', status: 400, description: 'Bad Request: message thread not found' });
+    const topic = { text: 'y', chat: { id: group, type: 'supergroup' }, message_thread_id: 9, is_topic_message: true };
+    expect((await desk.ask(group, topic)).outcome).toBe('answered');
+    expect(desk.telegram.shown.at(-1)).toMatchObject({ chatId: group, topicId: undefined, replyTo: undefined });
+  });
+
+  it('with 403 marks the chat as blocked until somebody writes to the bot again', async () => {
+    const chat = desk.next();
+    desk.telegram.block(chat);
+    expect(await desk.ask(chat, { text: 'x' })).toMatchObject({ outcome: 'blocked', sends: [{ status: 'blocked' }] });
+    expect(await blockedAt(chat)).not.toBeNull();
+    desk.telegram.unblock(chat);
+    expect((await desk.ask(chat, { text: 'back again' })).outcome).toBe('answered');
+    expect([await blockedAt(chat), desk.telegram.textsOf(chat)]).toEqual([null, ['You said: back again']]);
+  });
+});
+
+describe('a send of unknown outcome (D33b)', () => {
+  const faults: [string, BotApiFault][] = [
+    ['a 502 of something in between', { kind: 'broken', status: 502, delivered: false }],
+    ['a 500 of the Bot API', { kind: 'error', status: 500, description: 'Internal Server Error' }],
+    ['a cut connection', { kind: 'dropped', delivered: true }],
+    ['a time-out', { kind: 'silent', delivered: true }],
+  ];
+  it.each(faults)('after %s is shown for review, not repeated, and the chat goes on', async (_what, fault) => {
+    const chat = desk.next();
+    desk.telegram.fail(chat, fault);
+    const receipt = await desk.ask(chat, { text: 'one' });
+    expect(receipt).toMatchObject({ outcome: 'send_unknown', sends: [{ part: 1, status: 'unknown', error: expect.any(String) }] });
+    expect((await desk.ask(chat, { text: 'two' })).outcome).toBe('answered');
+    const delivered = 'delivered' in fault && fault.delivered;
+    expect(desk.telegram.textsOf(chat)).toEqual([...(delivered ? ['You said: one'] : []), 'You said: two']);
+    expect(sendsTo(chat)).toHaveLength(2);
+  });
+
+  it('is repeated by an operator’s replay, and an answered update is not', async () => {
+    const chat = desk.next();
+    desk.telegram.fail(chat, { kind: 'broken', status: 504, delivered: false });
+    const receipt = await desk.ask(chat, { text: 'one' });
+    const asked = desk.place.llm.requests.length;
+    await desk.replay(receipt.id);
+    await waitFor(async () => (await desk.settled(receipt.update_id ?? 0)).outcome === 'answered');
+    expect(await desk.replay(receipt.id)).toEqual({ id: receipt.id, job_id: null });
+    expect([desk.telegram.textsOf(chat), desk.place.llm.requests.length]).toEqual([['You said: one'], asked]);
+  });
+
+  it('holds nothing of the token', async () => {
+    const rows = await desk.place.env.sql<{ error: string | null }>('select error from agents.telegram_sends');
+    expect(rows.filter((row) => row.error?.includes('test-bot-token') === true)).toEqual([]);
+  });
+});
+
+describe('a group that becomes a supergroup (D32, D33b)', () => {
+  it('told by a refused send: the reply goes to the new chat, and the thread with it', async () => {
+    const [from, to] = [-desk.next(), -desk.next() - 1_000_000];
+    await desk.ask(from, { text: 'before' });
+    desk.telegram.migrate(from, to);
+    expect((await desk.ask(from, { text: 'between' })).outcome).toBe('answered');
+    expect((await desk.ask(to, { text: 'after', chat: { id: to, type: 'supergroup' } })).outcome).toBe('answered');
+    expect(desk.telegram.textsOf(to)).toEqual(['You said: between', 'You said: after']);
+    expect([await threadsOf(from), (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You'))]).toEqual([
+      [],
+      ['before', 'between', 'after'],
+    ]);
+  });
+
+  it('told by the service messages, whichever comes first: one thread under the new number, in order', async () => {
+    for (const order of [
+      ['to', 'from'],
+      ['from', 'to'],
+    ]) {
+      const [from, to] = [-desk.next(), -desk.next() - 1_000_000];
+      const chatOf = { from: { id: from, type: 'group' }, to: { id: to, type: 'supergroup' } };
+      await desk.ask(from, { text: 'before' });
+      await desk.ask(to, { text: 'early', chat: chatOf.to });
+      const service = {
+        to: desk.compose(from, { chat: chatOf.from, migrate_to_chat_id: to }),
+        from: desk.compose(to, { chat: chatOf.to, migrate_from_chat_id: from }),
+      };
+      for (const side of order) await desk.deliver(service[side as 'from' | 'to']);
+      for (const { update_id } of Object.values(service)) expect((await desk.settled(update_id)).outcome).toBe('migrated');
+      await desk.ask(to, { text: 'after', chat: chatOf.to });
+      expect([await threadsOf(from), (await threadsOf(to))[0]?.bodies.filter((body) => !body.startsWith('You'))]).toEqual([
+        [],
+        ['before', 'early', 'after'],
+      ]);
+    }
+  });
+});
+
+describe('the Bot API away (D33b)', () => {
+  it('is waited for: nothing can have arrived, so the reply is sent when it is back', async () => {
+    const first = await startTelegram();
+    const port = Number(new URL(first.apiRoot).port);
+    await first.stop();
+    const away = await startDesk(import.meta.url, { TELEGRAM_API_ROOT: `http://127.0.0.1:${port}` });
+    try {
+      const update = away.compose(7, { text: 'anyone?' });
+      await away.deliver(update);
+      const error = 'select error from agents.telegram_sends where error is not null';
+      await waitFor(async () => (await away.place.env.sql<{ error: string }>(error))[0]?.error.includes('ECONNREFUSED'));
+      const back = await startTelegram({ port });
+      away.place.env.onStop(() => back.stop());
+      expect((await away.settled(update.update_id)).outcome).toBe('answered');
+      expect(back.textsOf(7)).toEqual(['You said: anyone?']);
+    } finally {
+      await away.stop();
+    }
+  }, 30_000);
+});

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { noAnswerNotice } from '../../../services/agents/workers/answer-question.ts';
+import { botToken, echoChannel, startDesk, type TelegramDesk } from './telegram-desk.ts';
+
+let desk: TelegramDesk;
+beforeAll(async () => {
+  desk = await startDesk(import.meta.url);
+});
+afterAll(() => desk.stop());
+beforeEach(() => desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
+
+const agentId = async (slug = 'guide'): Promise<number> =>
+  (await desk.place.env.sql<{ id: number }>('select id from agents.agents where slug = $1', [slug]))[0]?.id ?? 0;
+const recordOf = async (chatId: number, slug = 'guide') =>
+  await desk.place.env.sql<{ note_type: string; body: string }>(
+    `select m.note_type, m.body from agents.messages m join agents.threads t on t.id = m.thread_id where t.thread_key = $1 order by m.id`,
+    [`telegram:chat:${chatId}:agent:${await agentId(slug)}`],
+  );
+
+describe('a text message (spec 02, POST /api/hook/agents/{slug}; D32, D34)', () => {
+  it('is answered in its chat as HTML, and recorded as chat notes on the thread of the chat', async () => {
+    desk.place.llm.answerWith(() => '**Bold** and 1 < 2');
+    const chat = desk.next();
+    const receipt = await desk.ask(chat, { text: 'Hello *you*' });
+    expect(receipt).toMatchObject({ outcome: 'answered', kind: 'message', chat_id: chat, deliveries: 1 });
+    expect(desk.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
+      expect.objectContaining({ text: 'Bold and 1 < 2', source: '<b>Bold</b> and 1 &lt; 2', html: true, replyTo: undefined }),
+    ]);
+    expect(receipt.sends).toEqual([expect.objectContaining({ part: 1, status: 'sent', chat_id: chat, message_id: expect.any(Number) })]);
+    expect(await recordOf(chat)).toEqual([
+      { note_type: 'chat_visitor', body: 'Hello *you*' },
+      { note_type: 'chat_agent', body: '**Bold** and 1 < 2' },
+    ]);
+    expect(desk.telegram.callsOf('sendMessage').at(-1)).toMatchObject({ token: botToken });
+  });
+
+  it('goes on with the thread of its chat, and shares none with another chat', async () => {
+    const [one, two] = [desk.next(), desk.next()];
+    await desk.ask(one, { text: 'My name is Ada' });
+    await desk.ask(one, { text: 'And now?' });
+    expect(desk.place.llm.requests.at(-1)?.messages.map((message) => message.content)).toContain('My name is Ada');
+    await desk.ask(two, { text: 'And here?' });
+    expect(desk.place.llm.requests.at(-1)?.messages.map((message) => message.content)).not.toContain('My name is Ada');
+  });
+
+  it('is shown as being typed on while the model works', async () => {
+    const chat = desk.next();
+    let typing = 0;
+    desk.place.llm.answerWith(async () => {
+      typing = await waitFor(() => desk.telegram.callsOf('sendChatAction').filter((call) => call.body['chat_id'] === chat).length);
+      return 'done';
+    });
+    await desk.ask(chat, { text: 'Hello' });
+    expect(typing).toBe(1);
+    expect(desk.telegram.callsOf('sendChatAction').at(-1)?.body).toEqual({ chat_id: chat, action: 'typing' });
+  });
+
+  it('of a group is answered as a reply to it, in its topic only when it is one', async () => {
+    const chat = -desk.next();
+    const topic = { message_thread_id: 7, chat: { id: chat, type: 'supergroup', is_forum: true } };
+    await desk.ask(chat, { ...topic, text: 'In a topic', message_id: 77, is_topic_message: true });
+    await desk.ask(chat, { ...topic, text: 'In a thread of replies', message_id: 78 });
+    expect(desk.telegram.shown.filter((message) => message.chatId === chat)).toEqual([
+      expect.objectContaining({ topicId: 7, replyTo: 77 }),
+      expect.objectContaining({ topicId: undefined, replyTo: 78 }),
+    ]);
+    const [first] = desk.telegram.callsOf('sendMessage').filter((call) => call.body['chat_id'] === chat);
+    expect(first?.body['reply_parameters']).toEqual({ message_id: 77, allow_sending_without_reply: true });
+  });
+
+  it('is asked without the name of the bot, which the Bot API tells', async () => {
+    const chat = -desk.next();
+    const entities = [{ type: 'bot_command', offset: 0, length: 16 }];
+    await desk.ask(chat, { text: '/ask@example_bot hello', entities });
+    expect(desk.telegram.textsOf(chat)).toEqual(['You said: hello']);
+    const other = await desk.ask(chat, { text: '/ask@another_bot hello', entities });
+    expect([other.outcome, desk.telegram.textsOf(chat).length]).toEqual(['ignored', 1]);
+  });
+
+  it('that is too long to be answered in one message is answered in parts, in order', async () => {
+    const chat = desk.next();
+    const answer = Array.from({ length: 900 }, (_value, index) => `**${index}** & more`).join('\n');
+    desk.place.llm.answerWith(() => answer);
+    const { sends } = await desk.ask(chat, { text: 'Tell me a lot' });
+    const texts = desk.telegram.textsOf(chat);
+    expect([sends.map((send) => send.status), texts.every((text) => text.length <= 4_096)]).toEqual([Array(3).fill('sent'), true]);
+    expect(texts.join('')).toBe(answer.replaceAll('**', ''));
+  });
+});
+
+describe('one answer for each agent and update (D32)', () => {
+  it('is given when an update is repeated, at the same time and later', async () => {
+    const chat = desk.next();
+    const update = desk.compose(chat, { text: 'Once' });
+    await Promise.all(Array.from({ length: 8 }, () => desk.deliver(update)));
+    await desk.settled(update.update_id);
+    await desk.deliver(update);
+    const receipt = await waitFor(async () =>
+      (await desk.find(update.update_id))?.deliveries === 9 ? await desk.settled(update.update_id) : undefined,
+    );
+    expect([receipt.outcome, desk.telegram.textsOf(chat)]).toEqual(['answered', ['You said: Once']]);
+    expect(await recordOf(chat)).toHaveLength(2);
+  });
+
+  it('counts a delivery that the broker repeats once', async () => {
+    const update = desk.compose(desk.next(), { text: 'Once' });
+    const deliveryId = randomUUID();
+    await desk.deliver(update, { deliveryId });
+    await desk.settled(update.update_id);
+    await desk.deliver(update, { deliveryId });
+    const later = desk.compose(desk.next(), { text: 'Later' });
+    await desk.deliver(later);
+    await desk.settled(later.update_id);
+    expect((await desk.find(update.update_id))?.deliveries).toBe(1);
+  });
+
+  it('is apart for each agent', async () => {
+    const [chat, update] = [desk.next(), desk.compose(1, {})];
+    const own = { ...update, message: { ...update.message, chat: { id: chat, type: 'private' }, text: 'Both' } };
+    await desk.deliver(own);
+    await desk.deliver(own, { slug: 'mirrored' });
+    await waitFor(() => desk.telegram.textsOf(chat).length === 2);
+    expect((await recordOf(chat, 'mirrored')).map((note) => note.body)).toEqual((await recordOf(chat)).map((note) => note.body));
+  });
+});
+
+describe('order (D32: messages of one chat are answered in order)', () => {
+  it('is kept in a chat, on two replicas, while a slow chat holds up nobody else', async () => {
+    await desk.place.replica();
+    const [slow, quick] = [desk.next(), desk.next()];
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    desk.place.llm.answerWith(async (messages) => {
+      const said = String(messages.at(-1)?.content);
+      if (said === 'slow 0') await held;
+      return said;
+    });
+    const texts = (name: string): string[] => Array.from({ length: 10 }, (_value, index) => `${name} ${index}`);
+    for (let index = 0; index < 10; index++) {
+      await desk.deliver(desk.compose(slow, { text: texts('slow')[index] ?? '' }));
+      await desk.deliver(desk.compose(quick, { text: texts('quick')[index] ?? '' }));
+    }
+    await waitFor(() => desk.telegram.textsOf(quick).length === 10);
+    expect([desk.telegram.textsOf(quick), desk.telegram.textsOf(slow)]).toEqual([texts('quick'), []]);
+    // Within its turn's time limit the slow model fails, the chat is told, and the chat goes on.
+    release();
+    await waitFor(() => desk.telegram.textsOf(slow).length === 10);
+    expect(desk.telegram.textsOf(slow).slice(1)).toEqual(texts('slow').slice(1));
+  }, 30_000);
+});
+
+describe('a model that fails (D33a)', () => {
+  it('is told to the chat honestly, nothing is recorded, and a replay answers after all', async () => {
+    const chat = desk.next();
+    desk.place.llm.fail({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
+    const receipt = await desk.ask(chat, { text: 'Are you there?' });
+    expect([receipt.outcome, desk.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [noAnswerNotice], []]);
+    await desk.replay(receipt.id);
+    await waitFor(async () => (await desk.settled(receipt.update_id ?? 0)).outcome === 'answered');
+    expect(desk.telegram.textsOf(chat)).toEqual([noAnswerNotice, 'You said: Are you there?']);
+  });
+
+  it('is told as well when none is configured', async () => {
+    const silent = await startDesk(import.meta.url, { LLM_BASE_URL: '' });
+    try {
+      const chat = desk.next();
+      expect((await silent.ask(chat, { text: 'Hello?' })).outcome).toBe('not_answered');
+      expect(silent.telegram.textsOf(chat)).toEqual([noAnswerNotice]);
+    } finally {
+      await silent.stop();
+    }
+  }, 30_000);
+});
+
+describe('the echo channel (spec 02; D33c)', () => {
+  const echoes = (): string[] => desk.telegram.textsOf(echoChannel);
+
+  it('gets question and answer', async () => {
+    await desk.ask(desk.next(), { text: 'What is *it*?' }, 'mirrored');
+    await waitFor(() => echoes().at(-1) === 'Q: What is it?\n\nA: You said: What is it?');
+  });
+
+  it.each([
+    ['an edited message', (chat: number) => ({ edited_message: { message_id: 1, chat: { id: chat, type: 'private' }, text: 'x' } })],
+    ['a channel post', (chat: number) => ({ channel_post: { message_id: 1, chat: { id: chat, type: 'channel' }, text: 'x' } })],
+    ['a photo', (chat: number) => ({ message: { message_id: 1, chat: { id: chat, type: 'private' }, photo: [], caption: 'x' } })],
+    [
+      'a bot’s message',
+      (chat: number) => ({ message: { message_id: 1, chat: { id: chat, type: 'group' }, text: 'x', from: { id: 5, is_bot: true } } }),
+    ],
+    ['a callback query', () => ({ callback_query: { id: '1', from: { id: 5 }, data: 'x' } })],
+  ])('gets %s as it came, which is not answered', async (_what, make) => {
+    const chat = desk.next();
+    const update = { update_id: desk.next(), ...make(chat) };
+    const asked = desk.place.llm.requests.length;
+    await desk.deliver(update, { slug: 'mirrored' });
+    expect(await desk.settled(update.update_id)).toMatchObject({ outcome: 'echoed' });
+    expect([echoes().at(-1), desk.telegram.textsOf(chat), desk.place.llm.requests.length]).toEqual([JSON.stringify(update), [], asked]);
+  });
+
+  it('gets a long update cut to one message', async () => {
+    const update = { update_id: desk.next(), poll: { id: 'x'.repeat(5_000) } };
+    await desk.deliver(update, { slug: 'mirrored' });
+    await desk.settled(update.update_id);
+    expect(echoes().at(-1)).toHaveLength(4_096);
+  });
+
+  it('is not in the way of the reply when it refuses everything, and is not tried again', async () => {
+    desk.telegram.fail(echoChannel, { kind: 'broken', status: 502, delivered: false });
+    const chat = desk.next();
+    expect((await desk.ask(chat, { text: 'Still there?' }, 'mirrored')).outcome).toBe('answered');
+    await waitFor(
+      async () =>
+        (await desk.place.env.sql(`select 1 from agents.webhook_receipts where chat_id = $1 and echo = 'failed'`, [chat])).length === 1,
+    );
+    expect(echoes().filter((text) => text.includes('Still there?'))).toEqual([]);
+    const raw = { update_id: desk.next(), poll: { id: 'p' } };
+    desk.telegram.fail(echoChannel, { kind: 'error', status: 403, description: 'Forbidden: bot is not a member' });
+    await desk.deliver(raw, { slug: 'mirrored' });
+    expect(await desk.settled(raw.update_id)).toMatchObject({ outcome: 'echo_failed', message: expect.stringContaining('Forbidden') });
+  });
+
+  it('is left out for an agent without one', async () => {
+    const update = { update_id: desk.next(), poll: { id: 'p' } };
+    await desk.deliver(update);
+    expect(await desk.settled(update.update_id)).toMatchObject({ outcome: 'ignored' });
+  });
+});

@@ -1,0 +1,224 @@
+/** Rows of spec 03 §1 on answers: headers, errors of operations, overload, CORS, ETag. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Probe, startProbe } from './probe.ts';
+
+let probe: Probe;
+beforeAll(async () => {
+  probe = await startProbe(import.meta.url);
+});
+afterAll(() => probe.stop());
+
+const thing = '/api/probe/things/7';
+const patch = (json: unknown) => probe.call('PATCH', thing, { json });
+
+describe('Datetimes out (spec 03 §1)', () => {
+  it('leave as the service wrote them: the bytes of a reply are not touched', async () => {
+    const text = '{"name":"\\u00e9","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}';
+    expect((await probe.call('POST', '/api/probe/optional', { body: text })).text).toBe(
+      '{"name":"é","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}',
+    );
+  });
+});
+
+describe('Request id (spec 03 §1)', () => {
+  it.each(['abc-123', '~!@#$', 'x'.repeat(128)])('returns %s', async (id) => {
+    expect((await probe.call('GET', '/api/nothing', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
+  });
+
+  it.each(['', 'a b', 'x'.repeat(129), 'é'])('makes one instead of %j', async (id) => {
+    const made = String((await probe.call('GET', thing, { headers: { 'x-request-id': id } })).headers['x-request-id']);
+    expect(made).toMatch(/^[\x21-\x7e]{16,128}$/);
+    expect(made).not.toBe(id);
+  });
+
+  it('is on every kind of answer', async () => {
+    const replies = [
+      await probe.call('OPTIONS', thing, { headers: { origin: 'https://app.example.org', 'access-control-request-method': 'GET' } }),
+      await probe.call('PUT', thing),
+      await probe.call('GET', thing, { auth: null }),
+      await probe.call('GET', '/nowhere'),
+      await probe.call('GET', '/api/probe/stream/2000'),
+    ];
+    for (const reply of replies) expect(reply.headers['x-request-id']).toMatch(/./);
+  });
+});
+
+describe('Rate limits (spec 03 §1)', () => {
+  it('answer 429 with Retry-After in the envelope of the surface', async () => {
+    const json = { code: 'rate_limited', details: { retry_after: 17 } };
+    const api = await probe.call('POST', '/api/probe/fail', { json });
+    expect([api.status, api.headers['retry-after'], api.json]).toEqual([429, '17', { detail: 'as asked' }]);
+    const v1 = await probe.call('POST', '/api/v1/probe/fail', { json: { code: 'rate_limited' } });
+    expect([v1.status, v1.headers['retry-after'], v1.json]).toEqual([
+      429,
+      '60',
+      { code: 'rate_limited', message: 'as asked', retryable: true },
+    ]);
+  });
+});
+
+describe('Overload or a dependency down (spec 03 §1)', () => {
+  it('answers 503 with Retry-After at the deadline, not later', async () => {
+    const reply = await probe.call('GET', '/api/probe/wait/600000');
+    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
+  });
+
+  it.each(['unavailable', 'deadline_exceeded'])('answers 503 to %s on both surfaces', async (code) => {
+    const api = await probe.call('POST', '/api/probe/fail', { json: { code } });
+    const v1 = await probe.call('POST', '/api/v1/probe/fail', { json: { code } });
+    expect([api.status, v1.status, v1.json]).toEqual([503, 503, { code: 'server_error', message: 'as asked', retryable: true }]);
+    expect(v1.headers['retry-after']).toBe('1');
+  });
+
+  it('hides what a fault says', async () => {
+    const api = await probe.call('POST', '/api/probe/fail', { json: { code: 'fault' } });
+    expect([api.status, api.json]).toEqual([500, { detail: 'Internal Server Error' }]);
+    const v1 = await probe.call('POST', '/api/v1/probe/fail', { json: { code: 'fault' } });
+    expect([v1.status, v1.json]).toEqual([500, { code: 'server_error', message: 'Internal error', retryable: true }]);
+  });
+});
+
+describe('Versioning (spec 03 §1)', () => {
+  it('puts X-Api-Version on every answer of /api/', async () => {
+    for (const path of ['/api/nothing', '/api/v1/nothing', thing, '/api/probe/wait/abc']) {
+      expect([path, (await probe.call('GET', path)).headers['x-api-version']]).toEqual([path, '9.9']);
+    }
+  });
+
+  it('announces fields kept for old clients, on refused calls too', async () => {
+    expect((await patch({ sessionId: 'x' })).headers['deprecation']).toBe('true');
+    expect((await patch({ sessionId: null, count: 'a' })).headers['deprecation']).toBe('true');
+    expect((await patch({ count: 1 })).headers['deprecation']).toBeUndefined();
+  });
+});
+
+describe('CORS (spec 03 §1; spec 01, Cross-origin access)', () => {
+  const origin = 'https://app.example.org';
+
+  it('answers a preflight before anything else', async () => {
+    const reply = await probe.call('OPTIONS', '/api/nothing', {
+      auth: null,
+      headers: { origin, 'access-control-request-method': 'PATCH' },
+    });
+    expect([reply.status, reply.text]).toEqual([204, '']);
+    expect(reply.headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, PUT, PATCH, OPTIONS',
+      'access-control-allow-headers': 'Authorization, Content-Type',
+      vary: 'Origin',
+    });
+    expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  it('marks every answer, errors included, for allowed origins only', async () => {
+    for (const [method, path, body] of [
+      ['GET', thing],
+      ['GET', '/api/nothing'],
+      ['PUT', thing],
+      ['PATCH', thing, '{'],
+      ['GET', '/api/probe/wait/2000'],
+      ['GET', '/api/probe/stream/2000'],
+    ] as const) {
+      const call = body === undefined ? {} : { body };
+      const allowed = await probe.call(method, path, { ...call, headers: { origin } });
+      expect([path, allowed.headers['access-control-allow-origin'], allowed.headers['vary']]).toEqual([path, origin, 'Origin']);
+      const other = await probe.call(method, path, { ...call, headers: { origin: 'https://evil.example.org' } });
+      expect(other.headers['access-control-allow-origin']).toBeUndefined();
+    }
+  });
+
+  it('is not offered on /api/v1/', async () => {
+    const reply = await probe.call('GET', '/api/v1/probe/list', { headers: { origin } });
+    expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control') || name === 'vary')).toEqual([]);
+    expect(
+      (await probe.call('OPTIONS', '/api/v1/probe/list', { headers: { origin, 'access-control-request-method': 'GET' } })).status,
+    ).toBe(405);
+  });
+});
+
+describe('ETag (spec 03 §1)', () => {
+  it('is strong, depends on the bytes alone and answers If-None-Match with 304', async () => {
+    const etag = String((await probe.call('GET', thing)).headers['etag']);
+    expect(etag).toMatch(/^"[^"]+"$/);
+    expect((await probe.call('GET', '/api/probe/things/8')).headers['etag']).not.toBe(etag);
+    for (const condition of [etag, `W/${etag}`, `"x", ${etag}`, '*', `"a,b",W/${etag}`]) {
+      const reply = await probe.call('GET', thing, { headers: { 'if-none-match': condition } });
+      expect([condition, reply.status, reply.text, reply.headers['etag']]).toEqual([condition, 304, '', etag]);
+    }
+    for (const condition of ['"x"', '', 'x', `"${etag}"x`]) {
+      expect([condition, (await probe.call('GET', thing, { headers: { 'if-none-match': condition } })).status]).toEqual([condition, 200]);
+    }
+  });
+
+  it('is on no list and no error', async () => {
+    expect((await probe.call('GET', '/api/probe/list')).headers['etag']).toBeUndefined();
+    expect((await probe.call('GET', '/api/probe/things/0')).headers['etag']).toBeUndefined();
+  });
+
+  it('is made for a reply that came in parts', async () => {
+    const first = await probe.call('GET', '/api/probe/large/900');
+    expect([first.status, first.text.length]).toEqual([200, 900 * 1024]);
+    const again = await probe.call('GET', '/api/probe/large/900', { headers: { 'if-none-match': String(first.headers['etag']) } });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
+});
+
+describe('/api/v1/ outside its envelope (spec 03 §1)', () => {
+  const path = '/api/v1/probe/things/7';
+
+  it('uses {detail} for unparsable JSON, 413 and 422', async () => {
+    expect((await probe.call('PATCH', path, { body: '{' })).json).toEqual({ detail: 'Cannot parse request body' });
+    expect((await probe.call('PATCH', path, { body: Buffer.alloc(4_194_305, 0x20) })).json).toEqual({ detail: expect.any(String) });
+    expect((await probe.call('PATCH', path, { json: { count: 'a' } })).json).toEqual({
+      detail: [expect.objectContaining({ type: 'int_parsing' })],
+    });
+  });
+
+  it('uses its envelope for 405 and for errors of operations', async () => {
+    const reply = await probe.call('DELETE', path);
+    expect([reply.status, reply.json]).toEqual([405, { code: 'method_not_allowed', message: 'Method not allowed', retryable: false }]);
+    const fail = async (json: unknown) => (await probe.call('POST', '/api/v1/probe/fail', { json })).json;
+    expect(await fail({ code: 'bad_request' })).toEqual({ code: 'validation_error', message: 'as asked', retryable: false });
+    expect(await fail({ code: 'conflict', reason: 'duplicate_person', details: { match_field: 'contact.email' } })).toEqual({
+      code: 'duplicate_person',
+      message: 'as asked',
+      retryable: false,
+      match_field: 'contact.email',
+    });
+  });
+});
+
+describe('application errors on /api/ (spec 01, Errors)', () => {
+  it('show reason, message and details, or {detail} without a reason', async () => {
+    const fail = async (json: unknown) => (await probe.call('POST', '/api/probe/fail', { json })).json;
+    expect(await fail({ code: 'conflict', reason: 'version_conflict', details: { currentVersion: null } })).toEqual({
+      error: 'version_conflict',
+      message: 'as asked',
+      currentVersion: null,
+    });
+    expect(await fail({ code: 'not_found' })).toEqual({ detail: 'as asked' });
+    expect(
+      await fail({ code: 'unprocessable', details: { items: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }] } }),
+    ).toEqual({
+      detail: [{ type: 'missing', loc: ['file', 'audio'], msg: 'Field required' }],
+    });
+  });
+});
+
+describe('Enumerations (spec 03 §1)', () => {
+  it('name the choices', async () => {
+    const body = (await patch({ kind: 'green' })).json.detail;
+    expect(body).toEqual([
+      { type: 'enum', loc: ['body', 'payload', 'kind'], msg: "Input should be 'red' or 'blue'", ctx: { expected: "'red' or 'blue'" } },
+    ]);
+    const query = (await probe.call('GET', '/api/probe/list?sort=up')).json.detail;
+    expect(query).toEqual([
+      {
+        type: 'enum',
+        loc: ['query', 'sort'],
+        msg: "Input should be 'date_desc' or 'date_asc'",
+        ctx: { expected: "'date_desc' or 'date_asc'" },
+      },
+    ]);
+  });
+});

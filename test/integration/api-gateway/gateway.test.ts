@@ -1,0 +1,309 @@
+/** The gateway as a service, with a stand-in for the directory: credentials, documents, load, streams and its end. */
+import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { compileSchema } from '#libs/schema';
+import { type Bus, connectBus } from '#libs/nats';
+import { createTestEnvironment, startService, type TestEnvironment, waitFor } from '#libs/testing';
+import { directory } from '#services/directory';
+import { routes } from '../../../services/api-gateway/routes/index.ts';
+import { type Call, createCall, type Reply, startProbe, type Probe } from './probe.ts';
+import { type DirectoryStandIn, person, serveDirectory } from './stand-ins.ts';
+
+let env: TestEnvironment;
+let bus: Bus;
+let people: DirectoryStandIn;
+let call: (method: string, path: string, call?: Call) => Promise<Reply>;
+
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  bus = await connectBus({
+    url: env.settings['NATS_URL'] ?? '',
+    name: 'stand-ins',
+    prefix: env.settings['NATS_SUBJECT_PREFIX'],
+    logger: env.logger,
+  });
+  people = await serveDirectory(bus);
+  const service = (await startService('api-gateway', env, { TRUSTED_PROXY_HOPS: '1' })) as unknown as { port: number };
+  call = createCall(service.port);
+});
+afterAll(async () => {
+  await people.stop();
+  await bus.deleteStreams();
+  await bus.close();
+  await env.stop();
+});
+
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, { operationId: string; parameters?: { in: string; name: string }[]; responses: object }>>;
+  components: { schemas: Record<string, object> };
+}
+
+const shared = 'Bearer test-api-token';
+const bearer = (token: string): Call => ({ auth: `Bearer ${token}` });
+const whoami = (auth: string | null) => call('GET', '/api/v1/auth/whoami', { auth });
+const audio = '/api/coherence/conversations/1/audio';
+
+describe('credentials by class of route (architecture §5; spec 01, Authentication; D12, D30)', () => {
+  it('has a class for every route', () => {
+    const classes = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.auth]));
+    expect(
+      [...classes.values()].every((auth) =>
+        ['none', 'shared-or-user', 'user', 'coherence', 'shared', 'v1', 'login-gate', 'ops'].includes(auth),
+      ),
+    ).toBe(true);
+    expect(classes.get('POST /api/coherence/conversations/{conversation_id}/audio')).toBe('user');
+    expect(classes.get('GET /api/coherence/conversations/{conversation_id}/audio')).toBe('shared-or-user');
+    expect(classes.get('POST /api/coherence/hook/booking/{person_id}')).toBe('none');
+    for (const [place, auth] of classes)
+      if (place.includes('/api/v1/auth/') && !place.endsWith('login')) expect([place, auth]).toEqual([place, 'v1']);
+  });
+
+  it('refuses the shared token on v1 with 401 and on a per-user operation with 403', async () => {
+    expect((await whoami(shared)).status).toBe(401);
+    const reply = await call('POST', audio, { auth: shared });
+    expect([reply.status, reply.json]).toEqual([
+      403,
+      { detail: expect.any(String), error: 'per_user_token_required', message: expect.any(String) },
+    ]);
+  });
+
+  it('lets a per-user token in, and never asks about text that is no token', async () => {
+    expect((await whoami(`Bearer ${people.issue()}`)).json).toEqual({ authenticated: true, person });
+    const asked = people.calls.verify;
+    for (const token of ['x', `svc_agentic_${'A'.repeat(32)}_${'x'.repeat(43)}`, `svc_agentic_${'a'.repeat(32)}_${'x'.repeat(42)}`]) {
+      expect((await whoami(`Bearer ${token}`)).status).toBe(401);
+    }
+    expect(people.calls.verify).toBe(asked);
+  });
+
+  it('answers 401 to a token that nobody has, and to cookies', async () => {
+    const reply = await whoami(`Bearer svc_agentic_${'a'.repeat(32)}_${'x'.repeat(43)}`);
+    expect([reply.status, reply.json.code, reply.headers['www-authenticate']]).toEqual([401, 'unauthenticated', 'Bearer']);
+    const cookie = await call('GET', '/api/v1/auth/whoami', {
+      auth: null,
+      headers: { cookie: `token=${people.issue()}; sessionid=test-api-token` },
+    });
+    expect(cookie.status).toBe(401);
+  });
+});
+
+describe('POST /api/v1/auth/login (spec 02; D40)', () => {
+  const login = (body: string, gate?: string) =>
+    call('POST', '/api/v1/auth/login', { auth: null, body, ...(gate === undefined ? {} : { headers: { 'x-svc-api-key': gate } }) });
+  const invalid = { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false };
+
+  it.each([undefined, '', 'wrong', 'test-login-secret '.repeat(2)])('refuses the gate key %j before it looks at the body', async (gate) => {
+    const refused = people.calls.refused.length;
+    const reply = await login('{', gate);
+    expect([reply.status, reply.json]).toEqual([401, invalid]);
+    expect(people.calls.refused).toHaveLength(refused + 1);
+  });
+
+  it('hands on email, password and the address of the client', async () => {
+    const reply = await call('POST', '/api/v1/auth/login', {
+      auth: null,
+      json: { email: 'ada@example.org', password: 'right' },
+      headers: { 'x-svc-api-key': 'test-login-secret', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' },
+    });
+    expect([reply.status, reply.json.token_type]).toEqual([200, 'Bearer']);
+    expect(people.calls.logins.at(-1)).toEqual({ email: 'ada@example.org', ip: '203.0.113.7' });
+    expect((await login('{"email":"ada@example.org","password":"wrong"}', 'test-login-secret')).json).toEqual(invalid);
+  });
+
+  it('answers 429 with the wait that the throttle asks for', async () => {
+    const reply = await login('{"email":"busy@example.org","password":"right"}', 'test-login-secret');
+    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([
+      429,
+      '17',
+      { code: 'rate_limited', message: expect.any(String), retryable: true },
+    ]);
+  });
+});
+
+describe('revocation (spec 02, Authentication: felt within a second)', () => {
+  it('is felt at once after logout', async () => {
+    const token = people.issue();
+    expect((await whoami(`Bearer ${token}`)).status).toBe(200);
+    const reply = await call('POST', '/api/v1/auth/logout', bearer(token));
+    expect([reply.status, reply.json]).toEqual([200, { revoked: true }]);
+    expect((await whoami(`Bearer ${token}`)).status).toBe(401);
+  });
+
+  /** Milliseconds from a token's first use to its first refusal, when it is revoked in between. A busy machine makes it longer, never shorter. */
+  const measureRevocation = async (tell: (sessionKey: string) => void): Promise<number> => {
+    const token = people.issue();
+    const startedAt = performance.now();
+    expect((await whoami(`Bearer ${token}`)).status).toBe(200);
+    const sessionKey = people.tokens.get(token)?.sessionKey ?? '';
+    people.tokens.delete(token);
+    tell(sessionKey);
+    await waitFor(async () => (await whoami(`Bearer ${token}`)).status === 401, { intervalMs: 5 });
+    return performance.now() - startedAt;
+  };
+
+  it('is felt through the event, before the gateway would ask again', async () => {
+    const tell = (key: string): void => bus.publish(directory.events.sessionsRevoked, { session_keys: [key] });
+    await waitFor(async () => (await measureRevocation(tell)) < 600);
+  });
+
+  it('is felt within a second without the event', async () => {
+    await waitFor(async () => (await measureRevocation(() => undefined)) < 1_000);
+  });
+
+  it('asks the directory once for many calls', async () => {
+    const token = people.issue();
+    const asked = people.calls.verify;
+    const replies = await Promise.all(Array.from({ length: 20 }, () => whoami(`Bearer ${token}`)));
+    expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([200]));
+    expect(people.calls.verify).toBe(asked + 1);
+  });
+});
+
+const follow = (root: unknown, keys: readonly string[]): unknown =>
+  keys.reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
+
+describe('live schemas (spec 01 and 02, Live schema)', () => {
+  it.each(['/api/openapi.json', '/api/v1/openapi.json'])('describes every documented route in %s', async (path) => {
+    const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const v1 = path.includes('v1');
+    const expected = routes.filter((route) => route.documented !== false && route.path.startsWith('/api/v1/') === v1);
+    expect(Object.values(document.paths).flatMap((item) => Object.keys(item))).toHaveLength(expected.length);
+    const ids = new Set<string>();
+    for (const route of expected) {
+      const operation = document.paths[route.path]?.[route.method.toLowerCase()];
+      if (operation === undefined) throw new Error(`${route.method} ${route.path} is missing`);
+      expect(ids.has(operation.operationId)).toBe(false);
+      ids.add(operation.operationId);
+      const named = [...route.path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1] ?? '');
+      const described = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name);
+      expect([route.path, new Set(described)]).toEqual([route.path, new Set(named)]);
+      for (const status of [
+        ...(route.neverShed === true ? [] : ['503']),
+        ...(route.auth === 'none' ? [] : ['401']),
+        ...(route.body === undefined ? [] : ['400', '413', '422']),
+      ]) {
+        expect([route.path, Object.keys(operation.responses)]).toEqual([route.path, expect.arrayContaining([status])]);
+      }
+    }
+  });
+
+  it.each(['/api/openapi.json', '/api/v1/openapi.json'])('has no dangling reference and only schemas that compile in %s', async (path) => {
+    const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
+    const text = JSON.stringify(document);
+    for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      expect([reference, follow(document, reference.split('/'))]).toEqual([reference, expect.anything()]);
+    }
+    for (const schema of Object.values(document.components.schemas)) {
+      expect(() => compileSchema({ ...schema, components: document.components })).not.toThrow();
+    }
+  });
+});
+
+describe('docs pages (spec 01 and 02, Live schema)', () => {
+  it.each(['/api/docs', '/api/docs/', '/api/v1/docs'])('loads nothing from elsewhere at %s', async (path) => {
+    const page = await call('GET', path, { auth: null });
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/);
+    const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
+      .map((match) => match[1] ?? '')
+      .filter((link) => !link.startsWith('data:'));
+    expect(links.length).toBeGreaterThanOrEqual(3);
+    for (const link of links) {
+      expect(link).toMatch(/^\/api\//);
+      expect([link, (await call('GET', link)).status]).toEqual([link, 200]);
+    }
+    const start = (await call('GET', '/api/docs/assets/start.js')).text;
+    expect(start).toMatch(/withDefaultFonts: false[\s\S]*telemetry: false/);
+  });
+
+  it('answers 404 to other assets and 304 to known ones', async () => {
+    for (const file of ['x.js', '..%2f..%2fpackage.json', 'constructor'])
+      expect((await call('GET', `/api/docs/assets/${file}`)).status).toBe(404);
+    const { etag } = (await call('GET', '/api/docs/assets/reference.js')).headers;
+    expect((await call('GET', '/api/docs/assets/reference.js', { headers: { 'if-none-match': String(etag) } })).status).toBe(304);
+  });
+});
+
+describe('a dependency down (spec 03 §1: 503, never 401)', () => {
+  it('answers 503 when the service of an operation is not there', async () => {
+    const reply = await call('GET', '/api/agents/none/', { auth: shared });
+    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
+  });
+
+  it('answers 503 when the media service is not there', async () => {
+    const reply = await call('GET', audio, { auth: shared });
+    expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
+  });
+
+  it('answers 503 when credentials cannot be checked', async () => {
+    const token = people.issue();
+    await people.stop();
+    const reply = await whoami(`Bearer ${token}`);
+    expect([reply.status, reply.headers['retry-after'], reply.json.retryable]).toEqual([503, '1', true]);
+    const login = await call('POST', '/api/v1/auth/login', { auth: null, body: '{' });
+    expect(login.status).toBe(503);
+    people = await serveDirectory(bus);
+  });
+});
+
+describe('load and streams (architecture §2, Large messages; spec 03 §1, Overload)', () => {
+  let probe: Probe;
+  beforeAll(async () => {
+    probe = await startProbe(import.meta.url, { maxInFlight: 3 });
+  });
+  afterAll(() => probe.stop());
+
+  it('sheds what is more than it may work at the same time', async () => {
+    const replies = await Promise.all(Array.from({ length: 6 }, () => probe.call('GET', '/api/probe/wait/200')));
+    const count = (status: number): number => replies.filter((reply) => reply.status === status).length;
+    expect([count(200), count(503)]).toEqual([3, 3]);
+    expect(replies.find((reply) => reply.status === 503)?.headers['retry-after']).toBe('1');
+    expect((await probe.call('GET', '/api/probe/wait/1')).status).toBe(200);
+  });
+
+  it('streams a reply of any size', async () => {
+    const reply = await probe.call('GET', '/api/probe/stream/20000');
+    expect([reply.status, reply.complete, reply.text.length]).toEqual([200, true, 20_000 * 1024]);
+  });
+
+  it('breaks the connection when the stream breaks', async () => {
+    const reply = await probe.call('GET', '/api/probe/stream/5000?broken=true');
+    expect([reply.status, reply.complete]).toEqual([200, false]);
+    expect(reply.text.length).toBeLessThan(5_000 * 1024);
+  });
+
+  it('stops the producer when the client leaves or does not read', async () => {
+    const cancelled = probe.state.cancelled;
+    const socket = connect(probe.port, '127.0.0.1');
+    socket.write('GET /api/probe/stream/2000000 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.pause();
+    await sleep(100);
+    socket.destroy();
+    await expect(waitFor(() => probe.state.cancelled > cancelled)).resolves.toBe(true);
+  });
+});
+
+describe('the end of the process (architecture §1)', () => {
+  it('finishes the running request, closes kept connections and takes no new one', async () => {
+    const probe = await startProbe(import.meta.url);
+    const kept = new Agent({ keepAlive: true });
+    const running = new Promise<string>((resolve, reject) => {
+      get(
+        { port: probe.port, path: '/api/probe/wait/300', agent: kept },
+        (response) => void response.toArray().then((parts) => resolve(String(parts[0]))),
+      ).once('error', reject);
+    });
+    await waitFor(() => probe.state.waiting === 1);
+    // Neither this deadline nor the end of the kept connection by itself would come within the time of a test.
+    const stopped = probe.stop(600_000);
+    await expect(running).resolves.toBe('{"done":true}');
+    await stopped;
+    kept.destroy();
+    await expect(probe.call('GET', '/api/probe/wait/1')).rejects.toThrow(/ECONNREFUSED/);
+  });
+});

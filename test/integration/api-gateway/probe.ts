@@ -1,0 +1,313 @@
+/** A small service and routes to it, to see what the HTTP library does with every kind of input and reply, over real NATS. */
+import { request as startRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineService, route, type Route, rpc, Type } from '#libs/contract';
+import { AppError, appError, type ErrorCode } from '#libs/errors';
+import { createApp, createHttpServer, mountRoutes } from '#libs/http';
+import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
+import { createTestEnvironment } from '#libs/testing';
+import { createAuthenticate } from '../../../services/api-gateway/auth.ts';
+
+const anything = Type.Object({}, { additionalProperties: true });
+const contract = defineService({
+  service: 'probe',
+  rpcs: {
+    echo: rpc({ subject: 'probe.thing.echo', summary: 'Answers with the request.', request: anything, reply: Type.Unknown() }),
+    fail: rpc({ subject: 'probe.thing.fail', summary: 'Fails as asked.', request: anything, reply: Type.Unknown() }),
+    wait: rpc({ subject: 'probe.thing.wait', summary: 'Answers after `ms`.', request: anything, reply: Type.Unknown(), timeoutMs: 60_000 }),
+    stream: rpc({
+      subject: 'probe.thing.stream',
+      summary: 'Answers with `kib` KiB, broken off when asked.',
+      request: anything,
+      reply: Type.Unknown(),
+    }),
+  },
+  jobs: {},
+  events: {},
+});
+const { echo, fail, wait, stream } = contract.rpcs;
+
+const thing = Type.Object({
+  infos: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+  version: Type.Optional(Type.Integer()),
+  name: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 5 }), Type.Null()])),
+  kind: Type.Optional(Type.Union([Type.Literal('red'), Type.Literal('blue')])),
+  flag: Type.Optional(Type.Boolean()),
+  at: Type.Optional(Type.String({ format: 'date-time' })),
+  due: Type.Optional(Type.String({ format: 'date-time-offset' })),
+  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 2 })),
+  people: Type.Optional(Type.Array(Type.Object({ id: Type.Integer() }))),
+  claims: Type.Optional(Type.Record(Type.String(), Type.Object({ personId: Type.Integer() }))),
+});
+const thingId = Type.Object({ thing_id: Type.Integer() });
+const ok = { 200: { description: 'OK' } };
+const base = { tag: 'probe', summary: 'probe', replies: ok } as const;
+const list = Type.Object({
+  person_id: Type.Optional(Type.Integer()),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 20 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  time: Type.Optional(Type.String({ format: 'date-time' })),
+  sort: Type.Optional(Type.Union([Type.Literal('date_desc'), Type.Literal('date_asc')])),
+  flag: Type.Optional(Type.Boolean()),
+  slug: Type.Optional(Type.String()),
+});
+
+const surfaceRoutes = (prefix: string, name: string, auth: Route['auth']): Route[] => [
+  route({
+    ...base,
+    method: 'GET',
+    path: `${prefix}/things/{thing_id}`,
+    operationId: `${name}Get`,
+    auth,
+    params: thingId,
+    rpc: echo,
+    etag: true,
+  }),
+  route({
+    ...base,
+    method: 'PATCH',
+    path: `${prefix}/things/{thing_id}`,
+    operationId: `${name}Patch`,
+    auth,
+    params: thingId,
+    body: { schema: thing },
+    deprecatedFields: ['sessionId'],
+    rpc: echo,
+  }),
+  route({ ...base, method: 'GET', path: `${prefix}/list/`, operationId: `${name}List`, auth, query: list, rpc: echo }),
+  route({
+    ...base,
+    method: 'POST',
+    path: `${prefix}/fail`,
+    operationId: `${name}Fail`,
+    auth,
+    body: { schema: Type.Object({ code: Type.String(), reason: Type.Optional(Type.String()), details: Type.Optional(anything) }) },
+    rpc: fail,
+  }),
+];
+
+const routes: Route[] = [
+  ...surfaceRoutes('/api/probe', 'api', 'shared'),
+  ...surfaceRoutes('/api/v1/probe', 'v1', 'none'),
+  route({ ...base, method: 'GET', path: '/api/probe/things/special', operationId: 'special', auth: 'none', rpc: echo }),
+  route({
+    ...base,
+    method: 'POST',
+    path: '/api/probe/optional',
+    operationId: 'optional',
+    auth: 'none',
+    body: { schema: anything, optional: true },
+    rpc: echo,
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/api/probe/batch',
+    operationId: 'batch',
+    auth: 'none',
+    query: Type.Object({ ids: Type.Array(Type.Integer(), { maxItems: 50 }) }),
+    rpc: echo,
+  }),
+  route({
+    ...base,
+    method: 'POST',
+    path: '/api/probe/keyed',
+    operationId: 'keyed',
+    auth: 'none',
+    headers: Type.Object({ 'Idempotency-Key': Type.String({ minLength: 1, maxLength: 255 }) }),
+    query: Type.Object({ person_id: Type.Integer() }),
+    body: { schema: Type.Object({ questionId: Type.Integer() }) },
+    status: 200,
+    outcomes: { created: 201 },
+    toRequest: ({ headers, body }) => ({ key: headers['Idempotency-Key'], ...(body as object), outcome: 'created' }),
+    rpc: echo,
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/api/probe/slugs/{slug}/',
+    operationId: 'slug',
+    auth: 'none',
+    params: Type.Object({ slug: Type.String() }),
+    rpc: echo,
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/api/probe/wait/{ms}',
+    operationId: 'wait',
+    auth: 'none',
+    params: Type.Object({ ms: Type.Integer() }),
+    deadlineMs: 400,
+    rpc: wait,
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/api/probe/stream/{kib}',
+    operationId: 'stream',
+    auth: 'none',
+    params: Type.Object({ kib: Type.Integer() }),
+    query: Type.Object({ broken: Type.Optional(Type.Boolean()) }),
+    rpc: stream,
+  }),
+  route({
+    ...base,
+    method: 'GET',
+    path: '/api/probe/large/{kib}',
+    operationId: 'large',
+    auth: 'none',
+    params: Type.Object({ kib: Type.Integer() }),
+    etag: true,
+    rpc: stream,
+  }),
+  route({ ...base, method: 'GET', path: '/api/probe/v1/x:y', operationId: 'colon', auth: 'none', rpc: echo }),
+];
+
+async function* produce(kib: number, broken: boolean): AsyncGenerator<Uint8Array> {
+  for (let part = 0; part < kib; part++) {
+    if (broken && part > kib / 2) throw new Error('the source broke');
+    yield Buffer.alloc(1024, 0x61);
+  }
+}
+
+export type Probe = Awaited<ReturnType<typeof startProbe>>;
+
+export const token = 'probe-token';
+
+/** The probe service on its own subjects and an app in front of it. */
+export async function startProbe(fileUrl: string, options: { maxInFlight?: number } = {}) {
+  const env = await createTestEnvironment(fileUrl);
+  const settings = { url: env.settings['NATS_URL'] ?? '', name: 'probe', prefix: env.settings['NATS_SUBJECT_PREFIX'], logger: env.logger };
+  const [serving, calling] = await Promise.all([connectBus(settings), connectBus(settings)]);
+  const state = { cancelled: 0, waiting: 0 };
+  const ended = Promise.withResolvers<void>();
+  await serving.serve(contract, {
+    echo: (request) => {
+      const { outcome, ...rest } = request as { outcome?: string };
+      const body = rawJson(JSON.stringify(rest));
+      return Promise.resolve(outcome === undefined ? body : withOutcome(body, outcome));
+    },
+    fail: (request) => {
+      const { code, reason, details } = request as { code: ErrorCode | 'fault'; reason?: string; details?: Record<string, unknown> };
+      if (code === 'fault') throw new Error('secret of the fault');
+      if (reason !== undefined) throw appError(code, reason, 'as asked', details);
+      throw new AppError({ code, message: 'as asked', ...(details === undefined ? {} : { details }) });
+    },
+    wait: async (request) => {
+      state.waiting++;
+      await Promise.race([sleep((request as { ms: number }).ms, undefined, { ref: false }), ended.promise]);
+      state.waiting--;
+      return { done: true };
+    },
+    stream: (request) => {
+      const { kib, broken } = request as { kib: number; broken?: boolean };
+      const source = produce(kib, broken === true);
+      const watched = (async function* () {
+        let complete = false;
+        try {
+          yield* source;
+          complete = true;
+        } finally {
+          if (!complete) state.cancelled++;
+        }
+      })();
+      return Promise.resolve(broken === true ? byteStream(watched) : jsonStream(watched));
+    },
+  });
+  const app = createApp({
+    logger: env.logger,
+    apiVersion: '9.9',
+    corsAllowedOrigins: ['https://app.example.org'],
+    trustedProxyHops: 0,
+  });
+  mountRoutes(app, routes, {
+    authenticate: createAuthenticate({
+      apiToken: token,
+      loginSecret: 'gate',
+      sessions: { verify: () => Promise.reject(new AppError({ code: 'unauthenticated', message: 'no' })), forget: () => undefined },
+      refuseLogin: () => Promise.resolve(),
+    }),
+    callRaw: (operation, request, call) => calling.callRaw(operation, request, call),
+    handlers: {},
+    maxInFlight: options.maxInFlight ?? 100,
+  });
+  const server = createHttpServer(app, { apiVersion: '9.9', portName: 'PORT' });
+  const port = await server.listen(0);
+  return {
+    port,
+    state,
+    serving,
+    call: createCall(port),
+    /** Breaks running requests after `drainMs`; waits at the probe's service end at the latest then. */
+    stop: async (drainMs = 1_000) => {
+      await server.drain({ windowMs: 0, deadlineMs: drainMs });
+      ended.resolve();
+      await Promise.all([serving.close(), calling.close()]);
+      await env.stop();
+    },
+  };
+}
+
+export interface ReplyBody {
+  detail: { type: string; loc: (string | number)[] }[];
+  code: string;
+  retryable: boolean;
+  token_type: string;
+  ids: number[];
+  at: string;
+  infos: { a: string };
+}
+
+export interface Reply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  /** The body as JSON with what tests look at; everything is absent when it is none. */
+  json: ReplyBody;
+  /** False when the connection broke before the end of the body. */
+  complete: boolean;
+}
+
+export interface Call {
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  json?: unknown;
+  auth?: string | null;
+}
+
+/** One request, byte for byte as written: no client library that mends paths, headers or bodies. */
+export function createCall(port: number): (method: string, path: string, call?: Call) => Promise<Reply> {
+  return (method, path, { headers = {}, body, json, auth = `Bearer ${token}` } = {}) =>
+    new Promise((resolve, reject) => {
+      const payload = json === undefined ? body : JSON.stringify(json);
+      const request = startRequest(
+        { port, method, path, headers: { ...(auth === null ? {} : { authorization: auth }), ...headers }, agent: false },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', () => undefined);
+          response.once('close', () => {
+            const text = Buffer.concat(chunks).toString('utf8');
+            let parsed: unknown;
+            try {
+              parsed = JSON.parse(text);
+            } catch {
+              parsed = undefined;
+            }
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text,
+              json: parsed as ReplyBody,
+              complete: response.complete,
+            });
+          });
+        },
+      );
+      request.once('error', reject);
+      if (payload !== undefined) request.setHeader('content-length', Buffer.byteLength(payload));
+      request.end(payload);
+    });
+}

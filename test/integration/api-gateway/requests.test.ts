@@ -1,0 +1,241 @@
+/** Rows of spec 03 §1 on routing, credentials, parsing and validation. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Probe, startProbe } from './probe.ts';
+
+let probe: Probe;
+beforeAll(async () => {
+  probe = await startProbe(import.meta.url);
+});
+afterAll(() => probe.stop());
+
+const thing = '/api/probe/things/7';
+const patch = (json: unknown) => probe.call('PATCH', thing, { json });
+const items = async (json: unknown) => (await patch(json)).json.detail.map(({ type, loc }) => [type, loc.slice(2)]);
+
+describe('Order of checks (spec 03 §1)', () => {
+  it('decides route, method, credential, body, validation in this order', async () => {
+    const broken = { body: '{', auth: null };
+    expect((await probe.call('PATCH', '/api/probe/nothing', broken)).status).toBe(404);
+    expect((await probe.call('PUT', '/api/probe/things/x', broken)).status).toBe(405);
+    expect((await probe.call('PATCH', '/api/probe/things/x', broken)).status).toBe(401);
+    expect((await probe.call('PATCH', '/api/probe/things/x', { body: '{' })).status).toBe(400);
+    expect((await probe.call('PATCH', '/api/probe/things/x', { json: { count: 'a' } })).status).toBe(422);
+    expect((await probe.call('PATCH', '/api/probe/things/0', { json: { count: 'a' } })).status).toBe(422);
+    expect((await probe.call('PATCH', '/api/probe/things/0', { json: {} })).status).toBe(404);
+  });
+});
+
+describe('401 on /api/ (spec 03 §1)', () => {
+  it.each([null, '', 'Bearer', 'Bearer wrong', 'Basic probe-token', 'probe-token', 'Bearer probe-token x'])(
+    'answers %j with the envelope and the challenge',
+    async (auth) => {
+      const reply = await probe.call('GET', thing, { auth });
+      expect([reply.status, reply.json, reply.headers['www-authenticate']]).toEqual([401, { detail: 'Unauthorized' }, 'Bearer']);
+    },
+  );
+
+  it('accepts the scheme in any case', async () => {
+    expect((await probe.call('GET', thing, { auth: 'bEARER probe-token' })).status).toBe(200);
+  });
+});
+
+describe('Unparsable JSON, invalid UTF-8 (spec 03 §1)', () => {
+  it.each([
+    ['nothing', ''],
+    ['blank text', '  '],
+    ['half an object', '{"infos":'],
+    ['two values', '{} {}'],
+    ['a bare word', 'nope'],
+    ['a comment', '{/* */}'],
+    ['NaN', '{"count":NaN}'],
+    ['a raw control character', '{"name":"a\nb"}'],
+    ['a form', 'infos=1'],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+    ['UTF-16', Buffer.from('{}', 'utf16le')],
+  ])('answers 400 to %s', async (_name, body) => {
+    const reply = await probe.call('PATCH', thing, { body });
+    expect([reply.status, reply.json]).toEqual([400, { detail: 'Cannot parse request body' }]);
+  });
+
+  it.each([
+    'application/json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'nonsense',
+    undefined,
+  ])('reads JSON whatever the label says: %s', async (type) => {
+    const reply = await probe.call('PATCH', thing, { json: { name: 'é€😀' }, headers: type === undefined ? {} : { 'content-type': type } });
+    expect([reply.status, reply.json]).toEqual([200, { name: 'é€😀', thing_id: 7 }]);
+  });
+
+  it('takes an optional body that is not there as {}', async () => {
+    expect((await probe.call('POST', '/api/probe/optional', { body: '' })).json).toEqual({});
+    expect((await probe.call('POST', '/api/probe/optional')).json).toEqual({});
+    expect((await probe.call('POST', '/api/probe/optional', { body: ' ' })).status).toBe(400);
+  });
+});
+
+describe('Unknown path, wrong method (spec 03 §1)', () => {
+  it.each([
+    '/',
+    '/api',
+    '/api/',
+    '/api/probe',
+    '/api/probe/things',
+    '/api/probe/things/7/x',
+    '/API/probe/things/7',
+    '/api//probe/things/7',
+    '/apis',
+    '/api/v12',
+  ])('answers 404 {detail} on %s', async (path) => {
+    const reply = await probe.call('GET', path);
+    expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it.each(['/api/v1', '/api/v1/', '/api/v1/outreach/x', '/api/v1/probe'])('answers 404 in the v1 envelope on %s', async (path) => {
+    const reply = await probe.call('GET', path, { auth: null });
+    expect([reply.status, reply.json]).toEqual([404, { code: 'not_found', message: expect.any(String), retryable: false }]);
+  });
+
+  it.each(['DELETE', 'PUT', 'POST', 'PROPFIND'])('answers 405 with Allow to %s', async (method) => {
+    const reply = await probe.call(method, thing, { auth: null });
+    expect([reply.status, reply.json, reply.headers['allow']]).toEqual([405, { detail: 'Method not allowed' }, 'GET, HEAD, PATCH']);
+  });
+
+  it('lets a fixed path decide its methods alone', async () => {
+    expect((await probe.call('GET', '/api/probe/things/special')).status).toBe(200);
+    const reply = await probe.call('PATCH', '/api/probe/things/special', { json: {} });
+    expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('serves HEAD as GET without the body', async () => {
+    const [get, head] = [await probe.call('GET', thing), await probe.call('HEAD', thing)];
+    expect([head.status, head.text, head.headers['content-length'], head.headers['etag']]).toEqual([
+      200,
+      '',
+      get.headers['content-length'],
+      get.headers['etag'],
+    ]);
+  });
+
+  it('answers what is no HTTP with a JSON envelope too', async () => {
+    const reply = await probe.call('GET', thing, { headers: { 'x-long': 'a'.repeat(20_000) } });
+    expect([reply.status, reply.json]).toEqual([431, { detail: expect.any(String) }]);
+  });
+});
+
+describe('422 items (spec 03 §1)', () => {
+  it('lists the problems of all sources together', async () => {
+    const reply = await probe.call('POST', '/api/probe/keyed?person_id=x', { json: {} });
+    expect(reply.json).toEqual({
+      detail: [
+        { type: 'int_parsing', loc: ['query', 'person_id'], msg: 'Input should be a valid integer, unable to parse string as an integer' },
+        { type: 'missing', loc: ['header', 'Idempotency-Key'], msg: 'Field required' },
+        { type: 'missing', loc: ['body', 'payload', 'questionId'], msg: 'Field required' },
+      ],
+    });
+  });
+
+  it('names every problem of a body', async () => {
+    expect(await items({ infos: [], count: 101, name: '', kind: 'green', flag: 'maybe', at: 'soon', tags: ['a', 'b', 'c'] })).toEqual([
+      ['dict_type', ['infos']],
+      ['less_than_equal', ['count']],
+      ['string_too_short', ['name']],
+      ['enum', ['kind']],
+      ['bool_parsing', ['flag']],
+      ['datetime_parsing', ['at']],
+      ['too_long', ['tags']],
+    ]);
+  });
+
+  it.each([
+    [{ count: -1 }, ['greater_than_equal', ['count']]],
+    [{ count: 'abc' }, ['int_parsing', ['count']]],
+    [{ count: '5' }, ['int_type', ['count']]],
+    [{ count: null }, ['int_type', ['count']]],
+    [{ count: 1.5 }, ['int_from_float', ['count']]],
+    [{ count: true }, ['int_type', ['count']]],
+    [{ name: 'abcdef' }, ['string_too_long', ['name']]],
+    [{ name: 5 }, ['string_type', ['name']]],
+    [{ kind: null }, ['enum', ['kind']]],
+    [{ flag: 1 }, ['bool_type', ['flag']]],
+    [{ at: 5 }, ['datetime_type', ['at']]],
+    [{ due: '2026-05-01T10:00:00' }, ['timezone_aware', ['due']]],
+    [{ due: '2026-13-01T10:00:00Z' }, ['datetime_parsing', ['due']]],
+    [{ tags: {} }, ['list_type', ['tags']]],
+    [{ tags: ['a', 1] }, ['string_type', ['tags', 1]]],
+    [{ people: [{ id: 1 }, {}] }, ['missing', ['people', 1, 'id']]],
+    [{ claims: { '1': { personId: 'x' } } }, ['int_parsing', ['claims', '1', 'personId']]],
+    [{ claims: { 'a/b~c': { personId: [] } } }, ['int_type', ['claims', 'a/b~c', 'personId']]],
+    [[], ['dict_type', []]],
+    ['text', ['dict_type', []]],
+    [null, ['dict_type', []]],
+  ])('answers %j', async (json, item) => {
+    expect(await items(json)).toEqual([item]);
+  });
+
+  it('carries the bound in ctx', async () => {
+    const [item] = (await patch({ tags: ['a', 'b', 'c'] })).json.detail;
+    expect(item).toEqual({
+      type: 'too_long',
+      loc: ['body', 'payload', 'tags'],
+      msg: 'List should have at most 2 items after validation, not 3',
+      ctx: { field_type: 'List', max_length: 2, actual_length: 3 },
+    });
+  });
+
+  it.each([
+    ['limit=x', 'int_parsing', 'limit'],
+    ['limit=', 'int_parsing', 'limit'],
+    ['limit=1.0', 'int_parsing', 'limit'],
+    ['limit=0', 'greater_than_equal', 'limit'],
+    ['limit=51', 'less_than_equal', 'limit'],
+    ['offset=99999999999999999999', 'less_than_equal', 'offset'],
+    ['flag=perhaps', 'bool_parsing', 'flag'],
+    ['time=yesterday', 'datetime_parsing', 'time'],
+    ['slug=a%00b', 'string_unicode', 'slug'],
+  ])('checks the query %s', async (query, type, name) => {
+    const reply = await probe.call('GET', `/api/probe/list?${query}`);
+    expect([reply.status, reply.json.detail[0]]).toEqual([422, expect.objectContaining({ type, loc: ['query', name] })]);
+  });
+
+  it.each(['', ' ', '\t', 'k'.repeat(256)])('refuses the header value %j', async (key) => {
+    const reply = await probe.call('POST', '/api/probe/keyed?person_id=1', {
+      json: { questionId: 1 },
+      headers: { 'Idempotency-Key': key },
+    });
+    expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['header', 'Idempotency-Key']]);
+  });
+
+  it('maps the outcome of the reply to its status', async () => {
+    const reply = await probe.call('POST', '/api/probe/keyed?person_id=1', {
+      json: { questionId: 1 },
+      headers: { 'idempotency-key': 'k' },
+    });
+    expect([reply.status, reply.json]).toEqual([201, { key: 'k', questionId: 1 }]);
+  });
+});
+
+describe('Trailing slash (spec 03 §1)', () => {
+  it.each([thing, '/api/probe/list', '/api/probe/slugs/abc', '/api/probe/v1/x:y', '/api/v1/probe/list'])(
+    'is optional on %s, without a redirect',
+    async (path) => {
+      expect([(await probe.call('GET', path)).status, (await probe.call('GET', `${path}/`)).status]).toEqual([200, 200]);
+    },
+  );
+});
+
+describe('Unknown query parameters and body fields (spec 03 §1)', () => {
+  it('are ignored and not passed on', async () => {
+    const reply = await probe.call('PATCH', `${thing}?thing_id=9&x=1`, { json: { thing_id: 8, count: 1, other: true } });
+    expect([reply.status, reply.json]).toEqual([200, { count: 1, thing_id: 7 }]);
+    expect((await probe.call('GET', '/api/probe/list?x=1&limit=5')).json).toEqual({ limit: 5 });
+  });
+
+  it('takes the last of repeated parameters and the default of absent ones', async () => {
+    expect((await probe.call('GET', '/api/probe/list?limit=99&limit=3')).json).toEqual({ limit: 3 });
+    expect((await probe.call('GET', '/api/probe/list')).json).toEqual({ limit: 20 });
+  });
+});

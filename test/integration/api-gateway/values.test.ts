@@ -1,0 +1,173 @@
+/** Rows of spec 03 §1 on sizes, ids, datetimes, characters and numbers. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Probe, startProbe } from './probe.ts';
+
+let probe: Probe;
+beforeAll(async () => {
+  probe = await startProbe(import.meta.url);
+});
+afterAll(() => probe.stop());
+
+const thing = '/api/probe/things/7';
+const patch = (json: unknown) => probe.call('PATCH', thing, { json });
+const items = async (json: unknown) => (await patch(json)).json.detail.map(({ type, loc }) => [type, loc.slice(2)]);
+
+describe('JSON body cap (spec 03 §1)', () => {
+  const sized = (bytes: number): string => `{"infos":{"a":"${'x'.repeat(bytes - 18)}"}}`;
+
+  it('lets exactly 4 194 304 bytes pass and refuses one more with 413', async () => {
+    const exact = sized(4_194_304);
+    expect(Buffer.byteLength(exact)).toBe(4_194_304);
+    const passed = await probe.call('PATCH', thing, { body: exact });
+    expect([passed.status, passed.json.infos.a.length]).toEqual([200, 4_194_304 - 18]);
+    const refused = await probe.call('PATCH', thing, { body: sized(4_194_305) });
+    expect([refused.status, refused.json]).toEqual([413, { detail: expect.any(String) }]);
+  });
+
+  it('counts a body without a length too', async () => {
+    const send = async (bytes: number) => {
+      const response = await fetch(`http://127.0.0.1:${probe.port}${thing}`, {
+        method: 'PATCH',
+        headers: { authorization: 'Bearer probe-token' },
+        body: new Blob([sized(bytes)]).stream(),
+        duplex: 'half',
+      });
+      return response.status;
+    };
+    expect([await send(4_194_304), await send(4_194_305)]).toEqual([200, 413]);
+  });
+
+  it.each([
+    [64, 200],
+    [65, 400],
+    [200_000, 400],
+  ])('answers %i levels with %i', async (levels, status) => {
+    const nested = `{"infos":${'{"a":'.repeat(levels - 2)}[]${'}'.repeat(levels - 2)}}`;
+    expect((await probe.call('PATCH', thing, { body: nested })).status).toBe(status);
+  });
+
+  it('does not count brackets inside strings', async () => {
+    expect((await patch({ infos: { a: `\\"${'['.repeat(500)}` } })).status).toBe(200);
+  });
+});
+
+describe('Ids (spec 03 §1)', () => {
+  it.each(['0', '-1', '2147483648', '99999999999999999999', '-99999999999999999999'])('answers 404 to the path id %s', async (id) => {
+    const reply = await probe.call('GET', `/api/probe/things/${id}`);
+    expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it.each(['abc', '1.5', '1e3', '0x10', '%20', 'null', '١'.normalize()])('answers 422 to the path id %s', async (id) => {
+    const reply = await probe.call('GET', `/api/probe/things/${encodeURI(id)}`);
+    expect([reply.status, reply.json.detail[0]]).toEqual([
+      422,
+      expect.objectContaining({ type: 'int_parsing', loc: ['path', 'thing_id'] }),
+    ]);
+  });
+
+  it('passes the largest id on', async () => {
+    expect((await probe.call('GET', '/api/probe/things/2147483647')).json).toEqual({ thing_id: 2_147_483_647 });
+  });
+
+  it.each([
+    ['0', 0],
+    ['-3', -3],
+    ['2147483648', 0],
+    ['99999999999999999999', 0],
+    ['-99999999999999999999', 0],
+  ])('hands the query id %s on as an id that nobody has', async (text, id) => {
+    expect((await probe.call('GET', `/api/probe/list?person_id=${text}`)).json).toEqual({ limit: 20, person_id: id });
+  });
+
+  it('reads lists of ids (D18)', async () => {
+    const ids = async (query: string) => {
+      const reply = await probe.call('GET', `/api/probe/batch${query}`);
+      return reply.status === 200 ? reply.json.ids : reply.json.detail.map(({ type, loc }) => [type, loc]);
+    };
+    expect(await ids('?ids=3,%201,,3,99999999999')).toEqual([3, 1, 0]);
+    expect(await ids('?ids=')).toEqual([]);
+    expect(await ids('')).toEqual([['missing', ['query', 'ids']]]);
+    expect(await ids('?ids=1,x')).toEqual([['int_parsing', ['query', 'ids']]]);
+    expect(await ids(`?ids=${Array.from({ length: 50 }, (_, index) => index + 1).join(',')}`)).toHaveLength(50);
+    expect(await ids(`?ids=${Array.from({ length: 51 }, () => 1).join(',')}`)).toEqual([['too_long', ['query', 'ids']]]);
+  });
+});
+
+describe('Datetimes in (spec 03 §1)', () => {
+  it.each([
+    ['2026-05-01T10:00:00Z', '2026-05-01T10:00:00Z'],
+    ['2026-05-01T10:00:00%2B02:00', '2026-05-01T10:00:00+02:00'],
+    ['2026-05-01T10:00:00+02:00', '2026-05-01T10:00:00+02:00'],
+    ['2026-05-01T10:00:00.123456+0200', '2026-05-01T10:00:00.123456+0200'],
+    ['2026-05-01%2010:00:00', '2026-05-01 10:00:00'],
+    ['2026-05-01T10:00:00', '2026-05-01T10:00:00'],
+  ])('reads time=%s', async (raw, time) => {
+    expect((await probe.call('GET', `/api/probe/list?time=${raw}`)).json).toEqual({ limit: 20, time });
+  });
+});
+
+describe('Strings, keys included, with U+0000 or a lone surrogate (spec 03 §1)', () => {
+  it.each([
+    ['{"infos":{"a":"x\\u0000"}}', ['infos', 'a']],
+    ['{"infos":{"a":["ok","\\ud800"]}}', ['infos', 'a', 1]],
+    ['{"infos":{"a\\u0000":1}}', ['infos', 'a\u0000']],
+    ['{"infos":{"\\udc00x":1}}', ['infos', '\\udc00x']],
+    ['{"unknown":"\\u0000"}', ['unknown']],
+  ])('answers 422 to %s', async (body, path) => {
+    const reply = await probe.call('PATCH', thing, { body });
+    expect(reply.status).toBe(422);
+    expect(reply.json.detail[0]?.type).toBe('string_unicode');
+    expect(JSON.stringify(reply.json.detail[0]?.loc)).toBe(JSON.stringify(['body', 'payload', ...path]).replace('\\\\udc00', '\\udc00'));
+  });
+
+  it('lets whole surrogate pairs pass', async () => {
+    expect((await probe.call('PATCH', thing, { body: '{"infos":{"a":"\\ud83d\\ude00"}}' })).json.infos).toEqual({ a: '😀' });
+  });
+
+  it('answers 422 to U+0000 in a slug', async () => {
+    const reply = await probe.call('GET', '/api/probe/slugs/a%00');
+    expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['path', 'slug']]);
+  });
+});
+
+describe('Years 0001 to 9999 (spec 03 §1)', () => {
+  it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z'])('accepts %s as sent', async (at) => {
+    expect((await patch({ at })).json.at).toBe(at);
+  });
+
+  it.each(['0000-12-31T23:59:59Z', '10000-01-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-05-01'])('refuses %s', async (at) => {
+    expect(await items({ at })).toEqual([['datetime_parsing', ['at']]]);
+  });
+});
+
+describe('Integers above 2^53 inside infos and config (spec 03 §1)', () => {
+  it('survive a round trip', async () => {
+    const body = '{"infos":{"a":9007199254740993,"b":[-12345678901234567890],"c":1.0,"d":1e2}}';
+    expect((await probe.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
+  });
+
+  it('are integers where the schema asks for one', async () => {
+    expect((await probe.call('PATCH', thing, { body: '{"version":5.0}' })).json).toEqual({ version: 5, thing_id: 7 });
+    expect((await probe.call('PATCH', thing, { body: '{"version":5.5}' })).status).toBe(422);
+    expect((await probe.call('PATCH', thing, { body: '{"count":9007199254740993}' })).json.detail[0]?.type).toBe('less_than_equal');
+  });
+
+  it('are refused when no store can hold them', async () => {
+    const reply = await probe.call('PATCH', thing, { body: '{"infos":{"a":1e5000}}' });
+    expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['body', 'payload', 'infos', 'a']]);
+  });
+});
+
+describe('__proto__, constructor and the like as keys (spec 03 §1)', () => {
+  it('are plain data', async () => {
+    const body = '{"infos":{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x","hasOwnProperty":2}}';
+    expect((await probe.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  it('are ignored as unknown fields and parameters', async () => {
+    expect(
+      (await probe.call('PATCH', `${thing}?__proto__=1&constructor=2`, { body: '{"__proto__":{"count":5},"constructor":1}' })).json,
+    ).toEqual({ thing_id: 7 });
+  });
+});

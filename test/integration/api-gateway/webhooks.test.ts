@@ -1,0 +1,212 @@
+/** Intake of webhooks with the broker there, away and back (spec 01, Booking webhook; spec 03, D19a, D20, D33d). */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/logger';
+import { type Bus, connectBus } from '#libs/nats';
+import { compileSchema } from '#libs/schema';
+import { waitFor } from '#libs/testing';
+import { BookingWebhook } from '#services/conversations';
+import { loadGatewayConfig } from '../../../services/api-gateway/config.ts';
+import { createService } from '../../../services/api-gateway/service.ts';
+import { natsServerTool, provideGoTool } from '../../../tools/servers/go-tool.ts';
+import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
+import { createCall, type Call, type Reply } from './probe.ts';
+
+interface Message {
+  id: string;
+  person_id: string;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+let dir: string;
+let server: NatsServer;
+let bus: Bus;
+let gateway: Awaited<ReturnType<typeof createService>>;
+let call: (method: string, path: string, call?: Call) => Promise<Reply>;
+const received: Message[] = [];
+const check = compileSchema(BookingWebhook);
+
+const startBroker = async (port?: number): Promise<NatsServer> =>
+  startNats({
+    program: await provideGoTool(natsServerTool, () => undefined),
+    dataDir: join(dir, 'nats'),
+    logFile: join(dir, 'nats.log'),
+    durable: true,
+    ...(port === undefined ? {} : { port }),
+  });
+const config = (overrides: Record<string, string> = {}) =>
+  loadGatewayConfig({
+    NATS_URL: server.url,
+    PORT: '0',
+    METRICS_PORT: '0',
+    API_TOKEN: 't',
+    API_LOGIN_SECRET: 'g',
+    WEBHOOK_SPOOL_DIR: join(dir, 'spool'),
+    ...overrides,
+  });
+const post = (body: string | Uint8Array, person = '7', headers: Record<string, string> = {}) =>
+  call('POST', `/api/coherence/hook/booking/${person}`, { auth: null, body, headers });
+const bodies = (): string[] =>
+  received.map((message) => (message.body === null ? '(none)' : Buffer.from(message.body, 'base64').toString('latin1')));
+const spooled = async (): Promise<string[]> => (await readdir(join(dir, 'spool', 'default'))).filter((name) => name.endsWith('.json'));
+const accepted = { status: 200, json: { ok: true } };
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'webhooks-'));
+  server = await startBroker();
+  bus = await connectBus({ url: server.url, name: 'reader', logger });
+  await bus.ensureStreams();
+  gateway = await createService({ config: config(), logger });
+  await gateway.start();
+  call = createCall(gateway.port);
+  await bus.consume({ stream: 'WEBHOOKS', durable: 'reader', filter: 'webhooks.conversations.bookings', concurrency: 4 }, (delivery) => {
+    const message = JSON.parse(Buffer.from(delivery.data).toString('utf8')) as Message;
+    expect(check(message)).toBeUndefined();
+    received.push(message);
+    delivery.ack();
+    return Promise.resolve();
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await bus.close();
+  await server.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('POST /api/coherence/hook/booking/{person_id} (spec 01, Booking webhook; D20, D33d)', () => {
+  it('stores the exact body, the path as written and the headers that matter before it answers', async () => {
+    const body = Buffer.from('{"triggerEvent":"BOOKING_CREATED","n":12345678901234567890} ', 'utf8');
+    const headers = {
+      'content-type': 'application/json',
+      'X-Cal-Signature-256': 'abc',
+      'x-cal-webhook-version': '2021-10-20',
+      cookie: 'secret=1',
+      authorization: 'Bearer x',
+    };
+    expect(await post(body, '0042', headers)).toMatchObject(accepted);
+    await waitFor(() => received.length === 1);
+    expect(received[0]).toMatchObject({
+      person_id: '0042',
+      headers: { 'content-type': 'application/json', 'x-cal-signature-256': 'abc', 'x-cal-webhook-version': '2021-10-20' },
+      body: body.toString('base64'),
+    });
+    expect(Object.keys(received[0]?.headers ?? {})).toHaveLength(3);
+  });
+
+  it.each([
+    ['no JSON', '{', '7'],
+    ['nothing', '', '7'],
+    ['deep nesting', '['.repeat(100_000), '7'],
+    ['U+0000', '{"a":"\\u0000"}', '7'],
+    ['bytes that are no UTF-8', Buffer.from([0xff, 0x00, 0xfe]), '7'],
+    ['a person that cannot be one', '{}', 'abc%00'],
+    ['exactly 4 MiB', Buffer.alloc(4_194_304, 0x78), '-1'],
+  ])('answers 200 to %s and keeps it', async (_name, body, person) => {
+    const before = received.length;
+    expect(await post(body, person)).toMatchObject(accepted);
+    await waitFor(() => received.length === before + 1);
+    expect(Buffer.from(received.at(-1)?.body ?? '', 'base64').equals(Buffer.from(body))).toBe(true);
+  });
+
+  it('keeps a compressed body as it came', async () => {
+    const before = received.length;
+    expect(await post(Buffer.from([0x1f, 0x8b, 0x00]), '7', { 'content-encoding': 'gzip' })).toMatchObject(accepted);
+    await waitFor(() => received.length === before + 1);
+    expect(received.at(-1)?.body).toBe('H4sA');
+  });
+
+  it('answers 200 to a body over the cap and keeps the fact without the body', async () => {
+    const before = received.length;
+    expect(await post(Buffer.alloc(4_194_305))).toMatchObject(accepted);
+    await waitFor(() => received.length === before + 1);
+    expect(received.at(-1)?.body).toBeNull();
+  });
+
+  it('gives each delivery an id of its own, whatever the request id', async () => {
+    const before = received.length;
+    await Promise.all([post('1', '7', { 'x-request-id': 'same' }), post('1', '7', { 'x-request-id': 'same' })]);
+    await waitFor(() => received.length === before + 2);
+    expect(new Set(received.slice(before).map((message) => message.id)).size).toBe(2);
+  });
+
+  it('stores nothing of a request that broke off', async () => {
+    const before = received.length;
+    const controller = new AbortController();
+    const half = new ReadableStream({
+      start: (stream) => stream.enqueue(new TextEncoder().encode('{"half":')),
+    });
+    const sent = fetch(`http://127.0.0.1:${gateway.port}/api/coherence/hook/booking/7`, {
+      method: 'POST',
+      body: half,
+      duplex: 'half',
+      signal: controller.signal,
+    });
+    setTimeout(() => controller.abort(), 100);
+    await expect(sent).rejects.toThrow();
+    await post('after');
+    await waitFor(() => received.length === before + 1);
+    expect(bodies().at(-1)).toBe('after');
+  });
+});
+
+describe('the broker goes away and comes back (spec 03, D20)', () => {
+  it('answers 200 from the disk spool, in constant order, and delivers each once when the broker is back', async () => {
+    const port = Number(new URL(server.url).port);
+    const before = received.length;
+    await server.stop();
+    await waitFor(() => !bus.connected);
+    for (const text of ['first', 'second', 'third']) expect(await post(text)).toMatchObject(accepted);
+    expect(await spooled()).toHaveLength(3);
+
+    server = await startBroker(port);
+    await waitFor(() => received.length === before + 3, { timeoutMs: 20_000 });
+    await waitFor(async () => (await spooled()).length === 0);
+    expect(bodies().slice(before).toSorted()).toEqual(['first', 'second', 'third']);
+  });
+
+  it('delivers what an earlier process left, once, and sets aside what cannot be read', async () => {
+    await gateway.stop();
+    const before = received.length;
+    const folder = join(dir, 'spool', 'default');
+    const message = {
+      id: 'left-1',
+      received_at: '2026-05-01T10:00:00Z',
+      person_id: '7',
+      headers: {},
+      body: Buffer.from('left behind').toString('base64'),
+    };
+    const entry = JSON.stringify({ id: 'left-1', subject: 'webhooks.conversations.bookings', payload: JSON.stringify(message) });
+    // The broker had stored it already when the process died.
+    await bus.publishDurable('webhooks.conversations.bookings', JSON.stringify(message), { msgId: 'left-1' });
+    await writeFile(join(folder, '1700000000000-000000-left-1.json'), entry);
+    await writeFile(join(folder, '1700000000000-000001-broken.json'), '{"id":');
+    await writeFile(join(folder, '1700000000000-000002-half.json.part'), '{"id":');
+    gateway = await createService({ config: config(), logger });
+    await gateway.start();
+    call = createCall(gateway.port);
+    await waitFor(async () => (await spooled()).length === 0);
+    await post('marker');
+    await waitFor(() => bodies().includes('marker'));
+    expect(bodies().slice(before)).toEqual(['left behind', 'marker']);
+    expect((await readdir(folder)).toSorted()).toEqual(['1700000000000-000001-broken.json.bad', '1700000000000-000002-half.json.part']);
+  });
+
+  it('holds a webhook in memory when the spool is full, and delivers it', async () => {
+    await gateway.stop();
+    gateway = await createService({ config: config({ WEBHOOK_SPOOL_MAX_BYTES: '0' }), logger });
+    await gateway.start();
+    call = createCall(gateway.port);
+    const port = Number(new URL(server.url).port);
+    await server.stop();
+    await waitFor(() => !bus.connected);
+    expect(await post('held')).toMatchObject(accepted);
+    expect(await spooled()).toEqual([]);
+    server = await startBroker(port);
+    await waitFor(() => bodies().includes('held'), { timeoutMs: 20_000 });
+  });
+});

@@ -1,0 +1,117 @@
+/** Cal.com as the tests of this folder play it: chains of events, put on the stream as the gateway does. */
+import { randomUUID } from 'node:crypto';
+import type { ReplyOf } from '#libs/contract';
+import { conversations, type ConversationOut } from '#services/conversations';
+import { directory } from '#services/directory';
+import { waitFor, type World } from './world.ts';
+
+const hour = 3_600_000;
+const firstMeeting = Date.UTC(2030, 0, 15, 10);
+let series = 0;
+
+export interface Options {
+  person?: string;
+  /** Raw body instead of the envelope; null = it was too large to be kept. */
+  body?: string | null;
+  headers?: Record<string, string>;
+}
+type Receipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
+type PersonNote = ReplyOf<typeof directory.rpcs.listNotes>['items'][number];
+
+export interface BookingDesk {
+  /** Puts a webhook on the stream. */
+  deliver(envelope: unknown, options?: Options): Promise<void>;
+  /** Delivers one webhook and waits until its receipt is settled. */
+  settle(envelope: unknown, options?: Options): Promise<Receipt>;
+  receiptIds(): Promise<Set<number>>;
+  /** Conversations whose chain of uids holds one of the chain's. */
+  booked(chain: Chain): Promise<ConversationOut[]>;
+  /** Newest first. */
+  personNotes(key: string): Promise<PersonNote[]>;
+}
+
+export function createBookingDesk(world: World): BookingDesk {
+  const receiptIds: BookingDesk['receiptIds'] = async () =>
+    new Set((await world.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
+  const deliver: BookingDesk['deliver'] = async (envelope, { person = String(world.personId('ada')), body, headers = {} } = {}) => {
+    const raw = body === null ? null : Buffer.from(body ?? JSON.stringify(envelope)).toString('base64');
+    const id = randomUUID();
+    const message = { id, received_at: new Date().toISOString(), person_id: person, headers, body: raw };
+    await world.bus.publishDurable('webhooks.conversations.bookings', JSON.stringify(message), { msgId: id, timeoutMs: 5_000 });
+  };
+  return {
+    deliver,
+    receiptIds,
+    settle: async (envelope, options) => {
+      const before = await receiptIds();
+      await deliver(envelope, options);
+      return waitFor(async () => {
+        const { items } = await world.call(conversations.rpcs.listReceipts, { limit: 10 });
+        return items.find((item) => !before.has(item.id) && item.outcome !== 'pending');
+      });
+    },
+    booked: async ({ name }) => {
+      const rows = await world.env.sql<{ id: number }>(
+        `select id from conversations.conversations where exists
+           (select from jsonb_array_elements_text(config #> '{booking,uids}') as uid where uid like $1 || '%') order by id`,
+        [name],
+      );
+      return Promise.all(rows.map((row) => world.get(row.id)));
+    },
+    personNotes: async (key) => (await world.call(directory.rpcs.listNotes, { person_id: world.personId(key) })).items,
+  };
+}
+
+/** Longer than the ack wait: a delivery that was lost on a cut connection comes again after it. */
+const redeliveryMs = 45_000;
+
+/** Waits until the expectation holds. */
+export async function eventually(expectation: () => Promise<void>): Promise<void> {
+  await waitFor(
+    async () => {
+      await expectation();
+      return true;
+    },
+    { timeoutMs: redeliveryMs },
+  );
+}
+
+export const attendee = (name: string) => ({
+  name,
+  email: `${name.toLowerCase()}@example.org`,
+  timeZone: 'Europe/Paris',
+  language: { locale: 'fr' },
+});
+
+export interface Chain {
+  /** Begins every uid of the chain. */
+  readonly name: string;
+  readonly number: number;
+  envelope(trigger: string, link: number, extra?: Record<string, unknown>): Record<string, unknown>;
+}
+
+/** The events of one booking: link n starts n hours later and was made n minutes later than the first. */
+export function createChain({ ical = false } = {}): Chain {
+  const number = ++series;
+  const name = `chain${number}-`;
+  return {
+    name,
+    number,
+    envelope: (trigger, link, extra = {}) => ({
+      triggerEvent: trigger,
+      createdAt: new Date(Date.UTC(2030, 0, 1, 0, trigger === 'BOOKING_CANCELLED' ? link * 2 + 1 : link * 2)).toISOString(),
+      payload: {
+        uid: `${name}${link}`,
+        bookingId: number * 1_000 + link,
+        ...(ical ? { iCalUID: `${name}0@Cal.com` } : {}),
+        ...(trigger === 'BOOKING_RESCHEDULED' ? { rescheduleUid: `${name}${link - 1}` } : {}),
+        title: 'Intro',
+        startTime: new Date(firstMeeting + link * hour).toISOString(),
+        endTime: new Date(firstMeeting + link * hour + hour / 2).toISOString(),
+        attendees: [attendee('Ben')],
+        ...(trigger === 'BOOKING_CANCELLED' ? {} : { metadata: { videoCallUrl: 'https://meet.example.org/r/open-circle' } }),
+        ...extra,
+      },
+    }),
+  };
+}

@@ -1,0 +1,303 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { conversations, type ConversationOut } from '#services/conversations';
+import { attendee, createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
+import { createWorld, waitFor, type World } from './world.ts';
+
+let world: World;
+let desk: BookingDesk;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  desk = createBookingDesk(world);
+});
+afterAll(() => world.stop());
+
+describe('BOOKING_CREATED (spec 01, Events; D19, D19a)', () => {
+  it('creates a conversation with bounds, first step, owning event, participants, config.booking and a note', async () => {
+    const chain = createChain();
+    const receipt = await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }));
+    expect(receipt).toMatchObject({ outcome: 'applied', trigger_event: 'BOOKING_CREATED', deliveries: 1 });
+    const [conversation, ...others] = await desk.booked(chain);
+    expect(others).toEqual([]);
+    expect(conversation).toMatchObject({
+      id: receipt.conversation_id,
+      start: '2030-01-15T10:00:00Z',
+      finish: '2030-01-15T10:30:00Z',
+      journey_slug: 'open-circle',
+      step_slug: 'held',
+      config: {
+        booking: {
+          provider: 'cal.com',
+          uid: `${chain.name}0`,
+          uids: [`${chain.name}0`],
+          booking_id: chain.number * 1_000,
+          title: 'Intro',
+          last_event_at: '2030-01-01T00:00:00Z',
+        },
+      },
+    });
+    expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben', 'Newcomer']);
+    const [row] = await world.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id]);
+    expect(row).toEqual({ event_id: world.ids['holons']?.['spring'] });
+    expect(await world.notes(conversation?.id ?? 0)).toMatchObject([
+      { note_type: 'booking', author_person: null, body: expect.stringContaining('"Intro"') },
+    ]);
+  });
+
+  it.each([
+    ['the journey parameter before the path', 'https://meet.example.org/plain?journey=open-circle', 'open-circle'],
+    ['path segments from right to left', 'https://meet.example.org/open-circle/plain/room-7', 'plain'],
+    ['an encoded segment', 'https://meet.example.org/r/%70lain', 'plain'],
+  ])('finds the journey by %s', async (_what, videoCallUrl, slug) => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl } }));
+    expect(await desk.booked(chain)).toMatchObject([{ journey_slug: slug }]);
+  });
+
+  it.each([
+    [
+      'a named journey that is no conversation journey, without falling back to the path',
+      { videoCallUrl: 'https://meet.example.org/open-circle?journey=hosting' },
+    ],
+    ['a path without a conversation journey', { videoCallUrl: 'https://meet.example.org/hosting/unknown' }],
+    ['no video call URL', {}],
+    ['a video call URL that is no text', { videoCallUrl: 7 }],
+  ])('notes %s on the path’s person and creates nothing', async (_what, metadata) => {
+    const chain = createChain();
+    const before = (await desk.personNotes('cleo')).length;
+    const location = 'https://meet.example.org/open-circle';
+    const receipt = await desk.settle(chain.envelope('BOOKING_CREATED', 0, { metadata, location }), {
+      person: String(world.personId('cleo')),
+    });
+    expect(receipt.outcome).toBe('journey_error');
+    expect(await desk.booked(chain)).toEqual([]);
+    const note = await waitFor(async () =>
+      (await desk.personNotes('cleo')).length > before ? (await desk.personNotes('cleo'))[0] : undefined,
+    );
+    expect(note).toMatchObject({ note_type: 'booking_error', author_person: null });
+  });
+
+  it('owns the conversation by no event when the journey has none or several', async () => {
+    for (const journey of ['orphan', 'shared']) {
+      const chain = createChain();
+      await desk.settle(chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: `https://x.example.org/${journey}` } }));
+      const [conversation] = await desk.booked(chain);
+      expect(await world.env.sql('select event_id from conversations.conversations where id = $1', [conversation?.id])).toEqual([
+        { event_id: null },
+      ]);
+    }
+  });
+
+  it('takes a flat payload and a body whose content type is not JSON', async () => {
+    const chain = createChain();
+    const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
+    await desk.settle({ ...envelope, ...(payload as object) }, { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    expect(await desk.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
+  });
+
+  it('makes a person of an attendee without an email, once along the chain', async () => {
+    const chain = createChain();
+    const attendees = [{ name: 'Nameless' }, { name: 'Nobody', email: '' }];
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees }));
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees }));
+    const [conversation] = await desk.booked(chain);
+    expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Nameless', 'Nobody']);
+  });
+
+  it('adds the person of another hook to the one conversation', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0), { person: String(world.personId('cleo')) });
+    const [conversation, ...others] = await desk.booked(chain);
+    expect(others).toEqual([]);
+    expect(conversation?.participants.map((person) => person.id)).toEqual(['ada', 'ben', 'cleo'].map((key) => world.personId(key)));
+  });
+});
+
+describe('BOOKING_RESCHEDULED (spec 01, Events; D19)', () => {
+  it('moves the same conversation, keeps its participants, follows the chain and adds a note', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees: [attendee('Extra')], metadata: {} }));
+    const [conversation, ...others] = await desk.booked(chain);
+    expect(others).toEqual([]);
+    expect(conversation).toMatchObject({
+      start: '2030-01-15T11:00:00Z',
+      finish: '2030-01-15T11:30:00Z',
+      config: {
+        booking: {
+          uid: `${chain.name}1`,
+          uids: [`${chain.name}0`, `${chain.name}1`],
+          booking_id: chain.number * 1_000 + 1,
+          last_event_at: '2030-01-01T00:02:00Z',
+        },
+      },
+    });
+    expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben', 'Extra']);
+    expect((await world.notes(conversation?.id ?? 0)).map((note) => note.note_type)).toEqual(['booking', 'booking']);
+  });
+
+  it('of an unknown booking creates it', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T15:00:00Z' }]);
+  });
+
+  it.each([
+    ['rescheduleUid', { rescheduleUid: 'first' }],
+    ['uid', { uid: 'first' }],
+    ['bookingId', { bookingId: 'first' }],
+    ['iCalUID', { iCalUID: 'first' }],
+  ])('matches by %s alone', async (_what, keys) => {
+    const chain = createChain();
+    const first = { uid: `${chain.name}0`, bookingId: `${chain.name}id`, iCalUID: `${chain.name}ical` };
+    const matching = { rescheduleUid: first.uid, ...first };
+    const [key] = Object.keys(keys) as (keyof typeof matching)[];
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0, first));
+    const none = { uid: undefined, bookingId: undefined, iCalUID: undefined, rescheduleUid: undefined };
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { ...none, [key ?? 'uid']: matching[key ?? 'uid'] }));
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T11:00:00Z' }]);
+  });
+
+  it('does not apply an event that is older than the last applied one; an equal one is not older', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
+    const { config } = (await desk.booked(chain))[0] as ConversationOut;
+    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: 'stale' });
+    expect(await desk.settle(chain.envelope('BOOKING_CREATED', 0))).toMatchObject({ outcome: 'stale' });
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z', config }]);
+    await desk.settle({ ...chain.envelope('BOOKING_RESCHEDULED', 2, { startTime: '2030-01-20T00:00:00Z' }) });
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-20T00:00:00Z' }]);
+  });
+
+  it('uses the time of receipt when the event names none', async () => {
+    const chain = createChain();
+    const { createdAt: _none, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
+    await desk.settle(envelope);
+    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1))).toMatchObject({ outcome: expect.stringMatching(/applied|stale/) });
+    const [conversation] = await desk.booked(chain);
+    expect(conversation?.config).not.toMatchObject({ booking: { last_event_at: '2030-01-01T00:00:00Z' } });
+  });
+});
+
+describe('BOOKING_CANCELLED (spec 01, Events; D19a)', () => {
+  it('notes it on every participant without an author and deletes the conversation', async () => {
+    const chain = createChain();
+    const before = { ada: (await desk.personNotes('ada')).length, ben: (await desk.personNotes('ben')).length };
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    const [conversation] = await desk.booked(chain);
+    const receipt = await desk.settle(
+      chain.envelope('BOOKING_CANCELLED', 0, { cancellationReason: 'ill', startTime: '2030-01-15T10:00:00+00:00' }),
+    );
+    expect(receipt).toMatchObject({ outcome: 'applied', conversation_id: conversation?.id });
+    expect(await world.refusal(conversations.rpcs.get, { conversation_id: conversation?.id ?? 0 })).toMatchObject({ code: 'not_found' });
+    for (const key of ['ada', 'ben'] as const) {
+      const note = await waitFor(async () =>
+        (await desk.personNotes(key)).length > before[key] ? (await desk.personNotes(key))[0] : undefined,
+      );
+      expect(note).toMatchObject({ note_type: 'booking', author_person: null, body: expect.stringContaining('ill') });
+    }
+  });
+
+  it('matches an old uid of the chain too', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const cancelled = { ...chain.envelope('BOOKING_CANCELLED', 0), createdAt: '2030-01-02T00:00:00Z' };
+    expect(await desk.settle(cancelled)).toMatchObject({ outcome: 'applied' });
+    expect(await desk.booked(chain)).toEqual([]);
+  });
+
+  it('waits for the creation that it overtook', async () => {
+    const chain = createChain();
+    const waiting = await desk.settle(chain.envelope('BOOKING_CANCELLED', 0));
+    expect(waiting.outcome).toBe('waiting');
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await waitFor(async () => (await desk.booked(chain)).length === 0);
+    expect(await world.call(conversations.rpcs.showReceipt, { id: waiting.id })).toMatchObject({ outcome: 'applied' });
+  });
+
+  it('is not undone by a creation that is delivered again', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await desk.settle(chain.envelope('BOOKING_CANCELLED', 0));
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0, { title: 'Intro, again' }));
+    expect(await desk.booked(chain)).toEqual([]);
+  });
+});
+
+describe('events of one booking in any order (D19: out of order, duplicates)', () => {
+  const deliveries = (cancelled: boolean) =>
+    fc.shuffledSubarray([0, 1, 2, ...(cancelled ? [3] : []), 10, 12], { minLength: cancelled ? 6 : 5 });
+
+  it.each([
+    ['with', true, false],
+    ['without', false, false],
+    ['with', true, true],
+    ['without', false, true],
+  ])(
+    'end in the state of the latest event, %s a stable iCalUID (%s), cancelled: %s',
+    async (_word, ical, cancelled) => {
+      await fc.assert(
+        fc.asyncProperty(deliveries(cancelled), async (order) => {
+          const chain = createChain({ ical });
+          for (const number of order) {
+            const link = number % 10;
+            if (link === 3) await desk.settle(chain.envelope('BOOKING_CANCELLED', 2));
+            else
+              await desk.settle(chain.envelope(link === 0 ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED', link), {
+                person: String(world.personId(number < 10 ? 'ada' : 'cleo')),
+              });
+          }
+          const latest = { start: '2030-01-15T12:00:00Z', participants: { length: 3 } };
+          await eventually(async () => expect(await desk.booked(chain)).toMatchObject(cancelled ? [] : [latest]));
+        }),
+        { numRuns: 5 },
+      );
+    },
+    120_000,
+  );
+
+  it('keep the question changes of both conversations when two chains turn out to be one (spec 01, question-changes; D14a)', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
+    const apart = await desk.booked(chain);
+    expect(apart).toHaveLength(2);
+    for (const [index, { id, questions }] of apart.entries()) {
+      await world.call(conversations.rpcs.recordQuestionChange, {
+        conversation_id: id,
+        idempotency_key: `key-${index}`,
+        change: { questionId: questions[index]?.id ?? 0, occurredAt: `2029-05-01T10:00:0${2 - index}Z` },
+      });
+    }
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const [joined, ...more] = await desk.booked(chain);
+    const [first, second] = joined?.questions ?? [];
+    expect(more).toEqual([]);
+    expect(joined?.question_state).toEqual({
+      active_question_id: first?.id,
+      changes: [
+        { question_id: second?.id, occurred_at: '2029-05-01T10:00:01Z', duration_seconds: 1 },
+        { question_id: first?.id, occurred_at: '2029-05-01T10:00:02Z', duration_seconds: null },
+      ],
+    });
+  });
+
+  it('make one conversation when they all arrive at the same time', async () => {
+    const chain = createChain();
+    const before = await desk.receiptIds();
+    const envelopes = [
+      chain.envelope('BOOKING_CREATED', 0),
+      chain.envelope('BOOKING_RESCHEDULED', 1),
+      chain.envelope('BOOKING_RESCHEDULED', 2),
+    ];
+    await Promise.all([...envelopes, ...envelopes, ...envelopes].map((envelope) => desk.deliver(envelope)));
+    await waitFor(async () => {
+      const { items } = await world.call(conversations.rpcs.listReceipts, { limit: 100 });
+      const own = items.filter((item) => !before.has(item.id));
+      return own.length === 3 && own.every((item) => item.outcome !== 'pending' && item.deliveries === 3);
+    });
+    expect(await desk.booked(chain)).toMatchObject([{ start: '2030-01-15T12:00:00Z' }]);
+  });
+});

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import type { Actor } from '#libs/contract';
+import { systemContext } from '#libs/nats';
+import { conversations } from '#services/conversations';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+let journeyIds: Record<string, number>;
+let eventId: number;
+const { rpcs } = conversations;
+const user: Actor = { kind: 'user', accountId: 1, personId: null, superuser: false, globalEditor: false, coherenceAccess: false };
+
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  journeyIds = world.ids['journeys'] ?? {};
+  eventId = world.ids['holons']?.['spring'] ?? 0;
+});
+afterAll(() => world.stop());
+
+/** Conversations of the journey at `spring`, each with two people of its own and an envelope in its publishing. */
+async function fill(journey: string, count: number): Promise<void> {
+  await world.env.sql(
+    `with people as (
+       insert into directory.people (name, contact) select 'P' || n, '{}' from generate_series(1, 2 * $3::integer) n returning id
+     ), numbered as (select id, row_number() over () - 1 as place from people)
+     insert into conversations.conversations (event_id, journey_id, start_at, participant_ids, connected_ids, infos)
+     select $2, $1, timestamptz '2026-01-01' + min(place) * interval '1 minute', array_agg(id), array[$2::integer],
+       '{"publishing": {"fields": {"title": {"value": "T", "provenance": {}}}}}'
+     from numbered group by place / 2`,
+    [journeyIds[journey], eventId, count],
+  );
+}
+
+/** Names or texts of the statements that all services run during `work`, those of their job queues apart. */
+async function recordStatements(work: () => Promise<unknown>): Promise<string[]> {
+  const seen: string[] = [];
+  const query = jest.spyOn(pg.Client.prototype, 'query');
+  try {
+    await work();
+    for (const [given] of query.mock.calls as unknown as [string | { text?: string; name?: string }][]) {
+      const text = typeof given === 'string' ? given : (given.text ?? '');
+      const name = typeof given === 'string' ? given : (given.name ?? text);
+      if (!/jobs|outbox/.test(`${name} ${text}`)) seen.push(name.slice(0, 60));
+    }
+  } finally {
+    query.mockRestore();
+  }
+  return seen;
+}
+
+describe('browse and search with few and with many rows (spec 01, Browse endpoints and GET /conversations/search)', () => {
+  const many = 300;
+  /** The cursor's six; people, holons, journeys, the holon of the request, and who sees it. */
+  const most = 11;
+  const browse = (journey: string) => world.call(rpcs.browseJourney, { journey_slug: journey }, user);
+
+  beforeAll(async () => {
+    await fill('plain', 1);
+    await fill('straight-in', many);
+    await fill('shared', 1);
+    await fill('hosting', many);
+    // Journeys and the holon are in the cache, the people of the rows are not.
+    for (const journey of ['plain', 'straight-in']) {
+      await world.call(rpcs.browseJourney, { journey_slug: journey, holon_slug: 'autumn' }, user);
+    }
+    await browse('shared');
+  });
+
+  it('browse of a journey runs the same statements', async () => {
+    const few = await recordStatements(async () => expect((await browse('plain')).conversations).toHaveLength(1));
+    const lots = await recordStatements(async () => expect((await browse('straight-in')).conversations).toHaveLength(many));
+    expect(few.length).toBeGreaterThan(0);
+    expect(lots.toSorted()).toEqual(few.toSorted());
+  });
+
+  it('browse of a holon and search ask for the rows of all groups at once', async () => {
+    const statements = await recordStatements(async () => {
+      const { events } = await world.call(rpcs.browseHolon, { holon_slug: 'host-org' }, user);
+      const sizes = events.flatMap((event) => event.journeys.map((group) => group.conversations.length));
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(many);
+    });
+    expect(statements.filter((name) => name.startsWith('declare'))).toHaveLength(1);
+    expect(statements.filter((name) => name.startsWith('fetch'))).toHaveLength(1);
+    expect(statements.length).toBeLessThanOrEqual(most);
+    let found = 0;
+    const searched = await recordStatements(async () => {
+      found = (await world.call(rpcs.search, { holon_slug: 'host-org' }, user)).length;
+    });
+    expect(found).toBeGreaterThan(2 * many);
+    // A search holds 200 rows at a time: each further batch is one fetch and one look-up of its people.
+    const batches = searched.filter((name) => name.startsWith('fetch')).length;
+    expect(batches).toBeLessThanOrEqual(Math.ceil(found / 200) + 1);
+    expect(searched.length).toBeLessThanOrEqual(most + 2 * (batches - 1));
+  });
+});
+
+describe('search while its reader takes its time (spec 01, Limits: no pagination)', () => {
+  it('holds one batch and goes on where it stopped', async () => {
+    await world.env.sql(
+      `insert into conversations.conversations (event_id, journey_id, start_at, infos)
+       select $1, $2, timestamptz '2020-01-01' + n * interval '1 minute', '{}' from generate_series(1, 12000) n`,
+      [eventId, journeyIds['open-circle']],
+    );
+    const reply = await world.bus.callRaw(rpcs.search, { sort: 'date_asc' }, systemContext('test', { actor: user }));
+    if (reply.kind !== 'stream') throw new Error('a long answer is a stream');
+    const parts: Buffer[] = [];
+    for await (const chunk of reply.chunks) {
+      if (parts.length < 3) await new Promise((resolve) => setTimeout(resolve, 300));
+      parts.push(Buffer.from(chunk));
+    }
+    const items = JSON.parse(Buffer.concat(parts).toString('utf8')) as { start: string | null }[];
+    expect(items.length).toBeGreaterThanOrEqual(12_000);
+    const starts = items.map((item) => item.start ?? '9');
+    expect(starts).toEqual(starts.toSorted());
+  });
+});
+
+describe('conversations.questions.record-change (spec 01, POST /conversations/{id}/question-changes; D14)', () => {
+  it('decides a replay before the future check, by the clock of the service (D14)', async () => {
+    world.clock.set('2030-06-01T00:00:00Z');
+    const { id, questions } = await world.create();
+    const request = (occurredAt: string) => ({
+      conversation_id: id,
+      idempotency_key: 'k',
+      change: { questionId: questions[0]?.id ?? 0, occurredAt },
+    });
+    expect(await world.refusal(rpcs.recordQuestionChange, request('2030-06-01T00:05:00.000001Z'))).toMatchObject({
+      reason: 'occurred_at_in_future',
+    });
+    expect(await world.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: false });
+    world.clock.set('2030-05-01T00:00:00Z');
+    expect(await world.call(rpcs.recordQuestionChange, request('2030-06-01T00:05:00Z'))).toMatchObject({ replayed: true });
+    world.clock.set('2030-01-01T00:00:00Z');
+  });
+});

@@ -1,0 +1,158 @@
+import { plannerOptions } from '#libs/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import * as conversation from '../../../services/conversations/repositories/conversation.ts';
+import * as discovery from '../../../services/conversations/repositories/discovery.ts';
+import * as browse from '../../../services/directory/repositories/browse.ts';
+import * as holons from '../../../services/directory/repositories/holons.ts';
+import * as journeys from '../../../services/directory/repositories/journeys.ts';
+import * as people from '../../../services/directory/repositories/people.ts';
+import { seedDatabase } from '../../../tools/scale/seed.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  Plans?: PlanNode[];
+}
+
+interface Query {
+  text: string;
+  params: unknown[];
+  /** For a cursor: the settings under which it is declared. */
+  planner?: Readonly<Record<string, string>>;
+}
+
+const sizes = { conversations: 30_000, people: 20_000, holons: 20_000 };
+const largeTables = ['conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
+const account = [false, 1]; // a viewer who sees nothing private
+
+let env: TestEnvironment;
+let client: pg.Client;
+
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  const url = env.settings['DATABASE_URL'] ?? '';
+  await seedDatabase({ url, sizes, say: () => {} });
+  client = new pg.Client({ connectionString: url, options: plannerOptions });
+  await client.connect();
+}, 120_000);
+
+afterAll(async () => {
+  await client.end();
+  await env.stop();
+});
+
+/** Large tables that the plan reads from end to end. */
+async function findTableScans({ text, params, planner }: Query): Promise<string[]> {
+  const plans = [];
+  await client.query('begin');
+  for (const setting of Object.entries(planner ?? {})) await client.query('select set_config($1, $2, true)', setting);
+  const subject = planner === undefined ? text : `declare batches no scroll cursor for ${text}`;
+  plans.push(await client.query(`explain (format json) ${subject}`, params));
+  // The plan that a prepared statement may keep, made without knowing the parameters. A cursor is always planned for its own.
+  if (planner === undefined) plans.push(await client.query(`explain (generic_plan, format json) ${text}`));
+  await client.query('rollback');
+  return plans.flatMap(({ rows }: pg.QueryResult<{ 'QUERY PLAN': { Plan: PlanNode }[] }>) =>
+    rows.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => listTableScans(Plan))),
+  );
+}
+
+function listTableScans(node: PlanNode): string[] {
+  const table = node['Relation Name'];
+  const own = node['Node Type'].endsWith('Seq Scan') && table !== undefined && largeTables.includes(table) ? [table] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(listTableScans)];
+}
+
+const one = <Row extends object>(sql: string): Promise<Row[]> => env.sql<Row>(sql);
+
+/** Ids of the holon and everything below it. */
+async function subtree(slug: string): Promise<number[]> {
+  const rows = await one<{ id: number }>(
+    `with recursive tree as (select id from directory.holons where slug = '${slug}'
+       union select h.id from directory.holons h join tree on h.parent_id = tree.id) select id from tree`,
+  );
+  return rows.map((row) => row.id);
+}
+
+describe('the plans of conversations in a large database (spec 01, GET /conversations/search and /browse/conversations)', () => {
+  it('shows a sequential scan when there is one', async () => {
+    expect(await findTableScans({ text: `select c.id from conversations.conversations c where c.config = '{}'`, params: [] })).toEqual([
+      'conversations',
+      'conversations',
+    ]);
+  });
+
+  it.each([
+    ['single read', conversation.getConversation, [17]],
+    ['find-active', conversation.findActive, [300, 7, '2025-01-01T00:00:00Z', 51]],
+    ['PATCH', conversation.patchConversation, [17, '{"a":1}', '{}', null]],
+    ['summary', discovery.summarizeConversation, [17]],
+  ])('%s reads no large table from end to end', async (_name, { text }, params) => {
+    expect(await findTableScans({ text, params })).toEqual([]);
+  });
+
+  const filters = [false, true];
+  const combinations = filters.flatMap((event) =>
+    filters.flatMap((connected) => filters.map((person) => ({ event, connected, person, title: title({ event, connected, person }) }))),
+  );
+
+  function title(given: Record<string, boolean>): string {
+    const names = Object.keys(given).filter((name) => given[name]);
+    return names.length === 0 ? 'nothing' : names.join(', ');
+  }
+
+  it.each(combinations)('search by $title reads no large table from end to end, in both orders', async ({ event, connected, person }) => {
+    for (const slug of ['holon-19999', 'holon-60', 'holon-1']) {
+      for (const sort of ['date_desc', 'date_asc'] as const) {
+        const { statement, params } = discovery.searchConversations(
+          {
+            eventIds: event ? await subtree(slug) : undefined,
+            connectedId: connected ? 70 : undefined,
+            personId: person ? 300 : undefined,
+          },
+          sort,
+        );
+        expect({ slug, sort, scans: await findTableScans({ text: statement.text, params, planner: discovery.searchPlanner }) }).toEqual({
+          slug,
+          sort,
+          scans: [],
+        });
+      }
+    }
+  });
+
+  it.each([
+    ['a journey', discovery.browseJourney, [7]],
+    ['an event with one of its journeys', discovery.browseGroups, [[2_007], [7]]],
+    [
+      'ten events',
+      discovery.browseGroups,
+      [
+        [2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, 2010],
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      ],
+    ],
+  ])('browse of %s reads no large table from end to end', async (_name, { text }, params) => {
+    expect(await findTableScans({ text, params, planner: discovery.browsePlanner })).toEqual([]);
+  });
+});
+
+describe('the plans of what conversations ask of a large directory (spec 03, D18f)', () => {
+  const ids = Array.from({ length: 200 }, (_, index) => index * 3 + 1);
+
+  it.each([
+    ['people by id', people.getPeople, [ids]],
+    ['holons by id', holons.getHolons, [ids, []]],
+    ['a holon by slug', holons.getHolons, [[], ['holon-77']]],
+    ['journeys by id', journeys.getJourneys, [ids.slice(0, 5), []]],
+    ['a journey by slug', journeys.getJourneys, [[], ['journey-7']]],
+    ['the holons below one', browse.getHolonSubtree, ['holon-60', ...account]],
+    ['which holons are visible', browse.getVisibleHolons, [ids, [], ...account]],
+    ['a holon with its events', browse.browseHolon, ['holon-60', ...account]],
+    ['public people', browse.lookUpPeople, [ids.slice(0, 50)]],
+    ['public holons', browse.lookUpHolons, [ids.slice(0, 50), ...account]],
+  ])('%s are found without reading a large table from end to end', async (_name, { text }, params) => {
+    expect(await findTableScans({ text, params })).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestEnvironment, startPlatform, startRealtimeKit, type Platform, type TestEnvironment } from '#libs/testing';
+
+interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+let env: TestEnvironment;
+let platform: Platform;
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  const provider = await startRealtimeKit();
+  env.onStop(() => provider.stop());
+  platform = await startPlatform(env, { overrides: { REALTIMEKIT_BASE_URL: provider.baseUrl } });
+});
+afterAll(() => env.stop());
+
+describe('doctor (architecture §7)', () => {
+  it('finds everything well, then says what is wrong when the services are gone', async () => {
+    const well = await platform.cli('doctor', '--json');
+    const findings = JSON.parse(well.stdout) as Finding[];
+    expect(findings.filter(({ ok }) => !ok)).toEqual([]);
+    expect(well.code).toBe(0);
+    expect(findings.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['NATS', 'PostgreSQL', 'object store', 'stream JOBS', 'service directory', 'service agents', 'service media']),
+    );
+
+    await platform.stop();
+    const ill = await platform.cli('doctor');
+    expect(ill.code).toBe(1);
+    expect(ill.stdout).toContain('WRONG  service directory: ');
+    expect(ill.stdout).toContain('ok     NATS: answers');
+    expect(ill.stderr).toMatch(/^Not well: service directory, /);
+  });
+});
+
+describe('notes list', () => {
+  it('needs exactly one owner and an id that can be one', async () => {
+    await expect(platform.cli('notes', 'list')).resolves.toMatchObject({ code: 2, stderr: expect.stringContaining('exactly one') });
+    await expect(platform.cli('notes', 'list', '--person', '0')).resolves.toMatchObject({ code: 2 });
+    await expect(platform.cli('notes', 'list', '--person', 'x', '--json')).resolves.toMatchObject({ code: 2, stdout: '' });
+  });
+});

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jobAdminRpcs } from '#libs/contract';
+import { parseJson } from '#libs/json';
+import { createJobs, type Jobs } from '#libs/jobs';
+import { createDatabase, type Database } from '#libs/orm';
+import { waitFor } from '#libs/testing';
+import { directory } from '#services/directory';
+import { createWorld, type World } from './world.ts';
+
+const { getPeople, getHolons, getJourneys, getStepConfig, resolveAttendees, listNotes } = directory.rpcs;
+const workspace = {
+  classes: [
+    { slug: 'group', label: 'Group' },
+    { slug: 'event', label: 'Event', conversation_event: true },
+    { slug: 'closed', label: 'Closed', parent: 'group', private: true },
+    { slug: 'closed-child', label: 'Closed child', parent: 'closed', is_active: false },
+  ],
+  journeys: [
+    {
+      slug: 'talk',
+      name: 'Talk',
+      is_conversation: true,
+      texts: { welcome: 'Hello' },
+      questions: [{ text: 'One?' }, { text: 'Two?' }],
+      steps: [
+        { slug: 'held', title: 'Held', config: { anything: parseJson('12345678901234567890') } },
+        { slug: 'import', title: 'Import', pipeline_job: 'transcript_import' },
+        { slug: 'odd', title: 'Odd', pipeline_job: 'transcript_import', config: { advance_on_success: 'yes' } },
+        { slug: 'old', title: 'Old', pipeline_job: 'transcript_import', config: { advance_on_success: true, gone: 1 }, is_archived: true },
+      ],
+    },
+  ],
+  people: [
+    { key: 'ada', name: 'Ada', contact: { email: ' Ada@Example.org' }, photo_url: 'https://example.org/a.png' },
+    { key: 'twin', name: 'Ada twin', contact: { email: 'ada@example.org' } },
+    { key: 'ben', name: 'Ben' },
+  ],
+  holons: [
+    { slug: 'spring', name: 'Spring', class: 'event', parent: 'host', journeys: ['talk'] },
+    { slug: 'host', name: 'Host', class: 'group', journeys: ['talk'] },
+    { slug: 'inner', name: 'Inner', class: 'closed-child', parent: 'host' },
+  ],
+};
+
+let world: World;
+let ids: Record<string, Record<string, number>>;
+const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
+
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  ({ ids } = await world.apply(workspace));
+});
+afterAll(() => world.stop());
+
+describe('directory.people.get-many', () => {
+  it('answers known people in the order asked, once each, and leaves unknown ones out', async () => {
+    const [ada, ben] = [idOf('people', 'ada'), idOf('people', 'ben')];
+    const { items } = await world.call(getPeople, { ids: [ben, 2_000_000_000, ada, ben] });
+    expect(items).toEqual([
+      { id: ben, name: 'Ben', photo: null, contact: {}, description: '', actor_kind: 'human' },
+      {
+        id: ada,
+        name: 'Ada',
+        photo: 'https://example.org/a.png',
+        contact: { email: ' Ada@Example.org' },
+        description: '',
+        actor_kind: 'human',
+      },
+    ]);
+    await expect(world.call(getPeople, { ids: [] })).resolves.toEqual({ items: [] });
+  });
+
+  it('refuses ids that cannot be ids', async () => {
+    expect(await world.refusal(getPeople, { ids: [0] })).toMatchObject({ status: expect.any(Number) });
+    expect(await world.refusal(getPeople, { ids: [2_147_483_648] })).toMatchObject({ status: expect.any(Number) });
+  });
+});
+
+describe('directory.holons.get-many', () => {
+  it('answers by id and slug, with inherited privacy and the class that owns conversations (D18d, D48)', async () => {
+    const { items } = await world.call(getHolons, { ids: [idOf('holons', 'spring')], slugs: ['inner', 'spring', 'unknown'] });
+    expect(items.toSorted((left, right) => left.slug.localeCompare(right.slug))).toEqual([
+      expect.objectContaining({
+        slug: 'inner',
+        type: 'closed-child',
+        private: true,
+        conversation_event: false,
+        parent_id: idOf('holons', 'host'),
+      }),
+      expect.objectContaining({
+        slug: 'spring',
+        type: 'event',
+        private: false,
+        conversation_event: true,
+        parent_id: idOf('holons', 'host'),
+      }),
+    ]);
+    await expect(world.call(getHolons, {})).resolves.toEqual({ items: [] });
+  });
+});
+
+describe('directory.journeys.get-many', () => {
+  it('answers questions from order 0, archived steps too, and only conversation events as owners (D4, D18d)', async () => {
+    const { items } = await world.call(getJourneys, { slugs: ['talk', 'unknown'] });
+    expect(items).toEqual([
+      {
+        id: idOf('journeys', 'talk'),
+        slug: 'talk',
+        name: 'Talk',
+        description: '',
+        texts: { welcome: 'Hello' },
+        is_conversation: true,
+        questions: [
+          { id: expect.any(Number), text: 'One?', order: 0 },
+          { id: expect.any(Number), text: 'Two?', order: 1 },
+        ],
+        steps: [
+          { id: idOf('steps', 'talk/held'), slug: 'held', title: 'Held', order: 0, is_archived: false, pipeline_job: null },
+          {
+            id: idOf('steps', 'talk/import'),
+            slug: 'import',
+            title: 'Import',
+            order: 1,
+            is_archived: false,
+            pipeline_job: 'transcript_import',
+          },
+          { id: idOf('steps', 'talk/odd'), slug: 'odd', title: 'Odd', order: 2, is_archived: false, pipeline_job: 'transcript_import' },
+          { id: idOf('steps', 'talk/old'), slug: 'old', title: 'Old', order: 3, is_archived: true, pipeline_job: 'transcript_import' },
+        ],
+        owner_event_ids: [idOf('holons', 'spring')],
+      },
+    ]);
+  });
+});
+
+describe('directory.steps.get-config (architecture §4)', () => {
+  it("fills in the model's defaults and leaves undeclared keys out", async () => {
+    await expect(world.call(getStepConfig, { step_id: idOf('steps', 'talk/import') })).resolves.toEqual({
+      pipeline_job: 'transcript_import',
+      config: { advance_on_success: false },
+    });
+    await expect(world.call(getStepConfig, { step_id: idOf('steps', 'talk/old') })).resolves.toEqual({
+      pipeline_job: 'transcript_import',
+      config: { advance_on_success: true },
+    });
+  });
+
+  it('answers a step without a job as it is stored', async () => {
+    const reply = await world.call(getStepConfig, { step_id: idOf('steps', 'talk/held') });
+    expect(JSON.stringify(reply)).toBe('{"pipeline_job":null,"config":{"anything":12345678901234567890}}');
+  });
+
+  it('says what is wrong with a configuration that does not fit, and 404 for no step', async () => {
+    const error = await world.refusal(getStepConfig, { step_id: idOf('steps', 'talk/odd') });
+    expect(error).toMatchObject({ reason: 'invalid_step_config', details: { fields: { advance_on_success: expect.any(String) } } });
+    expect(await world.refusal(getStepConfig, { step_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('directory.people.resolve-attendees (D19, D19a)', () => {
+  const countPeople = async (): Promise<number> =>
+    Number((await world.env.sql('select count(*)::integer as n from directory.people'))[0]?.['n']);
+
+  it('finds by email ignoring case and space, the oldest of several', async () => {
+    const reply = await world.call(resolveAttendees, {
+      attendees: [
+        { name: 'Somebody', email: 'ADA@example.org ' },
+        { name: 'New', email: 'new@example.org' },
+        { name: 'No address', email: null },
+      ],
+      create: false,
+      key: 'b1',
+    });
+    expect(reply).toEqual({ person_ids: [idOf('people', 'ada'), null, null] });
+  });
+
+  it('creates unknown ones once, those without an email once for each key', async () => {
+    const before = await countPeople();
+    const request = {
+      attendees: [
+        { name: 'New', email: 'New@example.org' },
+        { name: 'No address', email: null },
+        { name: 'New again', email: 'new@EXAMPLE.org' },
+      ],
+      create: true,
+      key: 'b2',
+    };
+    const replies = await Promise.all(Array.from({ length: 20 }, () => world.call(resolveAttendees, request)));
+    expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
+    const [first, second, third] = replies[0]?.person_ids ?? [];
+    expect(first).toBe(third);
+    expect(second).not.toBe(first);
+    expect(await countPeople()).toBe(before + 2);
+    const other = await world.call(resolveAttendees, { ...request, key: 'b3' });
+    expect(other.person_ids[0]).toBe(first);
+    expect(other.person_ids[1]).not.toBe(second);
+    const { items } = await world.call(getPeople, { ids: [first ?? 0, second ?? 0] });
+    expect(items).toMatchObject([
+      { name: 'New', contact: { email: 'New@example.org' } },
+      { name: 'No address', contact: {} },
+    ]);
+  });
+
+  it('names an attendee without a name by the address', async () => {
+    const { person_ids: personIds } = await world.call(resolveAttendees, {
+      attendees: [{ name: ' ', email: 'nameless@example.org' }],
+      create: true,
+      key: 'b4',
+    });
+    const { items } = await world.call(getPeople, { ids: [personIds[0] ?? 0] });
+    expect(items).toMatchObject([{ name: 'nameless@example.org' }]);
+  });
+});
+
+describe('job directory.note-add and directory.notes.list', () => {
+  let db: Database;
+  let jobs: Jobs<typeof directory>;
+  beforeAll(async () => {
+    const { env, bus } = world;
+    db = await createDatabase({
+      url: env.settings['DATABASE_URL'] ?? '',
+      schema: 'directory',
+      poolSize: 2,
+      logger: env.logger,
+      applicationName: 'test',
+    });
+    jobs = createJobs({ contract: directory, db, bus, logger: env.logger });
+  });
+  afterAll(() => db.close());
+
+  const add = (payload: Parameters<typeof jobs.enqueue<typeof directory.jobs.noteAdd>>[2]) =>
+    jobs.transaction((tx) => jobs.enqueue(tx, directory.jobs.noteAdd, payload));
+  const finished = (id: string) =>
+    waitFor(async () => (await world.call(jobAdminRpcs('directory').jobsShow, { id })).state === 'succeeded', { timeoutMs: 10_000 });
+
+  it('adds one note for each key to every feed it names, newest first', async () => {
+    const [ada, ben, spring] = [idOf('people', 'ada'), idOf('people', 'ben'), idOf('holons', 'spring')];
+    const note = {
+      key: 'n1',
+      person_ids: [ada, 2_000_000_000],
+      holon_ids: [spring],
+      body: '  verbatim  ',
+      note_type: 'booking',
+      author_person_id: null,
+    };
+    const first = await add({ ...note, created_at: '2026-05-01T10:00:00.123456Z' });
+    await finished(first);
+    await finished(await add({ ...note, body: 'again' }));
+    await finished(await add({ key: 'n2', person_ids: [ada], body: 'by Ben', note_type: 'note', author_person_id: ben }));
+    const { items } = await world.call(listNotes, { person_id: ada });
+    expect(items).toEqual([
+      expect.objectContaining({ body: 'by Ben', note_type: 'note', author_person: expect.objectContaining({ id: ben, name: 'Ben' }) }),
+      {
+        id: expect.any(Number),
+        body: '  verbatim  ',
+        note_type: 'booking',
+        created_at: '2026-05-01T10:00:00.123456Z',
+        author_person: null,
+      },
+    ]);
+    const holon = await world.call(listNotes, { holon_id: spring, limit: 5 });
+    expect(holon.items.map(({ body }) => body)).toEqual(['  verbatim  ']);
+  });
+
+  it('answers an empty list for nobody and refuses to guess whose notes are meant', async () => {
+    await expect(world.call(listNotes, { person_id: 2_000_000_000 })).resolves.toEqual({ items: [] });
+    expect(await world.refusal(listNotes, {})).toMatchObject({ code: 'bad_request' });
+  });
+});

@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemContext } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { directory } from '#services/directory';
+import { createWorld, type World } from './world.ts';
+
+const { login, refuseLogin, logout, verifySession, whoami, setPassword, deactivateAccount, grantAccount } = directory.rpcs;
+const people = [
+  { key: 'ada', name: 'Ada', description: 'Hosts', photo_url: 'https://example.org/a.png', contact: { email: 'ada@example.org' } },
+  { key: 'ben', name: 'Ben' },
+];
+const accounts = [
+  { email: 'ada@example.org', person: 'ada', password: 'right password', groups: ['coherence_users'] },
+  { email: 'ben@example.org', person: 'ben', password: 'ben password' },
+  { email: 'loner@example.org', password: 'loner password' },
+  { email: 'empty@example.org', person: 'ben' },
+];
+const ip = '192.0.2.1';
+const good = { email: 'ada@example.org', password: 'right password', ip };
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  await world.apply({ people, accounts });
+});
+afterAll(() => world.stop());
+
+async function verified(token: string): Promise<boolean> {
+  try {
+    await world.call(verifySession, { token });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('directory.sessions.login (spec 02, POST /api/v1/auth/login; D40)', () => {
+  it('answers a token of the documented shape, its end and the person', async () => {
+    const before = Date.now();
+    const reply = await world.call(login, good);
+    expect(reply).toEqual({
+      token: expect.stringMatching(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/),
+      token_type: 'Bearer',
+      expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$/),
+      expires_in_seconds: 86400,
+      person: {
+        id: expect.any(Number),
+        name: 'Ada',
+        description: 'Hosts',
+        photo_url: 'https://example.org/a.png',
+        actor_kind: 'human',
+        contact: { email: 'ada@example.org' },
+      },
+    });
+    const lifeMs = Date.parse(reply.expires_at) - before;
+    expect(Math.abs(lifeMs - 86_400_000)).toBeLessThan(10_000);
+  });
+
+  it('stores the SHA-256 of the secret and nothing of the token besides the session key', async () => {
+    const { token } = await world.call(login, good);
+    const [key, secret] = [token.slice(12, 44), token.slice(45)];
+    const [row] = await world.env.sql(`select encode(secret_sha256, 'hex') as hash from directory.login_sessions where session_key = $1`, [
+      key,
+    ]);
+    expect(row).toEqual({ hash: createHash('sha256').update(secret).digest('hex') });
+    const tables = await world.env.sql<{ text: string }>('select s::text as text from directory.login_sessions s');
+    expect(tables.some(({ text }) => text.includes(secret))).toBe(false);
+  });
+
+  it('ignores case and surrounding space of the email, but not of the password', async () => {
+    await expect(world.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({ token_type: 'Bearer' });
+    expect(await world.refusal(login, { ...good, password: 'right password ' })).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it.each([
+    ['an unknown email', { email: 'nobody@example.org', password: 'x' }],
+    ['a wrong password', { email: 'ada@example.org', password: 'wrong' }],
+    ['an account without a password', { email: 'empty@example.org', password: '' }],
+    ['an empty email', { email: '', password: '' }],
+    ['SQL in the email', { email: `' or 1=1 --`, password: 'right password' }],
+    ['a very long password', { email: 'ada@example.org', password: 'p'.repeat(100_000) }],
+  ])('answers %s with the one refusal', async (_what, credentials) => {
+    const error = await world.refusal(login, { ...credentials, ip });
+    expect(error.toBody()).toEqual({ code: 'unauthenticated', message: 'Invalid credentials.' });
+  });
+
+  it('answers an inactive account like a wrong password, whatever the password', async () => {
+    await world.call(directory.rpcs.createAccount, { email: 'gone@example.org', password: 'known', person: 'ben' });
+    await world.call(deactivateAccount, { email: 'gone@example.org' });
+    for (const password of ['known', 'unknown']) {
+      expect((await world.refusal(login, { email: 'gone@example.org', password, ip })).toBody()).toEqual({
+        code: 'unauthenticated',
+        message: 'Invalid credentials.',
+      });
+    }
+  });
+
+  it('answers 403 for the right password of an account without a person, 401 for a wrong one', async () => {
+    expect(await world.refusal(login, { email: 'loner@example.org', password: 'loner password', ip })).toMatchObject({
+      code: 'permission_denied',
+    });
+    expect(await world.refusal(login, { email: 'loner@example.org', password: 'wrong', ip })).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('does comparable work for unknown accounts, wrong passwords and a wrong gate key', async () => {
+    // Processor time of this process, which runs the service: unlike the clock it does not depend on what else the machine does.
+    const measure = async (work: () => Promise<unknown>): Promise<number> => {
+      const costs: number[] = [];
+      for (let round = 0; round < 9; round++) {
+        const before = process.cpuUsage();
+        await work();
+        const { user, system } = process.cpuUsage(before);
+        costs.push(user + system);
+      }
+      return Math.min(...costs);
+    };
+    const wrong = await measure(() => world.refusal(login, { ...good, password: 'wrong' }));
+    const unknown = await measure(() => world.refusal(login, { ...good, email: 'nobody@example.org' }));
+    const gate = await measure(() => world.refusal(refuseLogin, { ip }));
+    for (const cost of [unknown, gate]) {
+      expect(cost).toBeGreaterThan(wrong / 2);
+      expect(cost).toBeLessThan(wrong * 2);
+    }
+  });
+});
+
+describe('directory.sessions.verify (spec 02, Authentication)', () => {
+  it('answers who acts and what they may do', async () => {
+    const { token } = await world.call(login, good);
+    const { actor } = await world.call(verifySession, { token });
+    expect(actor).toEqual({
+      kind: 'user',
+      accountId: expect.any(Number),
+      personId: expect.any(Number),
+      superuser: false,
+      globalEditor: false,
+      coherenceAccess: true,
+      sessionKey: token.slice(12, 44),
+    });
+    const ben = await world.call(login, { email: 'ben@example.org', password: 'ben password', ip });
+    await expect(world.call(verifySession, { token: ben.token })).resolves.toMatchObject({ actor: { coherenceAccess: false } });
+  });
+
+  it('refuses malformed tokens, another secret and another session key', async () => {
+    const { token } = await world.call(login, good);
+    const other = await world.call(login, good);
+    const mixed = token.slice(0, 45) + other.token.slice(45);
+    for (const text of ['', 'svc_agentic_', mixed, token.toUpperCase(), `${token} `, "svc_agentic_' or true --"]) {
+      expect(await world.refusal(verifySession, { token: text })).toMatchObject({ code: 'unauthenticated' });
+    }
+  });
+
+  it('refuses a token after 24 hours', async () => {
+    const { token } = await world.call(login, good);
+    const key = token.slice(12, 44);
+    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() + interval '1 second' where session_key = $1`, [
+      key,
+    ]);
+    expect(await verified(token)).toBe(true);
+    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [key]);
+    expect(await verified(token)).toBe(false);
+  });
+});
+
+describe('the end of a token (spec 02: logout, password change, deactivation)', () => {
+  const revoked: string[][] = [];
+  let stopListening: () => void;
+  beforeAll(() => {
+    stopListening = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(keys));
+  });
+  afterAll(() => stopListening());
+  beforeEach(() => {
+    revoked.length = 0;
+  });
+
+  it('logout revokes the session of the call and no other, and tells the gateways before it answers', async () => {
+    const [first, second] = [await world.call(login, good), await world.call(login, good)];
+    const { actor } = await world.call(verifySession, { token: first.token });
+    await expect(world.bus.call(logout, {}, { ...systemContext('test'), actor })).resolves.toEqual({ revoked: true });
+    expect([await verified(first.token), await verified(second.token)]).toEqual([false, true]);
+    await waitFor(() => revoked.some((keys) => keys.includes(actor.sessionKey)));
+  });
+
+  it('a password change revokes every token of the account and of no other', async () => {
+    const ada = [await world.call(login, good), await world.call(login, good)];
+    const ben = await world.call(login, { email: 'ben@example.org', password: 'ben password', ip });
+    await world.call(setPassword, { email: 'Ada@example.org', password: 'next' });
+    expect(await Promise.all(ada.map(({ token }) => verified(token)))).toEqual([false, false]);
+    expect(await verified(ben.token)).toBe(true);
+    expect(await world.refusal(login, good)).toMatchObject({ code: 'unauthenticated' });
+    await expect(world.call(login, { ...good, password: 'next' })).resolves.toMatchObject({ token_type: 'Bearer' });
+    await waitFor(() => revoked.flat().length >= 2);
+    await world.call(setPassword, { email: 'ada@example.org', password: 'right password' });
+  });
+
+  it('deactivation revokes, also through the workspace file', async () => {
+    const { token } = await world.call(login, good);
+    await world.apply({ accounts: [{ email: 'ada@example.org', active: false }] });
+    expect(await verified(token)).toBe(false);
+    await world.apply({ accounts: [{ email: 'ada@example.org', active: true }] });
+    expect(await verified(token)).toBe(false);
+  });
+
+  it('the workspace file revokes when it brings another password and not when it brings the same', async () => {
+    const { token } = await world.call(login, good);
+    await expect(world.apply({ accounts: [{ email: 'ada@example.org', password: 'right password' }] })).resolves.toMatchObject({
+      unchanged: 1,
+    });
+    expect(await verified(token)).toBe(true);
+    const changed = await world.apply({ accounts: [{ email: 'ada@example.org', password: 'another' }] });
+    expect(changed.diff).toEqual([
+      {
+        list: 'accounts',
+        key: 'ada@example.org',
+        action: 'update',
+        fields: [{ field: 'password', old: '(not shown)', new: '(not shown)' }],
+      },
+    ]);
+    expect(await verified(token)).toBe(false);
+    await world.apply({ accounts: [{ email: 'ada@example.org', password: 'right password' }] });
+  });
+
+  it('a changed right is told, so that no gateway goes on with the old one', async () => {
+    const { token } = await world.call(login, good);
+    await world.call(grantAccount, { email: 'ada@example.org', superuser: true });
+    await expect(world.call(verifySession, { token })).resolves.toMatchObject({ actor: { superuser: true } });
+    await waitFor(() => revoked.flat().includes(token.slice(12, 44)));
+    await world.call(grantAccount, { email: 'ada@example.org', superuser: false });
+  });
+
+  it('no login that began before a password change outlives it', async () => {
+    const logins = Array.from({ length: 8 }, () =>
+      world.call(login, good).then(
+        ({ token }) => token,
+        () => undefined,
+      ),
+    );
+    await world.call(setPassword, { email: 'ada@example.org', password: 'changed meanwhile' });
+    const tokens = (await Promise.all(logins)).filter((token) => token !== undefined);
+    expect(await Promise.all(tokens.map(verified))).toEqual(tokens.map(() => false));
+    await world.call(setPassword, { email: 'ada@example.org', password: 'right password' });
+  });
+});
+
+describe('directory.sessions.whoami (spec 02, GET /api/v1/auth/whoami)', () => {
+  it("answers the caller's person as it is now", async () => {
+    const { token } = await world.call(login, good);
+    const { actor } = await world.call(verifySession, { token });
+    await world.apply({ people: [{ key: 'ada', description: 'Hosts no more' }] });
+    await expect(world.bus.call(whoami, {}, { ...systemContext('test'), actor })).resolves.toEqual({
+      authenticated: true,
+      person: expect.objectContaining({ name: 'Ada', description: 'Hosts no more' }),
+    });
+  });
+});

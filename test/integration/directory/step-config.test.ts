@@ -1,0 +1,332 @@
+/** Step configuration over a real database; the general field policy by a job that only this test registers. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Type } from '#libs/contract';
+import type { Actor } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { parseJson, type JsonObject } from '#libs/json';
+import type { RequestContext } from '#libs/nats';
+import { createDatabase, type Database } from '#libs/orm';
+import { pipelineJobs, type PipelineJob } from '#libs/pipeline';
+import { directory } from '#services/directory';
+import { createStepHandlers } from '../../../services/directory/handlers/steps.ts';
+import { createWorld, type World } from './world.ts';
+
+const { listSteps, readStepConfig, patchStepConfig, listConfigAudit, getStepConfig } = directory.rpcs;
+
+const videohost: PipelineJob = {
+  name: 'test_videohost',
+  summary: 'Publishes a recording.',
+  jobType: 'media.test-videohost',
+  config: Type.Object(
+    {
+      channel: Type.String({ default: 'main', minLength: 1 }),
+      quota: Type.Integer({ default: 3 }),
+      videohost_refresh_token: Type.Optional(Type.String()),
+      forgotten: Type.Boolean({ default: true }),
+      upload: Type.Optional(
+        Type.Object({ title: Type.String({ default: 'Untitled' }), size: Type.Optional(Type.Integer()) }, { additionalProperties: false }),
+      ),
+      labels: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    },
+    { additionalProperties: false },
+  ),
+  fields: { channel: 'read_write', quota: 'read', videohost_refresh_token: 'hidden', upload: 'read_write', labels: 'read_write' },
+};
+
+let world: World;
+let db: Database;
+let handlers: ReturnType<typeof createStepHandlers>;
+let ada: Actor;
+let adaId = 0;
+
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  const applied = await world.apply({ accounts: [{ email: 'ada@example.org' }] });
+  adaId = applied.ids['accounts']?.['ada@example.org'] ?? 0;
+  ada = { kind: 'user', accountId: adaId, personId: null, superuser: false, globalEditor: false, coherenceAccess: true };
+  const { env } = world;
+  const url = env.settings['DATABASE_URL'] ?? '';
+  db = await createDatabase({ url, schema: 'directory', poolSize: 8, logger: env.logger, applicationName: 'test' });
+  handlers = createStepHandlers(db, new Map([...pipelineJobs, [videohost.name, videohost]]));
+});
+afterAll(async () => {
+  await db.close();
+  await world.stop();
+});
+
+let journey = '';
+let count = 0;
+let stepId = 0;
+/** One journey for each test: steps with a registered job, the test's own, an unknown one and none. */
+async function createJourney(config: unknown): Promise<void> {
+  journey = `journey-${++count}`;
+  const { ids } = await world.apply({
+    journeys: [
+      {
+        slug: journey,
+        name: journey,
+        steps: [
+          { slug: 'video', title: 'Video', pipeline_job: videohost.name, config },
+          { slug: 'import', pipeline_job: 'transcript_import' },
+          { slug: 'later', pipeline_job: 'nobody_knows', is_archived: true, goal: 'g', success_criteria: 's', starter_message: 'm' },
+          { slug: 'free', config },
+        ],
+      },
+    ],
+  });
+  stepId = ids['steps']?.[`${journey}/video`] ?? 0;
+}
+
+const context = (actor: Actor | undefined = ada): RequestContext => ({ actor }) as RequestContext;
+type View = { config: JsonObject; updated_at: string };
+const read = async (step = 'video'): Promise<View> =>
+  (await handlers.readStepConfig({ journey_slug: journey, step_slug: step }, context())) as unknown as View;
+const patch = async (config: unknown, rest: object = {}, step = 'video'): Promise<View> =>
+  (await handlers.patchStepConfig(
+    { journey_slug: journey, step_slug: step, write: { config: config as JsonObject, ...rest } },
+    context(),
+  )) as unknown as View;
+async function refusal(work: Promise<unknown>): Promise<AppError> {
+  const error: unknown = await work.then(
+    () => new Error('it succeeded'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof AppError) return error;
+  throw error;
+}
+async function stored(slug = 'video'): Promise<{ config: string; updated_at: string }> {
+  const [row] = await world.env.sql<{ config: string; updated_at: string }>(
+    'select s.config::text as config, s.updated_at::text as updated_at from directory.journey_steps s join directory.journeys j on j.id = s.journey_id where j.slug = $1 and s.slug = $2',
+    [journey, slug],
+  );
+  if (row === undefined) throw new Error('no such step');
+  return row;
+}
+const audit = async (step = 'video') => (await world.call(listConfigAudit, { journey_slug: journey, step_slug: step })).items;
+
+const initial = { videohost_refresh_token: 'secret', quota: 5, forgotten: false, gone: { a: 1 }, upload: { title: 't', old: 1 } };
+beforeEach(() => createJourney(initial));
+
+describe('directory.steps.list (spec 01, GET /journeys/{journey_slug}/steps)', () => {
+  it('lists every step in pipeline order, archived ones included, without configuration', async () => {
+    const steps = await world.call(listSteps, { journey_slug: journey });
+    expect(steps.map((step) => [step.slug, step.order, step.is_archived, step.pipeline_job])).toEqual([
+      ['video', 0, false, 'test_videohost'],
+      ['import', 1, false, 'transcript_import'],
+      ['later', 2, true, 'nobody_knows'],
+      ['free', 3, false, null],
+    ]);
+    expect(steps[2]).toEqual({
+      id: expect.any(Number),
+      slug: 'later',
+      order: 2,
+      title: 'later',
+      goal: 'g',
+      success_criteria: 's',
+      starter_message: 'm',
+      is_archived: true,
+      pipeline_job: 'nobody_knows',
+      updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/),
+    });
+    expect(await world.refusal(listSteps, { journey_slug: 'unknown' })).toMatchObject({ code: 'not_found' });
+  });
+
+  it('answers an empty list for a journey without steps', async () => {
+    await world.apply({ journeys: [{ slug: 'bare', name: 'Bare', steps: [] }] });
+    await expect(world.call(listSteps, { journey_slug: 'bare' })).resolves.toEqual([]);
+  });
+});
+
+describe('directory.steps.read-config (spec 01, Field policy; D16b)', () => {
+  it('shows defaults, read and read_write fields and the job; nothing hidden, undeclared or without a state', async () => {
+    expect((await read()).config).toEqual({ pipeline_job: 'test_videohost', channel: 'main', quota: 5, upload: { title: 't' } });
+  });
+
+  it('shows everything of a step without a registered job', async () => {
+    expect((await read('free')).config).toEqual(initial);
+    expect((await read('later')).config).toEqual({});
+    const { config } = await world.call(readStepConfig, { journey_slug: journey, step_slug: 'import' });
+    expect(config).toEqual({ pipeline_job: 'transcript_import', advance_on_success: false });
+  });
+
+  it('answers 404 for an unknown journey, an unknown step and a step of another journey', async () => {
+    const before = journey;
+    await createJourney({});
+    await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'own' }] }] });
+    for (const request of [
+      { journey_slug: 'unknown', step_slug: 'video' },
+      { journey_slug: journey, step_slug: 'unknown' },
+      { journey_slug: before, step_slug: 'own' },
+    ]) {
+      expect(await world.refusal(readStepConfig, request)).toMatchObject({ code: 'not_found', reason: undefined });
+      expect(await world.refusal(patchStepConfig, { ...request, write: { config: {} } })).toMatchObject({ code: 'not_found' });
+      expect(await world.refusal(listConfigAudit, request)).toMatchObject({ code: 'not_found' });
+    }
+  });
+});
+
+describe('directory.steps.patch-config (spec 01, Journey-step configuration; D16b)', () => {
+  it('merges recursively, keeps hidden fields, and removes leftovers by null', async () => {
+    const reply = await patch({ channel: 'b', gone: null, upload: { size: 1, old: null }, labels: { a: [null], b: { c: null, d: 1 } } });
+    expect(reply.config).toEqual({
+      pipeline_job: 'test_videohost',
+      channel: 'b',
+      quota: 5,
+      upload: { title: 't', size: 1 },
+      labels: { a: [null], b: { d: 1 } },
+    });
+    expect(JSON.parse((await stored()).config)).toEqual({
+      videohost_refresh_token: 'secret',
+      quota: 5,
+      forgotten: false,
+      channel: 'b',
+      upload: { title: 't', size: 1 },
+      labels: { a: [null], b: { d: 1 } },
+    });
+    expect(await read()).toEqual(reply);
+  });
+
+  it('falls back to the default of a deleted key, which is not stored', async () => {
+    await patch({ gone: null, upload: { old: null }, channel: 'b' });
+    expect((await patch({ channel: null })).config['channel']).toBe('main');
+    expect(JSON.parse((await stored()).config)).not.toHaveProperty('channel');
+  });
+
+  it('is broken by a stored key that the model no longer declares, at any depth, and leaves all as it is', async () => {
+    const before = await stored();
+    const error = await refusal(patch({ channel: 'b' }));
+    expect(error).toMatchObject({ code: 'bad_request', reason: 'invalid_step_config', message: expect.any(String) });
+    expect(Object.keys(error.details['fields'] as object).toSorted()).toEqual(['gone', 'upload.old']);
+    expect(await stored()).toEqual(before);
+    expect(await audit()).toEqual([]);
+  });
+
+  it('refuses keys that are not writable before it validates, and staleness before both', async () => {
+    const bad = {
+      channel: 1,
+      quota: 9,
+      videohost_refresh_token: null,
+      forgotten: null,
+      pipeline_job: 'x',
+      nope: null,
+      upload: { nope: 1 },
+    };
+    const error = await refusal(patch(bad));
+    expect(error).toMatchObject({ code: 'bad_request', reason: 'config_keys_not_writable', message: expect.any(String) });
+    expect(Object.keys(error.details['fields'] as object).toSorted()).toEqual(
+      ['forgotten', 'nope', 'pipeline_job', 'quota', 'upload.nope', 'videohost_refresh_token'].toSorted(),
+    );
+    const stale = await refusal(patch(bad, { expected_updated_at: '2020-01-01T00:00:00Z' }));
+    expect(stale).toMatchObject({ code: 'conflict', reason: 'stale_config', message: expect.any(String) });
+    expect(stale.details).toEqual({ updated_at: (await read()).updated_at });
+    expect(JSON.stringify([error.toBody(), stale.toBody()])).not.toContain('secret');
+    expect(await audit()).toEqual([]);
+  });
+
+  it('guards by the microsecond', async () => {
+    await world.env.sql(`update directory.journey_steps set updated_at = '2026-05-01T10:00:00.000001Z', config = '{}' where id = $1`, [
+      stepId,
+    ]);
+    expect((await read()).updated_at).toBe('2026-05-01T10:00:00.000001Z');
+    for (const expected of ['2026-05-01T10:00:00Z', '2026-05-01T10:00:00.000002Z'])
+      expect(await refusal(patch({ channel: 'b' }, { expected_updated_at: expected }))).toMatchObject({ reason: 'stale_config' });
+    const reply = await patch({ channel: 'b' }, { expected_updated_at: '2026-05-01T12:00:00.000001+02:00' });
+    expect(reply.updated_at > '2026-05-01T10:00:00.000001Z').toBe(true);
+    expect(await refusal(patch({}, { expected_updated_at: '2026-05-01T10:00:00.000001Z' }))).toMatchObject({ reason: 'stale_config' });
+    await expect(patch({}, { expected_updated_at: reply.updated_at })).resolves.toEqual(reply);
+    await expect(patch({}, { expected_updated_at: null })).resolves.toEqual(reply);
+  });
+
+  it('moves updated_at when the configuration changed and with nothing else, even against a clock that stands', async () => {
+    await world.env.sql(
+      `update directory.journey_steps set config = '{"channel": "a"}', updated_at = '9000-01-01T00:00:00Z' where id = $1`,
+      [stepId],
+    );
+    expect((await patch({ channel: 'a' })).updated_at).toBe('9000-01-01T00:00:00Z');
+    expect((await patch({ upload: null })).updated_at).toBe('9000-01-01T00:00:00Z');
+    expect((await patch({ channel: 'b' })).updated_at).toBe('9000-01-01T00:00:00.000001Z');
+    await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'video', title: 'Other title', goal: 'g' }] }] });
+    expect((await read()).updated_at).toBe('9000-01-01T00:00:00.000001Z');
+  });
+
+  it('records every successful PATCH with account and dotted paths, newest first', async () => {
+    await patch({ gone: null, upload: { old: null } });
+    await patch({ channel: 'b', labels: { a: { b: 1 }, c: [] } });
+    await patch({ channel: 'b' });
+    await refusal(patch({ channel: '' }));
+    const account = { id: adaId, email: 'ada@example.org' };
+    const instant = expect.stringMatching(/Z$/);
+    expect(await audit()).toEqual([
+      { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['channel'] },
+      { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['channel', 'labels.a.b', 'labels.c'] },
+      { id: expect.any(Number), changed_at: instant, source: 'api', account, paths: ['gone', 'upload.old'] },
+    ]);
+    await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'video', config: { channel: 'c' } }] }] });
+    expect((await audit())[0]).toMatchObject({ source: 'workspace', account: null, paths: ['channel'] });
+  });
+
+  it('accepts and returns every key of a step without a registered job but pipeline_job, and keeps every digit', async () => {
+    const config = parseJson('{"n": 12345678901234567890, "deep": {"f": 0.10, "__proto__": {"x": 1}, "constructor": 2}, "gone": null}');
+    const reply = await patch(config, {}, 'free');
+    const text = JSON.stringify(reply.config);
+    for (const part of ['"n":12345678901234567890', '"f":0.10', '"__proto__":{"x":1}', '"constructor":2']) expect(text).toContain(part);
+    expect(reply.config).not.toHaveProperty('gone');
+    expect(JSON.stringify((await patch({ other: 1 }, {}, 'free')).config)).toContain('12345678901234567890');
+    for (const step of ['free', 'later']) {
+      const error = await refusal(patch({ pipeline_job: null }, {}, step));
+      expect(error).toMatchObject({ reason: 'config_keys_not_writable', details: { fields: { pipeline_job: expect.any(String) } } });
+    }
+  });
+
+  it('keeps every digit of a number that the model checks', async () => {
+    await patch({ gone: null, upload: { old: null } });
+    const reply = await patch(parseJson('{"upload": {"size": 9007199254740993}}'));
+    expect(JSON.stringify(reply.config)).toContain('"size":9007199254740993');
+    expect((await stored()).config).toContain('9007199254740993');
+  });
+
+  it('loses nothing when many write different keys at the same time', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `key${index}`);
+    await Promise.all(names.map((name, index) => patch({ deep: { [name]: index } }, {}, 'free')));
+    expect(JSON.parse((await stored('free')).config)).toMatchObject({
+      deep: Object.fromEntries(names.map((name, index) => [name, index])),
+    });
+    expect(await audit('free')).toHaveLength(40);
+  });
+
+  it('loses nothing to a workspace file that is applied meanwhile', async () => {
+    const rounds = Array.from({ length: 8 }, (_, index) => index);
+    const write = async (index: number): Promise<void> => {
+      await patch({ [`patched${index}`]: index }, {}, 'free');
+    };
+    const apply = async (index: number): Promise<void> => {
+      await world.apply({ journeys: [{ slug: journey, steps: [{ slug: 'free', config: { [`applied${index}`]: index } }] }] });
+    };
+    await Promise.all(rounds.flatMap((index) => [write(index), apply(index)]));
+    const { config } = await stored('free');
+    expect(Object.keys(JSON.parse(config) as object).toSorted()).toEqual(
+      [...Object.keys(initial), ...rounds.flatMap((index) => [`patched${index}`, `applied${index}`])].toSorted(),
+    );
+  });
+
+  it('lets one of many pass that expect the same updated_at', async () => {
+    const { updated_at: expected } = await read('free');
+    const writes = Array.from({ length: 10 }, (_, index) => patch({ winner: index }, { expected_updated_at: expected }, 'free'));
+    const results = await Promise.allSettled(writes);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await audit('free')).toHaveLength(1);
+  });
+
+  it('gives the worker what it would have read, without leftovers', async () => {
+    await world.env.sql(`update directory.journey_steps set pipeline_job = 'transcript_import', config = $2 where id = $1`, [
+      stepId,
+      '{"gone": 1, "pipeline_job": "odd"}',
+    ]);
+    expect((await read()).config).toEqual({ pipeline_job: 'transcript_import', advance_on_success: false });
+    await patch({ advance_on_success: true, gone: null });
+    await expect(world.call(getStepConfig, { step_id: stepId })).resolves.toEqual({
+      pipeline_job: 'transcript_import',
+      config: { advance_on_success: true },
+    });
+  });
+});

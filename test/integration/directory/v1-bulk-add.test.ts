@@ -1,0 +1,270 @@
+/** Bulk-add over a real database: outcomes, rights, retries and overlapping calls. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, statement, type Database } from '#libs/orm';
+import { waitFor } from '#libs/testing';
+import { createBulkAddHandlers } from '../../../services/directory/handlers/v1/bulk-add.ts';
+import { takeBulkTurn } from '../../../services/directory/repositories/v1/bulk-add.ts';
+import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
+
+const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, name: `Person ${index}` }));
+
+let world: Network;
+let db: Database;
+beforeAll(async () => {
+  world = await createNetwork(import.meta.url, {}, { BULK_ADD_WAIT_MS: '3000' });
+  await world.add({ people: crowd, memberships: [{ key: 'there', person: 'ada', holon: 'hub', journey: 'join', step: 'joined' }] });
+  const { env } = world;
+  const url = env.settings['DATABASE_URL'] ?? '';
+  db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: env.logger, applicationName: 'test' });
+});
+afterAll(async () => {
+  await db.close();
+  await world.stop();
+});
+
+const person = (key: string): number => world.id('people', key);
+const request = (memberships: object[], holon = 'hub', more: object = {}) => ({
+  holon_id: world.id('holons', holon),
+  memberships: memberships as { person_id: number }[],
+  ...more,
+});
+const bulkAdd = (memberships: object[], holon = 'hub', more: object = {}, caller: Caller = 'ed') =>
+  world.call(rpcs.bulkAddMemberships, request(memberships, holon, more), world.actor(caller));
+const crowdItems = (from = 0, to = 500) => crowd.slice(from, to).map(({ key }) => ({ person_id: person(key), journey_slug: 'join' }));
+const stored = (holon: string) =>
+  world.env.sql<{ person_id: number; journey: string; step: string | null; follow_up_after: string | null; responsible: number | null }>(
+    `select m.person_id, j.slug as journey, s.slug as step, m.follow_up_after::text, m.responsible_person_id as responsible
+     from directory.memberships m join directory.journeys j on j.id = m.journey_id left join directory.journey_steps s on s.id = m.step_id
+     where m.holon_id = $1 order by m.id`,
+    [world.id('holons', holon)],
+  );
+
+describe('memberships.bulk-add (spec 02, POST /holons/{holon_id}/memberships:bulk-add; D45, D45a)', () => {
+  it('answers every item in order with an outcome of its own', async () => {
+    const reply = await bulkAdd([
+      {
+        person_id: person('ben'),
+        journey_slug: 'join',
+        step_slug: 'joined',
+        follow_up_after: '2026-05-01',
+        responsible_person_id: person('sam'),
+      },
+      { person_id: person('ada'), journey_slug: 'join', step_slug: 'invited' },
+      { person_id: person('cleo'), journey_slug: 'bare', follow_up_after: null, responsible_person_id: null },
+      { person_id: 2_000_000_000, journey_slug: 'join' },
+      { person_id: -1, journey_slug: 'join' },
+      { person_id: 9_007_199_254_740_991, journey_slug: 'join' },
+      { person_id: person('ben') },
+      { person_id: person('ben'), journey_slug: 'nowhere' },
+      { person_id: person('ben'), journey_slug: 'foreign' },
+      { person_id: person('ben'), journey_slug: 'steward' },
+      { person_id: person('dan'), journey_slug: 'join', step_slug: 'left' },
+      { person_id: person('dan'), journey_slug: 'join', follow_up_after: '2026-13-01' },
+      { person_id: person('dan'), journey_slug: 'join', responsible_person_id: person('ben') },
+      { person_id: person('dan'), journey_slug: 'join' },
+      { person_id: person('dan'), journey_slug: 'join', step_slug: 'alumni' },
+    ]);
+    expect(reply.items.map(({ outcome }) => outcome)).toEqual([
+      'created',
+      'already_present',
+      'created',
+      'person_not_found',
+      'person_not_found',
+      'person_not_found',
+      'journey_not_found',
+      'journey_not_found',
+      'journey_not_allowed',
+      'bulk_add_not_permitted',
+      'invalid_step',
+      'invalid_field',
+      'invalid_field',
+      'created',
+      'already_present',
+    ]);
+    expect(reply).toMatchObject({ count: 15, created: 3, already_present: 2, failed: 10 });
+    expect(reply.items.map(({ index }) => index)).toEqual(Array.from({ length: 15 }, (_, index) => index));
+    expect(reply.items[1]).toEqual({
+      index: 1,
+      person_id: person('ada'),
+      journey_slug: 'join',
+      outcome: 'already_present',
+      membership_id: world.id('memberships', 'there'),
+      message: null,
+    });
+    expect(reply.items[13]?.membership_id).toBe(reply.items[14]?.membership_id);
+    expect(reply.items[6]).toMatchObject({ journey_slug: null, membership_id: null, message: expect.any(String) });
+    expect(await stored('hub')).toEqual(
+      [
+        { person_id: person('ada'), journey: 'join', step: 'joined', follow_up_after: null, responsible: null },
+        { person_id: person('ben'), journey: 'join', step: 'joined', follow_up_after: '2026-05-01', responsible: person('sam') },
+        { person_id: person('dan'), journey: 'join', step: 'invited', follow_up_after: null, responsible: null },
+        { person_id: person('cleo'), journey: 'bare', step: null, follow_up_after: null, responsible: null },
+      ].toSorted(
+        (left, right) =>
+          Number(left.person_id !== person('ada')) - Number(right.person_id !== person('ada')) || left.person_id - right.person_id,
+      ),
+    );
+  });
+
+  it('takes journey and step of the request for items that name none', async () => {
+    const items = [
+      { person_id: person('ada') },
+      { person_id: person('ben'), step_slug: 'invited' },
+      { person_id: person('cleo'), journey_slug: 'build' },
+    ];
+    const reply = await bulkAdd(items, 'camp-one', { journey_slug: 'join', step_slug: 'alumni' });
+    expect(reply.items.map(({ outcome, journey_slug: slug }) => [outcome, slug])).toEqual([
+      ['created', 'join'],
+      ['created', 'join'],
+      ['invalid_step', 'build'],
+    ]);
+    expect((await stored('camp-one')).map(({ step }) => step)).toEqual(['alumni', 'invited']);
+  });
+
+  it('may be sent again: everything is present then, unchanged', async () => {
+    const first = await bulkAdd(crowdItems(0, 20), 'annex');
+    expect(first).toMatchObject({ created: 20, already_present: 0 });
+    const again = await bulkAdd(
+      crowdItems(0, 20).map((item) => ({ ...item, step_slug: 'alumni' })),
+      'annex',
+    );
+    expect(again).toMatchObject({ created: 0, already_present: 20, failed: 0 });
+    expect(again.items.map(({ membership_id: id }) => id)).toEqual(first.items.map(({ membership_id: id }) => id));
+    expect(new Set((await stored('annex')).map(({ step }) => step))).toEqual(new Set(['invited']));
+  });
+
+  it.each([[[]], [crowd.concat(crowd[0] ?? []).map(() => ({ person_id: 1 }))], [[{ journey_slug: 'join' }]], [[{ person_id: '1' }]]])(
+    'refuses a request that does not fit, case %#',
+    async (items) => {
+      expect(await world.attempt(() => bulkAdd(items))).toBe('bad_request');
+    },
+  );
+
+  it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
+    'lets %s add to %s as the policy says',
+    async (caller, holon) => {
+      const answer = await world.attempt(() => bulkAdd([{ person_id: 2_000_000_000 }], holon, {}, caller));
+      const expected = sees(caller, holon)
+        ? edits(caller, holon)
+          ? expect.objectContaining({ failed: 1 })
+          : 'permission_denied'
+        : 'not_found';
+      expect(answer).toEqual(expected);
+    },
+  );
+
+  it('answers 404 for no holon', async () => {
+    const unknown = { holon_id: 2_000_000_000, memberships: [{ person_id: 1 }] };
+    expect(await world.refusal(rpcs.bulkAddMemberships, unknown, world.actor('root'))).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('overlapping bulk writes of one holon (D45)', () => {
+  it('run one after the other: each membership is created once, and everybody is answered', async () => {
+    const replies = await Promise.all(Array.from({ length: 12 }, (_, turn) => bulkAdd(crowdItems(turn * 10, turn * 10 + 200), 'empty')));
+    const created = replies.flatMap(({ items }) => items.filter(({ outcome }) => outcome === 'created').map(({ person_id: id }) => id));
+    expect(created).toHaveLength(310);
+    expect(new Set(created).size).toBe(310);
+    expect(replies.every(({ failed }) => failed === 0)).toBe(true);
+    expect(await stored('empty')).toHaveLength(310);
+  });
+
+  it('answer 409 bulk_in_progress, to be tried again, when the other does not end; other holons and reads go on', async () => {
+    const turn = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const other = db.transaction(async (tx) => {
+      const [row] = await tx.query<{ turn: boolean }>(takeBulkTurn, [world.id('holons', 'vault'), true, null]);
+      expect(row?.turn).toBe(true);
+      held.resolve();
+      await turn.promise;
+    });
+    await held.promise;
+    try {
+      // More than there are connections: who waits holds none.
+      const waiting = Array.from({ length: 8 }, () =>
+        world.refusal(rpcs.bulkAddMemberships, request(crowdItems(0, 1), 'vault'), world.actor('ed')),
+      );
+      expect(await bulkAdd(crowdItems(0, 1), 'cell')).toMatchObject({ created: 1 });
+      const list = { holon_id: world.id('holons', 'vault') };
+      expect(await world.call(rpcs.listHolonMemberships, list, world.actor('ed'))).toMatchObject({ count: 0 });
+      for (const refusal of await Promise.all(waiting)) {
+        expect(refusal).toMatchObject({ code: 'conflict', reason: 'bulk_in_progress', details: { retryable: true } });
+      }
+    } finally {
+      turn.resolve();
+      await other;
+    }
+    expect(await bulkAdd(crowdItems(0, 1), 'vault')).toMatchObject({ created: 1 });
+  });
+
+  it('wait for a writer that ends in time', async () => {
+    const turn = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const other = db.transaction(async (tx) => {
+      await tx.query(takeBulkTurn, [world.id('holons', 'vault'), true, null]);
+      held.resolve();
+      await turn.promise;
+    });
+    await held.promise;
+    const waiting = bulkAdd(crowdItems(1, 3), 'vault');
+    expect(await bulkAdd(crowdItems(1, 2), 'cell')).toMatchObject({ created: 1 });
+    turn.resolve();
+    await other;
+    expect(await waiting).toMatchObject({ created: 2 });
+  });
+
+  it('find what another kind of writer adds at the same moment', async () => {
+    const [first] = crowdItems(400, 401);
+    const added = Promise.withResolvers<void>();
+    const other = db.transaction(async (tx) => {
+      await tx.query(
+        statement(
+          'test.add',
+          `insert into directory.memberships (person_id, holon_id, journey_id)
+           values ($1::integer, $2::integer, (select id from directory.journeys where slug = 'join'))`,
+        ),
+        [first?.person_id, world.id('holons', 'camp-old')],
+      );
+      added.resolve();
+      const waits = statement('test.waits', `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+      await waitFor(async () => (await db.query(waits)).length > 0, {
+        timeoutMs: 10_000,
+        what: 'the bulk-add waiting for this transaction',
+      });
+    });
+    await added.promise;
+    const reply = await bulkAdd(crowdItems(400, 402), 'camp-old');
+    await other;
+    expect(reply.items).toMatchObject([
+      { outcome: 'already_present', membership_id: expect.any(Number) },
+      { outcome: 'created', membership_id: expect.any(Number) },
+    ]);
+  });
+
+  it('adds 500 with as many statements as 2', async () => {
+    const holon = world.id('holons', 'cell');
+    const countOf = async (items: object[]): Promise<number> => {
+      const seen: string[] = [];
+      const counting: Database = Object.create(db, {
+        transaction: {
+          value: (work: Parameters<Database['transaction']>[0]) =>
+            db.transaction((tx) =>
+              work(
+                Object.create(tx, {
+                  query: { value: (...call: Parameters<typeof tx.query>) => (seen.push(call[0].name), tx.query(...call)) },
+                }),
+              ),
+            ),
+        },
+      });
+      const { bulkAddMemberships } = createBulkAddHandlers({ db: counting, waitMs: 3_000 });
+      const reply = await bulkAddMemberships({ holon_id: holon, memberships: items as { person_id: number }[] }, {
+        actor: world.actor('ed'),
+      } as Parameters<typeof bulkAddMemberships>[1]);
+      expect(reply).toMatchObject({ created: items.length });
+      return seen.length;
+    };
+    const few = await countOf(crowdItems(498).map((item) => ({ ...item, journey_slug: 'bare' })));
+    expect(await countOf(crowdItems(0, 498).map((item) => ({ ...item, journey_slug: 'bare' })))).toBe(few);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { directory, type NewExperience } from '#services/directory';
+import { createPlaces, type Places } from './v1-places.ts';
+
+const { checkExperienceLogo, createExperience, setExperienceLogo } = directory.rpcs;
+
+let places: Places;
+beforeAll(async () => (places = await createPlaces(import.meta.url)));
+afterAll(() => places.world.stop());
+
+const wish = (change: Partial<NewExperience> = {}): NewExperience => ({
+  parent_id: places.holons['summer'] ?? 0,
+  name: ' Night Walk ',
+  description: '<p onclick="x">By moonlight.</p>',
+  ...change,
+});
+const create = (change?: Partial<NewExperience>, actor = places.host) => places.world.call(createExperience, wish(change), actor);
+const refusal = (change: Partial<NewExperience>, actor: typeof places.host | null = places.host) =>
+  places.world.refusal(createExperience, wish(change), actor);
+const countHolons = async (): Promise<unknown> =>
+  (await places.world.env.sql('select count(*)::integer as count from directory.holons'))[0];
+
+describe('experiences.create (spec 02, POST /experiences; spec 03, D51a)', () => {
+  it("creates a holon of the parent's first allowed experience class, with a slug of its name", async () => {
+    const { experience } = await create();
+    expect(experience).toEqual({
+      id: expect.any(Number),
+      name: 'Night Walk',
+      slug: 'night-walk',
+      type: 'walk',
+      description: '<p>By moonlight.</p>',
+      parent_id: places.holons['summer'],
+      logo_url: null,
+      links: {},
+    });
+  });
+
+  it('takes the class that is named, and checks the info fields of that class', async () => {
+    expect((await create({ svc_class: 'workshop' })).experience.type).toBe('workshop');
+    const { experience } = await create({ svc_class: 'walk', info_fields: { km: 12 } });
+    const [row] = await places.world.env.sql<{ infos: string }>('select infos from directory.holons where id = $1', [experience.id]);
+    expect(JSON.parse(row?.infos ?? '')).toEqual({ km: 12 });
+    expect(await refusal({ svc_class: 'workshop', info_fields: { km: 12 } })).toMatchObject({ code: 'bad_request' });
+    expect(await refusal({ info_fields: { km: 'twelve' } })).toMatchObject({ code: 'bad_request' });
+  });
+
+  it('makes a slug for each of many that have one name at the same time', async () => {
+    const made = await Promise.all(Array.from({ length: 12 }, () => create({ name: 'Taken' })));
+    const slugs = made.map(({ experience }) => experience.slug);
+    expect(new Set(slugs).size).toBe(12);
+    for (const slug of slugs) expect(slug).toMatch(/^taken-[a-z0-9]{6}$/);
+  });
+
+  it('refuses bad input and writes nothing', async () => {
+    const before = await countHolons();
+    const bad: Partial<NewExperience>[] = [
+      { name: '  ' },
+      { description: ' \n ' },
+      { description: '<script>x</script>' },
+      { svc_class: 'place' }, // allowed below a camp, but no experience
+      { svc_class: 'experience' }, // an experience, but not allowed by this parent
+      { svc_class: 'retired-walk' },
+      { svc_class: 'nowhere' },
+      { parent_id: places.holons['hike'] ?? 0 }, // its class allows nothing
+    ];
+    for (const change of bad) expect(await refusal(change, places.editor)).toMatchObject({ code: 'bad_request', reason: undefined });
+    expect(await countHolons()).toEqual(before);
+  });
+
+  it('answers 403 without the right on the parent and 404 for a parent that is absent or invisible, before it looks at the rest', async () => {
+    const bad = { name: ' ' };
+    expect(await refusal(bad, places.guest)).toMatchObject({ code: 'permission_denied', reason: undefined });
+    expect(await refusal({ ...bad, parent_id: places.holons['root'] ?? 0 })).toMatchObject({ code: 'permission_denied' });
+    for (const actor of [places.host, places.guest, null])
+      expect(await refusal({ ...bad, parent_id: places.holons['hidden'] ?? 0 }, actor)).toMatchObject({ code: 'not_found' });
+    for (const parent_id of [999_999, 0, -1, 3e9]) expect(await refusal({ parent_id }, places.editor)).toMatchObject({ code: 'not_found' });
+    await expect(create({ parent_id: places.holons['hidden'] ?? 0 }, places.editor)).resolves.toMatchObject({
+      experience: { type: 'experience' },
+    });
+  });
+});
+
+describe('experiences.check-logo and set-logo (spec 03, D51)', () => {
+  it('lets those pass who may edit the experience', async () => {
+    const experience_id = places.holons['hike'] ?? 0;
+    await expect(places.world.call(checkExperienceLogo, { experience_id }, places.host)).resolves.toMatchObject({
+      experience: { id: experience_id },
+    });
+    expect(await places.world.refusal(checkExperienceLogo, { experience_id }, places.guest)).toMatchObject({ code: 'permission_denied' });
+    for (const id of [places.holons['tent'] ?? 0, 999_999, 0, 3e9]) {
+      expect(await places.world.refusal(checkExperienceLogo, { experience_id: id }, places.editor)).toMatchObject({ code: 'not_found' });
+    }
+  });
+
+  it('keeps the newest picture, whatever the order in which it is told', async () => {
+    const experience_id = places.holons['hike'] ?? 0;
+    const set = async (blob_id: number, logo_url: string) =>
+      (await places.world.call(setExperienceLogo, { experience_id, blob_id, logo_url })).experience.logo_url;
+    expect(await set(5, '/media/logos/5')).toBe('/media/logos/5');
+    expect(await set(4, '/media/logos/4')).toBe('/media/logos/5');
+    expect(await set(5, '/media/logos/other')).toBe('/media/logos/5');
+    expect(await set(6, '/media/logos/6')).toBe('/media/logos/6');
+    expect(await places.world.refusal(setExperienceLogo, { experience_id: 999_999, blob_id: 1, logo_url: '/x' })).toMatchObject({
+      code: 'not_found',
+    });
+  });
+});

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestOf } from '#libs/contract';
+import { parseJson } from '#libs/json';
+import { waitFor } from '#libs/testing';
+import { directory, type HolonUpdate } from '#services/directory';
+import { createPlaces, type Places } from './v1-places.ts';
+
+const { updateHolon } = directory.rpcs;
+
+let places: Places;
+let count = 0;
+beforeAll(async () => (places = await createPlaces(import.meta.url)));
+afterAll(() => places.world.stop());
+
+/** A fresh holon below the camp that the host edits. */
+async function fresh(values: Record<string, unknown> = {}, objectClass = 'place'): Promise<number> {
+  const slug = `fresh-${++count}`;
+  const { ids } = await places.world.apply({ holons: [{ slug, name: 'Fresh', class: objectClass, parent: 'summer', ...values }] });
+  return ids['holons']?.[slug] ?? 0;
+}
+const update = (id: number, fields: HolonUpdate, actor = places.host) => places.world.call(updateHolon, { holon_id: id, ...fields }, actor);
+const refusal = (id: number, fields: HolonUpdate | RequestOf<typeof updateHolon>, actor: typeof places.host | null = places.host) =>
+  places.world.refusal(updateHolon, { ...fields, holon_id: id }, actor);
+const row = async (id: number) =>
+  (
+    await places.world.env.sql<{ name: string; description: string; links: string; infos: string; updated_at: string }>(
+      'select name, description, links, infos, updated_at from directory.holons where id = $1',
+      [id],
+    )
+  )[0];
+const infosOf = async (id: number): Promise<unknown> => parseJson((await row(id))?.infos ?? '');
+
+describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)', () => {
+  it('changes the fields that are present and reports those that differ', async () => {
+    const id = await fresh({ description: 'Old', links: { site: 'https://a.org', chat: 'x' } });
+    const reply = await update(id, { name: '  New ', links: { site: 'https://b.org', empty: ' ', none: '' } });
+    expect(reply).toEqual({
+      holon: {
+        id,
+        name: 'New',
+        slug: expect.any(String),
+        type: 'place',
+        description: 'Old',
+        parent_id: places.holons['summer'],
+        logo_url: null,
+        links: { site: 'https://b.org' },
+      },
+      changes: {
+        name: { old: 'Fresh', new: 'New' },
+        links: { old: { site: 'https://a.org', chat: 'x' }, new: { site: 'https://b.org' } },
+      },
+    });
+  });
+
+  it('reports nothing and leaves the instant of the last change when nothing differs', async () => {
+    const id = await fresh({ description: 'D', links: { a: 'b' }, locations: ['DE'] });
+    const before = await row(id);
+    const same = {
+      name: 'Fresh',
+      description: ' D',
+      links: { a: 'b' },
+      locations: ['de'],
+      spheres: [],
+      info_fields: { theme: [], motto: null },
+    };
+    expect((await update(id, same)).changes).toEqual({});
+    expect((await update(id, {})).changes).toEqual({});
+    expect(await row(id)).toEqual(before);
+    await update(id, { description: 'E' });
+    expect(String((await row(id))?.updated_at) > String(before?.updated_at)).toBe(true);
+  });
+
+  it('sanitises the description', async () => {
+    const reply = await update(await fresh(), { description: '<p style="x">a<script>b</script><a href="javascript:c">d</a></p>' });
+    expect(reply.changes).toEqual({ description: { old: '', new: '<p>a<a>d</a></p>' } });
+  });
+
+  it('merges locations, spheres and info fields into the stored infos and leaves what it does not name', async () => {
+    const id = await fresh({ infos: { hidden: { deep: 1 }, motto: 'old' }, locations: ['FR'] });
+    const { health = 0, art = 0 } = places.spheres;
+    const reply = await update(id, {
+      locations: ['de', 'AT', 'DE'],
+      spheres: [art, health, art],
+      info_fields: { motto: 'new', theme: ['care', 'zzz', 'care'] },
+    });
+    expect(reply.changes).toEqual({
+      locations: { old: ['FR'], new: ['DE', 'AT'] },
+      spheres: { old: [], new: [art, health] },
+      info_fields: { old: { motto: 'old' }, new: { motto: 'new', theme: ['care'] } },
+    });
+    expect(await infosOf(id)).toEqual({
+      hidden: { deep: 1 },
+      motto: 'new',
+      theme: ['care'],
+      locations: ['DE', 'AT'],
+      spheres: [art, health],
+    });
+    expect((await update(id, { locations: [], info_fields: { motto: null, theme: [] } })).changes).toEqual({
+      locations: { old: ['DE', 'AT'], new: [] },
+      info_fields: { old: { motto: 'new', theme: ['care'] }, new: { theme: [] } },
+    });
+    expect(await infosOf(id)).toEqual({ hidden: { deep: 1 }, theme: [], locations: [], spheres: [art, health] });
+  });
+
+  it('keeps every digit of a number', async () => {
+    const id = await fresh();
+    await update(id, { info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object });
+    expect((await row(id))?.infos).toContain('12345678901234567890.50');
+    expect(
+      (await update(id, { info_fields: parseJson('{"seats": 12345678901234567890.50}') as HolonUpdate['info_fields'] & object })).changes,
+    ).toEqual({});
+  });
+
+  it('knows the fields of the class and of the classes above it, the nearest declaration first', async () => {
+    const id = await fresh({}, 'camp');
+    await update(id, { info_fields: { tents: 3, motto: 'long', seats: 4 } });
+    expect(await infosOf(id)).toEqual({ tents: 3, motto: 'long', seats: 4 });
+    expect(await refusal(await fresh(), { info_fields: { tents: 3 } })).toMatchObject({ code: 'bad_request' });
+    const { config } = await places.world.call(directory.rpcs.getClass, { object_kind: 'holon', slug: 'camp' });
+    expect(config.info_field_groups?.map(({ key }) => key)).toEqual(['camp', 'about']);
+    expect(await places.world.call(directory.rpcs.lookUpHolons, { ids: [id] })).toMatchObject([
+      { infos: { tents: 3, motto: 'long', seats: 4 } },
+    ]);
+  });
+
+  it('replaces the journeys in order, with global edit access alone', async () => {
+    const id = await fresh({ journeys: ['other'] });
+    const { joining = 0, other = 0 } = places.journeys;
+    expect(await refusal(id, { journey_ids: [joining] })).toMatchObject({ code: 'permission_denied', reason: undefined });
+    const reply = await update(id, { journey_ids: [joining, other, joining] }, places.editor);
+    expect(reply.changes).toEqual({ journey_ids: { old: [other], new: [joining, other] } });
+    expect((await update(id, { journey_ids: [joining, other] }, places.editor)).changes).toEqual({});
+    expect((await update(id, { journey_ids: [] }, places.editor)).changes).toEqual({ journey_ids: { old: [joining, other], new: [] } });
+    for (const bad of [999_999, 0, -1, 3e9])
+      expect(await refusal(id, { journey_ids: [joining, bad] }, places.editor)).toMatchObject({ code: 'bad_request' });
+  });
+
+  it('refuses a name that the class or one above it marks as read-only, and leaves other fields editable', async () => {
+    const { law = 0 } = places.holons;
+    expect(await refusal(law, { name: 'Law' }, places.editor)).toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining('name'),
+    });
+    expect((await update(law, { description: 'Rules' }, places.editor)).changes).toEqual({ description: { old: '', new: 'Rules' } });
+  });
+
+  it('changes nothing at all when one field is refused', async () => {
+    const id = await fresh({ description: 'Kept', links: { a: 'b' }, infos: { motto: 'kept' } });
+    const before = await row(id);
+    const bad: HolonUpdate[] = [
+      { name: '  ' },
+      { locations: ['DE', 'XX'] },
+      { locations: ['DEU'] },
+      { spheres: [places.spheres['old'] ?? 0] },
+      { spheres: [999_999] },
+      { spheres: [0] },
+      { spheres: [3e9] },
+      { info_fields: { nope: 1 } },
+      { info_fields: { pictures: [] } },
+      { info_fields: { theme: 'care' } },
+      { info_fields: { trailer: 'ftp://x' } },
+      { info_fields: { seats: '4' } },
+    ];
+    for (const fields of bad) {
+      const good = { description: 'Lost', links: {}, info_fields: { motto: 'lost', ...fields.info_fields } };
+      expect(await refusal(id, { ...good, ...fields, info_fields: good.info_fields })).toMatchObject({
+        code: 'bad_request',
+        reason: undefined,
+      });
+    }
+    expect(await row(id)).toEqual(before);
+  });
+
+  it('answers 403 without the right, 404 for what is absent or invisible, before it looks at the fields', async () => {
+    const { root = 0, hidden = 0, tent = 0 } = places.holons;
+    const fields = { name: ' ' };
+    for (const actor of [places.guest, places.host])
+      expect(await refusal(root, fields, actor)).toMatchObject({ code: 'permission_denied' });
+    expect(await refusal(tent, fields, places.guest)).toMatchObject({ code: 'permission_denied' });
+    for (const actor of [places.guest, places.host, null])
+      expect(await refusal(hidden, fields, actor)).toMatchObject({ code: 'not_found' });
+    for (const id of [999_999, 0, -5, 3e9]) expect(await refusal(id, fields, places.editor)).toMatchObject({ code: 'not_found' });
+    await expect(update(hidden, { description: 'Seen' }, places.editor)).resolves.toMatchObject({ holon: { id: hidden } });
+    await expect(update(tent, { description: 'Below' }, places.host)).resolves.toMatchObject({ holon: { id: tent } });
+  });
+
+  it('loses nothing when many update different fields at the same time', async () => {
+    const id = await fresh();
+    const { joining = 0 } = places.journeys;
+    const writes: HolonUpdate[] = [
+      { name: 'Parallel' },
+      { description: 'Parallel' },
+      { links: { p: 'q' } },
+      { locations: ['DE'] },
+      { spheres: [places.spheres['health'] ?? 0] },
+      { info_fields: { motto: 'm' } },
+      { info_fields: { seats: 1 } },
+      { info_fields: { theme: ['care'] } },
+      { journey_ids: [joining] },
+    ];
+    const replies = await Promise.all(writes.map((fields) => update(id, fields, places.editor)));
+    expect(replies.map(({ changes }) => Object.keys(changes).length)).toEqual(writes.map(() => 1));
+    expect(await row(id)).toMatchObject({ name: 'Parallel', description: 'Parallel' });
+    expect(await infosOf(id)).toEqual({ motto: 'm', seats: 1, theme: ['care'], locations: ['DE'], spheres: [places.spheres['health']] });
+  });
+
+  it('gives each of parallel updates of one field its own old value', async () => {
+    const id = await fresh();
+    const replies = await Promise.all(Array.from({ length: 8 }, (_, index) => update(id, { name: `Name ${index}` })));
+    const olds = replies.map(({ changes }) => changes.name?.old);
+    expect(new Set(olds).size).toBe(8);
+  });
+
+  it('tells the other services which holon and journeys changed', async () => {
+    const id = await fresh();
+    const told: (readonly number[] | null)[] = [];
+    const { holonsChanged, journeysChanged } = directory.events;
+    places.world.bus.subscribeEvent(holonsChanged, ({ ids }) => void told.push(ids));
+    places.world.bus.subscribeEvent(journeysChanged, ({ ids }) => void told.push(ids));
+    await update(id, { name: 'Told', journey_ids: [places.journeys['joining'] ?? 0] }, places.editor);
+    await waitFor(() => told.length >= 2);
+    expect(told).toEqual(expect.arrayContaining([[id], [places.journeys['joining']]]));
+  });
+});

@@ -1,0 +1,139 @@
+/** Feeds of notes over a real database, for every kind of caller. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createJobs } from '#libs/jobs';
+import { createDatabase } from '#libs/orm';
+import { waitFor } from '#libs/testing';
+import { directory } from '#services/directory';
+import { callers, createNetwork, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
+
+const memberships = [
+  { key: 'ada-hub', person: 'ada', holon: 'hub', journey: 'join' },
+  { key: 'ada-vault', person: 'ada', holon: 'vault', journey: 'join' },
+  { key: 'ada-cell', person: 'ada', holon: 'cell', journey: 'join' },
+  { key: 'ben-hub', person: 'ben', holon: 'hub', journey: 'join' },
+] as const;
+const relationships = [
+  { key: 'hub-camp', from: 'hub', to: 'camp-one', journey: 'hosting' },
+  { key: 'hub-vault', from: 'hub', to: 'vault', journey: 'hosting' },
+] as const;
+/** Oldest first: who or what each concerns. */
+const notes = [
+  { body: 'of Ada', people: ['ada'], holons: [] },
+  { body: 'of the hub', people: [], holons: ['hub'] },
+  { body: 'of Ada in the vault', people: ['ada'], holons: ['vault'], membership: 'ada-vault' },
+  { body: 'of Ada in the cell', people: ['ada'], holons: ['cell'], membership: 'ada-cell' },
+  { body: 'of Ada in the hub', people: ['ada'], holons: ['hub'], membership: 'ada-hub' },
+  { body: 'of Ben in the hub', people: ['ben'], holons: ['hub'], membership: 'ben-hub' },
+  { body: 'of hub and camp', people: [], holons: ['hub', 'camp-one'], relationship: 'hub-camp' },
+  { body: 'of hub and vault', people: [], holons: ['hub', 'vault'], relationship: 'hub-vault' },
+  { body: 'of Ada and the vault, from elsewhere', people: ['ada'], holons: ['vault'] },
+] as const;
+
+let world: Network;
+beforeAll(async () => {
+  world = await createNetwork(import.meta.url, { memberships, relationships });
+  for (const note of notes) await write(note);
+});
+afterAll(() => world.stop());
+
+/** Through the API where it writes such notes, else as another service does. */
+async function write(note: (typeof notes)[number]): Promise<void> {
+  const actor = world.actor('ed');
+  if ('membership' in note) {
+    await world.call(rpcs.updateMembership, { membership_id: world.id('memberships', note.membership), note: note.body }, actor);
+    return;
+  }
+  if ('relationship' in note) {
+    await world.call(rpcs.updateRelationship, { relationship_id: world.id('relationships', note.relationship), note: note.body }, actor);
+    return;
+  }
+  const { env, bus } = world;
+  const url = env.settings['DATABASE_URL'] ?? '';
+  const db = await createDatabase({ url, schema: 'directory', poolSize: 1, logger: env.logger, applicationName: 'test' });
+  const jobs = createJobs({ contract: directory, db, bus, logger: env.logger });
+  await jobs.transaction((tx) =>
+    jobs.enqueue(tx, directory.jobs.noteAdd, {
+      key: note.body,
+      body: note.body,
+      note_type: 'recorded',
+      author_person_id: null,
+      person_ids: note.people.map((key) => world.id('people', key)),
+      holon_ids: note.holons.map((key) => world.id('holons', key)),
+    }),
+  );
+  await waitFor(async () => (await env.sql('select 1 from directory.notes where body = $1', [note.body])).length === 1, {
+    timeoutMs: 20_000,
+  });
+  await db.close();
+}
+
+const ofPerson = (person: string, caller: Caller, query: object = {}) =>
+  world.call(rpcs.listNotesOfPerson, { person_id: world.id('people', person), ...query }, world.actor(caller));
+const ofHolon = (holon: string, caller: Caller, query: object = {}) =>
+  world.call(rpcs.listNotesOfHolon, { holon_id: world.id('holons', holon), ...query }, world.actor(caller));
+const seenBy = (caller: Caller, feed: 'people' | 'holons', key: string): string[] =>
+  notes
+    .filter((note) => (note[feed] as readonly string[]).includes(key) && note.holons.every((holon) => sees(caller, holon)))
+    .map(({ body }) => body as string)
+    .toReversed();
+
+describe('notes of a person (spec 02, GET /people/{person_id}/notes; D47a, D48)', () => {
+  it('are those on the person and on their memberships, newest first', async () => {
+    const reply = await ofPerson('ada', 'root');
+    expect(reply.items.map(({ body }) => body)).toEqual(seenBy('root', 'people', 'ada'));
+    expect(reply).toMatchObject({ count: 5, limit: 50 });
+    expect(Object.keys(reply)).toEqual(['count', 'limit', 'items']);
+    expect(reply.items.at(-1)).toEqual({
+      id: expect.any(Number),
+      body: 'of Ada',
+      note_type: 'recorded',
+      created_at: expect.stringMatching(/Z$/),
+      author_person: null,
+    });
+    expect(reply.items[1]).toMatchObject({ note_type: 'note', author_person: { name: 'Ed Editor' } });
+  });
+
+  it.each(callers)('leave out what %s may not see, and count without it', async (caller) => {
+    const expected = seenBy(caller, 'people', 'ada');
+    const reply = await ofPerson('ada', caller, { limit: 1 });
+    expect([reply.count, reply.items.map(({ body }) => body)]).toEqual([expected.length, expected.slice(0, 1)]);
+    expect((await ofPerson('ada', caller)).items.map(({ body }) => body)).toEqual(expected);
+  });
+
+  it('answer 404 for nobody, and nothing for a person without notes', async () => {
+    expect(await world.refusal(rpcs.listNotesOfPerson, { person_id: 2_000_000_000 }, world.actor('root'))).toMatchObject({
+      code: 'not_found',
+    });
+    expect(await ofPerson('cleo', 'sam')).toEqual({ count: 0, limit: 50, items: [] });
+  });
+});
+
+describe('notes of a holon (spec 02, GET /holons/{holon_id}/notes; D48)', () => {
+  it('are those on the holon, its memberships and its relationships, newest first', async () => {
+    const reply = await ofHolon('hub', 'root');
+    expect(reply.items.map(({ body }) => body)).toEqual([
+      'of hub and vault',
+      'of hub and camp',
+      'of Ben in the hub',
+      'of Ada in the hub',
+      'of the hub',
+    ]);
+    expect(reply).toMatchObject({ count: 5, limit: 50 });
+  });
+
+  it.each(callers.flatMap((caller) => ['hub', 'camp-one', 'vault', 'cell'].map((holon) => [caller, holon] as const)))(
+    'are for %s of %s as the policy says',
+    async (caller, holon) => {
+      const answer = await world.attempt(() => ofHolon(holon, caller));
+      if (!sees(caller, holon)) return expect(answer).toBe('not_found');
+      const { count, items } = answer as Awaited<ReturnType<typeof ofHolon>>;
+      const expected = seenBy(caller, 'holons', holon);
+      expect([count, items.map(({ body }) => body)]).toEqual([expected.length, expected]);
+    },
+  );
+
+  it('are at most as many as the limit says, counted all the same', async () => {
+    const reply = await ofHolon('hub', 'sam', { limit: 2 });
+    expect([reply.count, reply.limit, reply.items.length]).toEqual([4, 2, 2]);
+  });
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestOf } from '#libs/contract';
+import { directory } from '#services/directory';
+import { createPlaces, type Places } from './v1-places.ts';
+
+const { createPerson, listNotes, resolveAttendees } = directory.rpcs;
+type Request = RequestOf<typeof createPerson>;
+
+let places: Places;
+beforeAll(async () => (places = await createPlaces(import.meta.url)));
+afterAll(() => places.world.stop());
+
+const create = (request: Request) => places.world.call(createPerson, request, places.editor);
+const refusal = (request: Request, actor = places.editor) => places.world.refusal(createPerson, request, actor);
+const count = async (): Promise<number> =>
+  Number((await places.world.env.sql<{ count: number }>('select count(*)::integer as count from directory.people'))[0]?.count);
+const notesOf = async (owner: { person_id: number } | { holon_id: number }) =>
+  (await places.world.call(listNotes, owner)).items.map(({ body }) => body);
+
+describe('people.create (spec 02, POST /people; spec 03, D43, D43a)', () => {
+  it('creates a person with defaults, trimmed and sanitised', async () => {
+    const contact = { email: ' New@Example.org ', phone: ' ', website: null, __proto__: 'x' };
+    const reply = await create({
+      name: '  Ada ',
+      description: '<p onclick="x">Hi <script>y</script></p>',
+      contact,
+      photo_url: 'https://a.org/a.png',
+    });
+    expect(reply).toEqual({
+      person: {
+        id: expect.any(Number),
+        name: 'Ada',
+        description: '<p>Hi </p>',
+        photo_url: 'https://a.org/a.png',
+        actor_kind: 'human',
+        contact: { email: 'New@Example.org' },
+      },
+      membership: null,
+      note: null,
+    });
+    await expect(places.world.call(directory.rpcs.getPeople, { ids: [reply.person.id] })).resolves.toMatchObject({
+      items: [{ name: 'Ada' }],
+    });
+  });
+
+  it('lets several people have one name', async () => {
+    const [first, second] = [await create({ name: 'Same' }), await create({ name: 'Same', actor_kind: 'agent' })];
+    expect(first.person.id).not.toBe(second.person.id);
+    expect(second.person.actor_kind).toBe('agent');
+  });
+
+  it('adds membership and note: first active step, note on both feeds, written by the caller', async () => {
+    const { summer = 0 } = places.holons;
+    const membership = {
+      holon_id: summer,
+      journey_slug: 'joining',
+      follow_up_after: '2026-07-01',
+      responsible_person_id: places.people['hana'] ?? 0,
+    };
+    const reply = await create({ name: 'Bea', membership, note: '  Met at the lake.\n ' });
+    expect(reply.membership).toMatchObject({
+      membership_id: expect.any(Number),
+      person: { id: reply.person.id, name: 'Bea' },
+      holon: { id: summer, slug: 'summer' },
+      journey_slug: 'joining',
+      step_slug: 'asked',
+      follow_up_after: '2026-07-01',
+      responsible_person: { id: places.people['hana'] },
+    });
+    expect(reply.note).toMatchObject({ body: 'Met at the lake.', note_type: 'note', author_person: { id: places.people['ed'] } });
+    expect(await notesOf({ person_id: reply.person.id })).toEqual(['Met at the lake.']);
+    expect(await notesOf({ holon_id: summer })).toContain('Met at the lake.');
+  });
+
+  it('attaches a note alone to the person', async () => {
+    const reply = await create({ name: 'Cy', note: 'Only Cy.' });
+    expect(reply.membership).toBeNull();
+    expect(await notesOf({ person_id: reply.person.id })).toEqual(['Only Cy.']);
+    expect(await notesOf({ holon_id: places.holons['summer'] ?? 0 })).not.toContain('Only Cy.');
+  });
+
+  it('takes the step that is named', async () => {
+    const membership = { holon_id: places.holons['summer'] ?? 0, journey_slug: 'joining', step_slug: 'member' };
+    expect((await create({ name: 'Di', membership })).membership).toMatchObject({ step_slug: 'member' });
+  });
+
+  it('needs global edit access: team authority is not enough', async () => {
+    const before = await count();
+    for (const actor of [places.host, places.guest, null]) {
+      expect(await places.world.refusal(createPerson, { name: ' ' }, actor)).toMatchObject({
+        code: 'permission_denied',
+        reason: undefined,
+      });
+    }
+    expect(await count()).toBe(before);
+  });
+
+  it('writes nothing when anything is refused', async () => {
+    const before = await count();
+    const [holon_id, journey_slug] = [places.holons['summer'] ?? 0, 'joining'];
+    const bad: Partial<Request>[] = [
+      { name: '  ' },
+      { contact: { email: 'nobody' } },
+      { photo_url: 'javascript:x' },
+      { note: ' ' },
+      { membership: { holon_id: 999_999, journey_slug } },
+      { membership: { holon_id: -1, journey_slug } },
+      { membership: { holon_id: 3e9, journey_slug } },
+      { membership: { holon_id, journey_slug: 'nowhere' } },
+      { membership: { holon_id, journey_slug: 'other' } },
+      { membership: { holon_id, journey_slug, step_slug: 'old' } },
+      { membership: { holon_id, journey_slug, step_slug: 'one' } },
+      { membership: { holon_id, journey_slug, follow_up_after: '2026-13-01' } },
+      { membership: { holon_id, journey_slug, responsible_person_id: places.people['known'] ?? 0 } },
+      { membership: { holon_id, journey_slug, responsible_person_id: 999_999 }, note: 'lost' },
+    ];
+    for (const change of bad) expect(await refusal({ name: 'Never', ...change })).toMatchObject({ code: 'bad_request', reason: undefined });
+    expect(await count()).toBe(before);
+    expect(await notesOf({ holon_id })).not.toContain('lost');
+  });
+});
+
+describe('people.create, duplicates (spec 03, D44)', () => {
+  it('compares emails without case and surrounding space, and lists everybody who has it', async () => {
+    const error = await refusal({ name: 'X', contact: { email: ' KNOWN@example.org', linkedin: 'linkedin.com/in/known' } });
+    expect(error.toBody()).toEqual({
+      code: 'conflict',
+      reason: 'duplicate_person',
+      message: expect.any(String),
+      details: {
+        match_field: 'contact.email',
+        match_value: ' KNOWN@example.org',
+        existing_person_ids: [places.people['known'], places.people['twin']].toSorted((left, right) => Number(left) - Number(right)),
+      },
+    });
+  });
+
+  it.each([
+    'linkedin.com/in/known',
+    'http://LinkedIn.com/in/known/',
+    'https://www.linkedin.com/in/known?a=b',
+    ' www.linkedin.com/in/known//#x ',
+  ])('finds the LinkedIn address %s', async (linkedin) => {
+    expect((await refusal({ name: 'X', contact: { email: 'free@example.org', linkedin } })).details).toEqual({
+      match_field: 'contact.linkedin',
+      match_value: linkedin,
+      existing_person_ids: [places.people['known']],
+    });
+  });
+
+  it.each(['linkedin.com/in/known2', 'linkedin.com/in/know', 'linkedin.com/company/known'])('does not take %s for it', async (linkedin) => {
+    await expect(create({ name: 'X', contact: { linkedin } })).resolves.toMatchObject({ person: { contact: { linkedin } } });
+  });
+
+  it('makes one person of 50 parallel calls, a booking among them', async () => {
+    const calls = Array.from({ length: 49 }, (_, index) =>
+      create({
+        name: `P${index}`,
+        contact: { email: index % 2 === 0 ? 'race@example.org' : 'RACE@example.org ', linkedin: `linkedin.com/in/r${index}` },
+      }),
+    );
+    const booking = places.world.call(resolveAttendees, {
+      attendees: [{ name: 'B', email: 'race@example.org' }],
+      create: true,
+      key: 'race',
+    });
+    const results = await Promise.allSettled([...calls, booking]);
+    const people = await places.world.env.sql<{ id: number }>(
+      `select id from directory.people where lower(btrim(contact ->> 'email')) = 'race@example.org'`,
+    );
+    expect(people).toHaveLength(1);
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+    expect(refused.length).toBeGreaterThanOrEqual(48);
+    for (const error of refused)
+      expect(error).toMatchObject({ reason: 'duplicate_person', details: { existing_person_ids: [people[0]?.id] } });
+  });
+
+  it('makes one person of parallel calls with one LinkedIn address', async () => {
+    const calls = Array.from({ length: 20 }, (_, index) =>
+      create({
+        name: 'L',
+        contact: { email: `l${index}@example.org`, linkedin: index % 2 === 0 ? 'linkedin.com/in/one' : 'https://www.linkedin.com/in/one/' },
+      }),
+    );
+    const results = await Promise.allSettled(calls);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});

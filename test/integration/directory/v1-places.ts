@@ -1,0 +1,120 @@
+/** A small network for the writes of the open API: who may edit what, classes with custom fields, journeys in a catalogue. */
+import type { Actor } from '#libs/contract';
+import { createWorld, type World } from './world.ts';
+
+export interface Places {
+  readonly world: World;
+  /** Ids by slug or key. */
+  readonly holons: Readonly<Record<string, number>>;
+  readonly people: Readonly<Record<string, number>>;
+  readonly journeys: Readonly<Record<string, number>>;
+  readonly spheres: Readonly<Record<string, number>>;
+  /** Edits everything. */
+  readonly editor: Actor;
+  /** Edits the camp and what is below it. */
+  readonly host: Actor;
+  /** Edits nothing. */
+  readonly guest: Actor;
+}
+
+const fields = [
+  { key: 'motto', type: 'text' },
+  { key: 'theme', type: 'select', options: ['care', 'listening'] },
+  { key: 'seats', type: 'number' },
+  { key: 'story', type: 'rich_text' },
+  { key: 'trailer', type: 'video' },
+  { key: 'pictures', type: 'slideshow' },
+];
+
+const document = {
+  spheres: [
+    { key: 'health', name: 'Health' },
+    { key: 'art', name: 'Art' },
+    { key: 'old', name: 'Old', is_active: false },
+  ],
+  classes: [
+    { slug: 'place', config: { info_field_groups: [{ key: 'about', label: 'About', fields }] } },
+    {
+      slug: 'camp',
+      parent: 'place',
+      journeys: ['joining'],
+      allowed_children: ['place', 'walk', 'workshop', 'retired-walk'],
+      config: {
+        info_field_groups: [
+          {
+            key: 'camp',
+            label: 'Camp',
+            fields: [
+              { key: 'motto', type: 'long_text' },
+              { key: 'tents', type: 'number' },
+            ],
+          },
+        ],
+      },
+    },
+    { slug: 'domain', name_read_only: true },
+    { slug: 'subdomain', parent: 'domain' },
+    { slug: 'secret', private: true, allowed_children: ['experience'] },
+    { slug: 'experience' },
+    {
+      slug: 'walk',
+      parent: 'experience',
+      config: { info_field_groups: [{ key: 'walk', label: 'Walk', fields: [{ key: 'km', type: 'number' }] }] },
+    },
+    { slug: 'workshop', parent: 'experience' },
+    { slug: 'retired-walk', parent: 'walk', is_active: false },
+  ],
+  journeys: [
+    {
+      slug: 'joining',
+      name: 'Joining',
+      bulk_add: false,
+      steps: [{ slug: 'old', is_archived: true }, { slug: 'asked' }, { slug: 'member' }],
+    },
+    { slug: 'other', name: 'Other', steps: [{ slug: 'one' }] },
+  ],
+  people: [
+    { key: 'ed', name: 'Ed' },
+    { key: 'hana', name: 'Hana' },
+    { key: 'gus', name: 'Gus' },
+    { key: 'known', name: 'Known', contact: { email: ' Known@Example.org ', linkedin: 'https://www.linkedin.com/in/known/?trk=x' } },
+    { key: 'twin', name: 'Twin', contact: { email: 'known@example.ORG' } },
+  ],
+  accounts: [
+    { email: 'ed@example.org', person: 'ed', global_editor: true },
+    { email: 'hana@example.org', person: 'hana', teams: [{ holon: 'summer', active: true }] },
+    { email: 'gus@example.org', person: 'gus', teams: [{ holon: 'summer', active: false }] },
+  ],
+  holons: [
+    { slug: 'root', name: 'Root', class: 'place', links: { site: 'https://a.org' }, journeys: ['other'] },
+    { slug: 'summer', name: 'Summer', class: 'camp', parent: 'root' },
+    { slug: 'tent', name: 'Tent', class: 'place', parent: 'summer' },
+    { slug: 'law', name: 'Law', class: 'subdomain' },
+    { slug: 'hidden', name: 'Hidden', class: 'secret' },
+    { slug: 'hike', name: 'Hike', class: 'walk', parent: 'summer' },
+    { slug: 'taken', name: 'Taken', class: 'place' },
+  ],
+};
+
+export async function createPlaces(fileUrl: string): Promise<Places> {
+  const world = await createWorld(fileUrl);
+  const { ids } = await world.apply(document);
+  const actor = (email: string, person: string, globalEditor: boolean): Actor => ({
+    kind: 'user',
+    accountId: ids['accounts']?.[email] ?? 0,
+    personId: ids['people']?.[person] ?? 0,
+    superuser: false,
+    globalEditor,
+    coherenceAccess: false,
+  });
+  return {
+    world,
+    holons: ids['holons'] ?? {},
+    people: ids['people'] ?? {},
+    journeys: ids['journeys'] ?? {},
+    spheres: ids['spheres'] ?? {},
+    editor: actor('ed@example.org', 'ed', true),
+    host: actor('hana@example.org', 'hana', false),
+    guest: actor('gus@example.org', 'gus', false),
+  };
+}

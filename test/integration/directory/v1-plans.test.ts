@@ -1,0 +1,253 @@
+/**
+ * Every operation of `/api/v1/` on a large directory: which statements it sends, how many, and that none of their plans reads a large table
+ * from end to end (spec 02, `/api/v1/` surface). The statements are those that PostgreSQL really gets.
+ */
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import type { Actor, Rpc } from '#libs/contract';
+import { plannerOptions } from '#libs/orm';
+import type { Bus } from '#libs/nats';
+import { directory } from '#services/directory';
+import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
+import { fillDatabase } from '../../../tools/scale/fill.ts';
+import { networkSeed, personTarget, plantedPair, plantedWord, responsibleTarget, targetHolonId } from '../../../tools/scale/network-sql.ts';
+import { createWorld, type World } from './world.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  Plans?: PlanNode[];
+}
+interface Sent {
+  readonly name: string | undefined;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+const { rpcs } = directory;
+const sizes = { people: 20_000, holons: 10_000 };
+const largeTables = [
+  'people',
+  'holons',
+  'memberships',
+  'relationships',
+  'notes',
+  'person_notes',
+  'holon_notes',
+  'people_channel_values',
+  'holons_channel_values',
+];
+/** A holon with 50 members, one with few, and none. */
+const places = [{ holon_id: targetHolonId(sizes, 1) }, { holon_id: 9_000 }, { holon_id: 2_147_483_647 }];
+const person = { person_id: personTarget(sizes, 1) };
+const user = { kind: 'user', personId: 1, superuser: false, globalEditor: false, coherenceAccess: false } as const;
+const stranger: Actor = { ...user, accountId: 1 };
+/** Has team authority over a part of the tree. */
+const host: Actor = { ...user, accountId: 2 };
+const superuser: Actor = { ...user, accountId: 3, superuser: true };
+
+let world: World;
+let client: pg.Client;
+
+/** What the network lacks: accounts, and journeys for bulk writes. */
+const accounts = [
+  `insert into directory.accounts (email, person_id) values ('a@example.org', 1), ('b@example.org', 2), ('c@example.org', 3)`,
+  'insert into directory.team_authority (account_id, holon_id, is_active) values (2, 7, true)',
+  'update directory.journeys set bulk_add = true',
+];
+
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  const url = world.env.settings['DATABASE_URL'] ?? '';
+  await fillDatabase({ url, seed: networkSeed(sizes), say: () => {} });
+  client = new pg.Client({ connectionString: url, options: plannerOptions });
+  await client.connect();
+  for (const sql of accounts) await client.query(sql);
+}, 240_000);
+afterAll(async () => {
+  await client.end();
+  await world.stop();
+});
+
+interface Case {
+  readonly operation: string;
+  readonly rpc: Rpc;
+  readonly requests: readonly object[];
+}
+const ask = (operation: keyof typeof rpcs, ...requests: object[]): Case => ({ operation, rpc: rpcs[operation], requests });
+
+const word = (kind: 'name' | 'description' | 'channel'): string => plantedWord(kind, 1).toLowerCase();
+const texts = [word('name'), word('description'), word('channel'), plantedPair(1), `ada ${word('name')}`, 'nobody of that name', '%_'];
+/** In a good part of all rows; every name holds the empty one. */
+const frequentTexts = ['', 'carla', 'meadow'];
+const sorts = ['name', 'latest', 'updated'];
+const sorted = [word('name'), ...frequentTexts].flatMap((q) => sorts.map((sort) => ({ q, sort })));
+const after = { created_after: '2020-01-01T00:00:00Z', updated_after: '2020-01-01T00:00:00Z' };
+
+const reads: readonly Case[] = [
+  ask('searchDirectory', ...[...texts, 'an', 'carla', 'example.org'].flatMap((q) => [{ q }, { q, types: 'holon', limit_per_type: 50 }])),
+  ask('listPeople', ...sorted, ...texts.map((q) => ({ q })), { q: word('name'), ...after }),
+  ask('getPerson', { person_id: 77 }),
+  ask(
+    'listHolons',
+    ...sorted,
+    ...texts.map((q) => ({ q })),
+    ...['place', 'circle', 'closed-circle'].flatMap((slug) => sorts.map((sort) => ({ class: slug, sort }))),
+    ...texts.map((q) => ({ q, class: 'circle', parent: 60 })),
+    { q: '', parent: 60, ...after },
+  ),
+  ask('getHolon', { holon_id: 77 }),
+  ask('getHolonBySlug', { slug: 'holon-77' }),
+  ask('listClasses', {}, { object_kind: 'holon' }),
+  ask('getClass', { object_kind: 'holon', slug: 'place' }),
+  ask('listJourneys', {}, { q: 'journey 7' }, { q: 'j', limit: 200 }, { applies_to: 'place', is_conversation: true, svc_app: 'x' }),
+  ask('getJourney', { slug: 'journey-1' }),
+  ask('listPersonMemberships', person, { ...person, limit: 200, offset: 1 }),
+  ask(
+    'listHolonMemberships',
+    ...places.flatMap((place) => [
+      ...['name', '-name', 'follow_up_after', '-follow_up_after', 'person_created', '-person_created'].map((sort) => ({ ...place, sort })),
+      ...['ada', 'a', 'person77'].map((q) => ({ ...place, q })),
+      { ...place, journey: 'journey-2', step_slug: 'step-1', responsible_person_id: 7, follow_up: 'overdue' },
+      { ...place, follow_up: 'none', limit: 200 },
+    ]),
+  ),
+  ask('listHolonRelationships', ...places),
+  ask('listNotesOfPerson', person, { person_id: 2_147_483_647 }),
+  ask('listNotesOfHolon', ...places),
+  ask(
+    'listResponsible',
+    ...[{}, { responsible: responsibleTarget(1) }].flatMap((responsible) =>
+      [
+        {},
+        { type: 'person' },
+        { type: 'closed-circle' },
+        { type: 'place,person', when: 'overdue' },
+        { when: 'today,future', offset: 50 },
+      ].map((more) => ({ ...responsible, ...more })),
+    ),
+  ),
+];
+
+const writes: readonly Case[] = [
+  ask(
+    'createPerson',
+    { name: 'New', contact: { email: 'new@example.org', linkedin: 'https://linkedin.com/in/new' }, note: 'x' },
+    { name: 'New', membership: { ...places[0], journey_slug: 'journey-1', responsible_person_id: 2 }, note: 'x' },
+  ),
+  ask('updateHolon', { holon_id: 60, name: 'Other', links: { a: 'https://example.org' }, journey_ids: [1, 2], locations: ['DE'] }),
+  ask('createExperience', { parent_id: 60, name: 'Walk', description: 'Out' }),
+  ask('bulkAddMemberships', {
+    ...places[1],
+    journey_slug: 'journey-1',
+    memberships: Array.from({ length: 300 }, (_, index) => ({ person_id: index + 1, responsible_person_id: 2 })),
+  }),
+  ask('updateMembership', { membership_id: 77, note: 'x', advance_step: true, follow_up_after: '2026-05-01', responsible_person_id: 2 }),
+  ask('updateMembership', { membership_id: 78, note: 'x', journey_slug: 'journey-3', step_slug: 'step-2' }),
+  ask('updateRelationship', { relationship_id: 77, note: 'x', advance_step: true }),
+  ask('checkExperienceLogo', { experience_id: 77 }),
+];
+
+/** The statements of the directory during `work`, the upkeep of its job queues and transactions apart. */
+async function listSent(work: () => Promise<unknown>): Promise<Sent[]> {
+  const query = jest.spyOn(pg.Client.prototype, 'query');
+  try {
+    await work();
+    const given = query.mock.calls as unknown as [string | Partial<Sent>, unknown[] | undefined][];
+    return given
+      .map(([config, values]) =>
+        typeof config === 'string'
+          ? { name: undefined, text: config, values: values ?? [] }
+          : { name: config.name, text: config.text ?? '', values: config.values ?? values ?? [] },
+      )
+      .filter(({ text }) => /directory\./.test(text) && !/jobs|outbox|receipts/.test(text));
+  } finally {
+    query.mockRestore();
+  }
+}
+
+/** Large tables that a plan of the statement reads from end to end: for its values, and without them where the plan may be kept. */
+async function findTableScans({ name, text, values }: Sent): Promise<string[]> {
+  const plans = [await client.query(`explain (format json) ${text}`, values)];
+  if (name !== undefined) plans.push(await client.query(`explain (generic_plan, format json) ${text}`));
+  return plans.flatMap(({ rows: found }: pg.QueryResult<{ 'QUERY PLAN': { Plan: PlanNode }[] }>) =>
+    found.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => listTableScans(Plan))),
+  );
+}
+
+function listTableScans(node: PlanNode): string[] {
+  const table = node['Relation Name'];
+  const own = node['Node Type'].endsWith('Seq Scan') && table !== undefined && largeTables.includes(table) ? [table] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(listTableScans)];
+}
+
+async function expectNoScan({ rpc, requests }: Case, actors: readonly Actor[]): Promise<void> {
+  for (const request of requests) {
+    for (const actor of actors) {
+      const sent = await listSent(() => world.call(rpc, request as never, actor).catch(() => undefined));
+      expect([request, sent.length]).not.toEqual([request, 0]);
+      for (const one of sent) {
+        const scans = await findTableScans(one);
+        if (scans.length > 0)
+          found.push({ operation: rpc.subject, request, account: actor.kind === 'user' ? actor.accountId : 0, name: one.name, scans });
+      }
+    }
+  }
+  expect(found.splice(0)).toEqual([]);
+}
+const found: unknown[] = [];
+
+describe('the plans of the open API in a large directory (spec 02, /api/v1/ surface)', () => {
+  it('cover every operation of the route table, and show a sequential scan when there is one', async () => {
+    const covered = new Set([...reads, ...writes].map(({ rpc }) => rpc.subject));
+    expect(v1Routes.filter(({ rpc, handler }) => (rpc === undefined ? handler !== 'media' : !covered.has(rpc.subject)))).toEqual([]);
+    const text = `select n.id from directory.notes n where n.body = $1`;
+    expect(await findTableScans({ name: 'x', text, values: ['x'] })).toEqual(['notes', 'notes']);
+  });
+
+  it.each(reads)('$operation reads no large table from end to end', (one) => expectNoScan(one, [stranger, host, superuser]));
+  it.each(writes)('$operation reads no large table from end to end', (one) => expectNoScan(one, [superuser]));
+});
+
+describe('the work of a list (spec 02, Limits)', () => {
+  const known = places.slice(0, 2);
+  /** The list, and what has to be known before: the classes of a filter. */
+  const mostStatements = 2;
+  /** Pairs of requests that are answered with few rows and with many. */
+  const pairs: readonly [operation: keyof typeof rpcs, few: object, many: object][] = [
+    ['searchDirectory', { q: 'carla', limit_per_type: 1 }, { q: 'carla', limit_per_type: 50 }],
+    ['listPeople', { q: 'carla', limit: 1 }, { q: 'carla', limit: 100 }],
+    ['listHolons', { class: 'circle', limit: 1 }, { class: 'circle', limit: 100 }],
+    ['listClasses', { object_kind: 'person' }, {}],
+    ['listJourneys', { limit: 1 }, { limit: 200 }],
+    ['getJourney', { slug: 'journey-1' }, { slug: 'journey-2' }],
+    ['listPersonMemberships', { ...person, limit: 1 }, { ...person, limit: 200 }],
+    ['listNotesOfPerson', { ...person, limit: 1 }, { ...person, limit: 200 }],
+    ...(['listHolonMemberships', 'listHolonRelationships', 'listNotesOfHolon'] as const).map(
+      (operation) => [operation, { ...known[1], limit: 1 }, { ...known[0], limit: 200 }] as [keyof typeof rpcs, object, object],
+    ),
+    ['listResponsible', { type: 'person,circle', limit: 1 }, { type: 'person,circle', limit: 100 }],
+  ];
+
+  it('is asked of the directory in one call for every read', () => {
+    const listed = v1Routes.filter(({ method }) => method === 'GET');
+    expect(listed.filter(({ rpc, handler }) => rpc === undefined || handler !== undefined)).toEqual([]);
+    const single = ['getPerson', 'getHolon', 'getHolonBySlug', 'getClass'];
+    const covered = new Set<string>([...pairs.map(([operation]) => operation), ...single]);
+    expect(listed.map(({ operationId }) => operationId).filter((id) => !covered.has(id))).toEqual([]);
+  });
+
+  it.each(pairs)('%s takes the same statements and no call of another service, few rows or many', async (operation, few, many) => {
+    const read = (request: object) => world.call(rpcs[operation], request, host);
+    const namesOf = (sent: readonly Sent[]): string[] => sent.map(({ name, text }) => name ?? text);
+    const calls = jest.spyOn(Object.getPrototypeOf(world.bus) as Bus, 'call');
+    try {
+      const [ofFew, ofMany] = [await listSent(() => read(few)), await listSent(() => read(many))];
+      expect(namesOf(ofFew)).toEqual(namesOf(ofMany));
+      expect(ofMany.length).toBeLessThanOrEqual(mostStatements);
+      expect(calls.mock.calls.length).toBe(2);
+    } finally {
+      calls.mockRestore();
+    }
+  });
+});

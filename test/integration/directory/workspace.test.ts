@@ -1,0 +1,382 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parseJson } from '#libs/json';
+import { waitFor } from '#libs/testing';
+import { directory } from '#services/directory';
+import { createWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+});
+afterAll(() => world.stop());
+
+const document = {
+  spheres: [{ key: 'health', name: 'Health' }],
+  classes: [
+    { slug: 'group', label: 'Group', plural_label: 'Groups', allowed_children: ['event'] },
+    {
+      slug: 'event',
+      parent: 'group',
+      label: 'Event',
+      conversation_event: true,
+      name_read_only: true,
+      journeys: ['open-circle'],
+      config: {
+        info_field_groups: [{ key: 'about', label: 'About', fields: [{ key: 'theme', type: 'select', label: 'Theme', options: ['a'] }] }],
+      },
+    },
+    { slug: 'retreat', parent: 'event', private: true },
+  ],
+  journeys: [
+    {
+      slug: 'open-circle',
+      name: 'Open circle',
+      svc_app: 'coherence',
+      applies_to: 'event',
+      is_conversation: true,
+      texts: { welcome: 'Hello' },
+      questions: [{ text: 'What matters now?' }, { text: 'What next?' }],
+      steps: [
+        { slug: 'held', title: 'Held' },
+        { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: { advance_on_success: true } },
+      ],
+    },
+    { slug: 'empty', name: 'Empty', steps: [] },
+  ],
+  people: [
+    { key: 'ada', name: 'Ada', contact: { email: 'Ada@example.org' }, infos: parseJson('{"big": 9007199254740993}') },
+    { key: 'ben', name: 'Ben' },
+  ],
+  holons: [
+    { slug: 'spring', name: 'Spring', class: 'event', parent: 'host', journeys: ['open-circle'], spheres: ['health'], locations: ['de'] },
+    { slug: 'host', name: 'Host', class: 'group', parent: null, links: { site: 'https://example.org' } },
+  ],
+  accounts: [{ email: 'ada@example.org', person: 'ada', password: 'first', groups: ['coherence_users'], teams: [{ holon: 'spring' }] }],
+  memberships: [{ person: 'ada', holon: 'spring', journey: 'open-circle', follow_up_after: '2026-06-01', responsible: 'ben' }],
+  relationships: [{ key: 'r1', from: 'spring', to: 'host', journey: 'open-circle', step: 'import' }],
+};
+
+describe('directory.workspace.apply (architecture §7)', () => {
+  it('creates everything that the file names and answers key → id for each list', async () => {
+    const reply = await world.apply(document);
+    expect(reply).toMatchObject({ created: 13, updated: 0, unchanged: 0 });
+    expect(Object.keys(reply.ids).toSorted()).toEqual([
+      'accounts',
+      'classes',
+      'holons',
+      'journeys',
+      'memberships',
+      'people',
+      'relationships',
+      'spheres',
+      'steps',
+    ]);
+    expect(reply.ids['memberships']).toEqual({ 'ada/spring/open-circle': expect.any(Number) });
+    const [holon] = await world.env.sql('select name, infos::text, parent_id from directory.holons where slug = $1', ['spring']);
+    expect(holon).toEqual({
+      name: 'Spring',
+      infos: `{"spheres": [${reply.ids['spheres']?.['health']}], "locations": ["DE"]}`,
+      parent_id: reply.ids['holons']?.['host'],
+    });
+    const classes = await world.env.sql(
+      'select slug, effective_private, effective_name_read_only from directory.object_classes order by slug',
+    );
+    expect(classes).toEqual([
+      { slug: 'event', effective_private: false, effective_name_read_only: true },
+      { slug: 'group', effective_private: false, effective_name_read_only: false },
+      { slug: 'retreat', effective_private: true, effective_name_read_only: true },
+    ]);
+    const [membership] = await world.env.sql(
+      'select s.slug from directory.memberships m join directory.journey_steps s on s.id = m.step_id',
+    );
+    expect(membership).toEqual({ slug: 'held' });
+  });
+
+  it('changes nothing the second time', async () => {
+    expect(await world.apply(document)).toMatchObject({ created: 0, updated: 0, unchanged: 13, diff: [] });
+  });
+});
+
+describe('workspace apply: what is named and what is not', () => {
+  it('touches no field, row or list that the file does not name', async () => {
+    const before = await snapshot();
+    await expect(world.apply({ people: [{ key: 'ben' }], holons: [{ slug: 'spring', description: 'New' }] })).resolves.toMatchObject({
+      created: 0,
+      updated: 1,
+      unchanged: 1,
+      diff: [{ list: 'holons', key: 'spring', action: 'update', fields: [{ field: 'description', old: '', new: 'New' }] }],
+    });
+    await world.apply({ holons: [{ slug: 'spring', description: '' }] });
+    expect(await snapshot()).toEqual(before);
+  });
+
+  it('merges objects key by key, null removes one, big integers stay as they are', async () => {
+    await world.apply({ people: [{ key: 'ada', contact: { phone: '1', email: null }, infos: { nested: { a: 1 } } }] });
+    await world.apply({ people: [{ key: 'ada', infos: parseJson('{"nested": {"b": [null]}, "__proto__": {"constructor": 1}}') }] });
+    const [row] = await world.env.sql(`select contact::text, infos::text from directory.people where key = 'ada'`);
+    expect(row).toEqual({
+      contact: '{"phone": "1"}',
+      infos: '{"big": 9007199254740993, "nested": {"a": 1, "b": [null]}, "__proto__": {"constructor": 1}}',
+    });
+    await world.apply({
+      people: [{ key: 'ada', contact: { phone: null, email: 'Ada@example.org' }, infos: parseJson('{"nested": null, "__proto__": null}') }],
+    });
+  });
+
+  it('keeps the ids of questions and steps whose place changes, and retires a question that the list no longer has', async () => {
+    const questionsOf = async () => {
+      const { items } = await world.call(directory.rpcs.getJourneys, { slugs: ['open-circle'] });
+      return items[0]?.questions.map(({ id, text }) => [text, id]) ?? [];
+    };
+    const [now, next] = await questionsOf();
+    await world.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What next?' }, { text: 'And?' }] }] });
+    expect(await questionsOf()).toEqual([next, ['And?', expect.any(Number)]]);
+    await world.apply({ journeys: [{ slug: 'open-circle', questions: [{ text: 'What matters now?' }, { text: 'What next?' }] }] });
+    expect(await questionsOf()).toEqual([now, next]);
+  });
+
+  it('leaves steps alone that the file does not name, and moves updated_at only with the configuration (D16b)', async () => {
+    const stepsOf = () => world.env.sql('select slug, title, position, updated_at from directory.journey_steps order by id');
+    const before = await stepsOf();
+    await world.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held!', config: {} }] }] });
+    const after = await stepsOf();
+    expect(after).toEqual([{ ...before[0], title: 'Held!' }, before[1]]);
+    await world.apply({ journeys: [{ slug: 'open-circle', steps: [{ slug: 'held', title: 'Held', config: { a: { b: 1 } } }] }] });
+    const [held] = await stepsOf();
+    expect(String(held?.['updated_at']) > String(before[0]?.['updated_at'])).toBe(true);
+    await expect(world.env.sql('select source, paths, account_id from directory.step_config_audit')).resolves.toEqual([
+      { source: 'workspace', paths: ['a'], account_id: null },
+    ]);
+  });
+
+  it('makes the order of attached journeys the catalogue order', async () => {
+    const attached = async (): Promise<unknown[]> =>
+      (
+        await world.env.sql(
+          'select j.slug from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id order by a.position',
+        )
+      ).map((row) => row['slug']);
+    await world.apply({ holons: [{ slug: 'spring', journeys: ['empty', 'open-circle'] }] });
+    expect(await attached()).toEqual(['empty', 'open-circle']);
+    await world.apply({ holons: [{ slug: 'spring', journeys: ['open-circle'] }] });
+    expect(await attached()).toEqual(['open-circle']);
+  });
+
+  it('moves a membership to another step; absent = as it is, null = none', async () => {
+    const stepOf = async (): Promise<unknown> =>
+      (await world.env.sql('select s.slug from directory.memberships m left join directory.journey_steps s on s.id = m.step_id'))[0]?.[
+        'slug'
+      ];
+    const membership = { person: 'ada', holon: 'spring', journey: 'open-circle' };
+    await world.apply({ memberships: [{ ...membership, step: 'import' }] });
+    expect(await stepOf()).toBe('import');
+    await expect(world.apply({ memberships: [membership] })).resolves.toMatchObject({ unchanged: 1 });
+    await world.apply({ memberships: [{ ...membership, step: null }] });
+    expect(await stepOf()).toBeNull();
+    await world.apply({ memberships: [{ ...membership, step: 'held' }] });
+  });
+
+  it('inherits `private` and `name_read_only` when a class moves (D48)', async () => {
+    const flags = () =>
+      world.env.sql(`select effective_private, effective_name_read_only from directory.object_classes where slug = 'retreat'`);
+    await world.apply({
+      classes: [
+        { slug: 'retreat', parent: null, private: false },
+        { slug: 'group', private: true },
+      ],
+    });
+    expect(await flags()).toEqual([{ effective_private: false, effective_name_read_only: false }]);
+    await world.apply({ classes: [{ slug: 'retreat', parent: 'event' }] });
+    expect(await flags()).toEqual([{ effective_private: true, effective_name_read_only: true }]);
+    await world.apply({
+      classes: [
+        { slug: 'retreat', private: true },
+        { slug: 'group', private: false },
+      ],
+    });
+  });
+});
+
+async function snapshot(): Promise<unknown> {
+  const tables = [
+    'people',
+    'accounts',
+    'holons',
+    'journeys',
+    'journey_steps',
+    'journey_questions',
+    'memberships',
+    'relationships',
+    'object_classes',
+    'holon_journeys',
+  ];
+  return Promise.all(
+    tables.map((table) => world.env.sql(`select (to_jsonb(t) - 'updated_at')::text as row from directory.${table} t order by 1`)),
+  );
+}
+
+async function problemsOf(document: unknown): Promise<unknown> {
+  const before = await snapshot();
+  const error = await world.refusal(directory.rpcs.applyWorkspace, { document, dry_run: false });
+  expect(error).toMatchObject({ code: 'bad_request', reason: 'invalid_workspace' });
+  expect(await snapshot()).toEqual(before);
+  return error.details['problems'];
+}
+
+describe('workspace apply: bad input changes nothing and lists every problem', () => {
+  it('refuses a tree that would be its own ancestor', async () => {
+    await expect(problemsOf({ holons: [{ slug: 'host', parent: 'spring' }] })).resolves.toEqual([
+      { path: ['holons', 0, 'parent'], message: '"host" would be its own ancestor' },
+    ]);
+    await expect(
+      problemsOf({
+        classes: [
+          { slug: 'a', parent: 'b' },
+          { slug: 'b', parent: 'c' },
+          { slug: 'c', parent: 'a' },
+        ],
+      }),
+    ).resolves.toHaveLength(3);
+  });
+
+  it('names what a new item lacks', async () => {
+    await expect(problemsOf({ holons: [{ slug: 'fresh' }], people: [{ key: 'fresh' }] })).resolves.toEqual([
+      { path: ['people', 0], message: 'needs "name", as there is no person "fresh" yet' },
+      { path: ['holons', 0], message: 'needs "name", as there is no holon "fresh" yet' },
+      { path: ['holons', 0], message: 'needs "class", as there is no holon "fresh" yet' },
+    ]);
+  });
+
+  it('refuses what is named twice', async () => {
+    await expect(
+      problemsOf({
+        people: [
+          { key: 'x', name: 'X' },
+          { key: 'x', name: 'X' },
+        ],
+        accounts: [{ email: 'x@y.z' }, { email: ' X@Y.Z ' }],
+        memberships: [
+          { person: 'ada', holon: 'spring', journey: 'open-circle' },
+          { key: 'k', person: 'ada', holon: 'spring', journey: 'open-circle' },
+        ],
+      }),
+    ).resolves.toEqual([
+      { path: ['people', 1, 'key'], message: 'repeats people[0]' },
+      { path: ['accounts', 1, 'email'], message: 'repeats accounts[0]' },
+      { path: ['memberships', 1], message: 'is the same membership as memberships[0]' },
+    ]);
+  });
+
+  it.each([
+    ['a text', 'people'],
+    ['a list', []],
+    ['a number', 5],
+    ['a list that is an object', { people: {} }],
+    ['an item that is no object', { people: ['ada'] }],
+    ['U+0000', { people: [{ key: 'n', name: 'a\u0000b' }] }],
+    ['a key __proto__', JSON.parse('{"__proto__": []}')],
+    ['a number as a flag', { accounts: [{ email: 'a@b.c', superuser: 1 }] }],
+    ['a password that is an object', { accounts: [{ email: 'a@b.c', password: { env: 'X' } }] }],
+    ['an impossible date', { memberships: [{ person: 'ada', holon: 'spring', follow_up_after: '2026-02-30' }] }],
+    ['a step without a journey', { memberships: [{ person: 'ada', holon: 'spring', step: 'held' }] }],
+    ['a blank name', { people: [{ key: 'n', name: '  ' }] }],
+    ['a slug with a slash', { holons: [{ slug: 'a/b', name: 'N', class: 'event' }] }],
+    [
+      'an unknown type of a custom field',
+      { classes: [{ slug: 'event', config: { info_field_groups: [{ key: 'g', fields: [{ key: 'f', type: 'colour' }] }] } }] },
+    ],
+    ['conversations', { conversations: [] }],
+  ])('refuses %s', async (_what, document) => {
+    const problems = (await problemsOf(document)) as unknown[];
+    expect(problems.length).toBeGreaterThan(0);
+  });
+});
+
+describe('workspace apply: dry run', () => {
+  it('tells what would change, with ids of what exists only, and changes nothing', async () => {
+    const before = await snapshot();
+    const reply = await world.call(directory.rpcs.applyWorkspace, {
+      document: {
+        people: [
+          { key: 'ada', name: 'Ada L.' },
+          { key: 'new', name: 'New' },
+        ],
+        accounts: [{ email: 'ada@example.org', password: 'second' }],
+      },
+      dry_run: true,
+    });
+    expect(reply).toMatchObject({ created: 1, updated: 2, unchanged: 0, ids: { people: { ada: expect.any(Number) } } });
+    expect(Object.keys(reply.ids['people'] ?? {})).toEqual(['ada']);
+    expect(reply.diff).toEqual([
+      { list: 'people', key: 'ada', action: 'update', fields: [{ field: 'name', old: 'Ada', new: 'Ada L.' }] },
+      { list: 'people', key: 'new', action: 'create', fields: [] },
+      {
+        list: 'accounts',
+        key: 'ada@example.org',
+        action: 'update',
+        fields: [{ field: 'password', old: '(not shown)', new: '(not shown)' }],
+      },
+    ]);
+    expect(JSON.stringify(reply)).not.toContain('second');
+    expect(await snapshot()).toEqual(before);
+  });
+});
+
+describe('workspace apply: events', () => {
+  it('tells listeners what changed before it answers, and nothing on a dry run or without changes', async () => {
+    const told: unknown[] = [];
+    const stops = [
+      world.bus.subscribeEvent(directory.events.peopleChanged, ({ ids }) => void told.push(['people', ids])),
+      world.bus.subscribeEvent(directory.events.holonsChanged, ({ ids }) => void told.push(['holons', ids])),
+      world.bus.subscribeEvent(directory.events.journeysChanged, ({ ids }) => void told.push(['journeys', ids])),
+    ];
+    const { ids } = await world.apply({ people: [{ key: 'eve', name: 'Eve' }], holons: [{ slug: 'spring', journeys: ['empty'] }] });
+    await waitFor(() => told.length >= 3);
+    const journeys = await world.env.sql<{ id: number }>('select id from directory.journeys order by id');
+    expect(told).toHaveLength(3);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['holons', [ids['holons']?.['spring']]],
+        ['journeys', expect.arrayContaining(journeys.map(({ id }) => id))],
+        ['people', [ids['people']?.['eve']]],
+      ]),
+    );
+    told.length = 0;
+    await world.apply({ people: [{ key: 'eve', name: 'Eve' }] });
+    await world.apply({ people: [{ key: 'eva', name: 'Eva' }] });
+    await waitFor(() => told.length > 0);
+    expect(told).toHaveLength(1);
+    for (const stop of stops) stop();
+    await world.apply({ holons: [{ slug: 'spring', journeys: ['open-circle'] }] });
+  });
+});
+
+describe('workspace apply: size and concurrency', () => {
+  it('applies 20,000 people within the deadline of one call, sent in parts', async () => {
+    const people = Array.from({ length: 20_000 }, (_, index) => ({
+      key: `bulk-${index}`,
+      name: `Person ${index}`,
+      contact: { email: `bulk-${index}@example.org` },
+    }));
+    const text = JSON.stringify({ people });
+    const uploadId = 'a'.repeat(32);
+    for (let part = 0; part * 500_000 < text.length; part++) {
+      const slice = text.slice(part * 500_000, (part + 1) * 500_000);
+      await world.call(directory.rpcs.uploadWorkspace, { upload_id: uploadId, part, text: slice });
+    }
+    const apply = () => world.call(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: false });
+    const first = await apply();
+    expect(first).toMatchObject({ created: 20_000, diff_truncated: true });
+    expect(Object.keys(first.ids['people'] ?? {})).toHaveLength(20_000);
+    expect(await world.refusal(directory.rpcs.applyWorkspace, { upload_id: uploadId, dry_run: true })).toMatchObject({
+      reason: 'upload_not_found',
+    });
+  });
+
+  it('makes one of each when the same file is applied ten times at once', async () => {
+    const file = { people: [{ key: 'race', name: 'Race' }], holons: [{ slug: 'race', name: 'Race', class: 'group' }] };
+    const replies = await Promise.all(Array.from({ length: 10 }, () => world.apply(file)));
+    expect(replies.map(({ created }) => created).toSorted((a, b) => b - a)).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(new Set(replies.map(({ ids }) => ids['people']?.['race'])).size).toBe(1);
+  });
+});

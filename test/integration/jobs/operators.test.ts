@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
+import { waitFor } from '#libs/testing';
+import { useShop } from './suite.ts';
+import { addEffect, countEffects, readJob, shop } from './world.ts';
+
+describe('operators of jobs (design/architecture.md §2, Jobs: redrive, cancel)', () => {
+  const suite = useShop(import.meta.url);
+
+  it('list, show and redrive one dead job or all that match', async () => {
+    let broken = true;
+    const replica = await suite.start({
+      handlers: {
+        step: async ({ payload: { n } }) => {
+          if (broken) throw new PermanentJobError(`broken ${n % 2 === 0 ? 'even' : 'odd'}`);
+        },
+      },
+    });
+    const { admin } = replica.jobs;
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n++) ids.push(await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n })));
+    for (const id of ids) await suite.waitForState(id, 'dead');
+    const { items } = JSON.parse(await admin.list({ state: 'dead', limit: 4 })) as { items: { id: string; created_at: string }[] };
+    expect(items.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 4));
+    const page = JSON.parse(await admin.list({ state: 'dead', limit: 4, before: items[3]?.id })) as { items: { id: string }[] };
+    expect(page.items.map(({ id }) => id)).toEqual([ids[1], ids[0]]);
+    expect(JSON.parse((await admin.show(ids[3] ?? '')) ?? '')).toMatchObject({
+      type: 'shop.step',
+      state: 'dead',
+      payload: { n: 3 },
+      error: 'broken odd',
+    });
+    await expect(admin.show('01900000-0000-7000-8000-000000000000')).resolves.toBeUndefined();
+
+    broken = false;
+    await expect(admin.redrive({ id: ids[0] })).resolves.toBe(1);
+    await expect(suite.waitForState(ids[0] ?? '', 'succeeded')).resolves.toMatchObject({ attempts: 1, error: null });
+    await expect(admin.redrive({ id: ids[0] })).resolves.toBe(0);
+    await expect(admin.redrive({ type: 'shop.step', error: 'odd' })).resolves.toBe(3);
+    for (const index of [1, 3, 5]) await suite.waitForState(ids[index] ?? '', 'succeeded');
+    await expect(admin.redrive({ type: 'shop.effect' })).resolves.toBe(0);
+    expect((await readJob(suite.env, ids[2] ?? ''))?.state).toBe('dead');
+  });
+
+  it('give a redriven job a new life: attempts and age begin again', async () => {
+    let runs = 0;
+    const replica = await suite.start({
+      handlers: {
+        aging: async () => {
+          runs++;
+          throw new RetryLater('nothing', { delayMs: 40 });
+        },
+      },
+    });
+    const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.aging, { n: 1 }));
+    await suite.waitForState(id, 'dead');
+    const before = runs;
+    await replica.jobs.admin.redrive({ id });
+    await waitFor(() => runs >= before + 2);
+    await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ error: 'nothing' });
+  });
+
+  it('cancel a waiting job, and a running one, which is aborted and cannot complete', async () => {
+    let outcome: Promise<unknown> | undefined;
+    const replica = await suite.start({
+      handlers: {
+        step: async ({ signal, complete, id }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          outcome = complete((tx) => tx.query(addEffect, [14, id])).catch((error: unknown) => error);
+          throw (await outcome) as Error;
+        },
+      },
+    });
+    const { admin } = replica.jobs;
+    const waiting = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 15 }, { delayMs: 60_000 }));
+    await expect(admin.cancel(waiting)).resolves.toBe(1);
+    await expect(readJob(suite.env, waiting)).resolves.toMatchObject({ state: 'dead', error: 'Cancelled' });
+    const running = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n: 1 }));
+    await suite.waitForState(running, 'running');
+    await expect(admin.cancel(running)).resolves.toBe(1);
+    await waitFor(() => outcome !== undefined);
+    expect(await outcome).toBeInstanceOf(LeaseLost);
+    await expect(readJob(suite.env, running)).resolves.toMatchObject({ state: 'dead', error: 'Cancelled' });
+    await expect(admin.cancel(running)).resolves.toBe(0);
+    await expect(countEffects(suite.env, 14)).resolves.toBe(0);
+  });
+});

@@ -1,0 +1,186 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { statement } from '#libs/orm';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { natsServerTool, provideGoTool } from '../../../tools/servers/go-tool.ts';
+import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
+import { makeStreams } from '../../../tools/streams.ts';
+import { findFreePort } from '../../../tools/servers/ports.ts';
+import { type PostgresServer, startPostgres } from '../../../tools/servers/postgres.ts';
+import { migrateShop, openReplica, type Replica, shop, workEffect } from './world.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..', '..');
+const count = statement('outage.count', `select count(*)::int as n from effects`);
+const states = statement('outage.states', `select state, count(*)::int as n from jobs group by state order by state`);
+const truncate = statement('outage.truncate', 'truncate jobs, outbox, effects');
+
+describe('jobs while a server is away (design/architecture.md §2; design/operations.md, nothing acknowledged is lost)', () => {
+  let env: TestEnvironment;
+  let dataDir: string;
+  let nats: NatsServer;
+  let postgres: PostgresServer;
+  let replica: Replica;
+  let ports: { nats: number; postgres: number };
+
+  const openNats = async (): Promise<NatsServer> => {
+    const program = await provideGoTool(natsServerTool, () => {});
+    return startNats({ program, dataDir: join(dataDir, 'nats'), logFile: join(dataDir, 'nats.log'), durable: false, port: ports.nats });
+  };
+  const openPostgres = (): Promise<PostgresServer> =>
+    startPostgres({
+      dataDir: join(dataDir, 'postgres'),
+      logFile: join(dataDir, 'postgres.log'),
+      modulesDir: join(repoDir, 'node_modules'),
+      database: 'jobs',
+      durable: false,
+      port: ports.postgres,
+    });
+
+  /** What the set-up job of an installation does. */
+  const setUpStreams = (): Promise<void> =>
+    makeStreams({ url: nats.url, prefix: env.settings['NATS_SUBJECT_PREFIX'] ?? '', logger: env.logger });
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+    dataDir = join(repoDir, '.data', 'test-runs', `run-${process.pid}-${env.id}`);
+    ports = { nats: await findFreePort(), postgres: await findFreePort() };
+    [nats, postgres] = await Promise.all([openNats(), openPostgres()]);
+    await migrateShop(postgres.url, env);
+    await setUpStreams();
+  }, 60_000);
+  beforeEach(async () => {
+    replica = await openReplica(env, {
+      url: postgres.url,
+      natsUrl: nats.url,
+      handlers: {
+        effect: async (run) => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          await workEffect(run);
+        },
+      },
+    });
+    await replica.db.query(truncate);
+  });
+  afterEach(async () => {
+    await replica.stop();
+  });
+  afterAll(async () => {
+    await Promise.all([nats.stop(), postgres.stop()]);
+    rmSync(dataDir, { recursive: true, force: true });
+    await env.stop();
+  });
+
+  const enqueue = (n: number): Promise<string> => replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n }));
+  /** Waits until this many jobs exist and all have succeeded. @returns how many effects they had */
+  const waitForEffects = async (jobs: number): Promise<number> => {
+    await waitFor(
+      async () => {
+        const rows = await replica.db.query<{ state: string; n: number }>(states);
+        return rows.length === 1 && rows[0]?.state === 'succeeded' && rows[0].n === jobs;
+      },
+      { timeoutMs: 20_000, what: `${jobs} jobs to succeed` },
+    );
+    const [row] = await replica.db.query<{ n: number }>(count);
+    return row?.n ?? 0;
+  };
+
+  it('are enqueued without the broker, and worked when it is back', async () => {
+    await nats.stop();
+    // Whoever waited for the broker would wait for ever.
+    for (let n = 0; n < 20; n++) await enqueue(n);
+    await expect(replica.db.query(states)).resolves.toEqual([{ state: 'queued', n: 20 }]);
+    nats = await openNats();
+    await expect(waitForEffects(20)).resolves.toBe(20);
+  });
+
+  it('go on through a restart of the broker under load, each with one effect', async () => {
+    const load = { on: true };
+    let enqueued = 0;
+    const loading = (async () => {
+      while (load.on) {
+        await enqueue(enqueued++);
+      }
+    })();
+    await waitFor(() => enqueued > 30);
+    await nats.stop();
+    const before = enqueued;
+    await waitFor(() => enqueued > before + 10);
+    nats = await openNats();
+    const after = enqueued;
+    await waitFor(() => enqueued > after + 30);
+    load.on = false;
+    await loading;
+    await expect(waitForEffects(enqueued)).resolves.toBe(enqueued);
+  });
+
+  it('survive a broker that lost everything, once the streams are made anew', async () => {
+    await enqueue(1);
+    await expect(waitForEffects(1)).resolves.toBe(1);
+    await nats.stop();
+    for (let n = 2; n <= 6; n++) await enqueue(n);
+    rmSync(join(dataDir, 'nats', 'jetstream'), { recursive: true, force: true });
+    nats = await openNats();
+    await setUpStreams();
+    await expect(waitForEffects(6)).resolves.toBe(6);
+  });
+
+  it('keep events in order over an outage', async () => {
+    const heard: number[] = [];
+    const end = replica.bus.subscribeEvent(shop.events.sold, ({ n }) => void heard.push(n));
+    await replica.bus.ping();
+    const emit = (n: number): Promise<void> => replica.jobs.transaction((tx) => replica.jobs.emit(tx, shop.events.sold, { n }));
+    for (let n = 0; n < 5; n++) await emit(n);
+    await nats.stop();
+    for (let n = 5; n < 25; n++) await emit(n);
+    nats = await openNats();
+    let n = 25;
+    await waitFor(async () => {
+      await emit(n++);
+      return heard.length >= 40;
+    });
+    await waitFor(() => new Set(heard).size === n);
+    end();
+    const firsts = [...new Set(heard)];
+    expect(firsts).toEqual(Array.from({ length: n }, (_, index) => index));
+  });
+
+  it('go on through a restart of the database under load, each with one effect', async () => {
+    const load = { on: true };
+    let acknowledged = 0;
+    let refused = 0;
+    const loading = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (load.on) {
+          try {
+            await enqueue(1);
+            acknowledged++;
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'unavailable' });
+            refused++;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
+        }
+      }),
+    );
+    await waitFor(() => acknowledged > 30);
+    await postgres.stop();
+    await waitFor(() => refused > 4);
+    postgres = await openPostgres();
+    const before = acknowledged;
+    await waitFor(() => acknowledged > before + 30, { timeoutMs: 20_000 });
+    load.on = false;
+    await loading;
+    await waitFor(async () => (await replica.db.query<{ state: string }>(states)).every(({ state }) => state === 'succeeded'), {
+      timeoutMs: 20_000,
+    });
+    const [jobs] = await replica.db.query<{ n: number }>(states);
+    // A commit whose answer was cut off is neither acknowledged nor refused for sure; its job has its effect all the same.
+    expect(jobs?.n).toBeGreaterThanOrEqual(acknowledged);
+    await expect(
+      replica.db.query(statement('outage.twice', 'select job_id from effects group by job_id having count(*) <> 1')),
+    ).resolves.toEqual([]);
+    await expect(replica.db.query(count)).resolves.toEqual([{ n: jobs?.n }]);
+    expect(replica.db.stats().total).toBeLessThanOrEqual(6);
+  });
+});

@@ -1,0 +1,295 @@
+/**
+ * The state machine of jobs against a model: random sequences of what can happen to a job, on the real library, PostgreSQL and NATS. The
+ * handler waits for the test to say how each attempt ends, so a command can also speak for an attempt that has lost its lease.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { appError } from '#libs/errors';
+import { type JobRun, LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { addEffect, countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './world.ts';
+
+const maxAttempts = shop.jobs.step.policy.maxAttempts;
+
+interface ModelJob {
+  readonly n: number;
+  id: string;
+  state: 'running' | 'succeeded' | 'dead';
+  attempts: number;
+  /** Attempts that the library has begun, stale ones included. */
+  begun: number;
+  /** Attempts without a lease whose handler has not ended. */
+  stale: number;
+}
+interface Model {
+  readonly jobs: ModelJob[];
+}
+
+interface LiveAttempt {
+  readonly run: JobRun<{ n: number }>;
+  finish(error?: Error): void;
+}
+
+/** The library, and every attempt that its handler has been given, in order. */
+class Shop {
+  readonly attempts = new Map<number, LiveAttempt[]>();
+  readonly env: TestEnvironment;
+  replica!: Replica;
+
+  constructor(env: TestEnvironment) {
+    this.env = env;
+  }
+
+  readonly handler = (run: JobRun<{ n: number }>): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const finish = (error?: Error): void => (error === undefined ? resolve() : reject(error));
+      const list = this.attempts.get(run.payload.n) ?? [];
+      list.push({ run, finish });
+      this.attempts.set(run.payload.n, list);
+    });
+
+  /** The attempt with this number, counted from 1 over all lives of the job. */
+  attempt(n: number, number: number): Promise<LiveAttempt> {
+    return waitFor(() => this.attempts.get(n)?.[number - 1], { what: `attempt ${number} of ${n}` });
+  }
+
+  async check(job: ModelJob): Promise<void> {
+    if (job.state === 'running') await this.attempt(job.n, job.begun);
+    const row = await waitFor(
+      async () => {
+        const found = await readJob(this.env, job.id);
+        return found?.state === job.state && found.attempts === job.attempts ? found : undefined;
+      },
+      { what: `job ${job.n} to be ${job.state} with ${job.attempts} attempts` },
+    );
+    expect(row.state).toBe(job.state);
+    expect(this.attempts.get(job.n)).toHaveLength(job.begun);
+    await expect(countEffects(this.env, job.n)).resolves.toBe(job.state === 'succeeded' ? 1 : 0);
+  }
+}
+
+type Step = fc.AsyncCommand<Model, Shop>;
+
+let nextN = 1;
+
+class Enqueue implements Step {
+  check = ({ jobs }: Readonly<Model>): boolean => jobs.length < 3;
+  async run(model: Model, real: Shop): Promise<void> {
+    const n = nextN++;
+    const id = await real.replica.jobs.transaction((tx) => real.replica.jobs.enqueue(tx, shop.jobs.step, { n }));
+    const job: ModelJob = { n, id, state: 'running', attempts: 1, begun: 1, stale: 0 };
+    model.jobs.push(job);
+    await real.check(job);
+  }
+  toString = (): string => 'enqueue';
+}
+
+/** A command on one job of the model, chosen by index among those it fits. */
+abstract class OnJob implements Step {
+  readonly index: number;
+  abstract readonly name: string;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+
+  abstract fits(job: ModelJob): boolean;
+  abstract act(job: ModelJob, real: Shop): Promise<void>;
+
+  check({ jobs }: Readonly<Model>): boolean {
+    return jobs.some((job) => this.fits(job));
+  }
+
+  async run({ jobs }: Model, real: Shop): Promise<void> {
+    const fitting = jobs.filter((job) => this.fits(job));
+    const job = fitting[this.index % fitting.length];
+    if (job === undefined) return;
+    await this.act(job, real);
+    for (const other of jobs) await real.check(other);
+  }
+
+  toString(): string {
+    return `${this.name}(${this.index})`;
+  }
+}
+
+/** What a failure that counts leads to. */
+function failInModel(job: ModelJob): void {
+  if (job.attempts >= maxAttempts) job.state = 'dead';
+  else {
+    job.attempts++;
+    job.begun++;
+  }
+}
+
+class Succeed extends OnJob {
+  readonly name = 'succeed';
+  fits = (job: ModelJob): boolean => job.state === 'running';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    const { run, finish } = await real.attempt(job.n, job.begun);
+    await run.complete((tx) => tx.query(addEffect, [job.n, run.id]));
+    finish();
+    job.state = 'succeeded';
+  }
+}
+
+class Fail extends OnJob {
+  readonly name = 'fail';
+  fits = (job: ModelJob): boolean => job.state === 'running';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    (await real.attempt(job.n, job.begun)).finish(appError('unavailable', 'provider', 'provider is away'));
+    failInModel(job);
+  }
+}
+
+class FailForGood extends OnJob {
+  readonly name = 'fail for good';
+  fits = (job: ModelJob): boolean => job.state === 'running';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    (await real.attempt(job.n, job.begun)).finish(new PermanentJobError('impossible'));
+    job.state = 'dead';
+  }
+}
+
+class Postpone extends OnJob {
+  readonly name = 'postpone';
+  fits = (job: ModelJob): boolean => job.state === 'running';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    (await real.attempt(job.n, job.begun)).finish(new RetryLater('not yet', { delayMs: 5 }));
+    job.begun++;
+  }
+}
+
+class LoseLease extends OnJob {
+  readonly name = 'lose lease';
+  fits = (job: ModelJob): boolean => job.state === 'running' && job.stale < 2;
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    await real.attempt(job.n, job.begun);
+    const before = (await readJob(real.env, job.id))?.lease ?? 0;
+    await waitFor(async () => {
+      await real.env.sql(
+        `update shop.jobs set lease_until = now() - interval '1 second' where id = $1 and lease = $2 and state = 'running'`,
+        [job.id, before],
+      );
+      return ((await readJob(real.env, job.id))?.lease ?? 0) > before;
+    });
+    job.stale++;
+    failInModel(job);
+  }
+}
+
+class Cancel extends OnJob {
+  readonly name = 'cancel';
+  fits = (job: ModelJob): boolean => job.state === 'running';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    await expect(real.replica.jobs.admin.cancel(job.id)).resolves.toBe(1);
+    job.stale++;
+    job.state = 'dead';
+  }
+}
+
+class CompleteStale extends OnJob {
+  readonly name = 'complete without a lease';
+  fits = (job: ModelJob): boolean => job.stale > 0;
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    const entitled = job.state === 'dead' ? undefined : job.begun;
+    const attempts = real.attempts.get(job.n) ?? [];
+    for (const [index, { run, finish }] of attempts.entries()) {
+      if (index + 1 === entitled) continue;
+      const outcome: unknown = await run
+        .complete((tx) => tx.query(addEffect, [job.n, run.id]))
+        .then(
+          () => 'completed',
+          (error: unknown) => error,
+        );
+      // Those that ended in an orderly way have no lease either.
+      expect(outcome).toBeInstanceOf(LeaseLost);
+      finish(outcome as Error);
+    }
+    job.stale = 0;
+  }
+}
+
+class Redrive extends OnJob {
+  readonly name = 'redrive';
+  fits = (job: ModelJob): boolean => job.state === 'dead';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    await expect(real.replica.jobs.admin.redrive({ id: job.id })).resolves.toBe(1);
+    job.state = 'running';
+    job.attempts = 1;
+    job.begun++;
+  }
+}
+
+class Redeliver extends OnJob {
+  readonly name = 'deliver again';
+  fits = (): boolean => true;
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    await real.replica.bus.publishDurable('jobs.shop.step', JSON.stringify({ id: job.id }), { msgId: `again-${Math.random()}` });
+    await waitFor(async () => (await real.replica.bus.consumerLag('JOBS', 'shop_step')).pending === 0);
+  }
+}
+
+class ActWithoutRight extends OnJob {
+  readonly name = 'redrive or cancel what cannot be';
+  fits = (job: ModelJob): boolean => job.state !== 'dead';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    await expect(real.replica.jobs.admin.redrive({ id: job.id })).resolves.toBe(0);
+    if (job.state === 'succeeded') await expect(real.replica.jobs.admin.cancel(job.id)).resolves.toBe(0);
+  }
+}
+
+const allowed = ['queued→running', 'running→succeeded', 'running→dead', 'running→queued', 'dead→queued', 'queued→dead'];
+
+describe('state machine of a job (design/architecture.md §2, Jobs)', () => {
+  let env: TestEnvironment;
+  let real: Shop;
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+    await migrateShop(env.settings['DATABASE_URL'] ?? '', env);
+    await env.sql('create table shop.transitions (id uuid, change text)');
+    await env.sql(`create function shop.note_transition() returns trigger language plpgsql as $$ begin
+      if old.state <> new.state then insert into shop.transitions values (new.id, old.state || '→' || new.state); end if; return new; end $$`);
+    await env.sql('create trigger transitions after update on shop.jobs for each row execute function shop.note_transition()');
+    real = new Shop(env);
+    real.replica = await openReplica(env, {
+      handlers: { step: real.handler },
+      tuning: { sweepMs: 40, pollMs: 20, leaseMs: 3_000, stopGraceMs: 50 },
+    });
+  });
+  afterAll(async () => {
+    await real.replica.stop();
+    await env.stop();
+  });
+
+  it('does what the model says in any order of events', async () => {
+    const index = fc.nat({ max: 5 });
+    const of = (Command: new (index: number) => OnJob) => index.map((value) => new Command(value));
+    const commands = fc.commands<Model, Shop, false>(
+      [
+        fc.constant(new Enqueue()),
+        ...[Succeed, Fail, Fail, FailForGood, Postpone, LoseLease, Cancel, CompleteStale, Redrive, Redrive, Redeliver, ActWithoutRight].map(
+          of,
+        ),
+      ],
+      { maxCommands: 25, size: 'max' },
+    );
+    await fc.assert(
+      fc.asyncProperty(commands, async (steps) => {
+        real.attempts.clear();
+        const model: Model = { jobs: [] };
+        await new Enqueue().run(model, real);
+        await fc.asyncModelRun(() => ({ model, real }), steps);
+        for (const job of model.jobs) {
+          for (const { finish } of real.attempts.get(job.n) ?? []) finish(new PermanentJobError('end of the run'));
+        }
+        await waitFor(async () => (await env.sql(`select 1 from shop.jobs where state in ('queued', 'running')`)).length === 0);
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+    const seen = await env.sql<{ change: string }>('select distinct change from shop.transitions');
+    expect(allowed).toEqual(expect.arrayContaining(seen.map(({ change }) => change)));
+    expect(seen.length).toBeGreaterThanOrEqual(5);
+  }, 120_000);
+});

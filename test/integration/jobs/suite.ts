@@ -1,0 +1,51 @@
+/** What the suites of this folder share. */
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { type JobRow, migrateShop, openReplica, readJob, type Replica, type ReplicaOptions } from './world.ts';
+
+/** What a test of a suite gets: the environment, and replicas that are stopped after it. */
+export interface ShopSuite {
+  readonly env: TestEnvironment;
+  start(options?: ReplicaOptions): Promise<Replica>;
+  waitForState(id: string, state: string): Promise<JobRow>;
+}
+
+/** Prepares a suite: tables once, empty again after each test. Call it in `describe`. */
+export function useShop(fileUrl: string): ShopSuite {
+  let env: TestEnvironment | undefined;
+  let open: Replica[] = [];
+  const getEnv = (): TestEnvironment => {
+    if (env === undefined) throw new Error('the suite has not begun');
+    return env;
+  };
+  beforeAll(async () => {
+    env = await createTestEnvironment(fileUrl);
+    await migrateShop(env.settings['DATABASE_URL'] ?? '', env);
+  });
+  afterEach(async () => {
+    await Promise.all(open.map((replica) => replica.stop()));
+    open = [];
+    await getEnv().sql('truncate shop.jobs, shop.outbox, shop.effects, office.jobs, office.outbox');
+  });
+  afterAll(async () => {
+    await getEnv().stop();
+  });
+  return {
+    get env() {
+      return getEnv();
+    },
+    start: async (options = {}) => {
+      const replica = await openReplica(getEnv(), options);
+      open.push(replica);
+      return replica;
+    },
+    waitForState: (id, state) =>
+      waitFor(
+        async () => {
+          const row = await readJob(getEnv(), id);
+          return row?.state === state ? row : undefined;
+        },
+        { what: `${id} to be ${state}` },
+      ),
+  };
+}

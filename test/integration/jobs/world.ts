@@ -1,0 +1,130 @@
+/** A service with jobs for tests: its tables in a schema of its own, and any number of replicas of it. */
+import { defineService, event, job, Type } from '#libs/contract';
+import { createJobs, type JobHandler, type Jobs, jobTables, type JobTuning } from '#libs/jobs';
+import { type Bus, connectBus } from '#libs/nats';
+import { createDatabase, type Database, migrate, Migration, statement } from '#libs/orm';
+import type { TestEnvironment } from '#libs/testing';
+
+const payload = Type.Object({ n: Type.Integer(), text: Type.Optional(Type.String()) }, { additionalProperties: false });
+const quick = { maxAttempts: 3, firstDelayMs: 20, maxDelayMs: 100, timeoutMs: 60_000, concurrency: 8 };
+
+/** Jobs of the tests: `effect` has one in the database, `step` does what the test says. */
+export const shop = defineService({
+  service: 'shop',
+  rpcs: {},
+  jobs: {
+    effect: job({ type: 'shop.effect', summary: 'Writes one row', payload, policy: { ...quick, maxAttempts: 100 } }),
+    step: job({ type: 'shop.step', summary: 'Does what the test says', payload, policy: quick }),
+    brief: job({ type: 'shop.brief', summary: 'Has little time', payload, policy: { ...quick, timeoutMs: 150 } }),
+    aging: job({
+      type: 'shop.aging',
+      summary: 'Ends by its age',
+      payload,
+      policy: { ...quick, maxAttempts: Infinity, expiresAfterMs: 300 },
+    }),
+  },
+  events: { sold: event({ subject: 'events.shop.thing.sold', summary: 'A thing was sold', payload: Type.Object({ n: Type.Integer() }) }) },
+});
+
+/** Another service that only makes jobs for the shop. */
+export const office = defineService({ service: 'office', rpcs: {}, jobs: {}, events: {} });
+
+class Migration20260101000000_jobs extends Migration {
+  override up(): void {
+    this.addSql(jobTables('shop'));
+    this.addSql('create table shop.effects (id integer generated always as identity, n integer not null, job_id uuid not null)');
+  }
+}
+class Migration20260101000000_office extends Migration {
+  override up(): void {
+    this.addSql(jobTables('office'));
+  }
+}
+
+export async function migrateShop(url: string, env: Pick<TestEnvironment, 'logger'>): Promise<void> {
+  await migrate({ url, schema: 'shop', migrations: [Migration20260101000000_jobs], logger: env.logger });
+  await migrate({ url, schema: 'office', migrations: [Migration20260101000000_office], logger: env.logger });
+}
+
+export const addEffect = statement('effect.add', 'insert into effects (n, job_id) values ($1, $2)');
+
+/** Times short enough for tests. */
+export const fast: Partial<JobTuning> = {
+  leaseMs: 1_500,
+  pollMs: 50,
+  sweepMs: 200,
+  queuedTooLongMs: 500,
+  outboxTakeMs: 500,
+  publishTimeoutMs: 1_000,
+  stopGraceMs: 500,
+};
+
+type ShopHandlers = { readonly [K in keyof (typeof shop)['jobs']]: JobHandler<{ n: number; text?: string }> };
+
+/** The effect of `effect`: one row, in the transaction that ends the job. */
+export const workEffect: ShopHandlers['effect'] = async ({ id, payload: { n }, complete }) => {
+  await complete((tx) => tx.query(addEffect, [n, id]).then(() => undefined));
+};
+
+const nothing = async (): Promise<void> => {};
+
+export interface Replica {
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Jobs<typeof shop>;
+  stop(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  handlers?: Partial<ShopHandlers>;
+  tuning?: Partial<JobTuning>;
+  url?: string;
+  natsUrl?: string;
+  /** False: enqueues and relays nothing by itself. */
+  works?: boolean;
+  name?: string;
+}
+
+/** One process's worth of the shop. */
+export async function openReplica(env: Pick<TestEnvironment, 'settings' | 'logger'>, options: ReplicaOptions = {}): Promise<Replica> {
+  const { logger } = env;
+  const url = options.url ?? env.settings['DATABASE_URL'] ?? '';
+  const db = await createDatabase({ url, schema: 'shop', poolSize: 6, logger, applicationName: options.name ?? 'shop' });
+  const natsUrl = options.natsUrl ?? env.settings['NATS_URL'] ?? '';
+  const bus = await connectBus({ url: natsUrl, name: 'shop', prefix: env.settings['NATS_SUBJECT_PREFIX'], logger });
+  const jobs = createJobs({ contract: shop, db, bus, logger, tuning: { ...fast, ...options.tuning }, worker: options.name });
+  const handlers: ShopHandlers = { effect: workEffect, step: nothing, brief: nothing, aging: nothing, ...options.handlers };
+  if (options.works !== false) await jobs.work(handlers);
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await jobs.stop();
+    await bus.close();
+    await db.close();
+  };
+  return { db, bus, jobs, stop: () => (stopped ??= stop()) };
+}
+
+export interface JobRow {
+  id: string;
+  type: string;
+  state: string;
+  attempts: number;
+  generation: number;
+  lease: number;
+  error: string | null;
+  percent: number;
+  phase: string | null;
+  result: string | null;
+  worker: string | null;
+}
+
+/** Reads jobs past every library. */
+export async function readJob(env: Pick<TestEnvironment, 'sql'>, id: string): Promise<JobRow | undefined> {
+  const [row] = await env.sql<JobRow>('select * from shop.jobs where id = $1', [id]);
+  return row;
+}
+
+export async function countEffects(env: Pick<TestEnvironment, 'sql'>, n: number): Promise<number> {
+  const [row] = await env.sql<{ count: number }>('select count(*)::int as count from shop.effects where n = $1', [n]);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,157 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { request as sendRequest, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { createWorld, type RunningMedia, type World } from './world.ts';
+
+const mebibyte = 1024 * 1024;
+let world: World;
+let media: RunningMedia;
+let id: number;
+const bytes = randomBytes(40 * mebibyte);
+const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
+
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  media = await world.startMedia();
+  id = await world.createConversation();
+  await media.upload(id, 'talk.flac', bytes);
+});
+afterAll(() => world.stop());
+
+/** Begins a download and leaves the body to the test. */
+function begin(conversationId: number): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const path = `/internal/conversations/${conversationId}/audio`;
+    sendRequest({ port: media.port, host: '127.0.0.1', path, agent: false }, resolve).on('error', reject).end();
+  });
+}
+
+describe('GET, HEAD /conversations/{id}/audio (spec 01; spec 03 §1, D27)', () => {
+  it('sends the file with its length, type, name and validators', async () => {
+    const reply = await media.get(id);
+    expect(reply.status).toBe(200);
+    expect(reply.headers).toMatchObject({
+      'content-type': 'audio/flac',
+      'content-length': String(bytes.byteLength),
+      'content-disposition': 'attachment; filename="talk.flac"',
+      'accept-ranges': 'bytes',
+      'x-content-type-options': 'nosniff',
+      etag,
+    });
+    expect(reply.body.equals(bytes)).toBe(true);
+  });
+
+  it('answers HEAD as GET without a body, whatever range it names', async () => {
+    const [get, head] = [await media.get(id), await media.get(id, { range: 'bytes=0-1' }, 'HEAD')];
+    expect([head.status, head.body.byteLength]).toEqual([200, 0]);
+    for (const name of ['content-length', 'content-type', 'etag', 'accept-ranges', 'content-disposition'])
+      expect(head.headers[name]).toBe(get.headers[name]);
+  });
+
+  it.each([
+    ['bytes=0-0', 0, 1],
+    ['bytes=1000-1999', 1000, 2000],
+    [`bytes=${5 * mebibyte - 3}-${5 * mebibyte + 3}`, 5 * mebibyte - 3, 5 * mebibyte + 4],
+    ['bytes=-7', bytes.byteLength - 7, bytes.byteLength],
+    [`bytes=${39 * mebibyte}-`, 39 * mebibyte, bytes.byteLength],
+  ])('sends the range %s', async (range, from, to) => {
+    const reply = await media.get(id, { range });
+    expect(reply.status).toBe(206);
+    expect(reply.headers['content-range']).toBe(`bytes ${from}-${to - 1}/${bytes.byteLength}`);
+    expect(reply.headers['content-length']).toBe(String(to - from));
+    expect(reply.body.equals(bytes.subarray(from, to))).toBe(true);
+  });
+
+  it('answers 416 with the length to a range outside the file', async () => {
+    const reply = await media.get(id, { range: `bytes=${bytes.byteLength}-` });
+    expect([reply.status, reply.headers['content-range'], reply.json]).toEqual([
+      416,
+      `bytes */${bytes.byteLength}`,
+      { detail: expect.any(String) },
+    ]);
+  });
+
+  it('ignores unknown units and several ranges', async () => {
+    for (const range of ['items=0-1', 'bytes=0-1,5-6']) expect((await media.get(id, { range }, 'HEAD')).status).toBe(200);
+    expect((await media.get(id, { range: 'bytes=0-1,5-6' })).body.byteLength).toBe(bytes.byteLength);
+  });
+
+  it('obeys If-Range, If-None-Match and If-Match', async () => {
+    expect((await media.get(id, { range: 'bytes=0-1', 'if-range': etag })).status).toBe(206);
+    expect((await media.get(id, { range: 'bytes=0-1', 'if-range': '"another"' })).status).toBe(200);
+    for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const reply = await media.get(id, { 'if-none-match': tags });
+      expect([reply.status, reply.body.byteLength, reply.headers.etag]).toEqual([304, 0, etag]);
+    }
+    expect((await media.get(id, { 'if-none-match': '"another"' }, 'HEAD')).status).toBe(200);
+    expect((await media.get(id, { 'if-match': etag }, 'HEAD')).status).toBe(200);
+    expect((await media.get(id, { 'if-match': `W/${etag}` })).status).toBe(412);
+  });
+
+  it('answers 404 with detail when there is no audio or no conversation', async () => {
+    for (const other of [await world.createConversation(), 999_999]) {
+      const reply = await media.get(other);
+      expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
+      expect((await media.get(other, {}, 'HEAD')).status).toBe(404);
+    }
+  });
+
+  it('answers 404 with detail when the file is missing from the store', async () => {
+    const other = await world.createConversation();
+    await media.upload(other, 'gone.mp3', Buffer.from('gone'));
+    for (const key of await world.listObjects(other)) await world.store.delete(key);
+    const reply = await media.get(other);
+    expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
+    expect((await media.get(other, {}, 'HEAD')).status).toBe(404);
+  });
+
+  it('reads the store no faster than the client takes it, and stops when the client leaves', async () => {
+    const other = await world.createConversation();
+    await media.upload(other, 'long.mp3', Buffer.alloc(128 * mebibyte, 7));
+    const before = world.proxy.receivedBytes;
+    const response = await begin(other);
+    const settled = async (): Promise<number> => {
+      for (let last = -1; ;) {
+        const now = world.proxy.receivedBytes;
+        if (now === last) return now;
+        last = now;
+        await sleep(500);
+      }
+    };
+    // What the kernel's socket buffers of three hops hold, and no more.
+    expect((await settled()) - before).toBeLessThan(64 * mebibyte);
+    response.destroy();
+    expect((await settled()) - before).toBeLessThan(96 * mebibyte);
+  });
+
+  it('breaks the connection when the store breaks off in the middle', async () => {
+    const response = await begin(id);
+    world.proxy.breakConnections();
+    let received = 0;
+    const read = async (): Promise<void> => {
+      for await (const chunk of response) received += (chunk as Buffer).byteLength;
+    };
+    await expect(read()).rejects.toThrow('aborted');
+    expect(received).toBeLessThan(bytes.byteLength);
+  });
+
+  it('lets a running download of a replaced file finish, and removes the file after the grace period', async () => {
+    const quick = await world.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '2' });
+    const other = await world.createConversation();
+    const old = bytes.subarray(0, 30 * mebibyte);
+    await quick.upload(other, 'old.mp3', old);
+    const response = await begin(other);
+    const replaced = await quick.upload(other, 'new.mp3', Buffer.from('new'));
+    expect((await media.get(other)).body.toString()).toBe('new');
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).equals(old)).toBe(true);
+    const { path } = replaced.json as { path: string };
+    await waitFor(async () => (await world.listObjects(other)).join() === path, { timeoutMs: 20_000 });
+    const blobs = await world.env.sql('select object_key from media.blobs where conversation_id = $1', [other]);
+    expect(blobs).toEqual([{ object_key: path }]);
+    await quick.stop();
+  });
+});

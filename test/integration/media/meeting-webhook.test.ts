@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
+import { conversations, meetingWebhookSubject } from '#services/conversations';
+import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';
+
+let stage: RecordingStage;
+const noise = playNoise(100_000);
+
+beforeAll(async () => {
+  stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
+  await stage.world.stopConversations();
+  await startService('conversations', stage.world.env, { REALTIMEKIT_WEBHOOK_KEY_URL: stage.provider.webhooks.keyUrl });
+  await stage.start();
+}, provideTimeoutMs);
+afterAll(() => stage.world.stop());
+
+/** As the gateway stores it. */
+async function deliver(body: string | null, headers: Record<string, string>): Promise<void> {
+  const id = randomUUID();
+  const encoded = body === null ? null : Buffer.from(body).toString('base64');
+  const message = { id, received_at: new Date().toISOString(), headers, body: encoded };
+  await stage.world.bus.publishDurable(meetingWebhookSubject, JSON.stringify(message), { msgId: id });
+}
+const receipts = async () =>
+  (await stage.world.call(conversations.rpcs.listReceipts, {})).items.filter(({ source }) => source === 'meeting');
+const settled = (count: number) =>
+  waitFor(async () => {
+    const items = await receipts();
+    return items.length === count && items.every(({ outcome }) => outcome !== 'pending') ? items : undefined;
+  });
+const uploaded = (meetingId: string) => JSON.stringify({ event: 'recording.statusUpdate', recording: { status: 'UPLOADED', meetingId } });
+
+describe('POST /api/hook/meetings, worked (design/providers §3, Webhooks; D20)', () => {
+  it('wakes an import that waits in backoff; the same delivery counts once; a replay works it again', async () => {
+    const { id, meetingId, play } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
+    await waitFor(async () => (await stage.jobs(id))[0]?.error === 'the recording is not uploaded yet');
+    await stage.world.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
+    play({ status: 'UPLOADED' });
+    const body = uploaded(meetingId);
+    const headers = stage.provider.webhooks.headers(body);
+    await deliver(body, headers);
+    await stage.ends(id);
+    await deliver(body, headers);
+    const [receipt] = await waitFor(async () => {
+      const items = await settled(1);
+      return items[0]?.deliveries === 2 ? items : undefined;
+    });
+    expect(receipt).toMatchObject({
+      outcome: 'applied',
+      message: 'Told to 1 conversation.',
+      trigger_event: 'recording.statusUpdate',
+      conversation_id: id,
+      person_id: null,
+    });
+    const { job_id: jobId } = await stage.world.call(conversations.rpcs.replayReceipt, { id: receipt?.id ?? 0 });
+    await waitFor(async () => (await stage.world.call(conversations.rpcs.jobsShow, { id: jobId })).state === 'succeeded');
+  });
+
+  it.each([
+    ['a signature of other bytes', 'rejected_signature', (body: string) => stage.provider.webhooks.headers(`${body} `)],
+    ['no signature', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID() })],
+    ['a signature that is no base64', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' })],
+  ])('wakes nothing for %s', async (_what, outcome, headersOf) => {
+    const { id, meetingId } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
+    await waitFor(async () => (await stage.jobs(id))[0]?.error === 'the recording is not uploaded yet');
+    await stage.world.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
+    const before = (await receipts()).length;
+    await deliver(uploaded(meetingId), headersOf(uploaded(meetingId)));
+    const [receipt] = await settled(before + 1);
+    expect(receipt).toMatchObject({ outcome, conversation_id: null });
+    expect(await stage.jobs(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+  });
+
+  it.each([
+    ['no JSON', '{', 'rejected_unreadable'],
+    ['no meeting', '{"event":"x"}', 'ignored'],
+    ['a meeting that nobody waits for', '{"event":"x","meeting":{"id":"nobody"}}', 'ignored'],
+  ])('settles a signed body that is %s', async (_what, body, outcome) => {
+    const before = (await receipts()).length;
+    await deliver(body, stage.provider.webhooks.headers(body));
+    expect((await settled(before + 1))[0]).toMatchObject({ outcome });
+  });
+
+  it('keeps a receipt of a body that was too large to be kept', async () => {
+    const before = (await receipts()).length;
+    await deliver(null, { 'rtk-uuid': randomUUID() });
+    expect((await settled(before + 1))[0]).toMatchObject({ outcome: 'rejected_too_large' });
+  });
+});

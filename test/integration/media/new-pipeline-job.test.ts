@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Type } from '#libs/contract';
+import { systemContext } from '#libs/nats';
+import { createRegistry, pipelineJobs, type PipelineJob } from '#libs/pipeline';
+import { pipelineWorker, type PipelineExtension } from '#libs/pipeline-worker';
+import { startService, waitFor } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { createWorld, type World } from './world.ts';
+
+/** All that a new pipeline job is: one declaration … */
+const config = Type.Object(
+  { greeting: Type.String({ default: 'Hello' }), advance_on_success: Type.Boolean({ default: false }) },
+  { additionalProperties: false },
+);
+const greeting: PipelineJob<typeof config> = {
+  name: 'test_greeting',
+  summary: 'Greets.',
+  jobType: 'media.test-greeting',
+  config,
+  fields: { greeting: 'read_write', advance_on_success: 'read_write' },
+};
+/** … and one worker. */
+const worker = pipelineWorker(greeting, (step) =>
+  step.finish(() =>
+    Promise.resolve({
+      result: { greeting: step.config.greeting },
+      note: `${step.config.greeting}, conversation`,
+      succeeded: true,
+      publishing: { fields: { summary: { value: step.config.greeting, provenance: { by: 'test' } } } },
+    }),
+  ),
+);
+const registry = createRegistry([...pipelineJobs.values(), greeting]);
+
+let world: World;
+beforeAll(async () => {
+  // The accounts of the run's servers follow from the contracts, which know nothing of a job that only this test has.
+  delete process.env['TEST_SERVICE_SECRET'];
+  world = await createWorld(import.meta.url, { registry });
+  const pipeline: PipelineExtension = { registry, workers: [worker] };
+  await startService('media', world.env, world.mediaSettings, { pipeline });
+});
+afterAll(() => world.stop());
+
+describe('a new pipeline job is one declaration and one worker (architecture §4)', () => {
+  it('is validated in steps, started by a conversation that enters one, worked, noted, published, and moves on', async () => {
+    const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: 'Welcome', advance_on_success: true } };
+    const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
+    const actor = { ...world.actor, coherenceAccess: true };
+    const patch = { journey_slug: 'greeted', step_slug: 'greet', write: { config: { greeting: 7 } } };
+    const refused = world.bus.call(directory.rpcs.patchStepConfig, patch, { ...systemContext('test'), actor });
+    await expect(refused).rejects.toMatchObject({ reason: 'invalid_step_config' });
+
+    const request = { person_id: ids['people']?.['ada'] ?? 0, journey: 'greeted', time: '2029-05-01T10:00:00Z' };
+    const [created] = await world.call(conversations.rpcs.findActive, request);
+    const id = created?.id ?? 0;
+    await world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+    const read = () => world.call(conversations.rpcs.get, { conversation_id: id });
+    await waitFor(async () => (await read()).step_slug === 'review');
+    expect((await read()).infos).toEqual({
+      publishing: { fields: { summary: { value: 'Welcome', provenance: { by: 'test' } } } },
+    });
+    const notes = (await world.listNotes(id)).map(({ body }) => body);
+    expect(notes).toEqual(expect.arrayContaining(['Welcome, conversation', 'test_greeting finished: Greet → Review']));
+  });
+});
+
+const workspace = (step: unknown): unknown => ({
+  journeys: [
+    {
+      slug: 'greeted',
+      name: 'Greeted',
+      svc_app: 'coherence',
+      object_kind: 'holon',
+      applies_to: 'event',
+      is_conversation: true,
+      steps: [{ slug: 'held', title: 'Held' }, step, { slug: 'review', title: 'Review' }],
+    },
+  ],
+  people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
+  holons: [{ slug: 'greeting-event', name: 'Greetings', class: 'event', parent: null, journeys: ['greeted'] }],
+});

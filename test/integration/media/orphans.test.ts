@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { playBytes, provideFfmpeg, provideTimeoutMs } from '#libs/testing';
+import { media } from '#services/media';
+import { setRecordingStage, type RecordingStage } from './recording-stage.ts';
+
+let stage: RecordingStage;
+beforeAll(async () => {
+  stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
+  await stage.start();
+}, provideTimeoutMs);
+afterAll(() => stage.world.stop());
+
+const put = async (key: string): Promise<void> => {
+  await stage.world.store.putStream(key, bytes(), { contentType: 'text/plain' });
+};
+async function* bytes(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('left behind');
+}
+
+async function find(options: { minAge?: number; deletes?: boolean; limit?: number } = {}) {
+  const { minAge: min_age_seconds = 0, deletes = false, limit = 500 } = options;
+  const found = { orphans: [] as string[], missing: [] as string[], deleted: 0, pages: 0 };
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof ask>> = await ask({ after, min_age_seconds, delete: deletes, limit });
+    found.orphans.push(...page.orphans.map(({ key }) => key));
+    found.missing.push(...page.missing.map(({ key }) => key));
+    found.deleted += page.deleted;
+    found.pages += 1;
+    after = page.next;
+  } while (after !== null);
+  return found;
+}
+const ask = (request: { after: string | null; min_age_seconds: number; delete: boolean; limit: number }) =>
+  stage.world.call(media.rpcs.findOrphans, request);
+
+describe('media orphans (architecture §1, clean-up of orphans)', () => {
+  it('finds objects that nobody names and records without an object, deletes only the objects, and those only when told', async () => {
+    const { id } = await stage.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
+    await stage.ends(id);
+    const { id: lost } = await stage.meet({ content: playBytes(Buffer.alloc(1000, 2), '"b"'), journey: 'plain' });
+    await stage.ends(lost);
+    const [missing = ''] = await stage.keys(lost);
+    await stage.world.store.delete(missing);
+    await put('recordings/1/orphan.mp4');
+    await put('zzz/é/orphan');
+    await put('audio/1/uploading.mp3');
+    await stage.world.env.sql(
+      `insert into media.uploads (object_key, alive_until) values ('audio/1/uploading.mp3', now() + interval '1 hour')`,
+    );
+
+    expect(await find({ minAge: 3600 })).toMatchObject({ orphans: [], missing: [] });
+    const expected = { orphans: ['recordings/1/orphan.mp4', 'zzz/é/orphan'], missing: [missing] };
+    expect(await find()).toMatchObject({ ...expected, deleted: 0 });
+    expect(await find()).toMatchObject(expected);
+    expect(await find({ deletes: true })).toMatchObject({ ...expected, deleted: 2 });
+    expect(await find()).toMatchObject({ orphans: [], missing: [missing], deleted: 0 });
+    expect((await stage.stored(id, 'recording_full'))[0]?.byteLength).toBe(1000);
+    expect(await stage.world.store.head('audio/1/uploading.mp3')).toBeDefined();
+  });
+
+  it('takes nothing for an orphan at the borders of its pages', async () => {
+    await stage.world.env.sql(
+      `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source)
+       select 'thumbnail', 77, 'thumbnails/77/' || lpad(n::text, 5, '0'), 'n', 'image/jpeg', 1, repeat('0', 64), 'test' from generate_series(1, 104) n`,
+    );
+    // Pages of 20: one ends among these objects, and there are more records than are read for a page.
+    await Promise.all(Array.from({ length: 21 }, (_, index) => put(`thumbnails/77/${String(index * 4 + 4).padStart(5, '0')}`)));
+    const found = await find({ limit: 20 });
+    expect(found.orphans).toEqual([]);
+    expect(found.pages).toBeGreaterThan(1);
+    expect(found.missing.filter((key) => key.startsWith('thumbnails/77/'))).toHaveLength(104 - 21);
+  });
+});

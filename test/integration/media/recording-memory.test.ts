@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideFfmpeg, provideTimeoutMs } from '#libs/testing';
+import { findFreePort } from '../../../tools/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
+import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';
+
+const mebibyte = 1024 * 1024;
+/** RECORDING_MIB=2048 is the size that is promised; it takes minutes. */
+const sizeBytes = Number(process.env['RECORDING_MIB'] ?? 300) * mebibyte + 17;
+const allowedGrowthBytes = 100 * mebibyte;
+const repoDir = join(import.meta.dirname, '..', '..', '..');
+
+let stage: RecordingStage;
+let media: ServiceProcess;
+beforeAll(async () => {
+  stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
+  const env = { ...stage.world.env.settings, ...stage.settings, METRICS_PORT: String(await findFreePort()) };
+  const logFile = join(repoDir, '.data', 'test-logs', stage.world.env.id, 'media.log');
+  media = startServiceProcess({ repoDir, name: 'media', env, logFile });
+}, provideTimeoutMs);
+afterAll(async () => {
+  await media.stop();
+  await stage.world.stop();
+});
+
+const readResident = (): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${media.identity?.pid}/status`, 'utf8'))?.[1]) * 1024;
+
+describe('media.recording-import in constant memory (architecture §2, Bytes)', () => {
+  it('needs less than 100 MB more for a recording of any size', async () => {
+    const small = await stage.meet({ content: playNoise(11 * mebibyte), journey: 'plain' });
+    await stage.ends(small.id);
+    const before = readResident();
+    let most = before;
+    const watch = setInterval(() => (most = Math.max(most, readResident())), 50);
+    const { id } = await stage.meet({ content: playNoise(sizeBytes), journey: 'plain' });
+    const job = await stage.ends(id, 'succeeded', 1_500_000);
+    clearInterval(watch);
+    process.stderr.write(
+      `recording of ${sizeBytes} bytes: ${Math.round(before / mebibyte)} MiB before, ${Math.round(most / mebibyte)} at most\n`,
+    );
+    expect(JSON.parse(job.result ?? '')).toMatchObject({ size_bytes: sizeBytes });
+    expect(most - before).toBeLessThan(allowedGrowthBytes);
+  }, 1_600_000);
+});

@@ -1,0 +1,227 @@
+/** A stage for imports of recordings: directory, conversations and media, a played meeting provider, and conversations that reach their step. */
+import { startRealtimeKit, startService, waitFor, type PlayedContent, type RealtimeKitServer } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { media } from '#services/media';
+import type { Programs } from './talking-clock.ts';
+import { createWorld, type World } from './world.ts';
+
+/** When recordings begin; conversations begin so many seconds later. */
+export const recordingStart = '2030-01-15T10:00:00.000Z';
+
+export interface RecordingStage {
+  readonly world: World;
+  readonly provider: RealtimeKitServer;
+  /** Settings of the media service. */
+  readonly settings: Readonly<Record<string, string>>;
+  start(overrides?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
+  /** A conversation in its import step. */
+  meet(options: MeetOptions): Promise<Meeting>;
+  jobs(id: number): Promise<StoredJob[]>;
+  /** The import as it ends. */
+  ends(id: number, state?: 'succeeded' | 'dead', timeoutMs?: number): Promise<StoredJob>;
+  /** Makes jobs that wait for their next attempt due at once. */
+  hurry(): Promise<void>;
+  /** Bytes of the recording of a kind; undefined when there is none. */
+  stored(id: number, kind: BlobKind): Promise<Buffer[]>;
+  /** Keys in the object store that belong to the conversation. */
+  keys(id: number): Promise<string[]>;
+  unfinished(id: number): Promise<number>;
+  infos(id: number): Promise<Record<string, unknown>>;
+  notes(id: number): Promise<string[]>;
+  video(id: number): Promise<{ url: string; name: string }>;
+}
+
+export interface StoredJob {
+  readonly id: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly phase: string | null;
+  readonly percent: number;
+  /** JSON. */
+  readonly result: string | null;
+}
+
+export type BlobKind = 'recording_full' | 'recording_front_trimmed' | 'thumbnail';
+
+export interface MeetOptions {
+  readonly content?: PlayedContent;
+  /** Seconds from the recording's beginning to that of the conversation; null: not known. */
+  readonly cutSeconds?: number | null;
+  readonly journey?: 'circle' | 'plain' | 'moving' | 'still';
+  readonly status?: string;
+  readonly fileSize?: number | null;
+  readonly hasRanges?: boolean;
+  /** False: the room has not named the recording; it is found by its time. */
+  readonly isNamed?: boolean;
+}
+
+export interface Meeting {
+  readonly id: number;
+  readonly meetingId: string;
+  readonly recordingId: string;
+  /** Changes what the provider says of the recording. */
+  play(change: Partial<MeetOptions>): void;
+  writeRoom(write: Record<string, unknown>): Promise<void>;
+  delete(): Promise<void>;
+}
+
+export async function setRecordingStage(fileUrl: string, programs: Programs): Promise<RecordingStage> {
+  const world = await createWorld(fileUrl);
+  const provider = await startRealtimeKit();
+  world.env.onStop(() => provider.stop());
+  const { env, call } = world;
+  const settings = {
+    REALTIMEKIT_BASE_URL: provider.baseUrl,
+    REALTIMEKIT_API_TOKEN: provider.apiToken,
+    FFMPEG_PATH: programs.ffmpeg,
+    MEDIA_SCRATCH_DIR: `${env.settings['WEBHOOK_SPOOL_DIR']}-scratch`,
+  };
+  const { ids } = await call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false });
+  const personId = ids['people']?.['ada'] ?? 0;
+  let count = 0;
+
+  const stage: RecordingStage = {
+    world,
+    provider,
+    settings,
+    start: (overrides = {}) => startService('media', env, { ...world.mediaSettings, ...settings, ...overrides }),
+    meet: async (options) => {
+      count += 1;
+      const time = new Date(Date.UTC(2028, 0, 1) - count * 3_600_000).toISOString();
+      const journey = options.journey ?? 'circle';
+      const [found] = await call(conversations.rpcs.findActive, { person_id: personId, journey, time });
+      const id = found?.id ?? 0;
+      const [meetingId, recordingId] = [`meeting-${count}`, `recording-${count}`];
+      let played = options;
+      const play = (change: Partial<MeetOptions>): void => {
+        played = { ...played, ...change };
+        const { content, fileSize, hasRanges } = played;
+        provider.setRecording({
+          id: recordingId,
+          meetingId,
+          status: played.status ?? 'UPLOADED',
+          startedAt: recordingStart,
+          stoppedAt: '2030-01-15T10:30:00.000Z',
+          ...(content === undefined ? {} : { content }),
+          ...(fileSize === undefined ? {} : { fileSize }),
+          ...(hasRanges === undefined ? {} : { hasRanges }),
+        });
+      };
+      play({});
+      const writeRoom = async (write: Record<string, unknown>): Promise<void> => {
+        await call(conversations.rpcs.writeRoom, { conversation_id: id, write });
+      };
+      const cut = options.cutSeconds === undefined ? 0 : options.cutSeconds;
+      await writeRoom({
+        meetingId,
+        ...(options.isNamed === false ? {} : { recordingId }),
+        ...(cut === null ? {} : { conversationStartedAt: atSeconds(cut) }),
+      });
+      await call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
+      const remove = async (): Promise<void> => {
+        await env.sql('delete from conversations.conversations where id = $1', [id]);
+      };
+      return { id, meetingId, recordingId, play, writeRoom, delete: remove };
+    },
+    jobs: (id) =>
+      env.sql<StoredJob>(
+        `select id::text, state, attempts, error, phase, percent, result::text from media.jobs
+         where type = 'media.recording-import' and payload->>'conversation_id' = $1 order by id`,
+        [String(id)],
+      ),
+    ends: (id, state = 'succeeded', timeoutMs = 60_000) =>
+      waitFor(
+        async () => {
+          const found = await stage.jobs(id);
+          const last = found.at(-1);
+          if (last?.state !== state) throw new Error(JSON.stringify(found));
+          return last;
+        },
+        { timeoutMs, what: `the import to be ${state}` },
+      ),
+    hurry: async () => {
+      await env.sql(`update media.jobs set run_at = now() where state = 'queued' and sent_at is null`);
+    },
+    stored: async (id, kind) => {
+      const rows = await env.sql<{ object_key: string }>(
+        `select object_key from media.blobs where conversation_id = $1 and kind = $2 and retired_at is null order by id`,
+        [id, kind],
+      );
+      return Promise.all(rows.map(({ object_key: key }) => readObject(world, key)));
+    },
+    keys: async (id) => {
+      const found = await Promise.all(['recordings', 'thumbnails'].map((folder) => Array.fromAsync(world.store.list(`${folder}/${id}/`))));
+      return found.flat().map(({ key }) => key);
+    },
+    unfinished: async (id) => {
+      const rows = await env.sql<{ object_key: string }>(`select object_key from media.recording_imports where conversation_id = $1`, [id]);
+      const counts = await Promise.all(rows.map(({ object_key: key }) => world.store.countUnfinished(key)));
+      return counts.reduce((sum, item) => sum + item, 0);
+    },
+    infos: async (id) => (await call(conversations.rpcs.get, { conversation_id: id })).infos as Record<string, unknown>,
+    notes: async (id) => (await world.listNotes(id)).filter((note) => note.note_type === 'system').map(({ body }) => body),
+    video: (id) => call(media.rpcs.getVideo, { conversation_id: id }),
+  };
+  return stage;
+}
+
+export function atSeconds(seconds: number): string {
+  return new Date(Date.parse(recordingStart) + Math.round(seconds * 1000)).toISOString();
+}
+
+async function readObject(world: World, key: string): Promise<Buffer> {
+  const object = await world.store.get(key);
+  if (object === undefined) throw new Error(`${key} is not in the object store`);
+  return Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
+}
+
+/** Bytes without a meaning, made while they are sent: a recording of any size that needs no memory. */
+export function playNoise(sizeBytes: number): PlayedContent {
+  const block = Buffer.alloc(65_521, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
+  return {
+    sizeBytes,
+    etag: `"noise-${sizeBytes}"`,
+    *read(offset) {
+      for (let at = offset; at < sizeBytes;) {
+        const from = at % block.byteLength;
+        const part = block.subarray(from, Math.min(block.byteLength, from + sizeBytes - at));
+        at += part.byteLength;
+        yield part;
+      }
+    },
+  };
+}
+
+const journey = (slug: string, config: unknown): unknown => ({
+  slug,
+  name: `Journey ${slug}`,
+  svc_app: 'coherence',
+  object_kind: 'holon',
+  applies_to: 'event',
+  is_conversation: true,
+  steps: [
+    { slug: 'held', title: 'Held' },
+    { slug: 'import', title: 'Import', pipeline_job: 'recording_import', config },
+    { slug: 'review', title: 'Review' },
+  ],
+});
+
+const workspace = {
+  classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+  journeys: [
+    journey('circle', { thumbnails: 0 }),
+    journey('plain', { trim: false, thumbnails: 0 }),
+    journey('moving', { advance_on_success: true }),
+    journey('still', { trim: false, thumbnails: 2 }),
+  ],
+  people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
+  holons: ['circle', 'plain', 'moving', 'still'].map((slug) => ({
+    slug: `event-${slug}`,
+    name: slug,
+    class: 'event',
+    parent: null,
+    journeys: [slug],
+  })),
+};

@@ -1,0 +1,130 @@
+/**
+ * A video that tells its time: the left half of each picture is as bright as the second, the right half as the frame within it, and the tone
+ * rises with each second. Whoever decodes a frame knows where in the original it lay.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export const framesPerSecond = 10;
+/** Brightness of zero, and what a second and a frame add to it. */
+const base = 16;
+const secondStep = 8;
+const frameStep = 20;
+
+export interface Programs {
+  readonly ffmpeg: string;
+  readonly ffprobe: string;
+}
+
+/** `keyframeSeconds`: a keyframe at each multiple, and nowhere else. */
+export async function makeClock({ ffmpeg }: Programs, seconds: number, keyframeSeconds: number): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'clock-'));
+  const file = join(folder, 'clock.mp4');
+  try {
+    await run(ffmpeg, [
+      '-loglevel',
+      'error',
+      '-y',
+      '-f',
+      'lavfi',
+      '-i',
+      `color=c=black:s=160x120:r=${framesPerSecond}:d=${seconds}`,
+      '-f',
+      'lavfi',
+      '-i',
+      `aevalsrc=0.3*sin(2*PI*(200+100*floor(t))*t):d=${seconds}`,
+      '-vf',
+      `geq=lum='${base}+if(lt(X,W/2),${secondStep}*floor(T),${frameStep}*mod(N,${framesPerSecond}))':cb=128:cr=128`,
+      '-c:v',
+      'libx264',
+      '-preset',
+      'ultrafast',
+      '-crf',
+      '4',
+      '-bf',
+      '0',
+      '-g',
+      String(framesPerSecond * keyframeSeconds),
+      '-keyint_min',
+      String(framesPerSecond * keyframeSeconds),
+      '-sc_threshold',
+      '0',
+      '-pix_fmt',
+      'yuv420p',
+      '-c:a',
+      'aac',
+      '-shortest',
+      '-f',
+      'mp4',
+      file,
+    ]);
+    return await readFile(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export interface ReadClock {
+  /** Time in the original of the first frame that is shown. */
+  readonly firstSeconds: number;
+  readonly frames: number;
+  readonly durationSeconds: number;
+  /** Of any frame in the file, shown or hidden by an edit list. */
+  readonly earliestSeconds: number;
+  readonly hasAudio: boolean;
+  /** The index comes before the data: it plays while it is loaded. */
+  readonly isFastStart: boolean;
+}
+
+/** Decodes every frame of a clock, or a picture of one. */
+export async function readClock({ ffmpeg, ffprobe }: Programs, bytes: Uint8Array): Promise<ReadClock> {
+  const folder = await mkdtemp(join(tmpdir(), 'clock-'));
+  const file = join(folder, 'read.mp4');
+  try {
+    await writeFile(file, bytes);
+    const decode = async (options: readonly string[]): Promise<number[]> => {
+      const args = [
+        '-loglevel',
+        'error',
+        ...options,
+        '-i',
+        file,
+        '-map',
+        '0:v:0',
+        '-vf',
+        'scale=2:1:flags=area,format=gray',
+        '-f',
+        'rawvideo',
+        '-',
+      ];
+      const { stdout } = await run(ffmpeg, args, { encoding: 'buffer', maxBuffer: 1 << 26 });
+      return Array.from({ length: stdout.length / 2 }, (_, frame) => secondsOf(stdout[2 * frame] ?? 0, stdout[2 * frame + 1] ?? 0));
+    };
+    const shown = await decode([]);
+    const isPicture = bytes[0] === 0xff;
+    const all = isPicture ? shown : await decode(['-ignore_editlist', '1']);
+    const { stdout } = await run(ffprobe, ['-v', 'error', '-of', 'json', '-show_entries', 'format=duration:stream=codec_type', file]);
+    const facts = JSON.parse(stdout) as { format: { duration?: string }; streams: { codec_type: string }[] };
+    return {
+      firstSeconds: shown[0] ?? Number.NaN,
+      frames: shown.length,
+      durationSeconds: Number(facts.format.duration ?? 0),
+      earliestSeconds: Math.min(...all),
+      hasAudio: facts.streams.some(({ codec_type: type }) => type === 'audio'),
+      isFastStart: Buffer.from(bytes).indexOf('moov') < Buffer.from(bytes).indexOf('mdat'),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The decoder gives grey from 0 to 255 for luma from 16 to 235. */
+function secondsOf(left: number, right: number): number {
+  const unit = (brightness: number, step: number): number => Math.round((brightness * 219) / 255 / step);
+  return unit(left, secondStep) + unit(right, frameStep) / framesPerSecond;
+}

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bus, type ConsumerOptions, type Delivery } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { connect, openBroker } from './parties.ts';
+
+describe('durable messages (architecture §2, Jobs and Webhooks)', () => {
+  const broker = openBroker();
+  let first: Bus;
+  let second: Bus;
+
+  beforeAll(async () => {
+    [first, second] = await Promise.all([connect(broker, 'first'), connect(broker, 'second')]);
+    await Promise.all([first.ensureStreams(), second.ensureStreams()]);
+  });
+  afterAll(async () => {
+    await first.deleteStreams();
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  const options = (name: string, more: Partial<ConsumerOptions> = {}): ConsumerOptions => ({
+    stream: 'JOBS',
+    durable: name,
+    filter: `jobs.${name}.>`,
+    concurrency: 4,
+    ...more,
+  });
+  const text = (delivery: Delivery): string => Buffer.from(delivery.data).toString('utf8');
+
+  it('stores once what is published twice with one message id', async () => {
+    const publish = (): Promise<{ duplicate: boolean }> => first.publishDurable('jobs.twice.a', 'x', { msgId: 'twice-1' });
+    await expect(publish()).resolves.toEqual({ duplicate: false });
+    await expect(publish()).resolves.toEqual({ duplicate: true });
+    const seen: string[] = [];
+    const consumer = await second.consume(options('twice'), async (delivery) => {
+      seen.push(text(delivery));
+      delivery.ack();
+    });
+    await waitFor(() => seen.length > 0);
+    await sleep(100);
+    expect(seen).toEqual(['x']);
+    await consumer.stop();
+  });
+
+  it('delivers subject, headers, attempt and bytes, and forgets what is acknowledged', async () => {
+    await first.publishDurable('jobs.facts.import', '{"a":1}', { msgId: 'facts-1', headers: { 'Request-Id': 'r-9' } });
+    let seen: unknown;
+    const consumer = await first.consume(options('facts'), async (delivery) => {
+      seen = [delivery.subject, delivery.header('Request-Id'), delivery.attempt, text(delivery)];
+      delivery.ack();
+    });
+    await waitFor(() => seen !== undefined);
+    expect(seen).toEqual(['jobs.facts.import', 'r-9', 1, '{"a":1}']);
+    await waitFor(async () => (await first.consumerLag('JOBS', 'facts')).ackPending === 0);
+    await consumer.stop();
+  });
+
+  it('shares the work of a durable consumer between processes, each message once', async () => {
+    const seen: string[] = [];
+    const handler = async (delivery: Delivery): Promise<void> => {
+      await sleep(2);
+      seen.push(text(delivery));
+      delivery.ack();
+    };
+    const consumers = await Promise.all([first.consume(options('shared'), handler), second.consume(options('shared'), handler)]);
+    await Promise.all(
+      Array.from({ length: 200 }, (_, index) => first.publishDurable('jobs.shared.x', String(index), { msgId: `shared-${index}` })),
+    );
+    await waitFor(() => seen.length === 200);
+    expect(new Set(seen).size).toBe(200);
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+  });
+
+  it('works on no more messages at a time than it has hands', async () => {
+    let running = 0;
+    let most = 0;
+    let done = 0;
+    const consumer = await first.consume(options('hands', { concurrency: 3 }), async (delivery) => {
+      most = Math.max(most, ++running);
+      await sleep(20);
+      running--;
+      done++;
+      delivery.ack();
+    });
+    await Promise.all(Array.from({ length: 30 }, (_, n) => first.publishDurable('jobs.hands.x', 'x', { msgId: `hands-${n}` })));
+    await waitFor(() => done === 30);
+    expect(most).toBe(3);
+    await consumer.stop();
+  });
+
+  it('delivers again after nak with its delay, and never after term', async () => {
+    const attempts: [string, number, number][] = [];
+    const consumer = await first.consume(options('again'), async (delivery) => {
+      attempts.push([text(delivery), delivery.attempt, performance.now()]);
+      if (text(delivery) === 'bad') delivery.term('poison');
+      else if (delivery.attempt < 3) delivery.nak(150);
+      else delivery.ack();
+    });
+    await first.publishDurable('jobs.again.x', 'good', { msgId: 'again-1' });
+    await first.publishDurable('jobs.again.x', 'bad', { msgId: 'again-2' });
+    await waitFor(() => attempts.length === 4);
+    const good = attempts.filter(([body]) => body === 'good');
+    expect(good.map(([, attempt]) => attempt)).toEqual([1, 2, 3]);
+    expect((good[1]?.[2] ?? 0) - (good[0]?.[2] ?? 0)).toBeGreaterThan(140);
+    await sleep(200);
+    expect(attempts).toHaveLength(4);
+    await consumer.stop();
+  });
+
+  it('delivers again when the lease runs out, unless `working` renews it', async () => {
+    const attempts: Record<string, number> = {};
+    const consumer = await first.consume(options('lease', { ackWaitMs: 600 }), async (delivery) => {
+      const name = text(delivery);
+      attempts[name] = delivery.attempt;
+      if (name === 'silent' && delivery.attempt === 1) return;
+      for (let beat = 0; beat < 5; beat++) {
+        await sleep(250);
+        delivery.working();
+      }
+      delivery.ack();
+    });
+    await first.publishDurable('jobs.lease.x', 'silent', { msgId: 'lease-1' });
+    await first.publishDurable('jobs.lease.x', 'alive', { msgId: 'lease-2' });
+    await waitFor(() => attempts['silent'] === 2);
+    await consumer.stop();
+    expect(attempts['alive']).toBe(1);
+  });
+
+  it('delivers again what a handler failed on', async () => {
+    const attempts: number[] = [];
+    const consumer = await first.consume(options('failing', { ackWaitMs: 1_000 }), async (delivery) => {
+      attempts.push(delivery.attempt);
+      if (delivery.attempt === 1) throw new Error('handler fault');
+      delivery.ack();
+    });
+    await first.publishDurable('jobs.failing.x', 'x', { msgId: 'failing-1' });
+    await waitFor(() => attempts.length === 2, { timeoutMs: 15_000 });
+    expect(attempts).toEqual([1, 2]);
+    await consumer.stop();
+  }, 20_000);
+
+  it('finishes what is under way when it stops and leaves the rest to others', async () => {
+    const done: string[] = [];
+    await Promise.all(Array.from({ length: 6 }, (_, n) => first.publishDurable('jobs.stop.x', String(n), { msgId: `stop-${n}` })));
+    const slow = await first.consume(options('stop', { concurrency: 2 }), async (delivery) => {
+      await sleep(200);
+      done.push(text(delivery));
+      delivery.ack();
+    });
+    await sleep(50);
+    await slow.stop();
+    expect(done).toHaveLength(2);
+    const rest = await second.consume(options('stop', { concurrency: 2 }), async (delivery) => {
+      done.push(text(delivery));
+      delivery.ack();
+    });
+    await waitFor(() => done.length === 6);
+    expect(new Set(done).size).toBe(6);
+    await rest.stop();
+  });
+
+  it('counts what waits', async () => {
+    const consumer = await first.consume(options('lag'), async (delivery) => delivery.ack());
+    await consumer.stop();
+    await first.publishDurable('jobs.lag.x', 'x', { msgId: 'lag-1' });
+    await expect(first.consumerLag('JOBS', 'lag')).resolves.toEqual({
+      pending: 1,
+      ackPending: 0,
+      redelivered: 0,
+      settledUpTo: expect.any(Number),
+    });
+    expect((await first.streamSize('JOBS')).messages).toBeGreaterThan(0);
+  });
+});

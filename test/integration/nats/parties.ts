@@ -1,0 +1,64 @@
+/** Two connections, as two processes would have, and a small contract between them. */
+import { defineService, event, rpc, Type } from '#libs/contract';
+import { type Bus, type BusSettings, connectBus, type Handlers, systemContext } from '#libs/nats';
+import { createLogger, type Logger } from '#libs/logger';
+import { randomBytes } from 'node:crypto';
+
+export const library = defineService({
+  service: 'library',
+  rpcs: {
+    getBook: rpc({
+      subject: 'library.books.get',
+      summary: 'One book.',
+      request: Type.Object({ id: Type.Integer({ minimum: 1 }), note: Type.Optional(Type.Unknown()) }),
+      reply: Type.Object({ id: Type.Integer(), title: Type.String() }),
+      errors: { book_lent: { code: 'conflict', when: 'Somebody has it.' } },
+      timeoutMs: 5_000,
+    }),
+    listBooks: rpc({
+      subject: 'library.books.list',
+      summary: 'All books.',
+      request: Type.Object({ count: Type.Integer() }),
+      reply: Type.Array(Type.Unknown()),
+      timeoutMs: 5_000,
+    }),
+  },
+  jobs: {},
+  events: {
+    bookChanged: event({
+      subject: 'events.library.book.changed',
+      summary: 'A book changed.',
+      payload: Type.Object({ id: Type.Integer() }),
+    }),
+  },
+});
+
+export type LibraryHandlers = Handlers<typeof library>;
+
+/** Handlers that fail until a test replaces them. */
+export function handlers(given: Partial<LibraryHandlers>): LibraryHandlers {
+  const unused = (): never => {
+    throw new Error('not used in this test');
+  };
+  return { getBook: unused, listBooks: unused, ...given };
+}
+
+/** The run's broker and a prefix of one's own; these tests need nothing else. */
+export interface Broker {
+  readonly url: string;
+  readonly prefix: string;
+  readonly logger: Logger;
+}
+
+export function openBroker(): Broker {
+  const url = process.env['TEST_NATS_URL'];
+  if (url === undefined) throw new Error('TEST_NATS_URL is not set: jest starts the servers of integration tests');
+  const level = process.env['LOG_LEVEL'] ?? 'fatal';
+  return { url, prefix: `t${randomBytes(5).toString('hex')}`, logger: createLogger({ service: 'test', level }) };
+}
+
+export function connect(broker: Broker, name: string, more: Partial<BusSettings> = {}): Promise<Bus> {
+  return connectBus({ ...broker, name, ...more });
+}
+
+export const context = (): ReturnType<typeof systemContext> => systemContext('test');

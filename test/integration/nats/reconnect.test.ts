@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AppError } from '#libs/errors';
+import { createLogger } from '#libs/logger';
+import { type Bus, connectBus, jsonStream } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { natsServerTool, provideGoTool } from '../../../tools/servers/go-tool.ts';
+import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
+import { context, handlers, library } from './parties.ts';
+
+const { getBook, listBooks } = library.rpcs;
+
+describe('a restart of the broker (spec 03 §1, dependency down; operations, Promises)', () => {
+  let dataDir: string;
+  let server: NatsServer;
+  let port: number;
+  let caller: Bus;
+  let responder: Bus;
+  const logger = createLogger({ service: 'test', level: 'fatal' });
+  const worked: string[] = [];
+  let reconnections = 0;
+  let release = (): void => undefined;
+  const stuck = new Promise<void>((resolve) => (release = resolve));
+
+  const start = async (givenPort?: number): Promise<NatsServer> =>
+    startNats({
+      program: await provideGoTool(natsServerTool, () => {}),
+      dataDir,
+      logFile: join(dataDir, 'nats.log'),
+      durable: false,
+      ...(givenPort === undefined ? {} : { port: givenPort }),
+    });
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'coherence-nats-'));
+    server = await start();
+    port = Number(new URL(server.url).port);
+    [caller, responder] = await Promise.all([
+      connectBus({ url: server.url, name: 'caller', logger }),
+      connectBus({ url: server.url, name: 'responder', logger }),
+    ]);
+    await caller.ensureStreams();
+    await responder.serve(
+      library,
+      handlers({
+        getBook: async (request) => {
+          if (request.id === 2) await stuck;
+          return { id: request.id, title: 'here' };
+        },
+        listBooks: async () => jsonStream(endless()),
+      }),
+    );
+    await responder.consume({ stream: 'JOBS', durable: 'w', filter: 'jobs.w.>', concurrency: 2 }, async (delivery) => {
+      worked.push(Buffer.from(delivery.data).toString('utf8'));
+      delivery.ack();
+    });
+    caller.onReconnect(() => reconnections++);
+  });
+  afterAll(async () => {
+    release();
+    await Promise.all([caller.close(), responder.close()]);
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  async function* endless(): AsyncGenerator<string> {
+    for (;;) {
+      yield 'x'.repeat(100_000);
+      await sleep(1);
+    }
+  }
+  const codeOf = (promise: Promise<unknown>): Promise<string> =>
+    promise.then(
+      () => 'ok',
+      (error: AppError) => error.code,
+    );
+
+  it('fails what waits, fails fast while it is away, and recovers calls, consumers and durable messages', async () => {
+    await caller.publishDurable('jobs.w.x', 'before', { msgId: 'before' });
+    await waitFor(() => worked.includes('before'));
+    const reply = await caller.callRaw(listBooks, { count: 1 }, context());
+    const reading = codeOf(
+      (async () => {
+        if (reply.kind === 'stream') for await (const chunk of reply.chunks) if (chunk.length === 0) break;
+      })(),
+    );
+    const waiting = codeOf(caller.call(getBook, { id: 2 }, { ...context(), deadlineMs: Date.now() + 60_000 }));
+    await sleep(100);
+
+    await server.stop();
+    await expect(waiting).resolves.toBe('unavailable');
+    await expect(reading).resolves.toBe('unavailable');
+    // Without a turn of the event loop: nothing is waited for.
+    const atOnce = (promise: Promise<unknown>): Promise<string> =>
+      Promise.race([codeOf(promise), new Promise<string>((resolve) => setImmediate(() => resolve('waits')))]);
+    await expect(atOnce(caller.call(getBook, { id: 1 }, context()))).resolves.toBe('unavailable');
+    await expect(atOnce(caller.publishDurable('jobs.w.x', 'x', { msgId: 'x' }))).resolves.toBe('unavailable');
+    await expect(atOnce(caller.ping())).resolves.toBe('unavailable');
+    expect(caller.connected).toBe(false);
+
+    server = await start(port);
+    await waitFor(async () => (await caller.call(getBook, { id: 1 }, context())).title === 'here', { timeoutMs: 20_000 });
+    await waitFor(() => caller.publishDurable('jobs.w.x', 'after', { msgId: 'after' }), { timeoutMs: 10_000 });
+    await waitFor(() => worked.includes('after'), { timeoutMs: 20_000 });
+    expect(reconnections).toBe(1);
+  }, 60_000);
+
+  it('refuses to publish while the streams are missing, says what to run, and waits for them', async () => {
+    await caller.deleteStreams();
+    await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).rejects.toThrow(
+      /run tools\/streams\.ts/,
+    );
+    const waiting = caller.waitForStreams();
+    await responder.ensureStreams();
+    await waiting;
+    await expect(caller.publishDurable('webhooks.conversations.bookings', 'x', { msgId: 'first' })).resolves.toEqual({ duplicate: false });
+  });
+
+  it('makes its consumers anew when the broker lost its files and the set-up job has made the streams', async () => {
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+    server = await start(port);
+    await waitFor(() => caller.ensureStreams().then(() => true), { timeoutMs: 20_000 });
+    await waitFor(() => caller.publishDurable('jobs.w.x', 'anew', { msgId: 'anew' }), { timeoutMs: 20_000 });
+    await waitFor(() => worked.includes('anew'), { timeoutMs: 20_000 });
+    expect(worked.filter((body) => body === 'anew')).toHaveLength(1);
+  }, 60_000);
+});

@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect as connectClient } from '@nats-io/transport-node';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { appError, type AppError } from '#libs/errors';
+import { type Bus, rawBytes, rawJson, type RequestContext, withDigest, withOutcome } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { connect, context, handlers, library, type LibraryHandlers, openBroker } from './parties.ts';
+
+const { getBook, listBooks } = library.rpcs;
+
+describe('calls over NATS (architecture §2, RPC)', () => {
+  const broker = openBroker();
+  let caller: Bus;
+  const responders: Bus[] = [];
+
+  beforeAll(async () => {
+    caller = await connect(broker, 'caller');
+  });
+  afterAll(async () => {
+    await Promise.all([caller, ...responders].map((bus) => bus.close()));
+  });
+
+  /** Runs `work` while a process serves with these handlers. */
+  async function serving(given: Partial<LibraryHandlers>, work: (responder: Bus) => Promise<void>): Promise<void> {
+    const responder = await connect(broker, 'responder');
+    responders.push(responder);
+    const service = await responder.serve(library, handlers(given), { validateReplies: true });
+    try {
+      await work(responder);
+    } finally {
+      await service.drain();
+    }
+  }
+  const failure = async (promise: Promise<unknown>): Promise<AppError> => {
+    try {
+      await promise;
+    } catch (error) {
+      return error as AppError;
+    }
+    throw new Error('the call did not fail');
+  };
+
+  it('brings request, actor, trace and deadline to the handler and its reply back', async () => {
+    let seen: RequestContext | undefined;
+    await serving(
+      {
+        getBook: async (request, ctx) => {
+          seen = ctx;
+          return { id: request.id, title: 'Ulysses' };
+        },
+      },
+      async () => {
+        const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+        const deadlineMs = Date.now() + 2_000;
+        const actor = { kind: 'system', name: 'tester – ü' } as const;
+        const reply = await caller.call(getBook, { id: 7 }, { requestId: 'r-1', actor, traceparent, deadlineMs });
+        expect(reply).toEqual({ id: 7, title: 'Ulysses' });
+        expect(seen).toMatchObject({ requestId: 'r-1', actor, traceparent, deadlineMs, subject: 'library.books.get' });
+      },
+    );
+  });
+
+  it('asks again when nobody serves the subject yet, as while a service is replaced', async () => {
+    const call = caller.call(getBook, { id: 7 }, context());
+    await serving({ getBook: async ({ id }) => ({ id, title: 'back' }) }, async () => {
+      await expect(call).resolves.toEqual({ id: 7, title: 'back' });
+    });
+  });
+
+  it('answers `unavailable` within its deadline when nobody serves the subject', async () => {
+    // Whoever waits for an answer ends with `deadline_exceeded`.
+    const error = await failure(caller.call(getBook, { id: 1 }, context()));
+    expect(error.toBody()).toEqual({ code: 'unavailable', message: 'No service answers library.books.get' });
+  });
+
+  it('carries code, reason, message and details of an error', async () => {
+    const book = async (): Promise<never> => {
+      throw appError('conflict', 'book_lent', 'Somebody has it', { until: '2026-05-01' });
+    };
+    await serving({ getBook: book }, async () => {
+      const error = await failure(caller.call(getBook, { id: 1 }, context()));
+      expect(error.toBody()).toEqual({
+        code: 'conflict',
+        reason: 'book_lent',
+        message: 'Somebody has it',
+        details: { until: '2026-05-01' },
+      });
+    });
+  });
+
+  it('hides the text of a fault and goes on serving', async () => {
+    let calls = 0;
+    const book: LibraryHandlers['getBook'] = (request) => {
+      if (++calls === 1) throw new Error('secret of the database');
+      return Promise.resolve({ id: request.id, title: 'Emma' });
+    };
+    await serving({ getBook: book }, async () => {
+      const error = await failure(caller.call(getBook, { id: 1 }, context()));
+      expect(error.toBody()).toEqual({ code: 'internal', message: 'Internal error' });
+      await expect(caller.call(getBook, { id: 1 }, context())).resolves.toMatchObject({ title: 'Emma' });
+    });
+  });
+
+  it('refuses a request that breaks the contract before the handler sees it', async () => {
+    let called = false;
+    const book: LibraryHandlers['getBook'] = async () => {
+      called = true;
+      return { id: 1, title: '' };
+    };
+    await serving({ getBook: book }, async () => {
+      const error = await failure(caller.callRaw(getBook, { id: 'secret' }, context()));
+      expect(error.toBody()).toMatchObject({ code: 'bad_request', message: 'Invalid request: id must be integer' });
+      expect((await failure(caller.callRaw(getBook, rawJson('{"id":'), context()))).message).toBe('The request is not JSON');
+      expect(called).toBe(false);
+    });
+  });
+
+  it('reports a reply that breaks the contract when replies are validated', async () => {
+    await serving({ getBook: async () => ({ id: 1 }) as never }, async () => {
+      expect((await failure(caller.call(getBook, { id: 1 }, context()))).code).toBe('internal');
+    });
+  });
+
+  it('keeps numbers that a double cannot hold, in both directions', async () => {
+    const text = '{"id":1,"note":{"big":12345678901234567890,"exact":1.10}}';
+    let seen = '';
+    const book: LibraryHandlers['getBook'] = async (request) => {
+      seen = JSON.stringify(request);
+      return rawJson('{"id":1,"title":"x","n":98765432109876543210}');
+    };
+    await serving({ getBook: book }, async () => {
+      const reply = await caller.call(getBook, rawJson(text) as never, context());
+      expect(seen).toBe(text);
+      expect(JSON.stringify(reply)).toContain('98765432109876543210');
+    });
+  });
+
+  it('takes `7.0` and `7e0` where an integer is asked for', async () => {
+    await serving({ getBook: async (request) => ({ id: request.id, title: typeof request.id }) }, async () => {
+      for (const id of ['7.0', '7e0']) {
+        await expect(caller.call(getBook, rawJson(`{"id":${id}}`) as never, context())).resolves.toEqual({ id: 7, title: 'number' });
+      }
+      expect((await failure(caller.callRaw(getBook, rawJson('{"id":7.5e-1}'), context()))).code).toBe('bad_request');
+    });
+  });
+
+  it('passes bytes, outcome and digest through unparsed', async () => {
+    const book: LibraryHandlers['getBook'] = async () => withOutcome(rawJson('{ "id": 1,  "title":"ä" }'), 'created');
+    const list: LibraryHandlers['listBooks'] = async () => withDigest(rawBytes('# Not JSON'), 'sha-x');
+    await serving({ getBook: book, listBooks: list }, async () => {
+      const reply = await caller.callRaw(getBook, { id: 1 }, context());
+      if (reply.kind !== 'bytes') throw new Error('expected one message');
+      expect(Buffer.from(reply.bytes).toString('utf8')).toBe('{ "id": 1,  "title":"ä" }');
+      expect(reply.outcome).toBe('created');
+      const text = await caller.callRaw(listBooks, { count: 1 }, context());
+      expect(text).toMatchObject({ kind: 'bytes', digest: 'sha-x' });
+    });
+  });
+
+  it('ends the wait at the deadline, and aborts the handler’s signal then', async () => {
+    let aborted = false;
+    const released = Promise.withResolvers<void>();
+    const book: LibraryHandlers['getBook'] = async (request, ctx) => {
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()));
+      aborted = true;
+      await released.promise;
+      return { id: request.id, title: 'late' };
+    };
+    await serving({ getBook: book }, async () => {
+      const error = await failure(caller.call(getBook, { id: 1 }, { ...context(), deadlineMs: Date.now() + 1_000 }));
+      expect(error.code).toBe('deadline_exceeded');
+      await waitFor(() => aborted);
+      released.resolve();
+      expect((await failure(caller.call(getBook, { id: 1 }, { ...context(), deadlineMs: Date.now() - 1 }))).code).toBe('deadline_exceeded');
+    });
+  });
+
+  it('hands the deadline on to nested calls', async () => {
+    let nested: number | undefined;
+    await serving({ listBooks: async (_request, ctx) => [String((nested = ctx.deadlineMs))] }, async (inner) => {
+      const outer = await connect(broker, 'outer');
+      responders.push(outer);
+      const deadlineMs = Date.now() + 1_234;
+      await inner.call(listBooks, { count: 1 }, { ...context(), deadlineMs });
+      expect(nested).toBe(deadlineMs);
+    });
+  });
+
+  it('ends the wait when the caller’s signal aborts', async () => {
+    await serving({ getBook: async (request) => (await sleep(300), { id: request.id, title: '' }) }, async () => {
+      const controller = new AbortController();
+      const call = failure(caller.call(getBook, { id: 1 }, { ...context(), signal: controller.signal }));
+      controller.abort();
+      expect((await call).message).toBe('The request was cancelled');
+    });
+  });
+
+  it('refuses a request that the broker would not carry', async () => {
+    expect(caller.maxPayload).toBeGreaterThanOrEqual(8_000_000);
+    const error = await failure(caller.callRaw(getBook, { id: 1, note: 'x'.repeat(caller.maxPayload) }, context()));
+    expect(error.code).toBe('payload_too_large');
+  });
+
+  it('carries a request of 4 MiB of JSON', async () => {
+    const note = 'ä'.repeat(2 * 1024 * 1024);
+    await serving({ getBook: async (request) => ({ id: request.id, title: String((request.note as string).length) }) }, async () => {
+      await expect(caller.call(getBook, { id: 1, note }, context())).resolves.toEqual({ id: 1, title: String(note.length) });
+    });
+  });
+
+  it('shares requests between the replicas of a service', async () => {
+    const seen = new Set<string>();
+    const by = (name: string): Partial<LibraryHandlers> => ({
+      getBook: async (request) => (seen.add(name), { id: request.id, title: name }),
+    });
+    await serving(by('a'), async () => {
+      await serving(by('b'), async () => {
+        const replies = await Promise.all(Array.from({ length: 100 }, () => caller.call(getBook, { id: 1 }, context())));
+        expect(replies).toHaveLength(100);
+        expect([...seen].toSorted()).toEqual(['a', 'b']);
+      });
+    });
+  });
+
+  it('refuses to serve without a handler, or with one that is not declared', () => {
+    const { listBooks: list } = handlers({});
+    expect(() => caller.serve(library, { listBooks: list } as never)).toThrow('getBook (library.books.get) has no handler');
+    expect(() => caller.serve(library, { ...handlers({}), burnBook: list } as never)).toThrow('handler burnBook is not declared');
+  });
+
+  it('drains: requests under way are answered, new ones find nobody', async () => {
+    const responder = await connect(broker, 'draining');
+    responders.push(responder);
+    let started = 0;
+    const book: LibraryHandlers['getBook'] = async (request) => {
+      started++;
+      await sleep(300);
+      return { id: request.id, title: 'in time' };
+    };
+    const service = await responder.serve(library, handlers({ getBook: book }));
+    const underWay = Array.from({ length: 20 }, () => caller.call(getBook, { id: 1 }, context()));
+    await waitFor(() => started === 20);
+    const drained = service.drain();
+    await waitFor(async () => (await failure(caller.call(getBook, { id: 1 }, context()))).code === 'unavailable');
+    expect((await Promise.all(underWay)).every((reply) => reply.title === 'in time')).toBe(true);
+    await drained;
+  });
+
+  it('answers `unavailable` above its limit of requests in flight', async () => {
+    const responder = await connect(broker, 'small');
+    responders.push(responder);
+    const book: LibraryHandlers['getBook'] = async (request) => (await sleep(200), { id: request.id, title: '' });
+    const service = await responder.serve(library, handlers({ getBook: book }), { maxInFlight: 2 });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => caller.call(getBook, { id: 1 }, context())));
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(2);
+    await service.drain();
+  });
+
+  it('refuses a broker that allows too small messages', async () => {
+    await expect(connect(broker, 'big', { minPayloadBytes: 1e9 })).rejects.toThrow(/accepts messages of \d+ bytes; 1000000000 are needed/);
+  });
+
+  it('says where it could not connect, without the password', async () => {
+    const error = await failure(connect(broker, 'nowhere', { url: 'nats://user:hush@127.0.0.1:1', connectTimeoutMs: 1 }));
+    expect(error.code).toBe('unavailable');
+    expect(error.message).toContain('127.0.0.1:1');
+    expect(error.message).not.toContain('hush');
+  });
+
+  it('tells an event to every listener', async () => {
+    const other = await connect(broker, 'other');
+    responders.push(other);
+    const heard: string[] = [];
+    const ends = [caller, other].map((bus, index) =>
+      bus.subscribeEvent(library.events.bookChanged, ({ id }) => void heard.push(`${index}:${id}`)),
+    );
+    await Promise.all([caller.ping(), other.ping()]);
+    other.publish(library.events.bookChanged, { id: 5 });
+    await waitFor(() => heard.length === 2);
+    expect(heard.toSorted()).toEqual(['0:5', '1:5']);
+    for (const end of ends) end();
+  });
+
+  it('shows the service and its counters in the NATS services protocol', async () => {
+    await serving({ getBook: async (request) => ({ id: request.id, title: '' }) }, async () => {
+      await caller.call(getBook, { id: 1 }, context());
+      await failure(caller.callRaw(getBook, { id: 0 }, context()));
+      const { host, username, password } = new URL(broker.url);
+      const client = await connectClient({ servers: host, user: username, pass: password });
+      const name = `${broker.prefix}_library`;
+      const ping = (await client.request(`$SRV.PING.${name}`)).json<Record<string, unknown>>();
+      expect(ping).toMatchObject({ type: 'io.nats.micro.v1.ping_response', name, version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+      const info = (await client.request(`$SRV.INFO.${name}`)).json<{ endpoints: Record<string, unknown>[] }>();
+      expect(info.endpoints.map((endpoint) => endpoint['queue_group'])).toEqual(['library', 'library']);
+      const stats = (await client.request(`$SRV.STATS.${name}.${String(ping['id'])}`)).json<{ endpoints: Record<string, unknown>[] }>();
+      expect(stats.endpoints[0]).toMatchObject({
+        name: 'books_get',
+        num_requests: 2,
+        num_errors: 1,
+        last_error: expect.stringContaining('400:'),
+      });
+      await client.close();
+    });
+  });
+});

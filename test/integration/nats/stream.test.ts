@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AppError, appError } from '#libs/errors';
+import { type Bus, jsonStream, rawJson } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { connect, context, handlers, library, type LibraryHandlers, openBroker } from './parties.ts';
+
+const { listBooks } = library.rpcs;
+const mebibyte = 1024 * 1024;
+
+describe('large replies (architecture §2, Large messages)', () => {
+  const broker = openBroker();
+  let caller: Bus;
+  let responder: Bus;
+  let service: { drain(): Promise<void> } | undefined;
+
+  beforeAll(async () => {
+    [caller, responder] = await Promise.all([connect(broker, 'caller'), connect(broker, 'responder')]);
+  });
+  afterAll(async () => {
+    await Promise.all([caller.close(), responder.close()]);
+  });
+
+  async function serve(list: LibraryHandlers['listBooks']): Promise<void> {
+    await service?.drain();
+    service = await responder.serve(library, handlers({ listBooks: list }));
+  }
+  async function openStream(count = 1): Promise<AsyncIterable<Uint8Array>> {
+    const reply = await caller.callRaw(listBooks, { count }, context());
+    if (reply.kind !== 'stream') throw new Error('expected a stream');
+    return reply.chunks;
+  }
+  const text = (bytes: readonly Uint8Array[]): string => Buffer.concat(bytes).toString('utf8');
+  async function* rows(count: number, onRow?: (bytes: number) => void): AsyncGenerator<string> {
+    for (let row = 0; row < count; row++) {
+      const piece = `${row === 0 ? '[' : ','}{"row":${row},"text":"${'t'.repeat(60)}"}${row === count - 1 ? ']' : ''}`;
+      onRow?.(piece.length);
+      yield piece;
+    }
+  }
+
+  it('sends up to 512 KiB as one message, whatever the handler gave', async () => {
+    await serve(async (request) => jsonStream(rows(request.count)));
+    const reply = await caller.callRaw(listBooks, { count: 1_000 }, context());
+    if (reply.kind !== 'bytes') throw new Error('expected one message');
+    expect(JSON.parse(text([reply.bytes]))).toHaveLength(1_000);
+  });
+
+  it('chunks a larger value and puts it together again for a caller that parses', async () => {
+    const title = 'ü'.repeat(3 * mebibyte);
+    await serve(async () => rawJson(JSON.stringify([title, 1])));
+    await expect(caller.call(listBooks, { count: 1 }, context())).resolves.toEqual([title, 1]);
+  });
+
+  it('streams a million rows with a bounded distance between source and reader', async () => {
+    let produced = 0;
+    let consumed = 0;
+    let widest = 0;
+    await serve(async (request) => jsonStream(rows(request.count, (bytes) => (produced += bytes))));
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    for await (const chunk of await openStream(1_000_000)) {
+      consumed += chunk.length;
+      widest = Math.max(widest, produced - consumed);
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }
+    expect(consumed).toBe(produced);
+    expect(produced).toBeGreaterThan(80 * mebibyte);
+    expect(widest).toBeLessThan(2 * mebibyte);
+    expect(peak - before).toBeLessThan(200 * mebibyte);
+  }, 60_000);
+
+  it('waits for a reader that is slow', async () => {
+    let produced = 0;
+    await serve(async (request) => jsonStream(rows(request.count, (bytes) => (produced += bytes))));
+    const iterator = (await openStream(200_000))[Symbol.asyncIterator]();
+    await iterator.next();
+    await sleep(300);
+    const atRest = produced;
+    expect(atRest).toBeLessThan(3 * mebibyte);
+    await iterator.next();
+    await waitFor(() => produced > atRest);
+    await iterator.return?.();
+  });
+
+  it('stops the source when the reader leaves, and aborts the handler’s signal', async () => {
+    let closed = false;
+    let aborted = false;
+    const endless: LibraryHandlers['listBooks'] = async (_request, ctx) => {
+      ctx.signal.addEventListener('abort', () => (aborted = true));
+      const source = async function* (): AsyncGenerator<string> {
+        try {
+          for (;;) yield 'x'.repeat(10_000);
+        } finally {
+          closed = true;
+        }
+      };
+      return jsonStream(source());
+    };
+    await serve(endless);
+    for await (const chunk of await openStream()) {
+      expect(chunk.length).toBeGreaterThan(0);
+      break;
+    }
+    await waitFor(() => closed && aborted);
+  });
+
+  it('goes on past the deadline of its first answer, as long as it is read', async () => {
+    let late: AbortSignal | undefined;
+    const list: LibraryHandlers['listBooks'] = async (_request, ctx) => {
+      const source = async function* (): AsyncGenerator<string> {
+        for (let piece = 0; piece < 6; piece++) {
+          yield 'x'.repeat(mebibyte);
+          late = ctx.signal;
+          await sleep(100);
+        }
+      };
+      return jsonStream(source());
+    };
+    await serve(list);
+    const reply = await caller.callRaw(listBooks, { count: 1 }, { ...context(), deadlineMs: Date.now() + 250 });
+    let received = 0;
+    if (reply.kind === 'stream') for await (const chunk of reply.chunks) received += chunk.length;
+    expect(received).toBe(6 * mebibyte);
+    expect(late?.aborted).toBe(false);
+  });
+
+  it('stops the source when the reader’s process is gone', async () => {
+    let closed = false;
+    const source = async function* (): AsyncGenerator<string> {
+      try {
+        for (;;) yield 'x'.repeat(10_000);
+      } finally {
+        closed = true;
+      }
+    };
+    await serve(async () => jsonStream(source()));
+    const leaving = await connect(broker, 'leaving');
+    await leaving.callRaw(listBooks, { count: 1 }, context());
+    await leaving.close();
+    await expect(waitFor(() => closed)).resolves.toBe(true);
+  });
+
+  it('fails cleanly when the source fails before the first chunk', async () => {
+    const source = async function* (): AsyncGenerator<string> {
+      yield '[';
+      throw appError('conflict', 'book_lent', 'Somebody has it');
+    };
+    await serve(async () => jsonStream(source()));
+    await expect(caller.callRaw(listBooks, { count: 1 }, context())).rejects.toMatchObject({ code: 'conflict', reason: 'book_lent' });
+  });
+
+  it('breaks at the reader when the source fails in the middle', async () => {
+    const source = async function* (): AsyncGenerator<string> {
+      yield 'x'.repeat(mebibyte);
+      throw new Error('cursor lost');
+    };
+    await serve(async () => jsonStream(source()));
+    let received = 0;
+    const read = async (): Promise<void> => {
+      for await (const chunk of await openStream()) received += chunk.length;
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'internal', message: 'Internal error' });
+    expect(received).toBeLessThanOrEqual(mebibyte);
+  });
+
+  it('breaks at the reader when the responder is killed in the middle', async () => {
+    await service?.drain();
+    service = undefined;
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'endless-responder.ts')], {
+      env: { ...process.env, NATS_URL: broker.url, NATS_SUBJECT_PREFIX: broker.prefix, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    const chunks = await openStream();
+    let received = 0;
+    const read = async (): Promise<void> => {
+      for await (const chunk of chunks) {
+        received += chunk.length;
+        if (received > 2 * mebibyte) child.kill('SIGKILL');
+      }
+    };
+    const error = await read().then(
+      () => undefined,
+      (thrown: AppError) => thrown,
+    );
+    expect(error?.code).toBe('unavailable');
+    expect(received).toBeGreaterThan(2 * mebibyte);
+  });
+
+  it('finishes streams under way before it drains', async () => {
+    await serve(async (request) => jsonStream(rows(request.count)));
+    const chunks = await openStream(50_000);
+    const drained = service?.drain();
+    service = undefined;
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks) parts.push(chunk);
+    expect(JSON.parse(text(parts))).toHaveLength(50_000);
+    await drained;
+  });
+});

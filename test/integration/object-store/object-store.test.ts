@@ -1,0 +1,306 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AppError } from '#libs/errors';
+import { createObjectStore, minPartBytes, type ObjectStore } from '#libs/object-store';
+import { createTestEnvironment, startTcpProxy, waitFor, type TcpProxy, type TestEnvironment } from '#libs/testing';
+
+const mebibyte = 1024 * 1024;
+const options = { contentType: 'audio/mpeg' };
+
+let env: TestEnvironment;
+let proxy: TcpProxy;
+let store: ObjectStore;
+/** Past the proxy: sees the truth while the proxy is down. */
+let witness: ObjectStore;
+
+function connect(endpoint: string): ObjectStore {
+  const { settings } = env;
+  return createObjectStore({
+    endpoint,
+    region: 'us-east-1',
+    bucket: settings['S3_BUCKET'] as string,
+    accessKeyId: settings['S3_ACCESS_KEY_ID'] as string,
+    secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] as string,
+    forcePathStyle: true,
+  });
+}
+
+/** Bytes that differ from place to place, in chunks that fit no buffer. */
+function* makeBytes(sizeBytes: number, chunkBytes = 64 * 1024 - 7): Generator<Buffer> {
+  for (let offset = 0; offset < sizeBytes; offset += chunkBytes) {
+    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, sizeBytes - offset));
+    for (let index = 0; index < chunk.length; index += 1) chunk[index] = ((offset + index) * 31 + ((offset + index) >> 13)) & 0xff;
+    yield chunk;
+  }
+}
+async function* bodyOf(sizeBytes: number): AsyncGenerator<Buffer> {
+  yield* makeBytes(sizeBytes);
+}
+function digestOf(sizeBytes: number): string {
+  const hash = createHash('sha256');
+  for (const chunk of makeBytes(sizeBytes)) hash.update(chunk);
+  return hash.digest('hex');
+}
+async function readAll(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+async function expectNothing(key: string): Promise<void> {
+  expect(await witness.head(key)).toBeUndefined();
+  expect(await witness.countUnfinished(key)).toBe(0);
+}
+
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  const endpoint = env.settings['S3_ENDPOINT'] as string;
+  proxy = await startTcpProxy(endpoint);
+  store = connect(proxy.url);
+  witness = connect(endpoint);
+  await witness.ensureBucket();
+});
+afterAll(async () => {
+  store.close();
+  witness.close();
+  await proxy.stop();
+  await env.stop();
+});
+
+describe('object-store.putStream (architecture §2, Bytes)', () => {
+  it.each([0, 1, minPartBytes - 1, minPartBytes, minPartBytes + 1, 3 * minPartBytes, 17 * mebibyte + 3])(
+    'stores %d bytes and their digest',
+    async (sizeBytes) => {
+      const key = `sizes/${sizeBytes}`;
+      const stored = await store.putStream(key, bodyOf(sizeBytes), options);
+      expect(stored).toEqual({ sizeBytes, sha256: digestOf(sizeBytes) });
+      const object = await store.get(key);
+      expect(object?.sizeBytes).toBe(sizeBytes);
+      expect(
+        createHash('sha256')
+          .update(await readAll(object?.body ?? ([] as never)))
+          .digest('hex'),
+      ).toBe(stored.sha256);
+      expect(await store.countUnfinished(key)).toBe(0);
+    },
+  );
+
+  it('stores chunks that are larger than a buffer', async () => {
+    const [chunk] = makeBytes(13 * mebibyte, 13 * mebibyte) as Iterable<Buffer>;
+    const stored = await store.putStream(
+      'large-chunk',
+      (async function* () {
+        yield chunk as Buffer;
+      })(),
+      options,
+    );
+    expect(stored.sizeBytes).toBe(13 * mebibyte);
+    expect((await store.head('large-chunk'))?.sizeBytes).toBe(13 * mebibyte);
+  });
+
+  it('leaves neither object nor part when it is aborted while the source is silent', async () => {
+    const controller = new AbortController();
+    const left = new Error('the client left');
+    async function* body(): AsyncGenerator<Buffer> {
+      yield* makeBytes(12 * mebibyte);
+      expect(await witness.countUnfinished('aborted')).toBe(1);
+      controller.abort(left);
+      await sleep(60_000, undefined, { ref: false });
+    }
+    await expect(store.putStream('aborted', body(), { ...options, signal: controller.signal })).rejects.toBe(left);
+    await expectNothing('aborted');
+  });
+
+  it('leaves nothing and passes the error on when the source fails, small or large', async () => {
+    for (const sizeBytes of [1000, 12 * mebibyte]) {
+      const broken = Object.assign(new Error('the source broke'), { code: 'ECONNRESET' });
+      const body = async function* (): AsyncGenerator<Buffer> {
+        yield* makeBytes(sizeBytes);
+        throw broken;
+      };
+      await expect(store.putStream(`broken/${sizeBytes}`, body(), options)).rejects.toBe(broken);
+      await expectNothing(`broken/${sizeBytes}`);
+    }
+  });
+
+  it('sends a part again when its connection breaks', async () => {
+    async function* body(): AsyncGenerator<Buffer> {
+      let sent = 0;
+      for (const chunk of makeBytes(30 * mebibyte)) {
+        sent += chunk.byteLength;
+        yield chunk;
+        if (sent % (4 * mebibyte) < chunk.byteLength) proxy.breakConnections();
+      }
+    }
+    const stored = await store.putStream('shaken', body(), options);
+    expect(stored).toEqual({ sizeBytes: 30 * mebibyte, sha256: digestOf(30 * mebibyte) });
+    expect((await witness.head('shaken'))?.sizeBytes).toBe(30 * mebibyte);
+  });
+
+  it('survives a store that is away for a moment', async () => {
+    async function* body(): AsyncGenerator<Buffer> {
+      yield* makeBytes(6 * mebibyte);
+      proxy.cut();
+      setTimeout(() => proxy.restore(), 700);
+      yield* makeBytes(20 * mebibyte);
+    }
+    const stored = await store.putStream('away', body(), options);
+    expect((await witness.head('away'))?.sizeBytes).toBe(stored.sizeBytes);
+  });
+
+  it('fails as unavailable without secrets when the store stays away, and removeUpload then leaves nothing', async () => {
+    async function* body(): AsyncGenerator<Buffer> {
+      yield* makeBytes(11 * mebibyte);
+      proxy.cut();
+      yield* makeBytes(20 * mebibyte);
+    }
+    const error: unknown = await store.putStream('lost', body(), options).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({ code: 'unavailable', message: 'Object store unavailable' });
+    const text = `${String((error as Error).stack)} ${String((error as Error).cause)}`;
+    for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']) expect(text).not.toContain(env.settings[name]);
+    expect(await witness.countUnfinished('lost')).toBe(1);
+    proxy.restore();
+    await store.removeUpload('lost');
+    await expectNothing('lost');
+  });
+
+  it('reads its source no faster than the store takes it', async () => {
+    let produced = 0;
+    let stop = false;
+    async function* body(): AsyncGenerator<Buffer> {
+      for (const chunk of makeBytes(60 * mebibyte)) {
+        if (stop) throw new Error('enough');
+        produced += chunk.byteLength;
+        yield chunk;
+        if (produced > 6 * mebibyte && produced < 6 * mebibyte + chunk.byteLength * 2) proxy.hang();
+      }
+    }
+    const upload = store.putStream('slow', body(), options).catch((error: Error) => error.message);
+    let last = -1;
+    await waitFor(
+      async () => {
+        const before = last;
+        last = produced;
+        return produced > 6 * mebibyte && before === produced;
+      },
+      { intervalMs: 300 },
+    );
+    // One part on its way and one buffer full.
+    expect(produced).toBeLessThanOrEqual(3 * minPartBytes + mebibyte);
+    stop = true;
+    proxy.restore();
+    expect(await upload).toBe('enough');
+    await expectNothing('slow');
+  });
+});
+
+describe('object-store.get, head, delete, list (architecture §2, Bytes)', () => {
+  it('opens a range', async () => {
+    await store.putStream('range', bodyOf(100_000), options);
+    const all = await readAll((await store.get('range'))?.body as AsyncIterable<unknown>);
+    const object = await store.get('range', { range: { first: 70_000, last: 70_009 } });
+    expect(object?.sizeBytes).toBe(10);
+    expect(await readAll(object?.body as AsyncIterable<unknown>)).toEqual(all.subarray(70_000, 70_010));
+  });
+
+  it('says undefined for a missing object, and deletes it without complaint', async () => {
+    expect(await store.get('missing')).toBeUndefined();
+    expect(await store.head('missing')).toBeUndefined();
+    await expect(store.delete('missing')).resolves.toBeUndefined();
+  });
+
+  it('stops reading from the store when the body is destroyed or the caller aborts', async () => {
+    await store.putStream('long', bodyOf(40 * mebibyte), options);
+    for (const leave of ['destroy', 'abort']) {
+      const before = proxy.receivedBytes;
+      const controller = new AbortController();
+      const object = await store.get('long', { signal: controller.signal });
+      const body = object?.body;
+      body?.on('error', () => undefined);
+      await new Promise((resolve) => body?.once('data', resolve));
+      if (leave === 'destroy') body?.destroy();
+      else controller.abort();
+      await waitFor(() => body?.destroyed);
+      await sleep(100);
+      expect(proxy.receivedBytes - before).toBeLessThan(20 * mebibyte);
+    }
+  });
+
+  it('waits for a slow reader', async () => {
+    const before = proxy.receivedBytes;
+    const object = await store.get('long');
+    await sleep(300);
+    expect(proxy.receivedBytes - before).toBeLessThan(20 * mebibyte);
+    expect((await readAll(object?.body as AsyncIterable<unknown>)).byteLength).toBe(40 * mebibyte);
+  });
+
+  it('fails in the middle of a body when the store breaks off', async () => {
+    const object = await store.get('long');
+    const reading = readAll(object?.body as AsyncIterable<unknown>);
+    proxy.breakConnections();
+    await expect(reading).rejects.toThrow();
+  });
+
+  it('lists by prefix and deletes', async () => {
+    for (const name of ['list/a', 'list/b', 'other/c']) await store.putStream(name, bodyOf(3), options);
+    const keys = async (): Promise<string[]> => (await Array.fromAsync(store.list('list/'))).map((item) => item.key);
+    expect(await keys()).toEqual(['list/a', 'list/b']);
+    await store.delete('list/a');
+    expect(await keys()).toEqual(['list/b']);
+  });
+
+  it('is unavailable, not missing, while the store is down', async () => {
+    proxy.cut();
+    for (const call of [store.get('range'), store.head('range'), store.delete('range'), store.ping(), Array.fromAsync(store.list(''))]) {
+      await expect(call).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    proxy.restore();
+    await expect(store.ping()).resolves.toBeUndefined();
+  });
+
+  it('is unavailable with wrong credentials and without a bucket', async () => {
+    const endpoint = env.settings['S3_ENDPOINT'] as string;
+    const base = { endpoint, region: 'us-east-1', forcePathStyle: true, accessKeyId: 'somebody', secretAccessKey: 'a-wrong-secret' };
+    const stranger = createObjectStore({ ...base, bucket: env.settings['S3_BUCKET'] as string });
+    await expect(stranger.get('range')).rejects.toMatchObject({ code: 'unavailable' });
+    stranger.close();
+  });
+
+  it('asks the store to end uploads that were left incomplete for two days, beside the rules that are there', async () => {
+    const rules: string[] = [];
+    const own =
+      '<Rule><ID>own</ID><Filter><Prefix>logs/</Prefix></Filter><Status>Enabled</Status><Expiration><Days>7</Days></Expiration></Rule>';
+    const server = createServer((request, response) => {
+      void readText(request).then((body) => {
+        const isRule = request.url?.includes('lifecycle') === true;
+        if (isRule && request.method === 'PUT') rules.push(body);
+        const stored = rules.at(-1) ?? `<LifecycleConfiguration>${own}</LifecycleConfiguration>`;
+        response.writeHead(200, { 'content-type': 'application/xml' }).end(isRule && request.method === 'GET' ? stored : '');
+      });
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const other = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await expect(other.ensureBucket()).resolves.toEqual({ lifecycle: true });
+    await expect(other.ensureBucket()).resolves.toEqual({ lifecycle: true });
+    expect(rules).toHaveLength(1);
+    expect(rules[0]).toContain('<ID>own</ID>');
+    expect(rules[0]).toMatch(
+      /<AbortIncompleteMultipartUpload><DaysAfterInitiation>2<\/DaysAfterInitiation><\/AbortIncompleteMultipartUpload>/,
+    );
+    other.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('says when the store knows no such rule', async () => {
+    await expect(store.ensureBucket()).resolves.toEqual({ lifecycle: false });
+  });
+
+  it('creates its bucket once, however many ask', async () => {
+    await expect(Promise.all([store.ensureBucket(), witness.ensureBucket(), store.ensureBucket()])).resolves.toHaveLength(3);
+  });
+});

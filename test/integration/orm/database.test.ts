@@ -1,0 +1,351 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EntitySchema } from '@mikro-orm/postgresql';
+import { isRawNumber } from '#libs/json';
+import { constraintOf, createDatabase, type Database, migrate, Migration, sqlStateOf, statement } from '#libs/orm';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+
+class Migration20260101000000_things extends Migration {
+  override up(): void {
+    this.addSql(`create table things (
+      id integer primary key,
+      name text not null constraint things__name__unique unique,
+      at timestamptz not null default now(),
+      big bigint not null default 1,
+      doc jsonb not null default '{}',
+      constraint things__id__check check (id > 0))`);
+  }
+}
+
+interface Thing {
+  id: number;
+  name: string;
+  doc: unknown;
+}
+const thingSchema = new EntitySchema<Thing>({
+  name: 'Thing',
+  tableName: 'things',
+  properties: { id: { type: 'integer', primary: true }, name: { type: 'string' }, doc: { type: 'json' } },
+});
+
+const addThing = statement('thing.add', `insert into things (id, name) values ($1, $2)`);
+const findThing = statement('thing.find', `select id, name from things where id = $1`);
+
+describe('createDatabase (design/architecture.md §6)', () => {
+  let env: TestEnvironment;
+  let db: Database;
+  let nextId = 1;
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+    const url = env.settings['DATABASE_URL'] ?? '';
+    await migrate({ url, schema: 'ormtest', migrations: [Migration20260101000000_things], logger: env.logger });
+    const options = { url, schema: 'ormtest', poolSize: 5, logger: env.logger, applicationName: 'orm test', statementTimeoutMs: 2_000 };
+    db = await createDatabase({ ...options, entities: [thingSchema] });
+  });
+  afterAll(async () => {
+    await db.close();
+    await env.stop();
+  });
+
+  const newId = (): number => nextId++;
+
+  describe('statements', () => {
+    it('are prepared once per connection, inside and outside a transaction', async () => {
+      const named = statement('prepared.count', `select count(*)::int as n from pg_prepared_statements where name = 'prepared.count'`);
+      const inside = await db.transaction(async (tx) => {
+        await tx.query(named);
+        const [own] = await tx.query<{ pid: number }>(statement('prepared.pid', 'select pg_backend_pid() as pid'));
+        return [own?.pid, await tx.query(named)];
+      });
+      expect(inside[1]).toEqual([{ n: 1 }]);
+      await expect(db.query(named)).resolves.toEqual([{ n: 1 }]);
+    });
+
+    it('run on the search path of the service', async () => {
+      await expect(db.query(statement('path', `select current_schema() as schema`))).resolves.toEqual([{ schema: 'ormtest' }]);
+    });
+
+    it('return instants, dates and JSON as text, int8 as number where a double holds it', async () => {
+      const text = `select '2026-05-01T10:00:00.000001Z'::timestamptz as at, '2026-05-01'::date as day, '{"n": 12345678901234567890}'::jsonb as doc,
+        9007199254740991::int8 as safe, 9007199254740993::int8 as large, array['2026-05-01T10:00Z'::timestamptz] as list`;
+      const [row] = await db.query(statement('types', text));
+      expect(row).toEqual({
+        at: '2026-05-01 10:00:00.000001+00',
+        day: '2026-05-01',
+        doc: '{"n": 12345678901234567890}',
+        safe: 9007199254740991,
+        large: '9007199254740993',
+        list: ['2026-05-01 10:00:00+00'],
+      });
+    });
+
+    it('refuse names that PostgreSQL would cut', () => {
+      expect(() => statement('x'.repeat(64), 'select 1')).toThrow(/is not a name/);
+      expect(() => statement('', 'select 1')).toThrow(/is not a name/);
+    });
+
+    it('go on after a migration changed their result type', async () => {
+      const read = statement('stale.read', 'select * from stale');
+      await db.query(statement('stale.create', 'create table stale (a int)'));
+      await Promise.all(Array.from({ length: 5 }, () => db.query(read)));
+      await db.query(statement('stale.alter', 'alter table stale add column b int'));
+      await expect(db.query(read)).resolves.toEqual([]);
+      await expect(db.transaction((tx) => tx.query(read))).resolves.toEqual([]);
+    });
+
+    it('name the constraint that they break', async () => {
+      const id = newId();
+      await db.query(addThing, [id, `thing ${id}`]);
+      const twice = await db.query(addThing, [newId(), `thing ${id}`]).catch((error: unknown) => error);
+      expect(constraintOf(twice)).toBe('things__name__unique');
+      expect(sqlStateOf(twice)).toBe('23505');
+      expect(constraintOf(await db.query(addThing, [-1, 'x']).catch((error: unknown) => error))).toBe('things__id__check');
+    });
+
+    it('end at the statement timeout as deadline_exceeded', async () => {
+      await expect(db.query(statement('sleep', 'select pg_sleep(10)'))).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    });
+  });
+
+  describe('transaction', () => {
+    it('shares one connection between statements, entities and Kysely', async () => {
+      const id = newId();
+      await db.transaction(async (tx) => {
+        await tx.query(addThing, [id, `shared ${id}`]);
+        const thing = await tx.em.findOneOrFail(thingSchema, { id });
+        thing.name = `renamed ${id}`;
+        const pid = statement('tx.pid', 'select pg_backend_pid() as pid');
+        const [[statementPid], [entityPid]] = [await tx.query<{ pid: number }>(pid), await tx.em.execute('select pg_backend_pid() as pid')];
+        expect(entityPid).toEqual(statementPid);
+        await expect(db.query(findThing, [id])).resolves.toEqual([]);
+      });
+      await expect(db.query(findThing, [id])).resolves.toEqual([{ id, name: `renamed ${id}` }]);
+    });
+
+    it('keeps big integers of entities', async () => {
+      const id = newId();
+      await db.query(statement('thing.big', `insert into things (id, name, doc) values ($1, $2, '{"n": 12345678901234567890}')`), [
+        id,
+        `big ${id}`,
+      ]);
+      const thing = await db.fork().findOneOrFail(thingSchema, { id });
+      expect(isRawNumber((thing.doc as { n: unknown }).n)).toBe(true);
+      await db.transaction(async (tx) => {
+        const loaded = await tx.em.findOneOrFail(thingSchema, { id });
+        loaded.doc = { ...(loaded.doc as object), seen: true };
+      });
+      await expect(db.query(statement('thing.doc', 'select doc from things where id = $1'), [id])).resolves.toEqual([
+        { doc: '{"n": 12345678901234567890, "seen": true}' },
+      ]);
+    });
+
+    it('nests a transaction of the ORM as a savepoint', async () => {
+      const [kept, dropped] = [newId(), newId()];
+      await db.transaction(async (tx) => {
+        tx.em.create(thingSchema, { id: kept, name: `kept ${kept}`, doc: {} });
+        await tx.em.flush();
+        const inner = tx.em.transactional(async (em) => {
+          em.create(thingSchema, { id: dropped, name: `dropped ${dropped}`, doc: {} });
+          await em.flush();
+          throw new Error('inner');
+        });
+        await expect(inner).rejects.toThrow('inner');
+      });
+      await expect(db.query(findThing, [kept])).resolves.toHaveLength(1);
+      await expect(db.query(findThing, [dropped])).resolves.toHaveLength(0);
+    });
+
+    it('rolls back whatever its work throws and gives the connection back', async () => {
+      const id = newId();
+      const failed = db.transaction(async (tx) => {
+        await tx.query(addThing, [id, `lost ${id}`]);
+        throw new Error('no');
+      });
+      await expect(failed).rejects.toThrow('no');
+      await expect(db.query(findThing, [id])).resolves.toEqual([]);
+      expect(db.stats().waiting).toBe(0);
+      expect(db.stats().idle).toBe(db.stats().total);
+    });
+
+    it('fails when a statement in it failed unseen', async () => {
+      const failed = db.transaction(async (tx) => {
+        await tx.query(statement('divide', 'select 1 / 0')).catch(() => undefined);
+      });
+      await expect(failed).rejects.toThrow(/rolled back/);
+    });
+
+    it('refuses statements after its end', async () => {
+      let kept: { query: (item: ReturnType<typeof statement>) => Promise<unknown> } | undefined;
+      await db.transaction(async (tx) => void (kept = tx));
+      await expect(kept?.query(statement('late', 'select 1'))).rejects.toThrow(/is over/);
+    });
+
+    it('runs again after a serialization failure and after a deadlock, callbacks once', async () => {
+      const [first, second] = [newId(), newId()];
+      for (const id of [first, second]) await db.query(addThing, [id, `lock ${id}`]);
+      const lock = statement('thing.lock', 'update things set big = big + 1 where id = $1');
+      let attempts = 0;
+      let called = 0;
+      let met = 0;
+      const meet = async (): Promise<void> => {
+        met++;
+        await waitFor(() => met >= 2);
+      };
+      const cross = (a: number, b: number): Promise<void> =>
+        db.transaction(async (tx) => {
+          attempts++;
+          tx.afterCommit(() => called++);
+          await tx.query(lock, [a]);
+          await meet();
+          await tx.query(lock, [b]);
+        });
+      await Promise.all([cross(first, second), cross(second, first)]);
+      expect(attempts).toBeGreaterThan(2);
+      expect(called).toBe(2);
+      await expect(
+        db.query(statement('thing.sum', 'select sum(big)::int as sum from things where id = any($1)'), [[first, second]]),
+      ).resolves.toEqual([{ sum: 6 }]);
+    });
+
+    it('takes the last statements along with its commit, and fails with their error', async () => {
+      const [id, other] = [newId(), newId()];
+      let committed = 0;
+      await db.transaction(async (tx) => {
+        tx.beforeCommit(() => Promise.all([tx.query(addThing, [id, `last ${id}`]), tx.query(addThing, [other, `last ${other}`])]));
+        tx.afterCommit(() => committed++);
+      });
+      await expect(db.query(findThing, [id])).resolves.toHaveLength(1);
+      const failed = db.transaction(async (tx) => {
+        await tx.query(addThing, [newId(), 'undone']);
+        tx.beforeCommit(() => tx.query(addThing, [newId(), `last ${id}`]));
+        tx.afterCommit(() => committed++);
+      });
+      await expect(failed).rejects.toMatchObject({ constraint: 'things__name__unique' });
+      await expect(db.query(statement('thing.undone', `select 1 from things where name = 'undone'`))).resolves.toEqual([]);
+      expect(committed).toBe(1);
+      expect(db.stats().idle).toBe(db.stats().total);
+    });
+
+    it('does not call back when it fails', async () => {
+      let called = false;
+      const failed = db.transaction(async (tx) => {
+        tx.afterCommit(() => (called = true));
+        await tx.query(addThing, [0, 'x']);
+      });
+      await expect(failed).rejects.toMatchObject({ constraint: 'things__id__check' });
+      expect(called).toBe(false);
+    });
+  });
+
+  describe('stream', () => {
+    const numbers = statement('numbers', 'select i from generate_series(1, $1::int) i');
+
+    it('reads in batches from a cursor', async () => {
+      const sizes: number[] = [];
+      for await (const rows of db.stream(numbers, [250], { batch: 100 })) sizes.push(rows.length);
+      expect(sizes).toEqual([100, 100, 50]);
+      sizes.length = 0;
+      for await (const rows of db.stream(numbers, [250], { batch: 60, firstBatch: 130 })) sizes.push(rows.length);
+      expect(sizes).toEqual([130, 60, 60]);
+    });
+
+    it('ends whole when the reader leaves its last batch, and gives nothing of an empty answer', async () => {
+      for await (const rows of db.stream(numbers, [5], { batch: 10 })) {
+        expect(rows).toHaveLength(5);
+        break;
+      }
+      for await (const _rows of db.stream(numbers, [0], { batch: 10 })) throw new Error('a batch without rows');
+      expect(db.stats().idle).toBe(db.stats().total);
+      await expect(db.query(statement('open', `select 1 from pg_stat_activity where state like 'idle in transaction%'`))).resolves.toEqual(
+        [],
+      );
+    });
+
+    it('runs with the settings of the planner that it is given, for that query alone', async () => {
+      const setting = statement('setting', `select current_setting('cursor_tuple_fraction') as value from generate_series(1, $1::int)`);
+      for await (const rows of db.stream<{ value: string }>(setting, [1], { batch: 2, planner: { cursor_tuple_fraction: '0.25' } }))
+        expect(rows).toEqual([{ value: '0.25' }]);
+      await expect(db.query(setting, [1])).resolves.toEqual([{ value: '0.1' }]);
+    });
+
+    it('ends the query when the reader leaves, and keeps the connection', async () => {
+      const before = db.stats().total;
+      for await (const rows of db.stream(numbers, [10_000_000], { batch: 10 })) {
+        expect(rows).toHaveLength(10);
+        break;
+      }
+      const running = statement(
+        'running',
+        `select count(*)::int as n from pg_stat_activity where query like '%generate_series(1%' and state = 'active' and pid <> pg_backend_pid()`,
+      );
+      await waitFor(async () => (await db.query<{ n: number }>(running))[0]?.n === 0);
+      expect(db.stats().total).toBeLessThanOrEqual(Math.max(before, 2));
+      expect(db.stats().idle).toBe(db.stats().total);
+    });
+
+    it('throws what the query fails with, and the pool goes on', async () => {
+      const read = async (): Promise<void> => {
+        for await (const _rows of db.stream(statement('fails', 'select 10 / (5 - i) from generate_series(1, 9) i'), [], { batch: 2 }));
+      };
+      await expect(read()).rejects.toThrow(/division by zero/);
+      await db.ping();
+    });
+  });
+
+  describe('a database that is away', () => {
+    it('answers unavailable and repeats no secret', async () => {
+      const url = new URL(env.settings['DATABASE_URL'] ?? '');
+      url.port = '1';
+      url.password = 'hidden-word';
+      const away = await createDatabase({ url: url.href, schema: 'x', poolSize: 1, logger: env.logger, applicationName: 'away' });
+      const calls = [
+        () => away.ping(),
+        () => away.transaction((tx) => tx.query(findThing, [1])),
+        () => away.stream(findThing, [1], { batch: 1 })[Symbol.asyncIterator]().next(),
+      ];
+      for (const call of calls) {
+        const error: unknown = await call().then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        expect(error).toMatchObject({ code: 'unavailable', message: 'The database is not available' });
+        expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('hidden-word');
+      }
+      await away.close();
+    });
+
+    it('refuses a malformed URL without repeating it', async () => {
+      const broken = createDatabase({
+        url: 'postgres://a:hidden-word@[',
+        schema: 'x',
+        poolSize: 1,
+        logger: env.logger,
+        applicationName: 'x',
+      });
+      const error = await broken.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(String(error)).toMatch(/DATABASE_URL is not a valid/);
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('hidden-word');
+    });
+
+    it('costs only the statements under way when connections are cut', async () => {
+      await Promise.all(Array.from({ length: 3 }, () => db.ping()));
+      const outcome = db
+        .transaction((tx) => tx.query(statement('cut', 'select pg_sleep(1.5)')))
+        .then(
+          () => 'committed',
+          (error: unknown) => error,
+        );
+      await waitFor(async () => {
+        const cut = `select count(pg_terminate_backend(pid))::int as n from pg_stat_activity where application_name = 'orm test' and query like '%pg_sleep(1.5)%'`;
+        return (await env.sql<{ n: number }>(cut))[0]?.n === 1;
+      });
+      expect(await outcome).toMatchObject({ code: 'unavailable' });
+      await env.sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'orm test'`);
+      await waitFor(() => db.ping().then(() => true));
+      expect(db.stats().total).toBeLessThanOrEqual(5);
+    });
+  });
+});

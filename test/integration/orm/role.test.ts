@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type Database, findPendingMigrations, migrate, Migration, roleOf, statement, waitForMigrations } from '#libs/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+
+class Migration20260101000000_books extends Migration {
+  override up(): void {
+    this.addSql('create table books (id int generated always as identity primary key, title text)');
+  }
+}
+class Migration20260102000000_shelves extends Migration {
+  override up(): void {
+    this.addSql('create table shelves (id serial primary key)');
+  }
+}
+const migrations = [Migration20260101000000_books, Migration20260102000000_shelves];
+
+describe('the role of a service (design/operations.md, security)', () => {
+  let env: TestEnvironment;
+  let adminUrl: string;
+  const password = `p'"%${randomBytes(6).toString('hex')}`;
+  const role = `r_${randomBytes(5).toString('hex')}`;
+
+  const urlOf = (name: string, secret: string): string => {
+    const url = new URL(adminUrl);
+    url.username = encodeURIComponent(name);
+    url.password = encodeURIComponent(secret);
+    return url.href;
+  };
+  const open = (url: string, schema = 'library'): Promise<Database> =>
+    createDatabase({ url, schema, poolSize: 1, logger: env.logger, applicationName: 'test' });
+  const run = async (db: Database, text: string): Promise<unknown[]> => db.query(statement(`q${randomBytes(4).toString('hex')}`, text));
+  const migrateLibrary = async (list: typeof migrations, secret = password): Promise<string[]> =>
+    migrate({
+      url: adminUrl,
+      schema: 'library',
+      migrations: list,
+      logger: env.logger,
+      role: roleOf(urlOf(role, secret), 'DATABASE_URL_LIBRARY'),
+    });
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+    adminUrl = env.settings['DATABASE_URL'] ?? '';
+    await migrate({ url: adminUrl, schema: 'neighbour', migrations: [Migration20260101000000_books], logger: env.logger });
+    await migrateLibrary([Migration20260101000000_books]);
+  });
+  afterAll(async () => {
+    await env.sql(`drop owned by ${role} cascade`);
+    await env.sql(`drop role ${role}`);
+    await env.stop();
+  });
+
+  it('reads and writes the rows of its schema, and no other schema at all', async () => {
+    const db = await open(urlOf(role, password));
+    await run(db, `insert into books (title) values ('a')`);
+    expect(await run(db, 'select title from books')).toEqual([{ title: 'a' }]);
+    await expect(run(db, 'select * from neighbour.books')).rejects.toThrow(/permission denied for schema neighbour/);
+    await expect(run(db, 'select * from conversations.conversations')).rejects.toThrow(/permission denied for schema conversations/);
+    await expect(run(db, 'drop table books')).rejects.toThrow(/must be owner/);
+    await expect(run(db, 'create table library.mine (id int)')).rejects.toThrow(/permission denied for schema library/);
+    await expect(run(db, 'delete from library.migrations')).rejects.toThrow(/permission denied for table migrations/);
+    await db.close();
+  });
+
+  it('gets what a later migration adds, and a changed password takes the place of the old one', async () => {
+    await migrateLibrary(migrations, 'another');
+    const db = await open(urlOf(role, 'another'));
+    await run(db, 'insert into shelves default values');
+    await db.close();
+    const old = await open(urlOf(role, password));
+    await expect(run(old, 'select 1')).rejects.toThrow(/password authentication failed/);
+    await old.close();
+    await migrateLibrary(migrations);
+  });
+
+  it('keeps the password out of the statements: the server stores a verifier that was made elsewhere', async () => {
+    const [stored] = await env.sql<{ rolpassword: string }>('select rolpassword from pg_authid where rolname = $1', [role]);
+    expect(stored?.rolpassword).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{44}:[A-Za-z0-9+/=]{44}$/);
+  });
+
+  it('tells a service which migrations are pending, the schema that is not there included', async () => {
+    const db = await open(urlOf(role, password));
+    expect(await findPendingMigrations(db, 'library', migrations)).toEqual([]);
+    class Migration20260103000000_next extends Migration {
+      override up(): void {}
+    }
+    expect(await findPendingMigrations(db, 'library', [...migrations, Migration20260103000000_next])).toEqual([
+      'Migration20260103000000_next',
+    ]);
+    expect(await findPendingMigrations(db, 'nowhere', migrations)).toHaveLength(2);
+    await db.close();
+  });
+
+  it('lets a service wait until its migrations have run', async () => {
+    const db = await open(adminUrl, 'later');
+    const order: string[] = [];
+    const waiting = waitForMigrations({ db, schema: 'later', migrations, logger: env.logger }).then(() => order.push('ready'));
+    await migrate({ url: adminUrl, schema: 'later', migrations: [Migration20260101000000_books], logger: env.logger });
+    order.push('first');
+    await migrate({ url: adminUrl, schema: 'later', migrations, logger: env.logger });
+    await waiting;
+    expect(order).toEqual(['first', 'ready']);
+    await db.close();
+  });
+
+  it('refuses an address without a password, and one that is none', () => {
+    expect(() => roleOf('postgresql://someone@localhost/x', 'DATABASE_URL_MEDIA')).toThrow(
+      'DATABASE_URL_MEDIA must name the role and its password',
+    );
+    expect(() => roleOf('nonsense', 'DATABASE_URL_MEDIA')).toThrow('DATABASE_URL_MEDIA is not a valid PostgreSQL URL');
+  });
+});

@@ -1,0 +1,91 @@
+/** What the chart's alerts and dashboards ask of Prometheus, and what a scrape offers. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
+import { parse as parseYaml } from 'yaml';
+
+const filesDir = join(import.meta.dirname, '..', '..', '..', 'deploy', 'helm', 'coherence', 'files');
+
+export interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly description: string };
+  /** Name of a page of docs/runbooks. */
+  readonly runbook: string;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
+}
+export interface Dashboard {
+  readonly file: string;
+  readonly uid: string;
+  readonly title: string;
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] };
+}
+
+export function readAlerts(): Alert[] {
+  return parseYaml(readFileSync(join(filesDir, 'alerts.yaml'), 'utf8')) as Alert[];
+}
+
+export function readDashboards(): Dashboard[] {
+  const dir = join(filesDir, 'dashboards');
+  return readdirSync(dir).map((file) => ({ ...(JSON.parse(readFileSync(join(dir, file), 'utf8')) as Dashboard), file }));
+}
+
+/** Every expression with the place where it stands; Grafana's own variable for times is filled in. */
+export function listExpressions(): { place: string; expr: string }[] {
+  const alerts = readAlerts().map(({ alert, expr }) => ({ place: alert, expr }));
+  const panels = readDashboards().flatMap(({ file, panels: list }) =>
+    list.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ place: `${file}: ${title}`, expr }))),
+  );
+  return [...alerts, ...panels].map(({ place, expr }) => ({ place, expr: expr.replaceAll('$__rate_interval', '5m') }));
+}
+
+export interface Selector {
+  readonly metric: string;
+  readonly labels: readonly string[];
+}
+
+/** Metrics with the labels that they are selected by, and labels that results are grouped by. @throws Error where it is no PromQL. */
+export function readExpression(expr: string): { selectors: Selector[]; grouping: string[] } {
+  const selectors: { metric: string; labels: string[] }[] = [];
+  const grouping: string[] = [];
+  let inGrouping = false;
+  parser.parse(expr).iterate({
+    enter: ({ type, name, from, to }) => {
+      const text = expr.slice(from, to);
+      if (type.isError) throw new Error(`no PromQL at character ${from}: ${expr}`);
+      if (name === 'GroupingLabels') inGrouping = true;
+      else if (name === 'Identifier') selectors.push({ metric: text, labels: [] });
+      else if (name === 'LabelName' && inGrouping) grouping.push(text);
+      else if (name === 'LabelName') selectors.at(-1)?.labels.push(text);
+    },
+    leave: ({ name }) => {
+      if (name === 'GroupingLabels') inGrouping = false;
+    },
+  });
+  return { selectors, grouping };
+}
+
+export interface Sample {
+  readonly metric: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Samples of a scrape in the text format. */
+export function readSamples(text: string): Sample[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [, metric = '', labels = ''] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? /.exec(line) ?? [];
+      return { metric, labels: Object.fromEntries([...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map((match) => match.slice(1))) };
+    });
+}

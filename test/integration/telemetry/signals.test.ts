@@ -1,0 +1,245 @@
+/** Traces and logs of a whole platform, as an operator receives them (design/operations.md, Signals). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CollectedSpan } from '#libs/testing';
+import { eventually } from '../../e2e/world.ts';
+import { playMeeting, playTraffic, secretWords, startSignals } from './platform.ts';
+import { listExpressions, readExpression, readSamples } from './promql.ts';
+
+type LogLine = Readonly<Record<string, unknown>>;
+
+let signals: Awaited<ReturnType<typeof startSignals>>;
+let meeting: Awaited<ReturnType<typeof playMeeting>>;
+let token: string;
+beforeAll(async () => {
+  signals = await startSignals(import.meta.url);
+  meeting = await playMeeting(signals);
+  ({ token } = await playTraffic(signals, meeting.id));
+});
+afterAll(() => signals.stop());
+
+async function readLogLines(): Promise<LogLine[]> {
+  const text = await signals.world.readLogs();
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as LogLine);
+}
+
+/** Spans of the trace, once it has all of these. */
+async function traceOf(root: (span: CollectedSpan) => boolean, names: readonly string[]): Promise<CollectedSpan[]> {
+  let found: CollectedSpan[] = [];
+  await eventually(async () => {
+    const { spans } = signals.collector;
+    const traceIds = spans.filter(root).map(({ traceId }) => traceId);
+    const traces = traceIds.map((traceId) => spans.filter((span) => span.traceId === traceId));
+    const whole = traces.find((trace) => names.every((name) => trace.some((span) => `${span.service}: ${span.name}` === name)));
+    if (whole === undefined) {
+      const seen = traces.map((trace) => trace.map((span) => `${span.service}: ${span.name}`).join('\n'));
+      throw new Error(`no trace has all of ${names.join(', ')}; seen:\n${seen.join('\n\n')}`);
+    }
+    found = whole;
+  });
+  return found;
+}
+
+/** From a span up to the first of its trace. */
+function ancestorsOf(span: CollectedSpan, trace: readonly CollectedSpan[]): string[] {
+  const parent = trace.find(({ spanId }) => spanId === span.parentSpanId);
+  return [`${span.service}: ${span.name}`, ...(parent === undefined ? [] : ancestorsOf(parent, trace))];
+}
+
+describe('traces (design/operations.md, Signals)', () => {
+  const recordedRoute = 'POST /api/coherence/conversations/{conversation_id}/recorded';
+
+  it('shows a read as one trace: gateway, NATS, service, SQL', async () => {
+    const route = 'GET /api/coherence/conversations/{conversation_id}';
+    const trace = await traceOf(
+      (span) => span.name === route,
+      [
+        'api-gateway: conversations.conversations.get',
+        'conversations: conversations.conversations.get',
+        'conversations: sql conversations.get',
+      ],
+    );
+    const statement = trace.find((span) => span.name === 'sql conversations.get');
+    expect(statement === undefined ? [] : ancestorsOf(statement, trace)).toEqual([
+      'conversations: sql conversations.get',
+      'conversations: conversations.conversations.get',
+      'api-gateway: conversations.conversations.get',
+      `api-gateway: ${route}`,
+    ]);
+  });
+
+  it('shows what follows from /recorded in the same trace: the job, the calls of the provider, the rows', async () => {
+    const trace = await traceOf(
+      (span) => span.name === recordedRoute,
+      ['conversations: enqueue transcripts.transcript-import', 'transcripts: job transcripts.transcript-import'],
+    );
+    const { host } = new URL(signals.provider.baseUrl);
+    const calls = trace.filter((span) => span.attributes['server.address'] === host);
+    expect(calls.length).toBeGreaterThanOrEqual(2);
+    for (const call of [...calls, ...trace.filter((span) => span.service === 'transcripts' && span.name.startsWith('sql '))]) {
+      expect(ancestorsOf(call, trace)).toEqual(
+        expect.arrayContaining([
+          'transcripts: job transcripts.transcript-import',
+          'conversations: enqueue transcripts.transcript-import',
+          `api-gateway: ${recordedRoute}`,
+        ]),
+      );
+    }
+    expect(trace.some((span) => span.service === 'transcripts' && span.name.startsWith('sql '))).toBe(true);
+  });
+
+  it('shows an upload down to the object store', async () => {
+    const trace = await traceOf(
+      (span) => span.name === 'POST /api/coherence/conversations/{conversation_id}/audio',
+      ['media: POST /internal/conversations/{id}/audio', 'media: s3 PutObject'],
+    );
+    const stored = trace.find((span) => span.name === 's3 PutObject');
+    expect(stored === undefined ? [] : ancestorsOf(stored, trace)).toContain('media: POST /internal/conversations/{id}/audio');
+  });
+
+  it('shows a chat down to the language model, and an update of Telegram from its webhook to the model', async () => {
+    const asked = await traceOf(
+      (span) => span.name === 'POST /api/chat/{agent_slug}/message',
+      ['agents: agents.chat.send', 'agents: llm chat'],
+    );
+    const told = await traceOf(
+      (span) => span.name === 'POST /api/hook/agents/{slug}',
+      ['agents: job agents.work-chat', 'agents: llm chat'],
+    );
+    const model = (trace: readonly CollectedSpan[]): string[] => {
+      const span = trace.find(({ name }) => name === 'llm chat');
+      return span === undefined ? [] : ancestorsOf(span, trace);
+    };
+    expect(model(asked)).toContain('agents: agents.chat.send');
+    expect(model(told)).toEqual(expect.arrayContaining(['agents: job agents.work-chat', 'api-gateway: POST /api/hook/agents/{slug}']));
+  });
+
+  it('passes the headers for the collector on', () => {
+    expect([...signals.collector.tenants]).toEqual([secretWords.collectorTenant]);
+  });
+
+  it('makes nothing of what a process does for itself', () => {
+    const roots = signals.collector.spans.filter((span) => span.parentSpanId === undefined).map((span) => span.name);
+    expect(roots.filter((name) => name.startsWith('sql ') || name.startsWith('s3 '))).toEqual([]);
+  });
+});
+
+describe('logs (design/operations.md, Signals)', () => {
+  it('writes one line per request, with request id, trace id, route template and time', async () => {
+    await eventually(async () => {
+      const lines = (await readLogLines()).filter((line) => line['service'] === 'api-gateway' && line['requestId'] === meeting.requestId);
+      expect(lines.filter((line) => line['msg'] === 'request')).toEqual([
+        expect.objectContaining({
+          level: 'info',
+          traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+          method: 'POST',
+          route: '/api/coherence/conversations/{conversation_id}/recorded',
+          status: 200,
+          durationMs: expect.any(Number),
+        }),
+      ]);
+    });
+  });
+
+  it('writes one line per attempt of a job, under the request and in the trace that asked for it', async () => {
+    await eventually(async () => {
+      const lines = await readLogLines();
+      const request = lines.find((line) => line['requestId'] === meeting.requestId && line['msg'] === 'request');
+      const attempts = lines.filter((line) => line['job'] === 'transcripts.transcript-import' && line['msg'] === 'job attempt');
+      expect(attempts).toEqual([
+        expect.objectContaining({
+          service: 'transcripts',
+          requestId: meeting.requestId,
+          traceId: request?.['traceId'],
+          jobId: expect.any(String),
+          attempt: 1,
+          outcome: 'succeeded',
+        }),
+      ]);
+    });
+  });
+
+  it('has the trace id in every line that has a request id', async () => {
+    const lines = (await readLogLines()).filter((line) => line['requestId'] !== undefined && line['msg'] !== 'transfer broken off');
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.filter((line) => !/^[0-9a-f]{32}$/.test(String(line['traceId'])))).toEqual([]);
+  });
+
+  it('holds no token, key, password, body or speech, and neither do the traces', async () => {
+    const all = `${await signals.world.readLogs()}\n${signals.collector.bodies.join('\n')}`;
+    const { sharedToken, loginSecret, platform } = signals.world;
+    const { S3_SECRET_ACCESS_KEY: storeKey = '' } = platform.settings;
+    const secrets = { ...secretWords, token, sharedToken, loginSecret, storeKey };
+    expect(all).toContain('/api/hook/agents/guide');
+    for (const [name, secret] of Object.entries(secrets)) expect([name, secret.length > 0 && all.includes(secret)]).toEqual([name, false]);
+  });
+});
+
+describe('metrics (design/operations.md, Signals)', () => {
+  /** What Prometheus itself adds. */
+  const addedLabels = new Set(['namespace']);
+  /** Prometheus would rename what it adds itself. */
+  const reservedLabels = ['job', 'instance', 'namespace', 'pod', 'container', 'endpoint'];
+
+  it('has every metric, with every label, that an alert or a dashboard names', async () => {
+    await eventually(async () => {
+      const labelsOf = new Map<string, Set<string>>();
+      for (const { metric, labels } of readSamples(await signals.scrape())) {
+        const known = labelsOf.get(metric) ?? new Set();
+        for (const label of Object.keys(labels)) known.add(label);
+        labelsOf.set(metric, known);
+      }
+      const missing = listExpressions().flatMap(({ place, expr }) => {
+        const { selectors, grouping } = readExpression(expr);
+        const lacks = (metric: string, label: string): boolean => !addedLabels.has(label) && labelsOf.get(metric)?.has(label) !== true;
+        const unknown = selectors.filter(({ metric }) => !labelsOf.has(metric)).map(({ metric }) => `${place}: ${metric}`);
+        const unlabelled = selectors.flatMap(({ metric, labels }) =>
+          [...labels, ...grouping].filter((label) => lacks(metric, label)).map((label) => `${place}: ${metric}{${label}}`),
+        );
+        return [...unknown, ...unlabelled];
+      });
+      expect(missing).toEqual([]);
+    });
+  });
+
+  it.each([
+    ['http_requests_total', { service: 'api-gateway', route: '/api/coherence/conversations/{conversation_id}', outcome: '200' }],
+    ['rpc_server_total', { service: 'conversations', subject: 'conversations.conversations.get', outcome: 'ok' }],
+    ['job_queue_pending', { service: 'transcripts', type: 'transcripts.transcript-import' }],
+    ['job_queue_dead', { service: 'media', type: 'media.delete-blob' }],
+    ['job_oldest_age_seconds', { service: 'agents', type: 'agents.work-chat' }],
+    ['job_attempts_total', { service: 'transcripts', type: 'transcripts.transcript-import', outcome: 'succeeded' }],
+    ['outbox_age_seconds', { service: 'conversations' }],
+    ['webhook_receipts_recent', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
+    ['webhook_receipts_recent', { service: 'agents', source: 'telegram', outcome: 'answered' }],
+    ['webhook_intake_total', { service: 'api-gateway', stored: 'broker' }],
+    ['webhook_spool_entries', { service: 'api-gateway' }],
+    ['transcript_imports_total', { service: 'transcripts', status: 'imported' }],
+    ['transcript_imports_overdue', { service: 'transcripts' }],
+    ['database_pool_connections', { service: 'directory', state: 'busy' }],
+    ['nodejs_eventloop_lag_p99_seconds', { service: 'directory' }],
+    ['llm_tokens_total', { service: 'agents', purpose: 'chat', direction: 'out' }],
+    ['llm_requests_duration_seconds_count', { service: 'agents', purpose: 'chat' }],
+    ['media_uploads_running', { service: 'media' }],
+    ['object_store_requests_total', { service: 'media', operation: 'PutObject', outcome: 'ok' }],
+  ])('shows %s of %j', async (metric, labels) => {
+    await eventually(async () => {
+      const found = readSamples(await signals.scrape()).filter((sample) => sample.metric === metric);
+      expect(found).toContainEqual({ metric, labels: expect.objectContaining(labels) });
+    });
+  });
+
+  it('has no ids in labels, few series of each metric, and no label that Prometheus takes for itself', async () => {
+    const samples = readSamples(await signals.scrape()).filter(({ metric }) => metric !== 'nodejs_version_info');
+    const looksLikeId = /[0-9a-f]{8}-[0-9a-f]{4}|[0-9a-f]{16}|^[0-9]{4,}$|\/[0-9]+(\/|$)|@|\s(?!\S)/i;
+    const named = samples.flatMap(({ metric, labels }) => Object.entries(labels).map(([label, value]) => `${metric} ${label} ${value}`));
+    const plain = named.filter((line) => !/ (le|quantile|objectId) /.test(line));
+    expect([...new Set(plain)].filter((line) => looksLikeId.test(line.split(' ').slice(2).join(' ')))).toEqual([]);
+    expect(samples.flatMap(({ labels }) => Object.keys(labels)).filter((label) => reservedLabels.includes(label))).toEqual([]);
+    const bySource = Map.groupBy(samples, ({ metric, labels }) => `${metric} of ${labels['service']}`);
+    // Bounded by the tables of routes and subjects, times outcomes, times buckets.
+    expect([...bySource].filter(([, series]) => series.length > 2_000).map(([name]) => name)).toEqual([]);
+  });
+});

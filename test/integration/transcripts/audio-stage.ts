@@ -1,0 +1,165 @@
+/** A stage for transcriptions of audio: media and a played speech-to-text server beside what imports of transcripts need. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { systemContext } from '#libs/nats';
+import { provideFfmpeg, startLlm, startService, waitFor, type LlmServer } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { mediaPaths } from '#services/media';
+import { setStage, type Meeting, type MeetOptions, type Stage } from './stage.ts';
+
+export interface AudioStage extends Stage {
+  readonly llm: LlmServer;
+  /** A conversation whose step transcribes its audio. */
+  hold(options: MeetOptions & { audio?: Buffer; name?: string }): Promise<Meeting>;
+  upload(id: number, audio: Buffer, name?: string): Promise<void>;
+  startTranscripts(overrides?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
+  /** Stored rows: seconds from the window's start, and the text. */
+  rows(id: number): Promise<[number, number, string][]>;
+  /** The transcription as it ends. */
+  ends(id: number, state?: 'succeeded' | 'dead'): Promise<AudioJob>;
+  audioJob(id: number): Promise<AudioJob | undefined>;
+  stepOf(id: number): Promise<string | null>;
+  notes(id: number): Promise<string[]>;
+  /** Tones of some seconds with silence between them, in the format that the name tells. */
+  makeAudio(plan: readonly (readonly ['tone' | 'silence', number])[], name?: string): Promise<Buffer>;
+  /** Length of an audio file in seconds. */
+  measure(audio: Buffer): Promise<number>;
+}
+
+export interface AudioJob {
+  readonly id: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly phase: string | null;
+  readonly percent: number;
+  readonly result: { readonly status: string } | null;
+}
+
+const run = promisify(execFile);
+
+export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
+  const programs = await provideFfmpeg();
+  const stage = await setStage(fileUrl, { runsImporter: false });
+  const { env, bus } = stage;
+  const llm = await startLlm();
+  env.onStop(() => llm.stop());
+  const media = await startService('media', env, { FFMPEG_PATH: programs.ffmpeg, PORT: '0' });
+  const mediaUrl = `http://127.0.0.1:${(media as unknown as { port: number }).port}`;
+  await bus.call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false }, systemContext('test'));
+  const folder = await mkdtemp(join(tmpdir(), 'audio-'));
+  env.onStop(() => rm(folder, { recursive: true, force: true }));
+  const settings = {
+    ...stage.settings,
+    MEDIA_URL: mediaUrl,
+    LLM_BASE_URL: llm.baseUrl,
+    LLM_API_KEY: llm.apiKey,
+    TRANSCRIPTION_MODEL: 'scripted-ears',
+    TRANSCRIPTION_PART_SECONDS: '5',
+    FFMPEG_PATH: programs.ffmpeg,
+    TRANSCRIPTION_SCRATCH_DIR: join(folder, 'scratch'),
+  };
+  let files = 0;
+
+  const audioStage: AudioStage = {
+    ...stage,
+    settings,
+    llm,
+    hold: async ({ audio, name, ...options }) => {
+      const meeting = await stage.meet({ journey: 'spoken', hasMeeting: false, hasSession: false, ...options, isRecorded: false });
+      if (audio !== undefined) await audioStage.upload(meeting.id, audio, name);
+      if (options.isRecorded !== false) await meeting.recorded();
+      return meeting;
+    },
+    upload: async (id, audio, name = 'talk.ogg') => {
+      const url = `${mediaUrl}${mediaPaths.conversationAudio(id)}?name=${name}`;
+      const reply = await fetch(url, { method: 'PUT', body: new Uint8Array(audio), headers: { 'request-id': 'test' } });
+      if (!reply.ok) throw new Error(`the upload was answered ${reply.status}: ${await reply.text()}`);
+    },
+    startTranscripts: (overrides = {}) => startService('transcripts', env, { ...settings, ...overrides }),
+    rows: async (id) => {
+      const rows = await env.sql<{ start_us: number; end_us: number; text: string }>(
+        'select start_us::float8, end_us::float8, text from transcripts.transcript_rows where conversation_id = $1 order by start_us, position',
+        [id],
+      );
+      return rows.map((row) => [row.start_us / 1e6, row.end_us / 1e6, row.text]);
+    },
+    ends: (id, state = 'succeeded') =>
+      waitFor(
+        async () => {
+          const job = await audioStage.audioJob(id);
+          if (job?.state !== state) throw new Error(JSON.stringify(job));
+          return job;
+        },
+        { timeoutMs: 30_000, what: `the transcription to be ${state}` },
+      ),
+    audioJob: async (id) => {
+      const jobs = await env.sql<Omit<AudioJob, 'result'> & { result: string | null }>(
+        `select id::text, state, attempts, error, phase, percent, result from transcripts.jobs
+         where type = 'transcripts.audio-transcription' and payload->>'conversation_id' = $1 order by alive_since desc, id desc limit 1`,
+        [String(id)],
+      );
+      const [job] = jobs;
+      return job === undefined
+        ? undefined
+        : { ...job, result: job.result === null ? null : (JSON.parse(job.result) as AudioJob['result']) };
+    },
+    stepOf: async (id) => (await bus.call(conversations.rpcs.get, { conversation_id: id }, systemContext('test'))).step_slug,
+    notes: async (id) =>
+      (await bus.call(conversations.rpcs.listNotes, { conversation_id: id }, systemContext('test'))).items.map(({ body }) => body),
+    makeAudio: async (plan, name = 'talk.ogg') => {
+      const file = join(folder, `${++files}-${name}`);
+      const inputs = plan.flatMap(([kind, seconds]) => [
+        '-f',
+        'lavfi',
+        '-i',
+        kind === 'tone' ? `sine=frequency=440:sample_rate=44100:duration=${seconds}` : `anullsrc=r=44100:cl=mono:d=${seconds}`,
+      ]);
+      const joined = `concat=n=${plan.length}:v=0:a=1`;
+      await run(programs.ffmpeg, ['-loglevel', 'error', '-nostdin', '-y', ...inputs, '-filter_complex', joined, file]);
+      return readFile(file);
+    },
+    measure: async (audio) => {
+      const file = join(folder, `${++files}-measured`);
+      await writeFile(file, audio);
+      const { stdout } = await run(programs.ffprobe, ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', file]);
+      return Number(stdout);
+    },
+  };
+  return audioStage;
+}
+
+const journey = (slug: string, config: unknown): unknown => ({
+  slug,
+  name: `Journey ${slug}`,
+  svc_app: 'coherence',
+  object_kind: 'holon',
+  applies_to: 'event',
+  is_conversation: true,
+  steps: [
+    { slug: 'held', title: 'Held' },
+    { slug: 'transcribe', title: 'Transcribe', pipeline_job: 'audio_transcription', config },
+    { slug: 'review', title: 'Review' },
+  ],
+});
+
+const journeys: Record<string, unknown> = {
+  spoken: {},
+  early: { audio_offset_seconds: -2, language: 'de', vocabulary: 'Coherence, holon', advance_on_success: true },
+  again: { replace_existing: true },
+};
+
+const workspace = {
+  journeys: Object.entries(journeys).map(([slug, config]) => journey(slug, config)),
+  holons: Object.keys(journeys).map((slug) => ({
+    slug: `event-${slug}`,
+    name: slug,
+    class: 'event',
+    parent: null,
+    journeys: [slug],
+  })),
+};

@@ -1,0 +1,213 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideTimeoutMs, startScriptProcess, waitFor } from '#libs/testing';
+import { setAudioStage, type AudioStage } from './audio-stage.ts';
+
+let stage: AudioStage;
+let service: { stop(): Promise<void> };
+/** Ten seconds: parts end in its silences. */
+let talk: Buffer;
+
+beforeAll(async () => {
+  stage = await setAudioStage(import.meta.url);
+  service = await stage.startTranscripts();
+  talk = await stage.makeAudio([
+    ['tone', 3],
+    ['silence', 1],
+    ['tone', 3],
+    ['silence', 1],
+    ['tone', 2],
+  ]);
+}, provideTimeoutMs);
+afterEach(() => {
+  stage.llm.clearFaults();
+  stage.llm.transcribeWith(undefined);
+});
+afterAll(() => stage.stop());
+
+/** Files that the server got since then. */
+const sentSince = (before: number) => stage.llm.transcriptionRequests.slice(before);
+
+describe('audio_transcription (architecture §4; design of providers, §4)', () => {
+  it('cuts long audio in silence and joins the segments at their places, as one unresolved speaker with evidence', async () => {
+    const before = stage.llm.transcriptionRequests.length;
+    stage.llm.transcribeWith((_request, index) => [
+      { start: 1, end: 2, text: ` Sentence ${index - before + 1}.` },
+      { start: 2.001, end: 2.25, text: '  ' },
+    ]);
+    const { id } = await stage.hold({ audio: talk });
+    const evidence = await stage.becomes(id, 'imported');
+    const sent = sentSince(before);
+    const lengths = await Promise.all(sent.map(({ bytes }) => stage.measure(bytes)));
+    expect(lengths.map((length) => Math.round(length * 10) / 10)).toEqual([3.5, 4, 2.5]);
+    expect(
+      sent.map(({ fileName, model, responseFormat, language, prompt }) => [fileName, model, responseFormat, language, prompt]),
+    ).toEqual([1, 2, 3].map((number) => [`part-${number}.ogg`, 'scripted-ears', 'verbose_json', null, null]));
+    const rows = await stage.rows(id);
+    expect(rows.map(([, , text]) => text)).toEqual(['Sentence 1.', 'Sentence 2.', 'Sentence 3.']);
+    for (const [index, expected] of [1, 4.5, 8.5].entries()) {
+      expect(rows[index]?.[0]).toBeCloseTo(expected, 1);
+      expect((rows[index]?.[1] ?? 0) - (rows[index]?.[0] ?? 0)).toBeCloseTo(1, 2);
+    }
+    expect(evidence).toMatchObject({
+      contractImport: true,
+      artifact: { sessionId: 'canonical-audio', bytes: talk.byteLength, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      window: { conversationStartedAt: '2030-01-15T10:01:00+00:00', captureEndedAt: '2030-01-15T10:05:00+00:00' },
+      counts: { raw: 6, accepted: 3, installedSegments: 3, excludedByReason: { empty_sentence: 3 } },
+    });
+    expect(await stage.markdown(id)).toContain('Unresolved speaker 1');
+    expect(await stage.ends(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
+    await waitFor(async () => (await stage.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'));
+  });
+
+  it('sends the window alone, with the offset, the language and the words of the configuration, and moves on', async () => {
+    const before = stage.llm.transcriptionRequests.length;
+    // The audio begins two seconds before the conversation, which lasts five: what is heard behind them is an invention.
+    stage.llm.transcribeWith(() => [
+      { start: 0, end: 1, text: ' At the very beginning.' },
+      { start: 4.5, end: 5.9, text: ' Rounded up at the end.' },
+      { start: 40, end: 41, text: ' Never said.' },
+      { start: 'soon', end: 2, text: ' No time.' },
+    ]);
+    const window = { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:01:05Z' };
+    const { id } = await stage.hold({ audio: talk, journey: 'early', window });
+    const evidence = await stage.becomes(id, 'imported');
+    const [sent, ...more] = sentSince(before);
+    expect(more).toEqual([]);
+    expect(sent).toMatchObject({ language: 'de', prompt: 'Coherence, holon' });
+    expect(await stage.measure(sent?.bytes ?? Buffer.alloc(0))).toBeCloseTo(5, 1);
+    const rows = await stage.rows(id);
+    expect(rows[0]).toEqual([0, 1, 'At the very beginning.']);
+    expect(rows[1]?.[0]).toBeCloseTo(4.5, 3);
+    expect(rows[1]?.[1]).toBeLessThanOrEqual(5);
+    expect(evidence.counts).toMatchObject({ raw: 4, accepted: 2, excludedByReason: { transcript_timestamp_malformed: 2 } });
+    await waitFor(async () => (await stage.stepOf(id)) === 'review');
+  });
+
+  it('takes the text of a model without segments as one row per part', async () => {
+    stage.llm.transcribeWith(() => 'json_only');
+    const { id } = await stage.hold({ audio: talk });
+    await stage.becomes(id, 'imported');
+    const rows = await stage.rows(id);
+    expect(rows.map(([start, , text]) => [Math.round(start * 10) / 10, text])).toEqual([
+      [0, 'All that was said.'],
+      [3.5, 'All that was said.'],
+      [7.5, 'All that was said.'],
+    ]);
+    expect(rows[2]?.[1]).toBeCloseTo(10, 1);
+  });
+
+  it('keeps a transcript that is there and asks nobody, and replaces it when the configuration says so', async () => {
+    const { id, recorded } = await stage.hold({ audio: talk });
+    await stage.ends(id);
+    const before = await stage.rows(id);
+    const asked = stage.llm.transcriptionRequests.length;
+    await stage.env.sql(
+      `update conversations.conversations c set step_id = s.id from directory.journey_steps s
+       where c.id = $1 and s.slug = 'held' and s.journey_id = (select journey_id from directory.journey_steps where id = c.step_id)`,
+      [id],
+    );
+    await recorded();
+    await waitFor(async () => (await stage.ends(id)).result?.status === 'kept');
+    expect([await stage.rows(id), stage.llm.transcriptionRequests.length]).toEqual([before, asked]);
+
+    stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Another transcript.' }]);
+    const other = await stage.hold({ audio: talk, journey: 'again', isRecorded: false });
+    await stage.env.sql(
+      `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text) values ($1, 0, 0, 1, -1, 'Old')`,
+      [other.id],
+    );
+    await other.recorded();
+    await stage.becomes(other.id, 'imported');
+    expect((await stage.rows(other.id)).map(([, , text]) => text)).toEqual(Array(3).fill('Another transcript.'));
+  });
+
+  it.each([
+    ['no window', {}, 'transcript_window_missing'],
+    [
+      'a window in which nothing was said',
+      { conversationStartedAt: '2030-01-15T10:01:00Z', captureEndedAt: '2030-01-15T10:05:00Z' },
+      'transcript_window_empty',
+    ],
+  ])('tells of %s by the evidence', async (_what, window, status) => {
+    const before = stage.llm.transcriptionRequests.length;
+    const isEmpty = status === 'transcript_window_empty';
+    if (isEmpty) stage.llm.transcribeWith(() => []);
+    const { id } = await stage.hold({ audio: talk, window });
+    const evidence = await stage.becomes(id, status as 'transcript_window_missing');
+    expect(evidence.contractImport).toBe(isEmpty);
+    expect(sentSince(before)).toHaveLength(isEmpty ? 3 : 0);
+  });
+});
+
+describe('audio_transcription, failures (architecture §4)', () => {
+  it('waits for the audio, and for a server that is away, and has stored nothing meanwhile', async () => {
+    const { id } = await stage.hold({});
+    await waitFor(async () => (await stage.audioJob(id))?.error === 'the conversation has no audio yet');
+    await stage.upload(id, talk);
+    // The client tries twice.
+    stage.llm.failTranscription({ kind: 'status', status: 500 }, { kind: 'dropped' });
+    await stage.hurry();
+    await waitFor(async () => /model/.test((await stage.audioJob(id))?.error ?? ''));
+    expect([await stage.rows(id), (await stage.evidence(id)).status]).toEqual([[], 'never_ran']);
+    await stage.hurry();
+    await stage.becomes(id, 'imported');
+  });
+
+  it.each([
+    [
+      'refuses the audio',
+      () => stage.llm.failTranscription({ kind: 'status', status: 400 }, { kind: 'status', status: 400 }),
+      /refused.*status 400/,
+    ],
+    ['is told of a file that is no audio', () => undefined, /on this audio/],
+  ])('is dead when the server or ffmpeg %s, and the note says so', async (what, prepare, error) => {
+    prepare();
+    const { id } = await stage.hold({ audio: what.startsWith('refuses') ? talk : Buffer.from('no audio at all') });
+    const dead = await stage.ends(id, 'dead');
+    expect(dead.error).toMatch(error);
+    await waitFor(async () => (await stage.notes(id)).includes(`audio_transcription failed: ${dead.error}`));
+    expect((await stage.evidence(id)).status).toBe('never_ran');
+  });
+
+  it('waits while no model is configured, and without ffmpeg is dead with the way out', async () => {
+    await service.stop();
+    const waiting = await stage.startTranscripts({ TRANSCRIPTION_MODEL: '' });
+    const { id } = await stage.hold({ audio: talk });
+    await waitFor(async () => (await stage.audioJob(id))?.error === 'LLM_BASE_URL and TRANSCRIPTION_MODEL are not set');
+    await waiting.stop();
+    const without = await stage.startTranscripts({ FFMPEG_PATH: '/nowhere/ffmpeg' });
+    await stage.hurry();
+    expect((await stage.ends(id, 'dead')).error).toMatch(/^ffmpeg is not there: install it/);
+    await without.stop();
+    service = await stage.startTranscripts();
+  });
+
+  it('begins anew after a death in the middle, with each row once, an empty scratch folder and no speech anywhere else', async () => {
+    await service.stop();
+    const before = stage.llm.transcriptionRequests.length;
+    stage.llm.transcribeWith(async (_request, index) => {
+      // The second file of the first attempt is never answered.
+      if (index === before + 1) await new Promise(() => undefined);
+      return [{ start: 0.5, end: 1, text: ' Said once.' }];
+    });
+    const { id } = await stage.hold({ audio: talk });
+    const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), { ...stage.settings, METRICS_PORT: '0' });
+    await waitFor(() => stage.llm.transcriptionRequests.length === before + 2, { timeoutMs: 60_000 });
+    await waitFor(async () => (await stage.audioJob(id))?.phase === 'transcribed 1 of 3 parts');
+    child.signal('SIGKILL');
+    await child.ended;
+    expect(readdirSync(stage.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '')).toHaveLength(1);
+    await stage.env.sql(`update transcripts.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+    service = await stage.startTranscripts();
+    await stage.becomes(id, 'imported', 60_000);
+    expect((await stage.rows(id)).map(([, , text]) => text)).toEqual(Array(3).fill('Said once.'));
+    const folder = stage.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '';
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
+    const [told] = await stage.env.sql<{ count: number }>(
+      `select count(*)::integer as count from transcripts.jobs j where position('Said once' in j::text) > 0`,
+    );
+    expect(told?.count).toBe(0);
+  });
+});

@@ -1,0 +1,191 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor, type Fault, type FaultPlace } from '#libs/testing';
+import { row, setStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage(import.meta.url);
+});
+afterEach(() => stage.provider.clearFaults());
+afterAll(() => stage.stop());
+
+const minute = 60_000;
+const artifact = { rows: [row(minute, minute + 1_000, 'Welcome.'), row(0, 1_000, 'secretword')] };
+
+/** The error of the first failed attempt. */
+async function firstError(id: number): Promise<string> {
+  return await waitFor(async () => (await stage.jobs(id)).find((job) => job.error !== null)?.error, { what: 'a failed attempt' });
+}
+
+describe('no artifact yet (spec 03 D7a)', () => {
+  it.each([
+    ['the meeting is not stored', { hasMeeting: false }, 'the conversation has no meeting yet'],
+    ['the provider knows no session', { hasSession: false }, 'the meeting has no session that overlaps the window yet'],
+    ['the session has no transcript', {}, 'the meeting provider answered with status 404'],
+  ])('stays never_ran and tries again: %s', async (_what, options, error) => {
+    const { id, meetingId, sessionId, writeRoom } = await stage.meet(options);
+    expect(await firstError(id)).toBe(error);
+    expect(await stage.evidence(id)).toMatchObject({
+      status: 'never_ran',
+      failureReason: 'never_ran',
+      artifact: null,
+      window: null,
+      counts: null,
+    });
+    expect(await stage.jobs(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+    if ('hasMeeting' in options) await writeRoom({ meetingId });
+    if ('hasSession' in options) stage.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: null });
+    stage.provider.setArtifact(sessionId, artifact);
+    await stage.hurry();
+    await stage.becomes(id, 'imported');
+  });
+
+  it('tries again within 30 seconds, then less and less often up to 15 minutes, and is dead after seven days', async () => {
+    const { id } = await stage.meet({});
+    const delays: number[] = [];
+    for (let attempt = 1; attempt <= 9; attempt++) {
+      const [job] = await waitFor(
+        async () => {
+          const found = await stage.env.sql<{ wait: number }>(
+            `select extract(epoch from run_at - now())::float8 as wait from transcripts.jobs where payload->>'conversation_id' = $1 and attempts = $2 and state = 'queued'`,
+            [String(id), attempt],
+          );
+          return found.length === 1 ? found : undefined;
+        },
+        { what: `attempt ${attempt}` },
+      );
+      delays.push(job?.wait ?? 0);
+      await stage.hurry();
+    }
+    expect(delays[0]).toBeLessThan(30);
+    for (const [index, delay] of delays.entries()) expect(delay).toBeLessThanOrEqual(Math.min(900, 15 * 2 ** index));
+    expect(delays.at(-1)).toBeGreaterThan(440);
+    await stage.env.sql(`update transcripts.jobs set alive_since = now() - interval '7 days' where payload->>'conversation_id' = $1`, [
+      String(id),
+    ]);
+    await stage.hurry();
+    await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
+    expect(await stage.jobs(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
+    expect((await stage.evidence(id)).status).toBe('never_ran');
+  }, 60_000);
+});
+
+describe('a provider in trouble (spec 03 D7a; architecture §3.2)', () => {
+  const faults: [FaultPlace, Fault, string | RegExp][] = [
+    ['sessions', { status: 500 }, 'the meeting provider answered with status 500'],
+    ['sessions', { status: 401 }, 'the meeting provider answered with status 401'],
+    ['sessions', { kind: 'garbage' }, 'the meeting provider answered nonsense'],
+    ['sessions', { kind: 'cut', afterBytes: 10 }, /the exchange failed/],
+    ['sessions', { status: 429, headers: { 'retry-after': '7' } }, 'the meeting provider asks to come back later'],
+    ['transcript', { status: 404 }, 'the meeting provider answered with status 404'],
+    ['transcript', { status: 503 }, 'the meeting provider answered with status 503'],
+    ['transcript', { kind: 'garbage' }, 'the meeting provider answered nonsense'],
+    ['download', { status: 404 }, 'the transcript download answered with status 404'],
+    ['download', { status: 302, headers: { location: '/elsewhere' } }, 'the transcript download answered with status 302'],
+    ['download', { status: 500 }, 'the transcript download answered with status 500'],
+    ['download', { kind: 'expired' }, 'the transcript download answered with status 403'],
+    ['download', { kind: 'cut', afterBytes: 50 }, /the exchange failed/],
+  ];
+
+  it.each(faults)('leaves the evidence as it is and recovers: %s %j', async (place, fault, error) => {
+    stage.provider.addFault(place, fault);
+    const { id } = await stage.meet({ artifact });
+    const text = await firstError(id);
+    expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
+    expect(text).not.toMatch(/secretword|Signature/);
+    expect((await stage.evidence(id)).status).toBe('never_ran');
+    stage.provider.clearFaults();
+    await stage.hurry();
+    await stage.becomes(id, 'imported');
+  });
+
+  it("never takes another meeting's session, also from a provider that ignores the filter", async () => {
+    const session = {
+      id: 'stranger',
+      associated_id: 'another meeting',
+      started_at: '2030-01-15T10:00:00Z',
+      ended_at: '2030-01-15T10:10:00Z',
+    };
+    stage.provider.addFault('sessions', { status: 200, body: JSON.stringify({ success: true, data: { sessions: [session] } }) });
+    const { id } = await stage.meet({ artifact });
+    expect(await firstError(id)).toBe('the meeting has no session that overlaps the window yet');
+  });
+
+  it('asks for a fresh download address when the first has expired', async () => {
+    stage.provider.addFault('download', { kind: 'expired' }, 1);
+    const { id } = await stage.meet({ artifact });
+    await stage.becomes(id, 'imported');
+    expect(await stage.jobs(id)).toMatchObject([{ state: 'succeeded', attempts: 1 }]);
+  });
+
+  it('obeys Retry-After without counting the attempt', async () => {
+    stage.provider.addFault('sessions', { status: 429, headers: { 'retry-after': '7' } });
+    const { id } = await stage.meet({ artifact });
+    await firstError(id);
+    const [job] = await stage.env.sql<{ wait: number; attempts: number }>(
+      `select extract(epoch from run_at - now())::float8 as wait, attempts from transcripts.jobs where payload->>'conversation_id' = $1`,
+      [String(id)],
+    );
+    expect(job?.attempts).toBe(0);
+    expect(job?.wait).toBeGreaterThan(4);
+    expect(job?.wait).toBeLessThanOrEqual(7);
+  });
+
+  it.each([
+    ['no transcript at all', 'this is secretword and no transcript'],
+    ['HTML', '<html>secretword</html>'],
+    ['a cut list', '[{"startTime":1,"sentence":"secretword"'],
+    ['an object', '{"secretword":1}'],
+    ['nothing', ''],
+  ])('is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
+    const { id } = await stage.meet({ artifact: { bytes } });
+    await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
+    const [job] = await stage.jobs(id);
+    expect(job).toMatchObject({ attempts: 1, error: expect.stringContaining('the artifact cannot be read') });
+    expect(job?.error).not.toContain('secretword');
+    expect(await stage.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
+  });
+
+  it('keeps an earlier import when a later artifact cannot be read', async () => {
+    const { id, sessionId, writeRoom } = await stage.meet({ artifact });
+    const before = await stage.becomes(id, 'imported');
+    stage.provider.setArtifact(sessionId, { bytes: 'garbage' });
+    await writeRoom({ phase: 'exit-lounge' });
+    await stage.env.sql(
+      `update transcripts.jobs set state = 'queued', finished_at = null, run_at = now(), sent_at = null, generation = generation + 1 where payload->>'conversation_id' = $1`,
+      [String(id)],
+    );
+    await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
+    expect(await stage.evidence(id)).toEqual(before);
+  });
+});
+
+describe('a download address in a private network (architecture §8, OUTBOUND_ALLOWED_HOSTS)', () => {
+  let inner: Server;
+  let hits = 0;
+  beforeAll(async () => {
+    inner = createServer((_request, response) => {
+      hits += 1;
+      response.end('[]');
+    });
+    await new Promise<void>((done) => inner.listen(0, '127.0.0.1', done));
+  });
+  afterAll(() => new Promise((done) => inner.close(done)));
+
+  it('is never connected to', async () => {
+    const { port } = inner.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/latest/meta-data?X-Signature=hush`;
+    const body = JSON.stringify({
+      success: true,
+      data: { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' },
+    });
+    stage.provider.addFault('transcript', { status: 200, body });
+    const { id } = await stage.meet({ artifact });
+    const error = await firstError(id);
+    expect(error).toContain('the address of 127.0.0.1 is not public');
+    expect(error).not.toMatch(/hush|meta-data/);
+    expect(hits).toBe(0);
+  });
+});

@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemContext } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { fullWindow, row, setStage, sha256, windowEnd, windowStart, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage(import.meta.url);
+});
+afterAll(() => stage.stop());
+
+const minute = 60_000;
+const rows = [
+  row(1_000, 2_000, 'Before.'),
+  row(minute - 1, minute + 1_000, 'Across the start.'),
+  row(minute, minute + 2_000, 'Welcome.'),
+  row(minute + 3_000, minute + 4_000, 'Let us begin.'),
+  row(2 * minute, 2 * minute + 1_000, 'Hello.', 'cpi-guest', 'Guest'),
+  row(3 * minute, 3 * minute + 1_000, '  '),
+  row('soon', 3 * minute, 'Malformed.'),
+  row(3 * minute, undefined, 'Endless.'),
+  row(5 * minute - 1_000, 5 * minute, 'Thank you.'),
+  row(5 * minute - 1, 5 * minute + 1, 'Across the end.'),
+  row(5 * minute, 6 * minute, 'After.'),
+];
+const artifact = { bytes: JSON.stringify(rows), contentType: 'application/json' };
+const none = { artifact: null, window: null, counts: null };
+
+describe('job transcripts.transcript-import (spec 01, import evidence; spec 03 D7, D25, D26)', () => {
+  it('stores the rows wholly inside the window and the evidence of the rest', async () => {
+    const { id, sessionId } = await stage.meet({ artifact });
+    expect(await stage.becomes(id, 'imported')).toEqual({
+      conversationId: id,
+      status: 'imported',
+      failureReason: null,
+      contractImport: true,
+      artifact: { sessionId, sha256: sha256(artifact.bytes), bytes: Buffer.byteLength(artifact.bytes) },
+      window: { conversationStartedAt: '2030-01-15T10:01:00+00:00', captureEndedAt: '2030-01-15T10:05:00+00:00' },
+      counts: {
+        raw: 11,
+        accepted: 4,
+        installedSegments: 4,
+        excludedByReason: {
+          before_window_start: 1,
+          after_window_end: 1,
+          crosses_window_start: 1,
+          crosses_window_end: 1,
+          transcript_timestamp_ambiguous: 1,
+          transcript_timestamp_malformed: 1,
+          empty_sentence: 1,
+        },
+      },
+    });
+    expect(
+      await stage.env.sql(
+        'select start_us, end_us, person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us',
+        [id],
+      ),
+    ).toEqual([
+      { start_us: 0, end_us: 2_000_000, person_id: stage.personId, text: 'Welcome.' },
+      { start_us: 3_000_000, end_us: 4_000_000, person_id: stage.personId, text: 'Let us begin.' },
+      { start_us: 60_000_000, end_us: 61_000_000, person_id: -1, text: 'Hello.' },
+      { start_us: 239_000_000, end_us: 240_000_000, person_id: stage.personId, text: 'Thank you.' },
+    ]);
+  });
+
+  it('asks the API with the token and the signed download without it', async () => {
+    const { id } = await stage.meet({ artifact });
+    await stage.becomes(id, 'imported');
+    expect(stage.provider.requests.slice(-3).map(({ place, authorization }) => [place, authorization])).toEqual([
+      ['sessions', `Bearer ${stage.provider.apiToken}`],
+      ['transcript', `Bearer ${stage.provider.apiToken}`],
+      ['download', undefined],
+    ]);
+  });
+
+  it('takes the session that overlaps the window longest', async () => {
+    const { id, meetingId, sessionId, recorded } = await stage.meet({ artifact, isRecorded: false });
+    stage.provider.addSession({ id: 'session-early', meetingId, startedAt: '2030-01-15T09:00:00Z', endedAt: '2030-01-15T10:02:00Z' });
+    stage.provider.addSession({ id: 'session-late', meetingId, startedAt: '2030-01-15T10:04:59Z', endedAt: null });
+    stage.provider.addSession({
+      id: 'session-other',
+      meetingId: 'another',
+      startedAt: '2030-01-15T09:00:00Z',
+      endedAt: '2030-01-15T11:00:00Z',
+    });
+    await recorded();
+    expect((await stage.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
+  });
+
+  it('finds the session on the last page of many', async () => {
+    const { id, meetingId, sessionId, recorded } = await stage.meet({ hasSession: false, artifact, isRecorded: false });
+    for (let index = 0; index < 230; index++) {
+      const day = new Date(Date.UTC(2029, 0, 1) + index * 86_400_000).toISOString();
+      stage.provider.addSession({ id: `${meetingId}-${index}`, meetingId, startedAt: day, endedAt: day.replace('T00', 'T01') });
+    }
+    stage.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: '2030-01-15T10:10:00Z' });
+    await recorded();
+    expect((await stage.becomes(id, 'imported')).artifact?.sessionId).toBe(sessionId);
+  });
+
+  it.each([
+    ['epoch milliseconds', (ms: number) => Date.UTC(2030, 0, 15, 10) + ms],
+    ['ISO times', (ms: number) => new Date(Date.UTC(2030, 0, 15, 10) + ms).toISOString()],
+  ])('understands %s', async (_what, time) => {
+    const { id } = await stage.meet({
+      artifact: { rows: [row(time(minute), time(minute + 1_000), 'In.'), row(time(0), time(1_000), 'Out.')] },
+    });
+    expect((await stage.becomes(id, 'imported')).counts).toMatchObject({
+      raw: 2,
+      accepted: 1,
+      excludedByReason: { before_window_start: 1 },
+    });
+  });
+
+  it('imports nothing of an artifact that mixes bases (D26a)', async () => {
+    const { id } = await stage.meet({
+      artifact: { rows: [row(minute, minute + 1_000, 'Offset.'), row('2030-01-15T10:02:00Z', '2030-01-15T10:02:01Z', 'Absolute.')] },
+    });
+    expect((await stage.becomes(id, 'transcript_window_empty')).counts).toMatchObject({
+      raw: 2,
+      accepted: 0,
+      excludedByReason: { transcript_timestamp_ambiguous: 2 },
+    });
+    expect(await stage.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id])).toEqual([]);
+    expect(await stage.env.sql('select 1 from transcripts.speakers where conversation_id = $1', [id])).toEqual([]);
+  });
+
+  it('calls every row of a CSV without ends ambiguous, and imports one that has them', async () => {
+    const csv = '"61000","peer","user","cpi-ada","Ada","Hello"\n"62000","peer","user","cpi-ada","Ada","There"\n';
+    const { id } = await stage.meet({ artifact: { bytes: csv, contentType: 'text/csv' } });
+    expect(await stage.becomes(id, 'transcript_window_empty')).toMatchObject({
+      artifact: { sha256: sha256(csv) },
+      counts: { raw: 2, excludedByReason: { transcript_timestamp_ambiguous: 2 } },
+    });
+    const withEnds = 'start,end,cpi,name,text\n61000,62000,cpi-ada,Ada,Hello\n';
+    const second = await stage.meet({ artifact: { bytes: withEnds, contentType: 'text/csv' } });
+    expect((await stage.becomes(second.id, 'imported')).counts).toMatchObject({ raw: 1, accepted: 1 });
+  });
+});
+
+describe('statuses and their transitions (spec 01, Transcript import status; spec 03 D7, D7a, D7b)', () => {
+  it('reads never_ran before any run', async () => {
+    const { id } = await stage.meet({ isRecorded: false });
+    expect(await stage.evidence(id)).toEqual({
+      conversationId: id,
+      status: 'never_ran',
+      failureReason: 'never_ran',
+      contractImport: false,
+      ...none,
+    });
+  });
+
+  it.each([{}, { conversationStartedAt: windowStart }, { captureEndedAt: windowEnd }])(
+    'imports nothing with the window %j',
+    async (window) => {
+      const { id } = await stage.meet({ artifact, window });
+      const downloads = stage.provider.requests.length;
+      expect(await stage.becomes(id, 'transcript_window_missing')).toEqual({
+        conversationId: id,
+        status: 'transcript_window_missing',
+        failureReason: 'transcript_window_missing',
+        contractImport: false,
+        ...none,
+      });
+      expect(stage.provider.requests.length).toBe(downloads);
+    },
+  );
+
+  it('calls an unusable stored window invalid_transcript_window (D7b)', async () => {
+    const { id, recorded } = await stage.meet({ artifact, window: {}, isRecorded: false });
+    const room = JSON.stringify({ meetingId: 'm', conversationStartedAt: windowEnd, captureEndedAt: windowStart });
+    await stage.env.sql('update conversations.conversations set room = $2::jsonb where id = $1', [id, room]);
+    await recorded();
+    expect(await stage.becomes(id, 'invalid_transcript_window')).toMatchObject({
+      failureReason: 'invalid_transcript_window',
+      contractImport: false,
+      ...none,
+    });
+  });
+
+  it('imports when the window becomes complete after the step was entered (D7a)', async () => {
+    const { id, writeRoom } = await stage.meet({ artifact, window: { conversationStartedAt: windowStart } });
+    await stage.becomes(id, 'transcript_window_missing');
+    await writeRoom({ captureEndedAt: windowEnd });
+    expect((await stage.becomes(id, 'imported')).contractImport).toBe(true);
+  });
+
+  it('records transcript_window_empty with counts, and imported when a later run finds rows', async () => {
+    const { id, sessionId } = await stage.meet({ artifact: { rows: [] } });
+    expect(await stage.becomes(id, 'transcript_window_empty')).toMatchObject({
+      failureReason: 'transcript_window_empty',
+      contractImport: true,
+      artifact: { bytes: 2, sha256: sha256('[]') },
+      counts: { raw: 0, accepted: 0, installedSegments: null },
+    });
+    stage.provider.setArtifact(sessionId, artifact);
+    await importAgain(id);
+    expect(await stage.becomes(id, 'imported')).toMatchObject({ failureReason: null, counts: { installedSegments: 4 } });
+  });
+
+  it('never downgrades an import: its evidence and rows stay when a later run accepts nothing', async () => {
+    const { id, sessionId } = await stage.meet({ artifact });
+    const before = await stage.becomes(id, 'imported');
+    const text = await stage.markdown(id);
+    stage.provider.setArtifact(sessionId, { rows: [rows[0]] });
+    await importAgain(id);
+    expect(await stage.evidence(id)).toEqual(before);
+    expect(await stage.markdown(id)).toBe(text);
+  });
+
+  it('imports the same artifact again to the same rows, speakers and evidence', async () => {
+    const { id } = await stage.meet({ artifact });
+    const before = [await stage.becomes(id, 'imported'), await stage.markdown(id), await storedRows(id)];
+    await importAgain(id);
+    expect([await stage.evidence(id), await stage.markdown(id), await storedRows(id)]).toEqual(before);
+  });
+
+  it('replaces the rows and keeps the numbers of speakers when another artifact is imported', async () => {
+    const { id, sessionId } = await stage.meet({ artifact });
+    await stage.becomes(id, 'imported');
+    stage.provider.setArtifact(sessionId, {
+      rows: [
+        row(minute, minute + 1_000, 'New voice.', 'cpi-new', 'New'),
+        row(2 * minute, 2 * minute + 1_000, 'Old voice.', 'cpi-guest', 'Guest'),
+      ],
+    });
+    await importAgain(id);
+    expect((await storedRows(id)).map((item) => [item.person_id, item.text])).toEqual([
+      [-2, 'New voice.'],
+      [-1, 'Old voice.'],
+    ]);
+  });
+
+  it('leaves uncut rows legacy_unbounded without a usable window, and replaces them by an import', async () => {
+    const { id, writeRoom } = await stage.meet({ artifact, window: {}, isRecorded: false });
+    const insert =
+      'insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text) values ($1, 0, 0, 1, -1, $2)';
+    await stage.env.sql(insert, [id, 'Old words.']);
+    const legacy = { conversationId: id, status: 'legacy_unbounded', failureReason: 'legacy_unbounded', contractImport: false, ...none };
+    expect(await stage.evidence(id)).toEqual(legacy);
+    await importAgain(id);
+    expect(await stage.evidence(id)).toEqual(legacy);
+    expect(await stage.markdown(id)).toContain('Old words.');
+    await writeRoom(fullWindow);
+    await importAgain(id);
+    await stage.becomes(id, 'imported');
+    expect(await stage.markdown(id)).not.toContain('Old words.');
+  });
+
+  it('records install_refused_or_incomplete when the database stores other rows than were accepted, and imports later', async () => {
+    await stage.env.sql(`create function transcripts.drop_row() returns trigger language plpgsql as $$ begin
+      if new.text = 'Lost.' then return null; end if; if new.text = 'Refused.' then raise exception 'no % here', new.text; end if; return new; end $$`);
+    await stage.env.sql(
+      'create trigger drop_row before insert on transcripts.transcript_rows for each row execute function transcripts.drop_row()',
+    );
+    try {
+      const incomplete = await stage.meet({ artifact: { rows: [row(minute, minute + 1, 'Kept.'), row(minute + 2, minute + 3, 'Lost.')] } });
+      expect(await stage.becomes(incomplete.id, 'install_refused_or_incomplete')).toMatchObject({
+        failureReason: 'install_refused_or_incomplete',
+        contractImport: true,
+        counts: { raw: 2, accepted: 2, installedSegments: 1 },
+      });
+      expect(await storedRows(incomplete.id)).toEqual([]);
+      const refused = await stage.meet({ artifact: { rows: [row(minute, minute + 1, 'Refused.')] } });
+      expect(await stage.becomes(refused.id, 'install_refused_or_incomplete')).toMatchObject({
+        counts: { accepted: 1, installedSegments: null },
+      });
+      const [job] = await waitFor(async () => (await stage.jobs(refused.id)).filter((item) => item.error !== null).slice(0, 1));
+      expect(job?.error).not.toContain('Refused.');
+      await stage.env.sql('drop trigger drop_row on transcripts.transcript_rows');
+      await stage.hurry();
+      await stage.becomes(incomplete.id, 'imported');
+      await stage.becomes(refused.id, 'imported');
+    } finally {
+      await stage.env.sql('drop function transcripts.drop_row() cascade');
+    }
+  });
+
+  it('answers 404 for a conversation that does not exist', async () => {
+    await expect(stage.evidence(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
+    await expect(stage.markdown(999_999_999)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
+  });
+});
+
+describe('the pipeline step (architecture §4; spec 03 D6)', () => {
+  const stepOf = async (id: number): Promise<string> =>
+    (await stage.bus.call(conversations.rpcs.get, { conversation_id: id }, systemContext('test'))).step_slug;
+
+  /** The result as the conversation's notes tell it; a system note has no author. */
+  const noteOf = async (id: number): Promise<string | undefined> => {
+    const { items } = await stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, systemContext('test'));
+    return items.find((note) => note.note_type === 'system' && note.author_person === null)?.body;
+  };
+
+  it('moves the conversation on when the step says so', async () => {
+    const { id } = await stage.meet({ artifact, journey: 'moving' });
+    await stage.becomes(id, 'imported');
+    await waitFor(async () => (await stepOf(id)) !== 'import');
+    expect(await stepOf(id)).toBe('review');
+  });
+
+  it('leaves it where it is by default, and when nothing was imported', async () => {
+    const usual = await stage.meet({ artifact });
+    const empty = await stage.meet({ artifact: { rows: [] }, journey: 'moving' });
+    await stage.becomes(usual.id, 'imported');
+    await stage.becomes(empty.id, 'transcript_window_empty');
+    const told = await waitFor(async () => {
+      const notes = await Promise.all([usual.id, empty.id].map(noteOf));
+      return notes.every((note) => note !== undefined) ? notes : undefined;
+    });
+    expect(told).toEqual([
+      'transcript_import finished: imported; 4 of 11 rows lie in the window',
+      'transcript_import finished: transcript_window_empty; 0 of 0 rows lie in the window',
+    ]);
+    expect([await stepOf(usual.id), await stepOf(empty.id)]).toEqual(['import', 'import']);
+  });
+});
+
+describe('clean-up of deleted conversations', () => {
+  it('removes everything of a deleted conversation and stores nothing of it afterwards', async () => {
+    const { id, sessionId } = await stage.meet({ artifact });
+    await stage.becomes(id, 'imported');
+    const event = JSON.stringify({ id });
+    await stage.bus.publishDurable(conversations.events.deleted.subject, event, { msgId: `deleted-${id}` });
+    const left = (): Promise<unknown[]> =>
+      stage.env.sql(
+        `select 'rows' from transcripts.transcript_rows where conversation_id = $1 union all select 'speakers' from transcripts.speakers where conversation_id = $1
+         union all select 'evidence' from transcripts.import_evidence where conversation_id = $1`,
+        [id],
+      );
+    await waitFor(async () => (await left()).length === 0);
+    await importAgain(id);
+    expect(await left()).toEqual([]);
+    stage.provider.setArtifact(sessionId, { rows: [] });
+    await importAgain(id);
+    expect(await left()).toEqual([]);
+  });
+});
+
+function storedRows(id: number): Promise<{ start_us: number; person_id: number; text: string }[]> {
+  return stage.env.sql(
+    'select start_us, person_id, text from transcripts.transcript_rows where conversation_id = $1 order by start_us, position',
+    [id],
+  );
+}
+
+/** Runs the importer once more, as the operator does, and waits for its end. */
+async function importAgain(id: number): Promise<void> {
+  const { job_id: jobId } = await stage.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, systemContext('test'));
+  await waitFor(
+    async () => (await stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId])).length === 1,
+    { timeoutMs: 20_000, what: 'the end of the import' },
+  );
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { streamArtifact, waitFor } from '#libs/testing';
+import { findFreePort } from '../../../tools/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
+import { row, setStage, type Stage } from './stage.ts';
+
+const mebibyte = 1_048_576;
+const rowCount = 1_000_000;
+const importTimeoutMs = 600_000;
+
+let stage: Stage;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'million-'));
+  stage = await setStage(import.meta.url, { runsImporter: false });
+});
+afterAll(async () => {
+  await stage.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The importer as a process of its own, as in production. */
+async function startImporter(): Promise<ServiceProcess> {
+  const env = { ...stage.settings, METRICS_PORT: String(await findFreePort()) };
+  const service = startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
+  await waitFor(async () => (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: 'the transcripts service' });
+  return service;
+}
+
+/** Largest resident memory that the process ever had, bytes (Linux). */
+function readPeakBytes(service: ServiceProcess): number {
+  const status = readFileSync(`/proc/${service.identity?.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+/** One row in ten lies outside the window of four minutes; eight speakers. */
+const makeRow = (index: number): object => {
+  const start = index % 10 === 0 ? 0 : 60_000 + (index % 239_000);
+  const text = `Sentence number ${index} says something of usual length, so that the artifact is as large as real ones.`;
+  return row(start, start + 500, text, `cpi-${index % 8}`, `Speaker ${index % 8}`) as object;
+};
+
+describe('import of a million rows (spec 01, import evidence; architecture §3.2, constant memory)', () => {
+  it(
+    'takes less than 200 MB of memory and stores every accepted row once',
+    async () => {
+      const service = await startImporter();
+      try {
+        const { id } = await stage.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow), contentType: 'application/json' } });
+        const startedMs = performance.now();
+        const evidence = await stage.becomes(id, 'imported', importTimeoutMs);
+        const peakBytes = readPeakBytes(service);
+        process.stderr.write(
+          `million rows: ${Math.round((evidence.artifact?.bytes ?? 0) / mebibyte)} MiB in ${Math.round((performance.now() - startedMs) / 1000)} s, peak ${Math.round(peakBytes / mebibyte)} MiB\n`,
+        );
+        expect(peakBytes).toBeLessThan(200_000_000);
+        expect(evidence.counts).toMatchObject({
+          raw: rowCount,
+          accepted: 900_000,
+          installedSegments: 900_000,
+          excludedByReason: { before_window_start: 100_000 },
+        });
+        const [stored] = await stage.env.sql<{ rows: number; texts: number }>(
+          'select count(*)::integer as rows, count(distinct text)::integer as texts from transcripts.transcript_rows where conversation_id = $1',
+          [id],
+        );
+        expect(stored).toEqual({ rows: 900_000, texts: 900_000 });
+      } finally {
+        await service.stop();
+      }
+    },
+    importTimeoutMs + 60_000,
+  );
+
+  it('survives kill -9 in the middle: nothing is half stored, and the next process imports it all once', async () => {
+    const rows = 200_000;
+    let service = await startImporter();
+    try {
+      const { id } = await stage.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });
+      const downloads = (): number => stage.provider.requests.filter((request) => request.place === 'download').length;
+      const before = downloads();
+      // The second download is the one whose rows are being stored.
+      await waitFor(() => downloads() >= before + 1 && writesRows(), { timeoutMs: 120_000, what: 'rows under way', intervalMs: 5 });
+      service.kill('SIGKILL');
+      await service.ended;
+      expect(await stage.evidence(id).catch(() => 'nobody answers')).toBe('nobody answers');
+      expect(await stage.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1 limit 1', [id])).toEqual([]);
+      expect(await stage.env.sql('select 1 from transcripts.import_evidence where conversation_id = $1', [id])).toEqual([]);
+      await stage.env.sql(`update transcripts.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+      service = await startImporter();
+      const end = Date.now() + importTimeoutMs;
+      while (Date.now() < end) {
+        await stage.hurry();
+        if (await stage.becomes(id, 'imported', 2_000).catch(() => undefined)) break;
+      }
+      expect((await stage.evidence(id)).counts).toMatchObject({ raw: rows, accepted: rows * 0.9, installedSegments: rows * 0.9 });
+      const [stored] = await stage.env.sql<{ rows: number }>(
+        'select count(*)::integer as rows from transcripts.transcript_rows where conversation_id = $1',
+        [id],
+      );
+      expect(stored?.rows).toBe(rows * 0.9);
+    } finally {
+      await service.stop();
+    }
+  }, 300_000);
+});
+
+/** True while a transaction of the importer writes rows. */
+async function writesRows(): Promise<boolean> {
+  const found = await stage.env.sql(
+    `select 1 from pg_stat_activity where datname = current_database() and application_name = 'transcripts' and query like '%insert into transcript_rows%' and xact_start is not null`,
+  );
+  return found.length > 0;
+}

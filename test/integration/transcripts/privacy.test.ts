@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from '@nats-io/transport-node';
+import { findFreePort } from '../../../tools/servers/ports.ts';
+import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
+import { waitFor } from '#libs/testing';
+import { row, setStage, type Stage } from './stage.ts';
+
+/** One word for each way of being excluded; each is spoken and is somebody's name. */
+const planted = {
+  before: 'zebrafinch',
+  after: 'quokkaberry',
+  crossesStart: 'mulberrylynx',
+  crossesEnd: 'ostrichplum',
+  malformed: 'walnutheron',
+  ambiguous: 'papayabadger',
+  mixed: 'cedarwombat',
+  garbage: 'juniperotter',
+  cut: 'hazelpuffin',
+  refused: 'saffronibis',
+};
+const accepted = 'marigoldspoken';
+
+let stage: Stage;
+let service: ServiceProcess;
+let folder: string;
+let seen: string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'privacy-'));
+  stage = await setStage(import.meta.url, { runsImporter: false });
+  seen = await listen(stage);
+  // A process of its own, at the most talkative level, so that everything it writes is in one file.
+  const env = { ...stage.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
+  service = startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
+  await waitFor(async () => (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: 'the transcripts service' });
+});
+afterAll(async () => {
+  await service.stop();
+  await stage.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Every message on this installation's subjects: jobs and events as they go to their streams, calls, deliveries. */
+async function listen({ env }: Stage): Promise<string[]> {
+  const messages: string[] = [];
+  const { host, username, password } = new URL(env.settings['NATS_URL'] ?? '');
+  const connection = await connect({ servers: host, user: username, pass: password });
+  env.onStop(() => connection.close());
+  for (const name of ['jobs', 'events', 'webhooks', 'transcripts', 'conversations', 'directory']) {
+    connection.subscribe(`${env.settings['NATS_SUBJECT_PREFIX']}.${name}.>`, {
+      callback: (_error, message) => void messages.push(`${message.subject} ${message.string()}`),
+    });
+  }
+  await connection.flush();
+  return messages;
+}
+
+const minute = 60_000;
+const say = (start: unknown, end: unknown, word: string): unknown => row(start, end, `I said ${word} aloud`, `cpi-${word}`, `Name ${word}`);
+
+describe('excluded speech (spec 01: excluded speech is never kept; architecture §3.2)', () => {
+  it('leaves no trace in tables, messages, jobs, errors and logs', async () => {
+    const rows = [
+      say(0, 1_000, planted.before),
+      say(5 * minute, 6 * minute, planted.after),
+      say(minute - 1, minute + 1, planted.crossesStart),
+      say(5 * minute - 1, 5 * minute + 1, planted.crossesEnd),
+      say('soon', 2 * minute, planted.malformed),
+      say(-1, 2 * minute, planted.ambiguous),
+      say(2 * minute, 2 * minute + 1_000, accepted),
+    ];
+    const good = await stage.meet({ artifact: { rows } });
+    const mixed = await stage.meet({
+      artifact: { rows: [say(2 * minute, 3 * minute, planted.mixed), say('2030-01-15T10:03:00Z', '2030-01-15T10:03:01Z', planted.mixed)] },
+    });
+    const garbage = await stage.meet({ artifact: { bytes: `[{"sentence":"${planted.garbage}",]` } });
+    const plain = await stage.meet({ artifact: { bytes: `${planted.garbage} said "${planted.garbage}` } });
+    for (const { id } of [garbage, plain]) await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
+    await stage.becomes(mixed.id, 'transcript_window_empty');
+    await stage.becomes(good.id, 'imported');
+    stage.provider.addFault('download', { kind: 'cut', afterBytes: 400 });
+    const cut = await stage.meet({
+      artifact: { rows: [say(0, 1_000, planted.cut), say(0, 1_000, planted.cut), say(0, 1_000, planted.cut)] },
+    });
+    await waitFor(async () => (await stage.jobs(cut.id))[0]?.error?.includes('the exchange failed'));
+    stage.provider.clearFaults();
+    await stage.env.sql(`create function transcripts.refuse() returns trigger language plpgsql as $$ begin
+      if position('${planted.refused}' in new.text) > 0 then raise exception 'refused: %', new.text; end if; return new; end $$`);
+    await stage.env.sql(
+      'create trigger refuse before insert on transcripts.transcript_rows for each row execute function transcripts.refuse()',
+    );
+    const refused = await stage.meet({ artifact: { rows: [say(2 * minute, 3 * minute, planted.refused)] } });
+
+    await stage.becomes(refused.id, 'install_refused_or_incomplete');
+    await waitFor(async () => (await stage.jobs(refused.id))[0]?.error);
+    await stage.env.sql('drop function transcripts.refuse() cascade');
+
+    const tables = await stage.env.sql<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    expect(tables.map((table) => table.name)).toEqual(
+      expect.arrayContaining(['transcripts.jobs', 'transcripts.outbox', 'conversations.jobs']),
+    );
+    const log = readFileSync(join(folder, 'transcripts.log'), 'utf8');
+    expect(log).toContain('transcript import finished');
+    expect(log).toContain('job is dead');
+    expect(seen.some((message) => message.includes('jobs.transcripts.transcript-import'))).toBe(true);
+    for (const word of Object.values(planted)) {
+      for (const { name } of tables) {
+        expect([word, name, await stage.env.sql(`select 1 from ${name} t where position($1 in t::text) > 0`, [word])]).toEqual([
+          word,
+          name,
+          [],
+        ]);
+      }
+      expect([word, seen.filter((message) => message.includes(word))]).toEqual([word, []]);
+      expect([word, log.includes(word)]).toEqual([word, false]);
+    }
+    const found = await stage.env.sql('select 1 from transcripts.transcript_rows where position($1 in text) > 0', [accepted]);
+    expect(found).toHaveLength(1);
+    expect(log).not.toContain(accepted);
+    expect(await stage.env.sql(`select 1 from transcripts.jobs j where position($1 in j::text) > 0`, [accepted])).toEqual([]);
+  });
+});

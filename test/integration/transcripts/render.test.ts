@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemContext } from '#libs/nats';
+import { directory } from '#services/directory';
+import { transcripts } from '#services/transcripts';
+import { row, setStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage(import.meta.url);
+});
+afterAll(() => stage.stop());
+
+const minute = 60_000;
+
+describe('transcripts.transcripts.render (spec 01, GET …/transcript; spec 03 D24, D24a)', () => {
+  it('writes the metadata and merged runs with present names, display names and numbers', async () => {
+    const { id } = await stage.meet({
+      artifact: {
+        rows: [
+          row(2 * minute, 2 * minute + 1_000, 'Nobody knows me.', 'cpi-unnamed', ''),
+          row(minute, minute + 1_000, 'One.', 'cpi-ada', 'Old name'),
+          row(minute + 1_000, minute + 2_000, 'Two.', 'cpi-ada', 'Old name'),
+          row(3 * minute + 5_999, 3 * minute + 7_000, 'A guest.', 'cpi-guest', 'Gwen'),
+        ],
+      },
+    });
+    await stage.becomes(id, 'imported');
+    const [conversation] = await stage.env.sql<{ start: string }>(
+      'select conversations.iso_utc(start_at) as start from conversations.conversations where id = $1',
+      [id],
+    );
+    const [finished] = await stage.env.sql<{ finish: string }>(
+      'select conversations.iso_utc(finish_at) as finish from conversations.conversations where id = $1',
+      [id],
+    );
+    expect(await stage.markdown(id)).toBe(
+      `# Conversation of ${conversation?.start.slice(0, 10)}\n\n- Conversation: ${id}\n- Journey: Journey circle\n- Event: Spring\n- Start: ${conversation?.start}\n` +
+        `- Finish: ${finished?.finish}\n- Participants: Ada\n\n## Transcript\n\n**Ada** (00:00)\nOne. Two.\n\n**Unresolved speaker 1** (01:00)\nNobody knows me.\n\n` +
+        '**Gwen** (02:05)\nA guest.\n',
+    );
+  });
+
+  it('shows a person under the present name', async () => {
+    const { id } = await stage.meet({ artifact: { rows: [row(minute, minute + 1_000, 'One.')] } });
+    await stage.becomes(id, 'imported');
+    await rename('Ada Lovelace');
+    expect(await stage.markdown(id)).toContain('**Ada Lovelace** (00:00)');
+    await rename('Ada');
+    expect(await stage.markdown(id)).toContain('**Ada** (00:00)');
+  });
+
+  it('shows a person whom the directory does not know under the display name, or a number', async () => {
+    const participants = [
+      { customParticipantId: 'cpi-1', personId: 2_000_000_001 },
+      { customParticipantId: 'cpi-2', personId: 2_000_000_002 },
+    ];
+    const rows = [row(minute, minute + 1, 'a', 'cpi-1', 'Left us'), row(minute + 2, minute + 3, 'b', 'cpi-2', '')];
+    const { id } = await stage.meet({ artifact: { rows }, participants });
+    await stage.becomes(id, 'imported');
+    const text = await stage.markdown(id);
+    expect(text).toContain('**Left us** (00:00)\na\n');
+    expect(text).toContain('**Person 2000000002** (00:00)\nb\n');
+    expect(await stage.markdown(id, 2_000_000_002)).toContain('\nb\n');
+  });
+
+  it('takes two room participants of one person for one speaker', async () => {
+    const participants = [
+      { customParticipantId: 'laptop', personId: stage.personId },
+      { customParticipantId: 'phone', personId: stage.personId },
+    ];
+    const { id } = await stage.meet({
+      artifact: { rows: [row(minute, minute + 1, 'One.', 'laptop'), row(minute + 2, minute + 3, 'Two.', 'phone')] },
+      participants,
+    });
+    await stage.becomes(id, 'imported');
+    expect(await stage.markdown(id)).toContain('**Ada** (00:00)\nOne. Two.\n');
+  });
+
+  it('filters by the id stored with the rows, after merging, with times of the whole conversation', async () => {
+    const rows = [
+      row(minute, minute + 1_000, 'One.'),
+      row(2 * minute, 2 * minute + 1_000, 'Guest.', 'cpi-guest', 'Gwen'),
+      row(3 * minute, 3 * minute + 1_000, 'Two.'),
+      row(4 * minute, 4 * minute + 1_000, 'Three.'),
+    ];
+    const { id } = await stage.meet({ artifact: { rows } });
+    await stage.becomes(id, 'imported');
+    expect((await stage.markdown(id, stage.personId)).split('## Transcript\n')[1]).toBe(
+      '\n**Ada** (00:00)\nOne.\n\n**Ada** (02:00)\nTwo. Three.\n',
+    );
+    expect((await stage.markdown(id, -1)).split('## Transcript\n')[1]).toBe('\n**Gwen** (01:00)\nGuest.\n');
+  });
+
+  it('answers 404 when the speaker has no utterances, a participant of the conversation or not', async () => {
+    const { id } = await stage.meet({ artifact: { rows: [row(minute, minute + 1_000, 'Guest.', 'cpi-guest')] } });
+    await stage.becomes(id, 'imported');
+    for (const personId of [stage.personId, -2, 0, 2_147_483_648, -2_147_483_649, Number.MAX_SAFE_INTEGER]) {
+      await expect(stage.markdown(id, personId)).rejects.toMatchObject({ code: 'not_found', reason: undefined });
+    }
+  });
+
+  it('writes the metadata alone without rows, and 404 with a filter', async () => {
+    const { id } = await stage.meet({ isRecorded: false });
+    expect(await stage.markdown(id)).toMatch(/^# Conversation of .*\n\n- Conversation: \d+\n[^*]*## Transcript\n$/);
+    await expect(stage.markdown(id, stage.personId)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('streams a large file whose digest is told before its first byte', async () => {
+    const { id } = await stage.meet({ isRecorded: false });
+    await stage.env.sql(
+      `insert into transcripts.transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
+       select $1, n::bigint * 1000000, n, n::bigint * 1000000 + 1, -1 - n % 7, 'Sentence ' || n || ' of a long evening, longer than most.' from generate_series(0, 39999) n`,
+      [id],
+    );
+    const reply = await stage.bus.callRaw(transcripts.rpcs.render, { conversation_id: id }, systemContext('test'));
+    if (reply.kind !== 'stream') throw new Error('one message');
+    const hash = createHash('sha256');
+    let text = '';
+    for await (const chunk of reply.chunks) {
+      hash.update(chunk);
+      text += Buffer.from(chunk).toString('utf8');
+    }
+    expect(text.match(/Sentence/g)).toHaveLength(40_000);
+    expect(text.endsWith('**Unresolved speaker 2** (666:39)\nSentence 39999 of a long evening, longer than most.\n')).toBe(true);
+    expect(reply.digest).toBe(hash.digest('base64url'));
+  });
+});
+
+async function rename(name: string): Promise<void> {
+  const document = { people: [{ key: 'ada', name, contact: { email: 'ada@example.org' } }] };
+  await stage.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, systemContext('test'));
+}

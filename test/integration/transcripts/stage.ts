@@ -1,0 +1,188 @@
+/** A stage for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
+import { createHash } from 'node:crypto';
+import { connectBus, systemContext, type Bus } from '#libs/nats';
+import { createTestEnvironment, startRealtimeKit, startService, waitFor } from '#libs/testing';
+import type { PlayedArtifact, RealtimeKitServer, TestEnvironment } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { transcripts, type ImportEvidence, type ImportStatus } from '#services/transcripts';
+
+export const sessionStart = '2030-01-15T10:00:00.000Z';
+export const sessionEnd = '2030-01-15T10:10:00.000Z';
+/** Minute 1 to minute 5 of the session. */
+export const windowStart = '2030-01-15T10:01:00Z';
+export const windowEnd = '2030-01-15T10:05:00Z';
+
+export interface Stage {
+  readonly env: TestEnvironment;
+  readonly bus: Bus;
+  readonly provider: RealtimeKitServer;
+  /** Settings of the transcripts service. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly personId: number;
+  /** A conversation that has reached its import step, with a meeting and a session that covers the window. */
+  meet(options?: MeetOptions): Promise<Meeting>;
+  evidence(id: number): Promise<ImportEvidence>;
+  markdown(id: number, personId?: number): Promise<string>;
+  becomes(id: number, status: ImportStatus, timeoutMs?: number): Promise<ImportEvidence>;
+  /** Makes jobs that wait for their next attempt due at once. */
+  hurry(): Promise<void>;
+  /** Jobs of an import, oldest first. */
+  jobs(id: number): Promise<{ state: string; attempts: number; error: string | null }[]>;
+  stop(): Promise<void>;
+}
+
+export interface MeetOptions {
+  readonly artifact?: PlayedArtifact;
+  readonly window?: { readonly conversationStartedAt?: string; readonly captureEndedAt?: string };
+  readonly participants?: readonly { readonly customParticipantId: string; readonly personId?: number }[];
+  /** False: no meeting is stored. */
+  readonly hasMeeting?: boolean;
+  /** False: the provider knows no session. */
+  readonly hasSession?: boolean;
+  /** False: the conversation stays before its import step. */
+  readonly isRecorded?: boolean;
+  readonly journey?: string;
+}
+
+export interface Meeting {
+  readonly id: number;
+  readonly meetingId: string;
+  readonly sessionId: string;
+  recorded(): Promise<void>;
+  writeRoom(write: Record<string, unknown>): Promise<void>;
+}
+
+export const fullWindow = { conversationStartedAt: windowStart, captureEndedAt: windowEnd };
+
+/** Starts the stage; `runsImporter` false leaves the transcripts service to the test. */
+export async function setStage(
+  fileUrl: string,
+  options: { overrides?: Record<string, string>; runsImporter?: boolean } = {},
+): Promise<Stage> {
+  const env = await createTestEnvironment(fileUrl);
+  const provider = await startRealtimeKit();
+  const settings = {
+    ...env.settings,
+    REALTIMEKIT_BASE_URL: provider.baseUrl,
+    REALTIMEKIT_API_TOKEN: provider.apiToken,
+    ...options.overrides,
+  };
+  await startService('directory', env);
+  await startService('conversations', env);
+  if (options.runsImporter !== false) await startService('transcripts', env, settings);
+  const bus = await connectBus({
+    url: env.settings['NATS_URL'] ?? '',
+    name: 'test',
+    prefix: env.settings['NATS_SUBJECT_PREFIX'],
+    logger: env.logger,
+  });
+  const context = () => systemContext('test');
+  const applied = await bus.call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false }, context());
+  const personId = applied.ids['people']?.['ada'] ?? 0;
+  let count = 0;
+
+  const stage: Stage = {
+    env,
+    bus,
+    provider,
+    settings,
+    personId,
+    meet: async (meeting = {}) => {
+      count += 1;
+      const time = new Date(Date.UTC(2029, 0, 1) - count * 3_600_000).toISOString();
+      const [found] = await bus.call(
+        conversations.rpcs.findActive,
+        { person_id: personId, journey: meeting.journey ?? 'circle', time },
+        context(),
+      );
+      const id = found?.id ?? 0;
+      const [meetingId, sessionId] = [`meeting-${count}`, `session-${count}`];
+      if (meeting.hasSession !== false) provider.addSession({ id: sessionId, meetingId, startedAt: sessionStart, endedAt: sessionEnd });
+      if (meeting.artifact !== undefined) provider.setArtifact(sessionId, meeting.artifact);
+      const writeRoom = async (write: Record<string, unknown>): Promise<void> => {
+        await bus.call(conversations.rpcs.writeRoom, { conversation_id: id, write }, context());
+      };
+      const recorded = async (): Promise<void> => {
+        await bus.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} }, context());
+      };
+      const participants = meeting.participants ?? [{ customParticipantId: 'cpi-ada', personId }];
+      await writeRoom({ ...(meeting.hasMeeting === false ? {} : { meetingId }), participants, ...(meeting.window ?? fullWindow) });
+      if (meeting.isRecorded !== false) await recorded();
+      return { id, meetingId, sessionId, recorded, writeRoom };
+    },
+    evidence: (id) => bus.call(transcripts.rpcs.getEvidence, { conversation_id: id }, context()),
+    markdown: async (id, speaker) => {
+      const request = { conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) };
+      const reply = await bus.callRaw(transcripts.rpcs.render, request, context());
+      if (reply.kind === 'bytes') return Buffer.from(reply.bytes).toString('utf8');
+      const parts: Uint8Array[] = [];
+      for await (const chunk of reply.chunks) parts.push(Buffer.from(chunk));
+      return Buffer.concat(parts).toString('utf8');
+    },
+    becomes: async (id, status, timeoutMs = 20_000) =>
+      await waitFor(
+        async () => {
+          const evidence = await stage.evidence(id);
+          if (evidence.status !== status) throw new Error(`the status is ${evidence.status}: ${JSON.stringify(await stage.jobs(id))}`);
+          return evidence;
+        },
+        { timeoutMs, what: status },
+      ),
+    hurry: async () => {
+      await env.sql(`update transcripts.jobs set run_at = now() where state = 'queued' and sent_at is null`);
+    },
+    jobs: async (id) =>
+      await env.sql(`select state, attempts, error from transcripts.jobs where payload->>'conversation_id' = $1 order by id`, [String(id)]),
+    stop: async () => {
+      await bus.close();
+      await env.stop();
+      await provider.stop();
+    },
+  };
+  return stage;
+}
+
+const journey = (slug: string, config: unknown): unknown => ({
+  slug,
+  name: `Journey ${slug}`,
+  svc_app: 'coherence',
+  object_kind: 'holon',
+  applies_to: 'event',
+  is_conversation: true,
+  steps: [
+    { slug: 'held', title: 'Held' },
+    { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config },
+    { slug: 'review', title: 'Review' },
+  ],
+});
+
+const workspace = {
+  classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+  journeys: [journey('circle', {}), journey('moving', { advance_on_success: true })],
+  people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
+  holons: [
+    { slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['circle'] },
+    { slug: 'autumn', name: 'Autumn', class: 'event', parent: null, journeys: ['moving'] },
+  ],
+};
+
+/** A row that the provider wrote; milliseconds from the session's start. */
+export function row(
+  startTime: unknown,
+  endTime: unknown,
+  sentence: unknown,
+  cpi = 'cpi-ada',
+  displayName: string | undefined = 'Ada in the room',
+): unknown {
+  return {
+    startTime,
+    endTime,
+    sentence,
+    peerData: { id: `peer-${cpi}`, userId: `user-${cpi}`, displayName, cpi, joinedAt: sessionStart, leftAt: '' },
+  };
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

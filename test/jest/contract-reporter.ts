@@ -1,0 +1,50 @@
+/**
+ * After the e2e tests: which documented answers no test has seen. A run of all e2e files fails on one; a part of them only
+ * prints the count. The recordings stay in `.data/contract` for the examples of the documents (`npm run fix`).
+ */
+import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { buildDocuments } from '../../services/api-gateway/documents.ts';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { findUnseen } from '../e2e/contract/coverage.ts';
+import { openRecordings, readRecordings } from '../e2e/contract/recordings.ts';
+import { listOperations } from '../e2e/contract/served-documents.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const e2eDir = join(repoDir, 'test', 'e2e');
+const latestDir = join(repoDir, '.data', 'contract', 'latest');
+
+interface TestRun {
+  testResults: readonly { testFilePath: string }[];
+}
+
+export default class ContractReporter {
+  readonly #folder = join(repoDir, '.data', 'contract', `run-${process.pid}`);
+  #error: Error | undefined;
+
+  onRunStart(): void {
+    openRecordings(this.#folder);
+  }
+
+  onRunComplete(_contexts: unknown, run: TestRun): void {
+    const seen = readRecordings(this.#folder);
+    const ran = new Set(run.testResults.map(({ testFilePath }) => testFilePath).filter((path) => path.startsWith(e2eDir)));
+    const files = readdirSync(e2eDir).filter((file) => file.endsWith('.test.ts'));
+    const missing = files.filter((file) => ![...ran].some((path) => basename(path) === file));
+    if (missing.length === 0) rmSync(latestDir, { recursive: true, force: true });
+    if (ran.size > 0) cpSync(this.#folder, latestDir, { recursive: true });
+    rmSync(this.#folder, { recursive: true, force: true });
+    if (ran.size === 0) return;
+    const operations = listOperations(Object.values(buildDocuments(routes)));
+    const { documented, unseen } = findUnseen(operations, seen);
+    console.log(`\nContract: ${documented - unseen.length} of ${documented} documented answers of ${operations.length} operations seen.`);
+    if (missing.length > 0 || unseen.length === 0) return;
+    console.log(unseen.map((line) => `  never seen: ${line}`).join('\n'));
+    this.#error = new Error(`${unseen.length} documented answers were never seen`);
+  }
+
+  /** An error here fails the run (jest's interface). */
+  getLastError(): Error | undefined {
+    return this.#error;
+  }
+}

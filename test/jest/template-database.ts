@@ -1,0 +1,55 @@
+/** The migrated database that every test file clones; its name is derived from what makes it, so that a stale one is never used. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDatabase, type Database, statement } from '#libs/orm';
+import { createLogger } from '#libs/logger';
+import { migrateServices, readServiceUrls } from '../../tools/migrate.ts';
+import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
+import { hashMigrationSources } from '../../tools/migration-sources.ts';
+
+const makingTimeoutMs = 60_000;
+
+/** @returns the name of a database that is complete. */
+export async function prepareTemplateDatabase(
+  repoDir: string,
+  { TEST_DATABASE_URL: adminUrl, TEST_SERVICE_SECRET: secret }: { TEST_DATABASE_URL: string; TEST_SERVICE_SECRET: string },
+): Promise<string> {
+  const logger = createLogger({ service: 'tests', level: 'warn' });
+  const name = `template_${hashMigrationSources(repoDir)}`;
+  const admin = await createDatabase({ url: adminUrl, schema: 'public', poolSize: 1, logger, applicationName: 'tests' });
+  try {
+    const deadline = Date.now() + makingTimeoutMs;
+    while (!(await isComplete(admin, name))) {
+      if (await tryCreate(admin, name)) {
+        const url = new URL(adminUrl);
+        url.pathname = `/${name}`;
+        const serviceUrls = secret === '' ? {} : readServiceUrls(listDatabaseUrls(url.href, secret));
+        await migrateServices({ url: url.href, logger, serviceUrls });
+        await admin.query(statement('mark_template', `alter database ${name} with is_template true`));
+      } else if (Date.now() > deadline) {
+        await admin.query(statement('drop_template', `drop database ${name} with (force)`)); // its maker died
+      } else {
+        await sleep(100);
+      }
+    }
+  } finally {
+    await admin.close();
+  }
+  return name;
+}
+
+async function isComplete(admin: Database, name: string): Promise<boolean> {
+  const rows = await admin.query(statement('find_template', 'select 1 from pg_database where datname = $1 and datistemplate'), [name]);
+  return rows.length > 0;
+}
+
+async function tryCreate(admin: Database, name: string): Promise<boolean> {
+  const rows = await admin.query(statement('find_database', 'select 1 from pg_database where datname = $1'), [name]);
+  if (rows.length > 0) return false;
+  try {
+    await admin.query(statement('create_template', `create database ${name}`));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && /already exists|duplicate key/.test(error.message)) return false;
+    throw error;
+  }
+}

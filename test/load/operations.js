@@ -1,0 +1,27 @@
+/**
+ * What the personas do, and how long it may take: the 95th percentile in milliseconds, at the load of the average suite. The time of a
+ * chat is the language model's.
+ */
+export const operations = {
+  'find or create': 400,
+  'read conversation': 200,
+  'read steps': 200,
+  'patch conversation': 400,
+  search: 600,
+  whoami: 200,
+  'booking webhook': 400,
+  'agent update': 400,
+  'chat page': 200,
+  'chat message': 20_000,
+  upload: 2_000,
+  download: 800,
+};
+
+/** Operations of each persona, so that a threshold is only set for what takes part. */
+export const operationsOf = {
+  api_client: ['find or create', 'read conversation', 'read steps', 'patch conversation', 'search', 'whoami'],
+  booking_provider: ['booking webhook'],
+  messaging_provider: ['agent update'],
+  visitor: ['chat page', 'chat message'],
+  uploader: ['upload', 'download'],
+};

@@ -1,0 +1,25 @@
+/** What a run is told by variables: where the platform is, how to get in, and what was seeded (`node tools/load/seed.ts`). */
+
+/** k6 calls it while it reads the script, which is when files may be opened. */
+const seedText = open(__ENV.SEED_FILE || '../../.data/load/seed.json');
+
+export const seed = JSON.parse(seedText);
+export const baseUrl = (__ENV.BASE_URL || 'http://127.0.0.1:8080').replace(/\/$/, '');
+export const apiToken = required('API_TOKEN');
+export const loginSecret = required('API_LOGIN_SECRET');
+/** Signs the bookings when the platform has a BOOKING_WEBHOOK_SECRET. */
+export const bookingSecret = __ENV.BOOKING_WEBHOOK_SECRET || '';
+/** Bytes of one uploaded file. */
+export const uploadBytes = Number(__ENV.UPLOAD_BYTES || 262_144);
+/** What the summary calls the run, e.g. the version of the release. */
+export const release = __ENV.RELEASE || 'unnamed';
+/** Where the summary goes; k6 must be able to write there. */
+export const resultDir = (__ENV.RESULT_DIR || '.data/load').replace(/\/$/, '');
+/** Personas that take part; a platform without a language model has no visitors. */
+export const personas = (__ENV.PERSONAS || 'api_client,booking_provider,messaging_provider,visitor,uploader').split(',');
+
+function required(name) {
+  const value = __ENV[name];
+  if (!value) throw new Error(`${name} is not set; see test/load/README.md`);
+  return value;
+}

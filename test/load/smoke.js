@@ -1,0 +1,16 @@
+/** Smoke: does every persona get what it asks for? One of each, one after the other visit, DURATION long (default a minute). */
+import { planScenarios, planThresholds, trendStats } from './plan.js';
+import { summarize } from './summary.js';
+
+export { apiClient, bookingProvider, messagingProvider, setup, uploader, visitor } from './personas.js';
+
+const duration = __ENV.DURATION || '60s';
+
+export const options = {
+  scenarios: planScenarios(() => ({ executor: 'constant-vus', vus: 1, duration })),
+  // What is asked of a loaded machine of one's own: nothing fails, and nothing takes more than a multiple of its time.
+  thresholds: planThresholds({ failed: 0, slack: Number(__ENV.SLACK || 4) }),
+  summaryTrendStats: trendStats,
+};
+
+export const handleSummary = (data) => summarize('smoke', data, { duration, vus_per_persona: 1 });

@@ -1,0 +1,74 @@
+/**
+ * `npm run bench`: starts a platform of its own and measures it beside the floor, the least that could do the same work, in
+ * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios.
+ *   --seconds N       length of one round (default 3)
+ *   --rounds N        rounds of each side (default 3)
+ *   --only TEXT       only operations whose name contains TEXT
+ */
+import { parseArgs } from 'node:util';
+import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
+import { measureBareConsumer, measureJobs } from './jobs.ts';
+import { joinMeasurements, runLoad, type Measurement } from './load.ts';
+import { renderTable, type Row } from './report.ts';
+import { prepareScenarios, type Scenario } from './scenarios.ts';
+
+const connections = 64;
+const warmUpSeconds = 2;
+const jobCount = 5_000;
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '3' }, only: { type: 'string', default: '' } },
+});
+const seconds = Number(values.seconds);
+const rounds = Number(values.rounds);
+const startedAt = performance.now();
+const say = (line: string): void => {
+  process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
+};
+
+const platform = await startPlatformWithFloor(say);
+try {
+  const wanted = (name: string): boolean => name.includes(values.only);
+  const scenarios = (await prepareScenarios(platform, say)).filter((scenario) => wanted(scenario.name));
+  const rows: Row[] = [];
+  for (const [index, scenario] of scenarios.entries()) {
+    say(`${scenario.name} (${index + 1} of ${scenarios.length}): ${rounds} rounds of ${seconds} s on each side`);
+    rows.push(await measure(platform, scenario));
+  }
+  if (wanted('job throughput')) {
+    say(`job throughput: ${jobCount} jobs`);
+    const floorRate = await measureBareConsumer(platform.settings, jobCount);
+    const platformRate = await measureJobs(platform.settings, jobCount);
+    rows.push({ operation: 'job throughput', floor: 'bare JetStream publish, consume and acknowledge', platformRate, floorRate });
+  }
+  process.stdout.write(`\n${connections} connections, conversations of 3 KB, ${rounds} × ${seconds} s a side\n\n${renderTable(rows)}\n`);
+} finally {
+  say('stopping');
+  await platform.stop();
+}
+
+async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<Row> {
+  const { baseUrl, floorUrl } = target;
+  const sides = {
+    platform: { baseUrl, makeRequest: scenario.platformRequest },
+    floor: { baseUrl: floorUrl, makeRequest: scenario.floorRequest },
+  };
+  const measured: Record<keyof typeof sides, Measurement[]> = { platform: [], floor: [] };
+  if (scenario.without !== undefined) await target.stopService(scenario.without);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const side of ['platform', 'floor'] as const) {
+      const result = await runLoad({ ...sides[side], connections, seconds: round === 0 ? warmUpSeconds : seconds });
+      if (round > 0) measured[side].push(result);
+    }
+  }
+  if (scenario.without !== undefined) await target.startService(scenario.without);
+  const [mine, floor] = [joinMeasurements(measured.platform), joinMeasurements(measured.floor)];
+  return {
+    operation: scenario.name,
+    floor: scenario.floor,
+    platformRate: mine.requests / mine.seconds,
+    floorRate: floor.requests / floor.seconds,
+    platform: mine,
+    floorMeasurement: floor,
+    ...(scenario.goal === undefined ? {} : { goal: scenario.goal }),
+  };
+}

@@ -1,0 +1,36 @@
+/** The table of `npm run bench`: the platform beside the floor that was measured in the same run. */
+import { quantile, type Measurement } from './load.ts';
+
+export interface Row {
+  operation: string;
+  floor: string;
+  platformRate: number;
+  floorRate: number;
+  /** Milliseconds; absent for throughput of jobs. */
+  platform?: Measurement;
+  floorMeasurement?: Measurement;
+  goal?: number;
+}
+
+const headings = ['operation', 'platform/s', 'p50 ms', 'p99 ms', 'floor/s', 'p50 ms', 'p99 ms', 'ratio', 'goal', 'floor'];
+
+export function renderTable(rows: readonly Row[]): string {
+  const cells = rows.map((row) => [
+    row.operation,
+    Math.round(row.platformRate).toString(),
+    ...latency(row.platform),
+    Math.round(row.floorRate).toString(),
+    ...latency(row.floorMeasurement),
+    (row.platformRate / row.floorRate).toFixed(2),
+    row.goal?.toFixed(2) ?? '',
+    row.floor,
+  ]);
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...cells.map((line) => line[column]?.length ?? 0)));
+  const line = (values: readonly string[]): string => `| ${values.map((value, column) => value.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(headings), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n');
+}
+
+function latency(measurement: Measurement | undefined): [string, string] {
+  if (measurement === undefined) return ['', ''];
+  return [quantile(measurement, 0.5).toFixed(1), quantile(measurement, 0.99).toFixed(1)];
+}

@@ -1,0 +1,227 @@
+/**
+ * First step of every npm command, written for the oldest Node that may find it (20) and without any package: installs the
+ * packages when the lock file has changed, then goes on under the pinned Node that one of them brings.
+ *
+ *   node tools/bootstrap.mjs <command> [arguments]
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const repoDir = join(dirname(fileURLToPath(import.meta.url)), '..');
+const modulesDir = join(repoDir, 'node_modules');
+const stampFile = join(modulesDir, '.coherence-installed');
+const lockFile = join(repoDir, '.data', 'install.lock');
+const pinnedNode = join(modulesDir, 'node', 'bin', 'node');
+const oldestNode = 20;
+const progressEveryMs = 5_000;
+
+const commands = {
+  start: 'tools/start/main.ts',
+  test: 'tools/test/main.ts',
+  'test:cluster': 'tools/cluster/main.ts',
+  check: 'tools/check/main.ts',
+  fix: 'tools/check/fix.ts',
+  cli: 'tools/cli/main.ts',
+  demo: 'tools/demo/main.ts',
+  bench: 'tools/bench/main.ts',
+  'bench:scale': 'tools/scale/main.ts',
+  'load:smoke': 'tools/load/main.ts',
+};
+
+async function main() {
+  const [name = '', ...args] = process.argv.slice(2);
+  const script = commands[name];
+  if (script === undefined) fail(`usage: node tools/bootstrap.mjs ${Object.keys(commands).join('|')}`);
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major < oldestNode) fail(`Node ${process.versions.node} is too old; install Node ${oldestNode} or later (https://nodejs.org).`);
+  await install();
+  run(findNode(), [join(repoDir, script), ...args], name);
+}
+
+async function install() {
+  const packageLock = readFileSync(join(repoDir, 'package-lock.json'));
+  const stamp = createHash('sha256').update(packageLock).update(`${process.platform}-${process.arch}`).digest('hex');
+  if (readText(stampFile) === stamp) return;
+  await takeInstallLock();
+  try {
+    if (readText(stampFile) === stamp) return; // another command has just done it
+    const packages = JSON.parse(packageLock.toString()).packages;
+    if (!isInstalled(packages)) await runNpmCi(packages);
+    writeFileSync(stampFile, stamp);
+  } finally {
+    rmSync(lockFile, { force: true });
+  }
+}
+
+/** True when npm itself has already installed exactly what the lock file asks for. */
+function isInstalled(packages) {
+  const text = readText(join(modulesDir, '.package-lock.json'));
+  if (text === undefined) return false;
+  const present = JSON.parse(text).packages;
+  return Object.entries(packages).every(
+    ([path, item]) => path === '' || item.optional === true || item.peer === true || present[path]?.version === item.version,
+  );
+}
+
+async function runNpmCi(packages) {
+  const expected = Object.keys(packages).filter((path) => path !== '' && !packages[path].optional);
+  const total = expected.length;
+  say(`Installing ${total} packages with npm ci, about a minute; later starts skip this.`);
+  const startedAt = Date.now();
+  const timer = setInterval(() => {
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    say(`  installing packages: ${seconds} s, ${countUnpacked(expected)} of ${total} unpacked`);
+  }, progressEveryMs);
+  const npm = findNpm();
+  const child = spawn(npm[0], [...npm.slice(1), 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: repoDir,
+    env: withoutNpmRun(process.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-20_000)));
+  const stop = forwardSignals(child);
+  const code = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      output += error.message;
+      resolve(1);
+    });
+    child.once('close', (status) => resolve(status ?? 1));
+  });
+  stop();
+  clearInterval(timer);
+  if (code !== 0) {
+    fail(`npm ci failed:\n${output.trim()}\n\nIs the registry reachable and the disk not full? Run the command again to resume.`);
+  }
+  say(`  packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
+}
+
+function countUnpacked(paths) {
+  return paths.filter((path) => existsSync(join(repoDir, path, 'package.json'))).length;
+}
+
+/** npm as the caller runs it, else the one on the PATH. */
+function findNpm() {
+  const script = process.env.npm_execpath;
+  return script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script) ? [process.execPath, script] : ['npm'];
+}
+
+/** Settings of the npm that runs this script would be taken by the npm that it starts. */
+function withoutNpmRun(env) {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_(lifecycle|package|command|config_local_prefix)/.test(name)));
+}
+
+/**
+ * The pinned Node. Its package brings it by an install script, which npm may have been told not to run: then it is run here.
+ */
+function findNode() {
+  if (isUsable(pinnedNode)) return pinnedNode;
+  say('Fetching the pinned Node, whose install script npm did not run.');
+  const result = spawnSync(process.execPath, ['installArchSpecificPackage.js'], {
+    cwd: join(modulesDir, 'node'),
+    encoding: 'utf8',
+    env: { ...withoutNpmRun(process.env), npm_config_ignore_scripts: 'false', npm_config_loglevel: 'error' },
+  });
+  if (isUsable(pinnedNode)) return pinnedNode;
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > 24 || (major === 24 && minor >= 12)) return process.execPath;
+  return fail(
+    `The pinned Node is missing (${pinnedNode}), and this Node ${process.versions.node} is older than 24.12.\n` +
+      `${result.stdout ?? ''}${result.stderr ?? ''}\nAllow the install script of the package "node" (npm rebuild node), or run with Node 24.12 or later.`,
+  );
+}
+
+function isUsable(node) {
+  return existsSync(node) && spawnSync(node, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+function run(node, args, name) {
+  const child = spawn(node, args, {
+    cwd: name === 'cli' ? (process.env.INIT_CWD ?? process.cwd()) : repoDir,
+    env: { ...process.env, PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}` },
+    stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // by the channel it notices that we are gone
+  });
+  forwardSignals(child);
+  stopWithNpm(child);
+  child.once('error', (error) => fail(`${node} could not be started: ${error.message}`));
+  child.once('exit', (code, signal) => process.exit(signal === null ? code : 1));
+}
+
+/** @returns a function that ends the forwarding. */
+function forwardSignals(child) {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  const forward = (signal) => child.kill(signal);
+  for (const signal of signals) process.on(signal, forward);
+  return () => {
+    for (const signal of signals) process.off(signal, forward);
+  };
+}
+
+/** An npm that is killed outright cannot tell us: notice that the parent has changed. */
+function stopWithNpm(child) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) child.kill('SIGTERM');
+  }, 1_000).unref();
+}
+
+async function takeInstallLock() {
+  mkdirSync(dirname(lockFile), { recursive: true });
+  for (let said = false; ;) {
+    try {
+      writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const holder = Number(readText(lockFile));
+    if (!isAlive(holder)) {
+      rmSync(lockFile, { force: true });
+      continue;
+    }
+    if (!said) say(`Waiting for process ${holder}, which installs the packages of this folder.`);
+    said = true;
+    await sleep(500);
+  }
+}
+
+function isAlive(pid) {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function say(line) {
+  process.stderr.write(`${line}\n`);
+}
+
+function fail(message) {
+  say(message);
+  return process.exit(1);
+}
+
+try {
+  await main();
+} catch (error) {
+  if (error.code === 'ENOSPC') fail(`The disk that holds ${repoDir} is full.`);
+  if (error.code === 'EACCES' || error.code === 'EROFS') fail(`${error.path ?? repoDir} cannot be written by this account.`);
+  throw error;
+}

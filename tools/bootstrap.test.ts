@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+let repo: string;
+
+interface Result {
+  status: number | null;
+  output: string;
+}
+
+/** A folder with the bootstrap, a lock file of one package, a command that prints, and an npm that counts its calls. */
+function makeRepo(): void {
+  repo = mkdtempSync(join(tmpdir(), 'coherence-bootstrap-'));
+  mkdirSync(join(repo, 'tools', 'check'), { recursive: true });
+  mkdirSync(join(repo, 'bin'));
+  copyFileSync(join(import.meta.dirname, 'bootstrap.mjs'), join(repo, 'tools', 'bootstrap.mjs'));
+  writeFileSync(join(repo, 'tools', 'check', 'main.ts'), "console.log('args', process.argv.slice(2).join(' ')); process.exitCode = 3;\n");
+  writeLock('1.0.0');
+  writeNpm('mkdir -p node_modules/node/bin node_modules/a && ln -sf "$REAL_NODE" node_modules/node/bin/node');
+}
+
+function writeLock(version: string): void {
+  writeFileSync(join(repo, 'package-lock.json'), JSON.stringify({ packages: { '': {}, 'node_modules/a': { version } } }));
+}
+
+function writeNpm(script: string): void {
+  writeFileSync(join(repo, 'bin', 'npm'), `#!/bin/sh\necho "$@" >> ${join(repo, 'calls')}\n${script}\n`);
+  chmodSync(join(repo, 'bin', 'npm'), 0o755);
+}
+
+function readCalls(): string[] {
+  const file = join(repo, 'calls');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+function run(...args: string[]): Promise<Result> {
+  const { npm_execpath: _npm, NODE_OPTIONS: _options, ...rest } = process.env;
+  const env = { ...rest, PATH: `${join(repo, 'bin')}:${process.env['PATH']}`, REAL_NODE: process.execPath };
+  const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return new Promise((resolve) => {
+    child.once('close', (status) => resolve({ status, output }));
+  });
+}
+
+beforeEach(makeRepo);
+afterEach(() => {
+  rmSync(repo, { recursive: true, force: true });
+});
+
+describe('bootstrap of the npm commands (design/architecture.md §9)', () => {
+  it('installs what the lock file asks for, then runs the command under the pinned Node and passes on its status', async () => {
+    const first = await run('check', '--fast');
+    expect(first).toEqual({ status: 3, output: expect.stringContaining('Installing 1 packages with npm ci') });
+    expect(first.output).toContain('args --fast');
+    expect(readCalls()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
+  });
+
+  it('installs again only when the lock file has changed', async () => {
+    await run('check');
+    await expect(run('check')).resolves.toEqual({ status: 3, output: 'args \n' });
+    expect(readCalls()).toHaveLength(1);
+    writeLock('1.0.1');
+    await run('check');
+    expect(readCalls()).toHaveLength(2);
+  });
+
+  it('takes packages that npm itself has installed', async () => {
+    mkdirSync(join(repo, 'node_modules', 'node', 'bin'), { recursive: true });
+    symlinkSync(process.execPath, join(repo, 'node_modules', 'node', 'bin', 'node'));
+    writeFileSync(
+      join(repo, 'node_modules', '.package-lock.json'),
+      JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } }),
+    );
+    await expect(run('check')).resolves.toEqual({ status: 3, output: 'args \n' });
+    expect(readCalls()).toEqual([]);
+  });
+
+  it('shows what npm said when the installation fails, and tries again next time', async () => {
+    writeNpm('echo "npm error ENOTFOUND registry" >&2; exit 1');
+    const failed = await run('check');
+    expect(failed.status).toBe(1);
+    expect(failed.output).toContain('npm ci failed:\nnpm error ENOTFOUND registry');
+    await run('check');
+    expect(readCalls()).toHaveLength(2);
+  });
+
+  it('lets one of two commands install while the other waits', async () => {
+    writeNpm('sleep 0.5; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node');
+    const [first, second] = await Promise.all([run('check'), run('check')]);
+    expect([first.status, second.status]).toEqual([3, 3]);
+    expect(readCalls()).toHaveLength(1);
+    expect(first.output + second.output).toMatch(/Waiting for process \d+, which installs the packages/);
+  });
+
+  it('runs the install script of the pinned Node when npm did not', async () => {
+    writeNpm(
+      "mkdir -p node_modules/node && echo \"require('node:fs').mkdirSync('bin'); require('node:fs').symlinkSync(process.env.REAL_NODE, 'bin/node')\" > node_modules/node/installArchSpecificPackage.js",
+    );
+    const result = await run('check');
+    expect(result.output).toContain('Fetching the pinned Node, whose install script npm did not run.');
+    expect(result.status).toBe(3);
+  });
+
+  it('clears the lock of a killed installation', async () => {
+    mkdirSync(join(repo, '.data'));
+    writeFileSync(join(repo, '.data', 'install.lock'), '999999999');
+    await expect(run('check')).resolves.toMatchObject({ status: 3 });
+  });
+
+  it('lists its commands when asked for another', async () => {
+    await expect(run('dance')).resolves.toEqual({ status: 1, output: expect.stringMatching(/start\|test\|.*\|check\|fix\|cli\|/) });
+  });
+});

@@ -1,0 +1,125 @@
+/** The workspace file with its list `conversations:` apart, which is read item by item, as often as it is needed. */
+import { statSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { isJsonObject, parseJson } from '#libs/json';
+import { CliError } from '../context.ts';
+import { parseWorkspace, readWorkspaceFile, type Path, type WorkspaceFile } from '../workspace-file.ts';
+import { createItemSpool, type ItemSpool } from './item-spool.ts';
+import { splitFile, type ItemText } from './split-file.ts';
+
+export interface ListedItem {
+  /** Place in the list, from 0. */
+  readonly index: number;
+  readonly value: unknown;
+  /** Line in the file of the value at a path within the item. */
+  lineOf(path: Path): number;
+}
+
+export interface SplitWorkspace {
+  /** Everything but the conversations. */
+  readonly file: WorkspaceFile;
+  /** Undefined when the file has no such list. */
+  readonly conversations: (() => AsyncIterable<ListedItem>) | undefined;
+  /** The list is there and is no list: where. */
+  readonly misplaced: boolean;
+}
+
+const listName = 'conversations';
+/** Smaller files are read whole, with every freedom of YAML. */
+const wholeBytes = 1_048_576;
+
+/** @throws CliError with every syntax error and its line. */
+export async function readSplitWorkspace(name: string): Promise<SplitWorkspace> {
+  const sizeBytes = statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  if (sizeBytes <= wholeBytes) return splitWhole(readWorkspaceFile(name));
+  collectEarly();
+  const rest: string[] = [];
+  const gaps: { after: number; lines: number }[] = [];
+  let hasItems = false;
+  for await (const piece of splitFile(name)) {
+    if (piece === undefined) return splitWhole(readWorkspaceFile(name));
+    if (piece.kind === 'rest') rest.push(piece.text);
+    else if (piece.kind === 'gap') gaps.push({ after: countLineBreaks(rest), lines: piece.lines });
+    else hasItems = true;
+  }
+  const lineInFile = (line: number): number => gaps.reduce((sum, { after, lines }) => (line > after ? sum + lines : sum), line);
+  const parsed = splitWhole(parseWorkspace(name, rest.join(''), process.env, lineInFile));
+  return hasItems ? { ...parsed, misplaced: false, conversations: createReader(name) } : parsed;
+}
+
+/**
+ * Reading makes gigabytes of garbage and keeps almost nothing: the young generation stays small and the old one is collected early, as in the
+ * importer of transcripts (docs/adr: small heap of the importer). A heap that has grown does not shrink.
+ */
+function collectEarly(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=40');
+}
+
+function countLineBreaks(texts: readonly string[]): number {
+  let count = 0;
+  for (const text of texts) for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}
+
+function splitWhole(file: WorkspaceFile): SplitWorkspace {
+  const { document } = file;
+  if (!isJsonObject(document) || !Object.hasOwn(document, listName)) return { file, conversations: undefined, misplaced: false };
+  const list = document[listName];
+  const rest = { ...file, document: Object.fromEntries(Object.entries(document).filter(([key]) => key !== listName)) };
+  if (list === null) return { file: rest, conversations: undefined, misplaced: false };
+  if (!Array.isArray(list)) return { file: rest, conversations: undefined, misplaced: true };
+  return { file: rest, misplaced: false, conversations: () => listItems(file, list) };
+}
+
+async function* listItems(file: WorkspaceFile, list: readonly unknown[]): AsyncGenerator<ListedItem> {
+  for (const [index, value] of list.entries()) {
+    yield { index, value, lineOf: (path) => file.lineOf([listName, index, ...path]) };
+  }
+}
+
+/** Reads the items as often as it is called; those of YAML are parsed the first time alone. */
+function createReader(name: string): () => AsyncIterable<ListedItem> {
+  let spool: ItemSpool | undefined;
+  return async function* () {
+    let index = 0;
+    if (spool !== undefined) {
+      for await (const { value, line } of spool.read()) yield { index: index++, value, lineOf: () => line };
+      return;
+    }
+    let filling: ItemSpool | undefined;
+    for await (const piece of splitFile(name)) {
+      if (piece?.kind !== 'item') continue;
+      const item = readItem(name, index++, piece);
+      if (!isJsonText(piece.text)) {
+        filling ??= createItemSpool();
+        await filling.add({ value: item.value, line: piece.line });
+      }
+      yield item;
+    }
+    await filling?.finish();
+    spool = filling;
+  };
+}
+
+const isJsonText = (text: string): boolean => text.trimStart().startsWith('{');
+
+/** An item of JSON is read as JSON; lines within it are found only when somebody asks. */
+function readItem(name: string, index: number, { text, line }: ItemText): ListedItem {
+  const lineInFile = (at: number): number => at + line - 1;
+  const trimmed = text.trimStart();
+  if (isJsonText(text)) {
+    try {
+      const value = parseJson(trimmed);
+      return { index, value, lineOf: (path) => parseWorkspace(name, trimmed, {}, lineInFile).lineOf(path) };
+    } catch {
+      // Said better, and with its line, by the reader of YAML below.
+    }
+    const whole = parseWorkspace(name, trimmed, {}, lineInFile);
+    return { index, value: whole.document, lineOf: (path) => whole.lineOf(path) };
+  }
+  const parsed = parseWorkspace(name, text, {}, lineInFile);
+  const [value] = Array.isArray(parsed.document) ? (parsed.document as unknown[]) : [];
+  if (!Array.isArray(parsed.document)) throw new CliError(`${name}:${line}: ${listName}[${index}] cannot be read`);
+  return { index, value, lineOf: (path) => parsed.lineOf([0, ...path]) };
+}

@@ -1,0 +1,24 @@
+/** How far a long import is, on stderr; a short one says nothing. */
+const silentMs = 3_000;
+const everyMs = 3_000;
+
+export class Progress {
+  readonly #what: string;
+  readonly #total: number | undefined;
+  readonly #startedAt = performance.now();
+  #toldAt = performance.now() + silentMs - everyMs;
+
+  constructor(what: string, total?: number) {
+    this.#what = what;
+    this.#total = total;
+  }
+
+  tell(done: number): void {
+    const now = performance.now();
+    if (now - this.#toldAt < everyMs) return;
+    this.#toldAt = now;
+    const rate = Math.round((done * 1000) / (now - this.#startedAt));
+    const of = this.#total === undefined ? '' : ` of ${this.#total}`;
+    process.stderr.write(`conversations: ${done}${of} ${this.#what} (${rate} per second)\n`);
+  }
+}

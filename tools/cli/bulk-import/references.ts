@@ -1,0 +1,160 @@
+/** References of conversations against the file first, then the database (architecture §7), looked up in batches and kept. */
+import { isJsonObject, type JsonObject } from '#libs/json';
+import { directory } from '#services/directory';
+import type { CliContext } from '../context.ts';
+import type { CheckedItem, ItemProblem } from './check-item.ts';
+
+interface Journey {
+  readonly id: number;
+  readonly steps: ReadonlyMap<string, number>;
+  /** First active step by (order, id). */
+  readonly firstStep: number | null;
+}
+
+/** Ids of what an item names; 0 = in the file, not in the database yet. */
+interface ReferenceIds {
+  readonly journey_id?: number | null;
+  readonly step_id?: number | null;
+  readonly default_step_id?: number | null;
+  readonly event_id?: number | null;
+  readonly participant_ids?: number[];
+  readonly connected_ids?: number[];
+}
+
+export interface ResolvedReferences {
+  readonly ids: ReferenceIds;
+  /** Persons behind the transcript's rows, in order; null = unresolved. */
+  readonly speakerIds: (number | null)[];
+}
+
+const keysPerCall = 1_000;
+const pending = 0;
+
+export class References {
+  readonly #context: CliContext;
+  /** What the file itself brings. */
+  readonly #people: ReadonlySet<string>;
+  readonly #holons: ReadonlySet<string>;
+  readonly #journeys: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What the database has; null = nothing under that key. */
+  readonly #personIds = new Map<string, number | null>();
+  readonly #holonIds = new Map<string, number | null>();
+  readonly #journeyIds = new Map<string, Journey | null>();
+
+  /** `document`: the file without its conversations. */
+  constructor(context: CliContext, document: unknown) {
+    this.#context = context;
+    this.#people = new Set(namesIn(document, 'people', 'key'));
+    this.#holons = new Set(namesIn(document, 'holons', 'slug'));
+    this.#journeys = new Map(
+      objectsIn(document, 'journeys').map((item) => [String(item['slug']), new Set(namesIn(item, 'steps', 'slug'))]),
+    );
+  }
+
+  /** Forgets what the database had, after the rest of the file was applied. */
+  refresh(): void {
+    this.#personIds.clear();
+    this.#holonIds.clear();
+    this.#journeyIds.clear();
+  }
+
+  /** Asks the database for everything that these items name and that is not known yet. */
+  async load(items: readonly CheckedItem[]): Promise<void> {
+    const { findPeopleByKeys, getHolons, getJourneys } = directory.rpcs;
+    const people = items.flatMap(({ participants = [], transcript = [] }) => [
+      ...participants,
+      ...transcript.flatMap(({ person }) => person ?? []),
+    ]);
+    await loadInto(this.#personIds, people, async (keys) => {
+      const { items: found } = await this.#context.call(findPeopleByKeys, { keys });
+      return found.map(({ key, id }) => [key, id]);
+    });
+    const holons = items.flatMap(({ event, connected = [] }) => [...connected, ...(typeof event === 'string' ? [event] : [])]);
+    await loadInto(this.#holonIds, holons, async (slugs) => {
+      const { items: found } = await this.#context.call(getHolons, { slugs });
+      return found.map(({ slug, id }) => [slug, id]);
+    });
+    const journeys = items.flatMap(({ journey }) => journey ?? []);
+    await loadInto(this.#journeyIds, journeys, async (slugs) => {
+      const { items: found } = await this.#context.call(getJourneys, { slugs });
+      return found.map((journey) => {
+        const active = journey.steps.filter((step) => !step.is_archived).toSorted((a, b) => a.order - b.order || a.id - b.id);
+        const steps = new Map(journey.steps.map((step) => [step.slug, step.id]));
+        return [journey.slug, { id: journey.id, steps, firstStep: active[0]?.id ?? null }];
+      });
+    });
+  }
+
+  /** The ids of a loaded item; what is neither in the file nor in the database is added to `problems`. */
+  resolve(item: CheckedItem, problems: ItemProblem[]): ResolvedReferences {
+    const { journey, step, event, participants, connected, transcript = [] } = item;
+    const person = (key: string, path: (string | number)[]): number =>
+      this.#find('person', this.#personIds, this.#people, key, path, problems);
+    const holon = (key: string, path: (string | number)[]): number =>
+      this.#find('holon', this.#holonIds, this.#holons, key, path, problems);
+    const ids = {
+      ...(journey === undefined ? {} : this.#resolveJourney(journey, step, problems)),
+      ...(journey === undefined && step === null ? { step_id: null } : {}),
+      ...(event === undefined ? {} : { event_id: event === null ? null : holon(event, ['event']) }),
+      ...(participants === undefined ? {} : { participant_ids: participants.map((key, index) => person(key, ['participants', index])) }),
+      ...(connected === undefined ? {} : { connected_ids: connected.map((slug, index) => holon(slug, ['connected', index])) }),
+    };
+    return {
+      ids,
+      speakerIds: transcript.map(({ person: key }, index) => (key === null ? null : person(key, ['transcript', index, 'person']))),
+    };
+  }
+
+  #resolveJourney(slug: string | null, step: string | null | undefined, problems: ItemProblem[]): ReferenceIds {
+    if (slug === null) return { journey_id: null, step_id: null };
+    const stored = this.#journeyIds.get(slug) ?? undefined;
+    const stepsInFile = this.#journeys.get(slug);
+    if (stored === undefined && stepsInFile === undefined) {
+      problems.push({ path: ['journey'], message: `there is no journey "${slug}" in the file or the database` });
+      return {};
+    }
+    const journey_id = stored?.id ?? pending;
+    if (step === undefined) return { journey_id, default_step_id: stored === undefined ? pending : stored.firstStep };
+    if (step === null) return { journey_id, step_id: null };
+    const step_id = stored?.steps.get(step) ?? (stepsInFile?.has(step) === true ? pending : undefined);
+    if (step_id !== undefined) return { journey_id, step_id };
+    problems.push({ path: ['step'], message: `journey "${slug}" has no step "${step}"` });
+    return { journey_id };
+  }
+
+  #find(
+    noun: string,
+    stored: ReadonlyMap<string, number | null>,
+    inFile: ReadonlySet<string>,
+    key: string,
+    path: (string | number)[],
+    problems: ItemProblem[],
+  ): number {
+    const id = stored.get(key) ?? undefined;
+    if (id !== undefined) return id;
+    if (!inFile.has(key)) problems.push({ path, message: `there is no ${noun} "${key}" in the file or the database` });
+    return pending;
+  }
+}
+
+async function loadInto<Value>(
+  known: Map<string, Value | null>,
+  wanted: readonly string[],
+  find: (keys: string[]) => Promise<[string, Value][]>,
+): Promise<void> {
+  const missing = [...new Set(wanted)].filter((key) => !known.has(key));
+  for (let start = 0; start < missing.length; start += keysPerCall) {
+    const keys = missing.slice(start, start + keysPerCall);
+    for (const key of keys) known.set(key, null);
+    for (const [key, value] of await find(keys)) known.set(key, value);
+  }
+}
+
+function objectsIn(value: unknown, name: string): JsonObject[] {
+  const list = isJsonObject(value) ? value[name] : undefined;
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+function namesIn(value: unknown, list: string, field: string): string[] {
+  return objectsIn(value, list).flatMap((item) => (typeof item[field] === 'string' ? [item[field]] : []));
+}

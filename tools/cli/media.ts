@@ -1,0 +1,62 @@
+/** `media orphans`: compares the object store with what is recorded, and deletes what nobody names (architecture §2, Bytes). */
+import { InvalidArgumentError, type Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { media } from '#services/media';
+import type { CliContext } from './context.ts';
+
+interface Options {
+  minAgeHours: number;
+  delete?: true;
+  json?: true;
+}
+
+type Page = ReplyOf<typeof media.rpcs.findOrphans>;
+
+const defaultAgeHours = 24;
+
+function parseHours(text: string): number {
+  const hours = Number(text);
+  if (text.trim() === '' || !(hours >= 0) || hours > 87_600) throw new InvalidArgumentError('must be 0 to 87600 hours.');
+  return hours;
+}
+
+export function register(program: Command, context: CliContext): void {
+  const group = program.command('media').description('Stored files: audio, recordings, thumbnails, logos');
+
+  group
+    .command('orphans')
+    .description('Objects that no record names, and records whose object is missing; only shows them unless --delete is given')
+    .option('--min-age-hours <hours>', 'leave out what is younger', parseHours, defaultAgeHours)
+    .option('--delete', 'delete the objects; records are never deleted, their objects may come back from a backup')
+    .option('--json', 'print {orphans, missing, deleted, scanned}')
+    .action(async (options: Options) => {
+      const total: { orphans: Page['orphans']; missing: Page['missing']; deleted: number; scanned: number } = {
+        orphans: [],
+        missing: [],
+        deleted: 0,
+        scanned: 0,
+      };
+      let after: string | null = null;
+      do {
+        const request = { after, min_age_seconds: Math.round(options.minAgeHours * 3600), delete: options.delete === true };
+        const page: Page = await context.call(media.rpcs.findOrphans, request);
+        total.orphans.push(...page.orphans);
+        total.missing.push(...page.missing);
+        total.deleted += page.deleted;
+        total.scanned += page.scanned;
+        after = page.next;
+      } while (after !== null);
+      if (options.json === true) {
+        context.printJson(total);
+        return;
+      }
+      for (const { key, size_bytes: size, modified_at: at } of total.orphans) context.printLine(`orphan   ${key}  ${size} bytes  ${at}`);
+      for (const { key, kind, blob_id: blob, conversation_id: id } of total.missing)
+        context.printLine(`missing  ${key}  ${kind} ${blob}${id === null ? '' : `  conversation ${id}`}`);
+      const bytes = total.orphans.reduce((sum, { size_bytes: size }) => sum + size, 0);
+      const done = options.delete === true ? `${total.deleted} deleted` : 'nothing deleted; --delete does';
+      context.printLine(
+        `${total.scanned} objects: ${total.orphans.length} orphans (${bytes} bytes, ${done}), ${total.missing.length} records without their object.`,
+      );
+    });
+}

@@ -1,0 +1,75 @@
+/** `people export` and `people erase` (architecture §7): everything about one person, handed out or removed. */
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { CliError, type CliContext } from './context.ts';
+import { erasePerson, type Counts } from './person-data/erase.ts';
+import { exportPerson } from './person-data/export.ts';
+import { collectNumber, collectText, identify, type IdentityOptions, type KnownPerson } from './person-data/person.ts';
+
+interface ExportOptions extends IdentityOptions {
+  readonly out: string;
+  readonly json?: true;
+}
+
+interface EraseOptions extends IdentityOptions {
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+export function register(program: Command, context: CliContext): void {
+  const people = program.command('people').description('Everything about one person: hand it out, or remove it');
+  const withIdentity = (command: Command): Command =>
+    command
+      .option('--visitor <id>', 'also this visitor of the chat page; may be repeated', collectText)
+      .option('--telegram-user <id>', 'also this Telegram user; may be repeated', collectNumber)
+      .option('--json', 'print the counts as JSON');
+
+  withIdentity(people.command('export <key-id-or-email>'))
+    .description('Writes a ZIP of JSON files with everything that is stored about a person; no hashes of passwords or tokens')
+    .requiredOption('--out <file>', 'the ZIP to write; it must not exist')
+    .action(async (who: string, options: ExportOptions) => {
+      const person = await identify(context, who, options);
+      if (person.name === null) throw new CliError(`Person ${person.id} was erased.`);
+      const counts = await exportPerson(context, person, options.out);
+      if (options.json === true) context.printJson({ person_id: person.id, file: options.out, counts });
+      else context.printLine(`Wrote what is stored about ${describe(person)} to ${options.out}.`);
+    });
+
+  withIdentity(people.command('erase <key-id-or-email>'))
+    .description('Removes a person from every service; repeat it when it was broken off')
+    .option('--dry-run', 'show what would be removed, and change nothing')
+    .option('--yes', 'do not ask')
+    .action(async (who: string, options: EraseOptions) => {
+      const person = await identify(context, who, options);
+      const dryRun = options.dryRun === true;
+      if (!dryRun && options.yes !== true) await confirm(person);
+      const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
+      const counts = await erasePerson(context, person, { dryRun, onStep });
+      if (options.json === true) context.printJson({ person_id: person.id, dry_run: dryRun, counts });
+      else show(context, person, dryRun, counts);
+    });
+}
+
+function describe({ id, name }: KnownPerson): string {
+  return name === null ? `person ${id}` : `person ${id} (${name})`;
+}
+
+function show(context: CliContext, person: KnownPerson, dryRun: boolean, counts: Counts): void {
+  context.printLine(dryRun ? `Would be removed of ${describe(person)}; nothing was changed:` : `Erased ${describe(person)}:`);
+  for (const [service, own] of Object.entries(counts)) {
+    for (const [what, count] of Object.entries(own)) context.printLine(`  ${service}: ${count} ${what.replaceAll('_', ' ')}`);
+  }
+}
+
+/** The id must be typed, so that nobody erases by a habit of pressing Enter. */
+async function confirm(person: KnownPerson): Promise<void> {
+  if (!process.stdin.isTTY) throw new CliError('There is no terminal to ask for confirmation; use --yes, or --dry-run first.');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const typed = await terminal.question(`This cannot be undone. Type ${person.id} to erase ${describe(person)}: `);
+    if (typed.trim() !== String(person.id)) throw new CliError('Not erased.');
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * `people erase`: service by service, the directory last, so that an erasure that was broken off is taken up by the same command. Every step finds
+ * less to do when it is repeated.
+ */
+import { userInfo } from 'node:os';
+import { agents } from '#services/agents';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { media } from '#services/media';
+import { transcripts } from '#services/transcripts';
+import type { CliContext } from '../context.ts';
+import type { KnownPerson } from './person.ts';
+
+export type Counts = Record<string, Record<string, number>>;
+
+export interface EraseOptions {
+  readonly dryRun: boolean;
+  /** Told before each step. */
+  readonly onStep: (service: string) => void;
+}
+
+/** Counts by service of what is removed, or would be. */
+export async function erasePerson(context: CliContext, person: KnownPerson, { dryRun, onStep }: EraseOptions): Promise<Counts> {
+  const { id, account_ids: accountIds } = person;
+  const base = { person_id: id, dry_run: dryRun };
+  const counts: Counts = {};
+  // Nobody may go on working under the name while it is removed.
+  if (!dryRun) await context.call(directory.rpcs.suspendPerson, { person_id: id });
+
+  // What was said is found by the speaker, so it goes before conversations, whose deletion takes the rest of their transcripts along.
+  onStep('transcripts');
+  counts['transcripts'] = await eachPage((after) => context.call(transcripts.rpcs.erasePerson, { ...base, after }));
+  onStep('conversations');
+  const emails = person.emails.filter((email) => email.length >= 3).slice(0, 20);
+  counts['conversations'] = await eachPage((after) =>
+    context.call(conversations.rpcs.erasePerson, { ...base, emails, name: person.name, after }),
+  );
+  onStep('media');
+  counts['media'] = (await context.call(media.rpcs.erasePerson, { ...base, account_ids: accountIds })).counts;
+  onStep('agents');
+  counts['agents'] = await forgetChats(context, person, dryRun);
+  onStep('directory');
+  const operator = userInfo().username;
+  counts['directory'] = (await context.call(directory.rpcs.erasePerson, { ...base, operator })).counts;
+  return counts;
+}
+
+async function eachPage(
+  read: (after: number) => Promise<{ counts: Record<string, number>; next: number | null }>,
+): Promise<Record<string, number>> {
+  const total: Record<string, number> = {};
+  for (let after: number | null = 0; after !== null;) {
+    const page: Awaited<ReturnType<typeof read>> = await read(after);
+    for (const [what, count] of Object.entries(page.counts)) total[what] = (total[what] ?? 0) + count;
+    after = page.next;
+  }
+  return total;
+}
+
+/** Chats are known by what the operator or the contact names; a dry run counts their messages. */
+async function forgetChats(
+  context: CliContext,
+  { visitorIds, telegramUserIds }: KnownPerson,
+  dryRun: boolean,
+): Promise<Record<string, number>> {
+  const targets = [
+    ...visitorIds.map((visitor_id) => ({ visitor_id })),
+    ...telegramUserIds.map((telegram_user_id) => ({ telegram_user_id })),
+  ];
+  let messages = 0;
+  if (!dryRun) {
+    for (const target of targets) messages += (await context.call(agents.rpcs.forgetPerson, target)).messages;
+    return { messages };
+  }
+  const named = { visitor_ids: [...visitorIds], telegram_user_ids: [...telegramUserIds] };
+  for (let after: number | null = targets.length === 0 ? null : 0; after !== null;) {
+    const page: { items: readonly unknown[]; next: number | null } = await context.call(agents.rpcs.exportPerson, { ...named, after });
+    messages += page.items.length;
+    after = page.next;
+  }
+  return { messages };
+}

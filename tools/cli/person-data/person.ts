@@ -1,0 +1,35 @@
+/** Who `people export` and `people erase` are about. */
+import { InvalidArgumentError } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { directory } from '#services/directory';
+import type { CliContext } from '../context.ts';
+
+/** What a person is known by in the services. */
+export interface KnownPerson extends ReplyOf<typeof directory.rpcs.identifyPerson> {
+  readonly visitorIds: readonly string[];
+  readonly telegramUserIds: readonly number[];
+}
+
+/** What only an operator can know: visitors of the chat page have no account. */
+export interface IdentityOptions {
+  readonly visitor?: string[];
+  readonly telegramUser?: number[];
+}
+
+export async function identify(context: CliContext, who: string, options: IdentityOptions): Promise<KnownPerson> {
+  const person = await context.call(directory.rpcs.identifyPerson, { who });
+  const telegram = person.telegram_user_id === null ? [] : [person.telegram_user_id];
+  return {
+    ...person,
+    visitorIds: options.visitor ?? [],
+    telegramUserIds: [...new Set([...telegram, ...(options.telegramUser ?? [])])],
+  };
+}
+
+export const collectText = (value: string, known: string[] | undefined): string[] => [...(known ?? []), value];
+
+export function collectNumber(value: string, known: number[] | undefined): number[] {
+  const number = Number(value);
+  if (!/^[1-9][0-9]*$/.test(value) || !Number.isSafeInteger(number)) throw new InvalidArgumentError('must be a positive number.');
+  return [...(known ?? []), number];
+}

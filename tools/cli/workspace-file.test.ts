@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readWorkspaceFile, type Path } from './workspace-file.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'workspace-file-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function read(text: string, env: Record<string, string> = {}): ReturnType<typeof readWorkspaceFile> {
+  const file = join(folder, 'file.yaml');
+  writeFileSync(file, text);
+  return readWorkspaceFile(file, env);
+}
+
+describe('lines of a workspace file', () => {
+  const text = [
+    'people:',
+    '  - key: a',
+    '    contact:',
+    '      email: x',
+    '  - {key: b, name: B}',
+    '# end',
+    'holons: [',
+    '  {slug: c}',
+    ']',
+  ].join('\n');
+  it.each<[Path, number]>([
+    [['people'], 1],
+    [['people', 0], 2],
+    [['people', 0, 'contact', 'email'], 4],
+    [['people', 0, 'contact', 'missing'], 3],
+    [['people', 1, 'name'], 5],
+    [['holons', 0, 'slug'], 8],
+    [['holons', 7, 'slug'], 7],
+    [['nothing'], 1],
+    [[], 1],
+  ])('finds %j in line %d', (path, line) => {
+    expect(read(text).lineOf(path)).toBe(line);
+  });
+
+  it('follows an alias to where its value stands', () => {
+    const file = read('people:\n  - &a\n    key: a\n    name: 5\n  - *a\n');
+    expect(file.lineOf(['people', 1, 'name'])).toBe(4);
+  });
+});
+
+describe('values of a workspace file', () => {
+  it('keeps big integers, dates as text and __proto__ as data', () => {
+    const { document } = read('people: [{key: a, infos: {big: 9007199254740993, day: 2026-05-01, __proto__: {x: 1}}}]');
+    expect(JSON.stringify(document)).toBe(
+      '{"people":[{"key":"a","infos":{"big":9007199254740993,"day":"2026-05-01","__proto__":{"x":1}}}]}',
+    );
+  });
+
+  it('resolves {env: NAME} in passwords, step and agent configuration and nowhere else', () => {
+    const text = `
+accounts: [{email: a@b.c, password: {env: SECRET}}]
+agents: [{slug: g, config: {messaging: {bot_token: {env: SECRET}}}}]
+journeys: [{slug: j, texts: {env: SECRET}, steps: [{slug: s, config: {token: {env: SECRET}, list: [{env: SECRET}]}}]}]
+people: [{key: p, infos: {env: SECRET}}]
+`;
+    expect(read(text, { SECRET: 'found' })).toMatchObject({
+      problems: [],
+      document: {
+        accounts: [{ password: 'found' }],
+        agents: [{ config: { messaging: { bot_token: 'found' } } }],
+        journeys: [{ texts: { env: 'SECRET' }, steps: [{ config: { token: 'found', list: ['found'] } }] }],
+        people: [{ infos: { env: 'SECRET' } }],
+      },
+    });
+  });
+
+  it('tells every variable that is not set, with its place', () => {
+    const file = read('accounts:\n  - email: a@b.c\n    password: {env: NO_A}\n  - email: b@b.c\n    password: {env: NO_B}\n', {
+      NO_B: '',
+    });
+    expect(file.problems.map(({ path, message }) => [file.lineOf(path), message])).toEqual([
+      [3, 'the environment variable NO_A is not set'],
+      [5, 'the environment variable NO_B is not set'],
+    ]);
+  });
+
+  it('takes an empty file', () => {
+    expect(read('').document).toBeNull();
+  });
+});
+
+describe('files that are no YAML or JSON', () => {
+  it.each([
+    ['people: [', /:\d+: /],
+    ['a: 1\na: 2\n', /:2: .*unique/],
+    ['a: 1\n---\nb: 2\n', /:\d+: .*documents/],
+    ['a: *nobody\n', /:1: .*nobody/],
+  ])('refuses %j with its line', (text, message) => {
+    expect(() => read(text)).toThrow(message);
+  });
+
+  it('refuses an alias bomb and bytes that are no UTF-8', () => {
+    const bomb = [
+      'a: &a [x,x,x,x,x,x,x,x,x,x]',
+      ...'bcdefgh'.split('').map((name, index) => `${name}: &${name} [${`*${'abcdefgh'.charAt(index)},`.repeat(9)}x]`),
+    ].join('\n');
+    expect(() => read(bomb)).toThrow(/alias/i);
+    const file = join(folder, 'latin1.yaml');
+    writeFileSync(file, Buffer.from([0x61, 0x3a, 0x20, 0xe4]));
+    expect(() => readWorkspaceFile(file)).toThrow('UTF-8');
+  });
+});

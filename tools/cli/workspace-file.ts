@@ -1,0 +1,132 @@
+/** The workspace file as text: YAML or JSON with the line of every value, and `{env: NAME}` where secrets may stand. */
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
+import { CliError } from './context.ts';
+
+export type Path = readonly (string | number)[];
+
+export interface FileProblem {
+  readonly path: Path;
+  readonly message: string;
+  /** Line in the file, where whoever found the problem knows it. */
+  readonly line?: number;
+}
+
+export interface WorkspaceFile {
+  /** The document with secrets resolved; numbers keep what a double would lose. */
+  readonly document: unknown;
+  /** Variables that are not set. */
+  readonly problems: readonly FileProblem[];
+  /** Line, from 1, of the value at a path, or of what is nearest above it. */
+  lineOf(path: Path): number;
+}
+
+/** @throws CliError with every syntax error and its line when the file cannot be read as YAML or JSON. */
+export function readWorkspaceFile(file: string, env: Readonly<Record<string, string | undefined>> = process.env): WorkspaceFile {
+  return parseWorkspace(file, readText(file), env);
+}
+
+/** As `readWorkspaceFile`, of text that stands in `file`; `lineInFile` tells the number there of a line of the text, from 1. */
+export function parseWorkspace(
+  file: string,
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  lineInFile: (line: number) => number = (line) => line,
+): WorkspaceFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true, merge: true, prettyErrors: false });
+  if (document.errors.length > 0) {
+    const messages = document.errors.map(({ pos, message }) => `${file}:${lineInFile(lines.linePos(pos[0]).line)}: ${message}`);
+    throw new CliError(messages.join('\n'));
+  }
+  let value: unknown;
+  try {
+    value = document.toJS({
+      maxAliasCount: 10_000,
+      reviver: (_key, item: unknown) => (typeof item === 'bigint' ? parseJson(String(item)) : item),
+    });
+  } catch (error) {
+    throw new CliError(`${file}:${lineInFile(1)}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const problems: FileProblem[] = [];
+  return {
+    document: resolveSecrets(value, env, problems),
+    problems,
+    lineOf: (path) => lineInFile(lines.linePos(offsetOf(document, path)).line),
+  };
+}
+
+function readText(file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new CliError(`${file}: ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(error)}`);
+  }
+  if (!isUtf8(bytes)) throw new CliError(`${file}:1: is not text in UTF-8`);
+  return bytes.toString('utf8');
+}
+
+function offsetOf(document: Document, path: Path): number {
+  let node: Node | null = document.contents;
+  let offset = node?.range?.[0] ?? 0;
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(document) ?? null;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => (isScalar(key) ? String(key.value) : String(key)) === String(part));
+      if (pair === undefined) return offset;
+      if (isNode(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = isNode(pair.value) ? pair.value : null;
+    } else if (isSeq(node)) {
+      const item: unknown = node.items[Number(part)];
+      if (!isNode(item)) return offset;
+      offset = item.range?.[0] ?? offset;
+      node = item;
+    } else {
+      return offset;
+    }
+  }
+  return offset;
+}
+
+/** Stands for a variable that is not set, so that the rest of the file can still be checked. */
+const unsetPlaceholder = 'unset';
+
+/** Secrets stand in an account's password, a step's configuration and an agent's configuration; elsewhere `{env: …}` is data. */
+function resolveSecrets(document: unknown, env: Readonly<Record<string, string | undefined>>, problems: FileProblem[]): unknown {
+  const resolve = (value: unknown, path: Path): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => resolve(item, [...path, index]));
+    if (!isJsonObject(value)) return value;
+    const name = value['env'];
+    if (typeof name === 'string' && Object.keys(value).length === 1) {
+      const found = env[name];
+      if (found !== undefined && found !== '') return found;
+      problems.push({ path, message: `the environment variable ${name} is not set` });
+      return unsetPlaceholder;
+    }
+    return mapObject(value, (key, item) => resolve(item, [...path, key]));
+  };
+  const within = (item: unknown, field: string, path: Path): unknown =>
+    isJsonObject(item) ? mapObject(item, (key, value) => (key === field ? resolve(value, [...path, key]) : value)) : item;
+  if (!isJsonObject(document)) return document;
+  return mapObject(document, (list, items) =>
+    mapList(items, (item, index) => {
+      if (list === 'accounts') return within(item, 'password', [list, index]);
+      if (list === 'agents') return within(item, 'config', [list, index]);
+      if (list !== 'journeys' || !isJsonObject(item)) return item;
+      return mapObject(item, (key, steps) =>
+        key === 'steps' ? mapList(steps, (step, place) => within(step, 'config', [list, index, key, place])) : steps,
+      );
+    }),
+  );
+}
+
+function mapObject(value: JsonObject, map: (key: string, item: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, map(key, item)]));
+}
+
+function mapList(value: unknown, map: (item: unknown, index: number) => unknown): unknown {
+  return Array.isArray(value) ? value.map(map) : value;
+}

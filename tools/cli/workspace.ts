@@ -1,0 +1,163 @@
+/** `workspace apply FILE`: set-up data from a declarative file (architecture §7). */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { isJsonObject } from '#libs/json';
+import { agents } from '#services/agents';
+import { directory } from '#services/directory';
+import { readSplitWorkspace } from './bulk-import/conversation-list.ts';
+import { ConversationImport } from './bulk-import/import.ts';
+import { CliError, type CliContext } from './context.ts';
+import type { FileProblem, WorkspaceFile } from './workspace-file.ts';
+
+type Applied = ReplyOf<typeof directory.rpcs.applyWorkspace>;
+type Change = Applied['diff'][number];
+
+/** Larger documents travel in parts; the broker takes 8 MiB, JSON text in JSON may grow. */
+const maxDirectCharacters = 2_000_000;
+const partCharacters = 1_000_000;
+
+export function register(program: Command, context: CliContext): void {
+  const workspace = program.command('workspace').description('Set-up data from a file');
+  workspace
+    .command('apply <file>')
+    .description('Applies a workspace file (YAML or JSON): whole or not at all, as often as you like')
+    .option('--dry-run', 'show what would change and change nothing')
+    .option('--json', 'print {created, updated, unchanged, ids}')
+    .action(async (file: string, options: { dryRun?: true; json?: true }) => {
+      const dryRun = options.dryRun === true;
+      const applied = await applyFile(context, findFile(file), dryRun);
+      if (options.json !== true) {
+        printSummary(context, applied, dryRun);
+        return;
+      }
+      const { created, updated, unchanged, ids, diff } = applied;
+      context.printJson(dryRun ? { created, updated, unchanged, ids, diff } : { created, updated, unchanged, ids });
+    });
+}
+
+/** npm runs scripts in the project's folder; a relative path means the folder where the user stands. */
+function findFile(file: string): string {
+  const fromUser = resolve(process.env['INIT_CWD'] ?? '.', file);
+  return existsSync(fromUser) ? fromUser : resolve(file);
+}
+
+async function applyFile(context: CliContext, name: string, dryRun: boolean): Promise<Applied> {
+  const { file, conversations, misplaced } = await readSplitWorkspace(name);
+  const { agentItems, rest } = splitDocument(file.document);
+  const send = await createSender(context, rest);
+  const applyAgents = (dry: boolean): Promise<Applied> =>
+    context
+      .call(agents.rpcs.applyWorkspace, { agents: agentItems ?? [], dry_run: dry })
+      .then((reply) => ({ ...reply, diff_truncated: false }));
+  const bulk = conversations === undefined ? undefined : new ConversationImport(context, name, rest, conversations);
+
+  // Several services own lists of the file: none writes before all have agreed.
+  const checkFirst = dryRun || agentItems !== undefined || bulk !== undefined || misplaced || file.problems.length > 0;
+  const problems: FileProblem[] = [...file.problems];
+  if (misplaced) problems.push({ path: ['conversations'], message: 'must be a list' });
+  const rehearsals: Applied[] = [];
+  if (checkFirst) {
+    rehearsals.push(...(await collectProblems(() => send(true), [], problems)));
+    if (agentItems !== undefined) rehearsals.push(...(await collectProblems(() => applyAgents(true), ['agents'], problems)));
+    if (bulk !== undefined) problems.push(...(await bulk.check()));
+  }
+  if (problems.length > 0) throw tellProblems(name, file, problems);
+  if (dryRun) return [...rehearsals, ...(bulk === undefined ? [] : [await importConversations(bulk, true)])].reduce(join);
+  const [own] = await collectProblems(() => send(false), [], problems);
+  if (own === undefined) throw tellProblems(name, file, problems);
+  const applied = agentItems === undefined ? own : join(own, await applyAgents(false));
+  return bulk === undefined ? applied : join(applied, await importConversations(bulk, false));
+}
+
+async function importConversations(bulk: ConversationImport, dryRun: boolean): Promise<Applied> {
+  const { created, updated, unchanged, ids, diff, diffTruncated } = await bulk.apply(dryRun);
+  return { created, updated, unchanged, ids: { conversations: ids }, diff, diff_truncated: diffTruncated };
+}
+
+/** The agents list goes to the agents service; everything else, known or not, to the directory. */
+function splitDocument(document: unknown): { agentItems: unknown[] | undefined; rest: unknown } {
+  if (!isJsonObject(document) || !Array.isArray(document['agents'])) return { agentItems: undefined, rest: document };
+  return {
+    agentItems: document['agents'] as unknown[],
+    rest: Object.fromEntries(Object.entries(document).filter(([key]) => key !== 'agents')),
+  };
+}
+
+async function createSender(context: CliContext, document: unknown): Promise<(dryRun: boolean) => Promise<Applied>> {
+  const { applyWorkspace, uploadWorkspace } = directory.rpcs;
+  const text = JSON.stringify(document ?? null);
+  if (text.length <= maxDirectCharacters) return (dryRun) => context.call(applyWorkspace, { document, dry_run: dryRun });
+  const uploadId = randomUUID().replaceAll('-', '');
+  for (let start = 0, part = 0; start < text.length; part++) {
+    let end = Math.min(start + partCharacters, text.length);
+    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end--; // keep surrogate pairs together
+    await context.call(uploadWorkspace, { upload_id: uploadId, part, text: text.slice(start, end) });
+    start = end;
+  }
+  return (dryRun) => context.call(applyWorkspace, { upload_id: uploadId, dry_run: dryRun });
+}
+
+/** Runs `work`; problems of the document are added to `problems`, any other failure is thrown. */
+async function collectProblems(work: () => Promise<Applied>, prefix: readonly string[], problems: FileProblem[]): Promise<Applied[]> {
+  try {
+    return [await work()];
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'invalid_workspace') throw error;
+    const found = error.details['problems'];
+    for (const problem of Array.isArray(found) ? (found as FileProblem[]) : []) {
+      const path = prefix.every((part, index) => problem.path[index] === part) ? problem.path : [...prefix, ...problem.path];
+      problems.push({ path, message: problem.message });
+    }
+    return [];
+  }
+}
+
+function tellProblems(name: string, file: WorkspaceFile, problems: readonly FileProblem[]): CliError {
+  const lines = problems
+    .map(({ path, message, line = file.lineOf(path) }) => ({ line, text: `${showPath(path)}${path.length === 0 ? '' : ': '}${message}` }))
+    .toSorted((left, right) => left.line - right.line)
+    .map(({ line, text }) => `${name}:${line}: ${text}`);
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  return new CliError([...new Set(lines), `${count}; nothing was changed.`].join('\n'));
+}
+
+/** `people[3].contact.email` */
+function showPath(path: readonly (string | number)[]): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+}
+
+function join(left: Applied, right: Applied): Applied {
+  return {
+    created: left.created + right.created,
+    updated: left.updated + right.updated,
+    unchanged: left.unchanged + right.unchanged,
+    ids: { ...left.ids, ...right.ids },
+    diff: [...left.diff, ...right.diff],
+    diff_truncated: left.diff_truncated || right.diff_truncated,
+  };
+}
+
+function printSummary(context: CliContext, applied: Applied, dryRun: boolean): void {
+  if (dryRun) {
+    for (const change of applied.diff) for (const line of showChange(change)) context.printLine(line);
+    if (applied.diff_truncated) context.printLine('… and more');
+  }
+  const { created, updated, unchanged } = applied;
+  context.printLine(
+    dryRun
+      ? `${created} would be created, ${updated} updated, ${unchanged} stay as they are. Nothing was changed.`
+      : `${created} created, ${updated} updated, ${unchanged} unchanged.`,
+  );
+}
+
+function showChange({ list, key, action, fields }: Change): string[] {
+  if (action === 'create') return [`+ ${list} ${key}`];
+  return [
+    `~ ${list} ${key}`,
+    ...fields.map(({ field, old, new: next }) => `    ${field}: ${JSON.stringify(old)} → ${JSON.stringify(next)}`),
+  ];
+}

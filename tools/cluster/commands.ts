@@ -1,0 +1,103 @@
+/** kubectl and helm against the cluster, in the namespace of the test. */
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClusterSettings } from './settings.ts';
+
+/** What a program said when it failed. */
+export class CommandError extends Error {}
+
+export interface Ended {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Cluster {
+  readonly settings: ClusterSettings;
+  /** @returns its standard output. @throws CommandError */
+  kubectl(args: readonly string[], options?: { input?: string; timeoutMs?: number }): Promise<string>;
+  /** Never throws for a failure of helm's. */
+  helm(args: readonly string[], options?: { input?: string }): Promise<Ended>;
+  /** Creates or changes objects. */
+  apply(...objects: readonly object[]): Promise<void>;
+  /** Names of the pods that a selector finds and that are not being deleted. */
+  listPods(selector: string): Promise<Pod[]>;
+}
+
+export interface Pod {
+  readonly name: string;
+  readonly uid: string;
+  readonly component: string;
+  readonly ready: boolean;
+}
+
+interface PodList {
+  items: {
+    metadata: { name: string; uid: string; deletionTimestamp?: string; labels: Record<string, string> };
+    status: { conditions?: { type: string; status: string }[] };
+  }[];
+}
+
+export function connectCluster(settings: ClusterSettings): Cluster {
+  const inNamespace = ['--namespace', settings.namespace];
+  const kubectl: Cluster['kubectl'] = async (args, options) => {
+    const { status, stdout, stderr } = await run([...settings.kubectl, ...inNamespace, ...args], options);
+    if (status !== 0) throw new CommandError(`kubectl ${args.join(' ').slice(0, 200)}: ${stderr.trim() || stdout.trim()}`);
+    return stdout;
+  };
+  return {
+    settings,
+    kubectl,
+    helm: (args, options) => run([...settings.helm, ...inNamespace, ...args], options),
+    apply: async (...objects) => {
+      await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], {
+        input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }),
+      });
+    },
+    listPods: async (selector) => {
+      const { items } = JSON.parse(await kubectl(['get', 'pods', '--selector', selector, '-o', 'json'])) as PodList;
+      return items
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(({ metadata, status }) => ({
+          name: metadata.name,
+          uid: metadata.uid,
+          component: metadata.labels['app.kubernetes.io/component'] ?? '',
+          ready: status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
+        }));
+    },
+  };
+}
+
+/** Runs a program to its end. */
+export function run(
+  command: readonly string[],
+  options: { input?: string; timeoutMs?: number; env?: NodeJS.ProcessEnv } = {},
+): Promise<Ended> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: options.env ?? process.env, timeout: options.timeoutMs });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => {}); // it did not want the input
+  child.stdin.end(options.input ?? '');
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ status: 127, stdout, stderr: `${program}: ${error.message}` }));
+    child.once('close', (code, signal) =>
+      resolve({ status: code ?? 1, stdout, stderr: signal === null ? stderr : `${stderr}\nended by ${signal}` }),
+    );
+  });
+}
+
+/** Asks until it is so. @throws Error after `timeoutMs` with what the last attempt said. */
+export async function until(what: string, timeoutMs: number, attempt: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (let last = 'not so'; ;) {
+    try {
+      if (await attempt()) return;
+    } catch (error) {
+      last = error instanceof Error ? error.message : String(error);
+    }
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs / 1_000} s for ${what}: ${last}`);
+    await sleep(500);
+  }
+}

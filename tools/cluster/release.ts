@@ -1,0 +1,176 @@
+/** The release under test: where its servers are, its values, and helm's commands with them. */
+import { join } from 'node:path';
+import { repoDir } from '../check/commands.ts';
+import { type Cluster, type Ended, until } from './commands.ts';
+import { platformImage, refer, serversImage } from './images.ts';
+import type { ClusterSettings } from './settings.ts';
+
+export const chartDir = join(repoDir, 'deploy', 'helm', 'coherence');
+export const releaseName = 'coherence';
+export const components = ['agents', 'conversations', 'directory', 'gateway', 'media', 'transcripts'] as const;
+export const releaseSelector = `app.kubernetes.io/instance=${releaseName}`;
+/** Pods of the platform itself, without those of jobs. */
+export const platformSelector = `${releaseSelector},app.kubernetes.io/component in (${components.join(',')})`;
+export const gatewayUrl = `http://${releaseName}-gateway`;
+export const password = 'cluster-test-password';
+export const secretName = 'platform-settings';
+export const accountSecretName = 'test-account';
+export const apiToken = 'cluster-test-token';
+export const loginSecret = 'cluster-test-login';
+export const providerToken = 'cluster-test-provider';
+/** Ports of the servers of others, which the demo plays. */
+export const providerPort = 8790;
+export const modelPort = 8791;
+
+export type Values = Record<string, unknown>;
+
+const owners = ['agents', 'conversations', 'directory', 'media', 'transcripts'];
+const readyTimeoutMs = 300_000;
+
+/** The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is for the upgrade that must fail. */
+export function describeSecrets(): object[] {
+  const database = (user: string, word = password): string => `postgresql://${user}:${word}@servers-coherence-postgresql:5432/coherence`;
+  const nats = (user: string): string => `nats://${user}:${password}@servers-coherence-nats:4222`;
+  const stringData: Record<string, string> = {
+    DATABASE_URL_ADMIN: database('coherence'),
+    DATABASE_URL_WRONG: database('coherence', 'another-password'),
+    NATS_URL_ADMIN: nats('admin'),
+    NATS_URL_GATEWAY: nats('api-gateway'),
+    S3_ACCESS_KEY_ID: 'coherence',
+    S3_SECRET_ACCESS_KEY: password,
+    API_TOKEN: apiToken,
+    API_LOGIN_SECRET: loginSecret,
+    REALTIMEKIT_API_TOKEN: providerToken,
+    LLM_API_KEY: 'demo',
+  };
+  for (const name of owners) {
+    stringData[`DATABASE_URL_${name.toUpperCase()}`] = database(`coherence_${name}`);
+    stringData[`NATS_URL_${name.toUpperCase()}`] = nats(name);
+  }
+  const secret = (name: string, data: Record<string, string>): object => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name },
+    stringData: data,
+  });
+  return [secret(secretName, stringData), secret(accountSecretName, { email: 'ada@example.org', password: 'ada-demo-password' })];
+}
+
+/** Any uid, as platforms that choose one give it; the image's own is another. */
+export const chosenUser = { runAsUser: 123_456, runAsGroup: 0 };
+
+/** One replica of everything, small requests, so that it fits on any node. */
+export function describeValues(settings: ClusterSettings): Values {
+  const small = { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '768Mi' } };
+  return {
+    global: { imageRegistry: settings.registry },
+    image: platformImage,
+    podSecurityContext: chosenUser,
+    secrets: { existingSecret: secretName, revision: 'first' },
+    settings: {
+      S3_ENDPOINT: 'http://servers-coherence-minio:9000',
+      REALTIMEKIT_BASE_URL: `http://127.0.0.1:${providerPort}`,
+      LLM_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
+      LLM_MODEL: 'demo',
+      RATE_LIMIT_LOGIN_PER_MINUTE: 0,
+    },
+    defaults: { replicas: 1, resources: small },
+    components: {
+      gateway: { resources: small },
+      conversations: { resources: small },
+      directory: { resources: small },
+      media: { resources: small, extraContainers: [describeForwarder(settings, 'provider', providerPort)] },
+      transcripts: { resources: small, extraContainers: [describeForwarder(settings, 'provider', providerPort)] },
+      agents: { resources: small, extraContainers: [describeForwarder(settings, 'model', modelPort)] },
+    },
+    toolbox: { enabled: true },
+    workspace: { demo: true },
+    tests: { existingSecret: accountSecretName },
+  };
+}
+
+/** The demo plays the servers of others on its own loopback; this brings a port of the pod's loopback there. */
+function describeForwarder(settings: ClusterSettings, name: string, port: number): object {
+  return forwarder(settings, `played-${name}`, `127.0.0.1:${port}`, `others:${port}`);
+}
+
+/** A container that passes TCP connections on. */
+export function forwarder(settings: ClusterSettings, name: string, from: string, to: string): object {
+  const [host, port] = from.split(':');
+  const [toHost, toPort] = to.split(':');
+  const program =
+    `const net = require('node:net');` +
+    `net.createServer((a) => { const b = net.connect(${toPort}, '${toHost}'); const end = () => { a.destroy(); b.destroy(); };` +
+    `a.on('error', end); b.on('error', end); a.pipe(b).pipe(a); }).listen(${port}, '${host}');` +
+    `process.once('SIGTERM', () => process.exit());`;
+  return {
+    name,
+    image: refer(settings, platformImage),
+    command: ['node', '--eval', program],
+    securityContext: containerSecurity,
+    resources: { requests: { cpu: '5m', memory: '32Mi' } },
+  };
+}
+
+export const containerSecurity = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
+
+/** `helm install` or `upgrade`; values over those of the test. */
+export function applyRelease(
+  cluster: Cluster,
+  action: 'install' | 'upgrade',
+  values: Values = {},
+  args: readonly string[] = [],
+): Promise<Ended> {
+  const files = ['-f', '-'];
+  const input = JSON.stringify(mergeValues(describeValues(cluster.settings), values));
+  return cluster.helm([action, releaseName, chartDir, '--timeout', '10m', ...files, ...args], { input });
+}
+
+export function mergeValues(base: Values, over: Values): Values {
+  const result: Values = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const before = result[key];
+    result[key] = isValues(before) && isValues(value) ? mergeValues(before, value) : value;
+  }
+  return result;
+}
+
+function isValues(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Waits until every workload has `replicas` ready pods of its newest template, and none else. */
+export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<void> {
+  for (const name of components) {
+    await cluster.kubectl(['rollout', 'status', `deployment/${releaseName}-${name}`, `--timeout=${readyTimeoutMs / 1_000}s`]);
+  }
+  await until(`${replicas} ready pods of each component`, readyTimeoutMs, async () => {
+    const pods = await cluster.listPods(platformSelector);
+    return pods.length === replicas * components.length && pods.every(({ ready }) => ready);
+  });
+}
+
+/** PostgreSQL, NATS with the users of the contracts, and MinIO, as the profile `evaluation` makes them, beside the release. */
+export async function startServers(cluster: Cluster): Promise<void> {
+  const { settings } = cluster;
+  const own = (command: string) => ({ image: { repository: serversImage.repository, tag: serversImage.tag }, command: [command] });
+  const values = {
+    profiles: 'evaluation',
+    global: { imageRegistry: settings.registry },
+    evaluation: {
+      password,
+      postgresql: own('start-postgresql'),
+      nats: own('nats-server'),
+      minio: own('minio'),
+      persistence: { enabled: false },
+    },
+  };
+  const rendered = await cluster.helm(['template', 'servers', chartDir, '--show-only', 'templates/evaluation.yaml', '-f', '-'], {
+    input: JSON.stringify(values),
+  });
+  if (rendered.status !== 0) throw new Error(rendered.stderr);
+  await cluster.kubectl(['apply', '-f', '-'], { input: rendered.stdout });
+  for (const name of ['postgresql', 'nats', 'minio']) {
+    await cluster.kubectl(['rollout', 'status', `statefulset/servers-coherence-${name}`, '--timeout=180s']);
+  }
+}

@@ -1,0 +1,44 @@
+/** How to reach the cluster, from the environment; docs/kubernetes.md has the values for kind, k3d and a plain cluster. */
+export interface ClusterSettings {
+  /** Words before the arguments of kubectl. */
+  readonly kubectl: readonly string[];
+  /** Words before the arguments of helm; empty: helm of the tool cache. */
+  readonly helm: readonly string[];
+  /** Shell command that builds `$DIR` (its Dockerfile) as `$NAME` and brings it to the nodes; empty: the images are there. */
+  readonly imageCommand: string;
+  /** Under which the nodes know the images, e.g. `registry.example.org`; empty: none. */
+  readonly registry: string;
+  readonly namespace: string;
+  /** Base of the images, handed to the image command as `$BASE_IMAGE`; empty: the Dockerfile's own. */
+  readonly baseImage: string;
+  /** Whether the namespace stays, to be looked at. */
+  readonly keep: boolean;
+  /** Requests a second under which the release is upgraded and scaled. */
+  readonly rate: number;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** @throws Error that names a variable and what it must be. */
+export function readClusterSettings(env: Variables): ClusterSettings {
+  const namespace = env['CLUSTER_NAMESPACE'] || 'coherence-cluster-test';
+  if (!/^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$/.test(namespace))
+    throw new Error(`CLUSTER_NAMESPACE is "${namespace}"; it must be a name that Kubernetes takes.`);
+  const rate = Number(env['CLUSTER_LOAD_RATE'] || '15');
+  if (!Number.isInteger(rate) || rate < 1)
+    throw new Error(`CLUSTER_LOAD_RATE is "${env['CLUSTER_LOAD_RATE']}"; it must be a number of requests a second.`);
+  return {
+    kubectl: splitWords(env['CLUSTER_KUBECTL'] || 'kubectl'),
+    helm: splitWords(env['CLUSTER_HELM'] ?? ''),
+    imageCommand: env['CLUSTER_IMAGE_COMMAND'] ?? '',
+    registry: env['CLUSTER_REGISTRY'] ?? '',
+    namespace,
+    baseImage: env['CLUSTER_BASE_IMAGE'] ?? '',
+    keep: env['CLUSTER_KEEP'] === 'true',
+    rate,
+  };
+}
+
+function splitWords(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}

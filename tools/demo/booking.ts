@@ -1,0 +1,128 @@
+/** Scene 1: somebody books an hour, and the platform makes a conversation of it. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReplyOf } from '#libs/contract';
+import { conversations, type ConversationOut } from '#services/conversations';
+import { createContext } from '../cli/context.ts';
+import { formatTime, type Narrator } from './narrator.ts';
+import { host, invited, journeySlug } from './people.ts';
+import { ask, DemoError, waitUntil, type DemoPlatform } from './platform.ts';
+import type { Meeting } from './artifact.ts';
+
+export interface HostSession {
+  token: string;
+  personId: number;
+}
+
+export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise<HostSession> {
+  narrator.step(
+    'The host logs in',
+    'People have accounts; a login gives a token for 24 hours. What is done with it is attributed to that person.',
+  );
+  const answer = await ask(platform, 'POST', '/api/v1/auth/login', {
+    token: null,
+    headers: { 'x-svc-api-key': platform.loginSecret },
+    json: { email: host.email, password: 'ada-demo-password' },
+  }).catch((error: unknown) => {
+    const hint = 'Is the demo workspace there? `npm run cli -- workspace apply test/fixtures/demo-workspace.yaml` adds it.';
+    throw error instanceof DemoError ? new DemoError(`${error.message}\n${hint}`) : error;
+  });
+  const { token, expires_at: expiresAt } = answer.json as { token: string; expires_at: string };
+  const { person } = (await ask(platform, 'GET', '/api/v1/auth/whoami', { token })).json as { person: { id: number; name: string } };
+  narrator.result(`${person.name} (person ${person.id}), token ${token.slice(0, 16)}…, valid until ${expiresAt}`);
+  return { token, personId: person.id };
+}
+
+/** Sends Cal.com's webhook and finds the conversation that it made. */
+export async function book(
+  platform: DemoPlatform,
+  narrator: Narrator,
+  { personId }: HostSession,
+  meeting: Meeting,
+): Promise<ConversationOut> {
+  const uid = randomBytes(12).toString('base64url');
+  narrator.step(
+    'A booking arrives',
+    `Cal.com calls the booking webhook of ${host.name}. The platform stores it durably before it answers, and works it afterwards.`,
+  );
+  const hook = await ask(platform, 'POST', `/api/coherence/hook/booking/${personId}`, { token: null, json: makeBooking(uid, meeting) });
+  narrator.result(`POST /api/coherence/hook/booking/${personId} (BOOKING_CREATED, ${invited.length} guests) → ${hook.text}`);
+
+  narrator.step(
+    'The conversation is there',
+    'A client asks for the conversations of this person and journey that are active at a time. The booking has made one, with everyone in it; ' +
+      'a guest whom nobody knew has become a person.',
+  );
+  const receipt = await waitForReceipt(personId, uid);
+  const time = formatTime(meeting.windowStartMs);
+  const conversation = await waitUntil('the booking to become a conversation', 30_000, () => findBooked(platform, personId, time, uid));
+  narrator.result(`conversation ${conversation.id}, "${conversation.journey_name}", step "${conversation.step_title}"`);
+  narrator.result(
+    `${conversation.start} to ${conversation.finish}, with ${conversation.participants.map((person) => person.name).join(', ')}`,
+  );
+  if (receipt !== undefined) narrator.result(`receipt ${receipt.id}: ${receipt.outcome} (\`npm run cli -- webhooks show ${receipt.id}\`)`);
+  return conversation;
+}
+
+async function findBooked(platform: DemoPlatform, personId: number, time: string, uid: string): Promise<ConversationOut | undefined> {
+  const query = new URLSearchParams({ person_id: String(personId), journey: journeySlug, time });
+  const list = (await ask(platform, 'GET', `/api/coherence/conversations?${query.toString()}`)).json as ConversationOut[];
+  return list.find(({ config }) => (config as { booking?: { uid?: string } }).booking?.uid === uid);
+}
+
+type Receipt = ReplyOf<typeof conversations.rpcs.showReceipt>;
+
+/**
+ * Waits until the webhook has been worked, as an operator sees it: a lookup that comes too early would make an unscheduled
+ * conversation. Without a way to the broker it waits a moment.
+ */
+async function waitForReceipt(personId: number, uid: string): Promise<Receipt | undefined> {
+  const context = createContext();
+  try {
+    return await waitUntil('the receipt of the booking', 30_000, async () => {
+      const { items } = await context.call(conversations.rpcs.listReceipts, { limit: 20 });
+      for (const { id, outcome, person_id: person } of items) {
+        if (outcome === 'pending' || person !== String(personId)) continue;
+        const receipt = await context.call(conversations.rpcs.showReceipt, { id });
+        if (receipt.body?.includes(uid) === true) return receipt;
+      }
+      return undefined;
+    });
+  } catch (error) {
+    if (error instanceof DemoError) throw error;
+    await sleep(2_000);
+    return undefined;
+  } finally {
+    await context.close();
+  }
+}
+
+function makeBooking(uid: string, meeting: Meeting): unknown {
+  const person = ({ name, email }: { name: string; email: string }) => ({
+    name,
+    email,
+    timeZone: 'Europe/Berlin',
+    language: { locale: 'en' },
+  });
+  return {
+    triggerEvent: 'BOOKING_CREATED',
+    createdAt: new Date().toISOString(),
+    payload: {
+      uid,
+      bookingId: Math.floor(meeting.startedAtMs / 1000),
+      type: 'open-circle-60',
+      title: `Open circle with ${host.name}`,
+      status: 'ACCEPTED',
+      startTime: formatTime(meeting.windowStartMs),
+      endTime: formatTime(meeting.windowEndMs),
+      length: 60,
+      organizer: { id: 3, username: 'ada', utcOffset: 120, ...person(host) },
+      attendees: invited.map(person),
+      responses: { name: { label: 'your_name', value: invited[0]?.name }, email: { label: 'email_address', value: invited[0]?.email } },
+      location: 'integrations:cloudflare',
+      metadata: { videoCallUrl: `https://meet.example.org/${journeySlug}/spring` },
+      iCalUID: `${uid}@Cal.com`,
+      iCalSequence: 0,
+    },
+  };
+}

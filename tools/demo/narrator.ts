@@ -1,0 +1,55 @@
+/** How the demo speaks: numbered steps in plain words, with what came back below them. */
+
+const width = 100;
+
+export interface Narrator {
+  /** A new step: a title, and one or two sentences on what happens and why. */
+  step(title: string, explanation: string): void;
+  /** What came of it. */
+  result(line: string): void;
+  /** Text as it came, set off from ours. */
+  quote(text: string): void;
+  plain(line: string): void;
+}
+
+export function createNarrator(write: (text: string) => void): Narrator {
+  let count = 0;
+  return {
+    step: (title, explanation) => {
+      count += 1;
+      write(`\n${count}. ${title}\n${wrap(explanation, '   ')}\n`);
+    },
+    result: (line) => write(`   → ${line}\n`),
+    quote: (text) =>
+      write(
+        `${text
+          .split('\n')
+          .map((line) => `     │ ${line}`)
+          .join('\n')}\n`,
+      ),
+    plain: (line) => write(`${line}\n`),
+  };
+}
+
+function wrap(text: string, indent: string): string {
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of text.split(' ')) {
+    if (line.length + word.length + 1 > width && line !== indent) {
+      lines.push(line);
+      line = indent;
+    }
+    line += line === indent ? word : ` ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
+
+/** `12,345 bytes`. */
+export function formatBytes(bytes: number): string {
+  return `${bytes.toLocaleString('en')} bytes`;
+}
+
+/** ISO without fraction. */
+export function formatTime(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}

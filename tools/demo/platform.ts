@@ -1,0 +1,105 @@
+/** The running platform as the demo reaches it: its public HTTP interface, and who plays the servers of others. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readSettings } from '../cli/settings.ts';
+
+/** Ends the demo with a text that says what to do. */
+export class DemoError extends Error {}
+
+export interface DemoPlatform {
+  readonly baseUrl: string;
+  readonly apiToken: string;
+  readonly loginSecret: string;
+  /** Where the platform looks for the meeting provider; the demo must play it there. */
+  readonly provider: { readonly port: number; readonly token: string };
+  /** Where the platform looks for a language model that the demo plays; undefined = a real one is configured, or none. */
+  readonly model: { readonly port: number; readonly key: string } | undefined;
+}
+
+/** @throws DemoError when no platform runs, or when it uses a meeting provider that cannot be played here. */
+export function findPlatform(): DemoPlatform {
+  const settings = readSettings();
+  const { API_TOKEN: apiToken, API_LOGIN_SECRET: loginSecret, DEMO_PROVIDER_PORT: providerPort } = settings;
+  if (!apiToken || !loginSecret) {
+    throw new DemoError('No platform runs in this folder. Start it in another terminal with `npm start`, then run `npm run demo` again.');
+  }
+  if (!providerPort) {
+    throw new DemoError(
+      'This platform is configured for a real meeting provider (REALTIMEKIT_BASE_URL), whose part the demo cannot play.\n' +
+        'Start it without that variable and run `npm run demo` again.',
+    );
+  }
+  return {
+    baseUrl: settings['DEMO_BASE_URL'] ?? `http://127.0.0.1:${settings['PORT'] ?? '8080'}`,
+    apiToken,
+    loginSecret,
+    provider: { port: Number(providerPort), token: settings['REALTIMEKIT_API_TOKEN'] ?? '' },
+    model: settings['DEMO_MODEL_PORT'] ? { port: Number(settings['DEMO_MODEL_PORT']), key: settings['LLM_API_KEY'] ?? '' } : undefined,
+  };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  bytes: Uint8Array;
+  text: string;
+  /** Undefined when the body is no JSON. */
+  json: unknown;
+}
+
+export interface Request {
+  /** Bearer token; default: the shared token. Null sends none. */
+  token?: string | null;
+  headers?: Record<string, string>;
+  json?: unknown;
+  body?: FormData;
+  /** Status that the demo counts on; another one ends it. Default 200. */
+  expect?: number;
+}
+
+/** @throws DemoError when the platform is away or answers something else than expected. */
+export async function ask(platform: DemoPlatform, method: string, path: string, request: Request = {}): Promise<Answer> {
+  const { token = platform.apiToken, headers = {}, json, body, expect = 200 } = request;
+  const init: RequestInit = {
+    method,
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
+  };
+  const response = await fetch(`${platform.baseUrl}${path}`, init).catch((error: unknown) => {
+    throw new DemoError(`The platform at ${platform.baseUrl} does not answer: ${describe(error)}`);
+  });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const text = new TextDecoder().decode(bytes);
+  if (response.status !== expect) {
+    throw new DemoError(`${method} ${path} was answered with ${response.status} instead of ${expect}:\n${text.slice(0, 500)}`);
+  }
+  return { status: response.status, headers: response.headers, bytes, text, json: parse(text) };
+}
+
+/** Asks again until `attempt` gives something. @throws DemoError after `timeoutMs`. */
+export async function waitUntil<T>(what: string, timeoutMs: number, attempt: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+    if (Date.now() > deadline)
+      throw new DemoError(`Waited ${timeoutMs / 1000} s for ${what}, in vain. The services' logs are in .data/logs.`);
+    await sleep(200);
+  }
+}
+
+function describe(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

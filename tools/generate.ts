@@ -1,0 +1,39 @@
+/**
+ * Writes the files that are derived from the code: `node tools/generate.ts`; with `--check` it only says which are out of date.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeDemoWorkspace, describePlatform } from './generate/chart.ts';
+import { describeChartReadme } from './generate/chart-readme.ts';
+import { describeChartSchema } from './generate/chart-schema.ts';
+import { describeClient } from './generate/client.ts';
+import { describeExamples } from './generate/examples.ts';
+import { describeLockFile } from './generate/lock-file.ts';
+import { describeNatsUsers } from './servers/nats-permissions.ts';
+import { describeSettings } from './generate/settings.ts';
+
+const repoDir = join(import.meta.dirname, '..');
+const generators: Readonly<Record<string, () => Promise<string>>> = {
+  'clients/typescript/operations.ts': describeClient,
+  'services/api-gateway/examples.json': describeExamples,
+  'docs/settings.md': describeSettings,
+  'package-lock.json': describeLockFile,
+  'deploy/helm/coherence/files/platform.json': describePlatform,
+  'deploy/helm/coherence/files/nats-users.json': describeNatsUsers,
+  'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
+  'deploy/helm/coherence/values.schema.json': describeChartSchema,
+  'deploy/helm/coherence/README.md': describeChartReadme,
+};
+
+const stale: string[] = [];
+for (const [file, generate] of Object.entries(generators)) {
+  const path = join(repoDir, file);
+  const text = await generate();
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
+  if (process.argv.includes('--check')) stale.push(file);
+  else writeFileSync(path, text);
+}
+if (stale.length > 0) {
+  console.error(`Out of date: ${stale.join(', ')}. Write them anew with: npm run fix`);
+  process.exitCode = 1;
+}

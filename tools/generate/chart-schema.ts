@@ -1,0 +1,174 @@
+/**
+ * `values.schema.json` of the chart: strict on the chart's own keys, open where a value is passed on to Kubernetes. The names of
+ * settings and secrets come from the services' schemas, so that a misspelt one is refused before anything is installed.
+ */
+import { type PlatformFacts, readPlatformFacts } from './chart.ts';
+import { secretKeyOf } from '../servers/service-accounts.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const text: Schema = { type: 'string' };
+const flag: Schema = { type: 'boolean' };
+const count: Schema = { type: 'integer', minimum: 0 };
+const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 };
+const textMap: Schema = { type: 'object', additionalProperties: text };
+/** Passed on to Kubernetes, which knows its shape. */
+const passedObject: Schema = { type: 'object' };
+const passedList: Schema = { type: 'array', items: { type: 'object' } };
+const orEmpty = (schema: Schema): Schema => ({ anyOf: [schema, { const: '' }] });
+const oneOf = (...values: string[]): Schema => ({ type: 'string', enum: values });
+const quantity: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?$' };
+
+function object(properties: Readonly<Record<string, Schema>>): Schema {
+  return { type: 'object', additionalProperties: false, properties };
+}
+
+/** A section of the values that may be left out as a whole. */
+const spread = oneOf('', 'ScheduleAnyway', 'DoNotSchedule');
+const probe = object({
+  initialDelaySeconds: count,
+  periodSeconds: count,
+  timeoutSeconds: count,
+  failureThreshold: count,
+  successThreshold: count,
+});
+const image = object({
+  repository: { type: 'string', minLength: 1 },
+  tag: text,
+  digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+});
+const peers = object({ to: passedList, ports: { type: 'array', items: port } });
+
+function listSettings({ components }: PlatformFacts): { plain: string[]; secret: string[] } {
+  const plain = new Set<string>();
+  const secret = new Set<string>(['DATABASE_URL_ADMIN', 'NATS_URL_ADMIN']);
+  for (const [component, { settings }] of Object.entries(components)) {
+    for (const [name, facts] of Object.entries(settings)) {
+      if (!facts.secret) plain.add(name);
+      else secret.add(secretKeyOf(component, name));
+    }
+  }
+  return { plain: [...plain].toSorted(), secret: [...secret].toSorted() };
+}
+
+function describeComponent(env: Schema): Record<string, Schema> {
+  return {
+    replicas: count,
+    autoscaling: object({
+      type: oneOf('', 'hpa', 'keda'),
+      minReplicas: count,
+      maxReplicas: { type: 'integer', minimum: 1 },
+      targetCPUUtilizationPercentage: orEmpty({ type: 'integer', minimum: 1 }),
+      targetMemoryUtilizationPercentage: orEmpty({ type: 'integer', minimum: 1 }),
+      behavior: passedObject,
+      lagThreshold: { type: 'integer', minimum: 1 },
+      natsMonitoringEndpoint: text,
+      natsAccount: text,
+      extraTriggers: passedList,
+    }),
+    resources: passedObject,
+    env,
+    extraEnv: passedList,
+    extraVolumes: passedList,
+    extraVolumeMounts: passedList,
+    extraContainers: passedList,
+    nodeSelector: textMap,
+    tolerations: passedList,
+    affinity: passedObject,
+    topologySpread: object({ zone: spread, node: spread }),
+    podAnnotations: textMap,
+    podLabels: textMap,
+    priorityClassName: text,
+    terminationGracePeriodSeconds: count,
+    drainSeconds: count,
+    podDisruptionBudget: object({ enabled: flag, maxUnavailable: { anyOf: [count, { type: 'string', pattern: '^[0-9]+%$' }] } }),
+    probes: object({ liveness: probe, readiness: probe, startup: probe }),
+  };
+}
+
+/** The text of `values.schema.json`. */
+export async function describeChartSchema(): Promise<string> {
+  const facts = await readPlatformFacts();
+  const { plain, secret } = listSettings(facts);
+  const scalar = { type: ['string', 'number', 'boolean'] };
+  const envOf = (names: readonly string[]): Schema => object(Object.fromEntries(names.map((name) => [name, scalar])));
+  const settings = envOf(plain);
+  const components = Object.entries(facts.components).map(([name, { settings: known }]) => {
+    const own = describeComponent(envOf(Object.keys(known).filter((setting) => known[setting]?.secret === false)));
+    if (name === 'gateway') {
+      own['spool'] = object({ type: oneOf('emptyDir', 'persistentVolume'), size: quantity, storageClassName: text });
+      own['service'] = object({ type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), port, annotations: textMap });
+    }
+    if (name === 'media' || name === 'transcripts') own['scratch'] = object({ sizeLimit: quantity });
+    return [name, object(own)] as const;
+  });
+  const secretTexts = (): Schema => object(Object.fromEntries(secret.map((name) => [name, text])));
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Values of the Coherence chart',
+    ...object({
+      nameOverride: text,
+      fullnameOverride: text,
+      global: object({ imageRegistry: text, imagePullSecrets: passedList, labels: textMap }),
+      image: object({ ...(image['properties'] as Record<string, Schema>), pullPolicy: oneOf('IfNotPresent', 'Always', 'Never') }),
+      profiles: oneOf('', 'evaluation'),
+      settings,
+      secrets: object({ existingSecret: text, keys: secretTexts(), values: secretTexts(), revision: text }),
+      defaults: object(describeComponent(settings)),
+      components: object(Object.fromEntries(components)),
+      serviceAccount: object({ create: flag, name: text, annotations: textMap }),
+      podSecurityContext: passedObject,
+      containerSecurityContext: passedObject,
+      migrations: object({
+        mode: oneOf('hook', 'job', 'initContainer', 'none'),
+        activeDeadlineSeconds: count,
+        backoffLimit: count,
+        ttlSecondsAfterFinished: count,
+        resources: passedObject,
+        podAnnotations: textMap,
+      }),
+      workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, demo: flag }),
+      toolbox: object({ enabled: flag, extraEnv: passedList, resources: passedObject, podAnnotations: textMap }),
+      ingress: object({
+        enabled: flag,
+        className: text,
+        annotations: textMap,
+        hosts: { type: 'array', items: { ...object({ host: { type: 'string', minLength: 1 } }), required: ['host'] } },
+        tls: passedList,
+        mediaDirect: flag,
+      }),
+      httpRoute: object({
+        enabled: flag,
+        parentRefs: passedList,
+        hostnames: { type: 'array', items: text },
+        annotations: textMap,
+        mediaDirect: flag,
+        requestTimeout: { type: 'string', pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$' },
+      }),
+      networkPolicy: object({
+        enabled: flag,
+        gatewayFrom: passedList,
+        mediaFrom: passedList,
+        metricsFrom: passedList,
+        egress: object({ postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
+      }),
+      metrics: object({
+        serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, labels: textMap }),
+        prometheusRule: object({ enabled: flag, labels: textMap, runbookBaseUrl: text, disabled: { type: 'array', items: text } }),
+        dashboards: object({ enabled: flag, labels: textMap, annotations: textMap }),
+      }),
+      tests: object({ existingSecret: text }),
+      evaluation: object({
+        password: { type: 'string', minLength: 8, pattern: '^[A-Za-z0-9_-]+$' },
+        ...Object.fromEntries(
+          ['postgresql', 'nats', 'minio'].map((name) => [
+            name,
+            object({ image, command: { type: 'array', items: text }, resources: passedObject }),
+          ]),
+        ),
+        persistence: object({ enabled: flag, size: quantity, storageClassName: text }),
+      }),
+    }),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}

@@ -1,0 +1,58 @@
+/** What the Helm chart needs to know of the code: components, their settings, their job queues, the upload limit. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { consumerOf } from '#libs/jobs';
+import { maxAudioBytes } from '#services/media';
+import { componentOf } from '../servers/service-accounts.ts';
+import { contracts } from '../servers/service-contracts.ts';
+import { nodeOptionsOf } from '../servers/service-process.ts';
+import { readServiceSettings, type ServiceSettings } from './service-settings.ts';
+
+export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
+
+export interface PlatformFacts {
+  readonly uploadLimitBytes: number;
+  /** By the component's name in the values. */
+  readonly components: Readonly<Record<string, ComponentFacts>>;
+}
+
+interface ComponentFacts {
+  /** Folder in `services`. */
+  readonly service: string;
+  readonly nodeOptions: readonly string[];
+  readonly settings: Readonly<Record<string, { required: boolean; secret: boolean }>>;
+  /** Job queues that it works. */
+  readonly consumers: readonly { stream: string; durable: string }[];
+}
+
+export async function readPlatformFacts(): Promise<PlatformFacts> {
+  const components = (await readServiceSettings()).map((settings) => [componentOf(settings.service), describeComponent(settings)] as const);
+  return { uploadLimitBytes: maxAudioBytes, components: Object.fromEntries(components) };
+}
+
+/** `files/platform.json` of the chart. */
+export async function describePlatform(): Promise<string> {
+  return `${JSON.stringify(await readPlatformFacts(), null, 2)}\n`;
+}
+
+/** `files/demo-workspace.yaml` of the chart: what `npm start` applies too. */
+export function describeDemoWorkspace(): Promise<string> {
+  return Promise.resolve(readFileSync(join(chartDir, '..', '..', '..', 'test', 'fixtures', 'demo-workspace.yaml'), 'utf8'));
+}
+
+function describeComponent({ service, properties, required }: ServiceSettings): ComponentFacts {
+  const jobs = contracts.find((contract) => contract.service === service)?.jobs ?? {};
+  return {
+    service,
+    nodeOptions: nodeOptionsOf(service),
+    settings: Object.fromEntries(
+      Object.entries(properties)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, schema]) => [
+          name,
+          { required: required.includes(name) && schema.default === undefined, secret: schema.writeOnly === true },
+        ]),
+    ),
+    consumers: Object.values(jobs).map((job) => ({ stream: 'JOBS', durable: consumerOf(job.type) })),
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The operations of the TypeScript client, written from the two OpenAPI documents of the route table: one method for every
+ * documented route, with the types of its parameters, body, replies and errors.
+ */
+import type { OpenApiDocument } from '#libs/http';
+import { buildDocuments } from '../../services/api-gateway/documents.ts';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { type Schema, toComment, toKey, toType } from './client-types.ts';
+
+type Place = 'path' | 'query' | 'header';
+
+interface Parameter {
+  name: string;
+  in: Place;
+  required: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+interface Content {
+  readonly [contentType: string]: { readonly schema?: Schema };
+}
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  security: Record<string, unknown>[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, { description: string; content?: Content }>;
+}
+
+interface Described {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+/** The text of clients/typescript/operations.ts. */
+export function describeClient(): Promise<string> {
+  const { api, v1 } = buildDocuments(routes);
+  return Promise.resolve(writeClient([api, v1]));
+}
+
+/** @throws Error when two operations would be one method, or two different schemas one type. */
+export function writeClient(documents: readonly Pick<OpenApiDocument, 'paths' | 'components'>[]): string {
+  const operations = documents.flatMap(listOperations);
+  const names = operations.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`two operations would be the method ${twice}`);
+  return [
+    '/** Written from the route table by `npm run fix`; change the routes, not this file. */',
+    "import type { ApiReply, CallOptions, Conditional, NotModified, OperationTable, Upload } from './transport.ts';",
+    '',
+    ...writeComponents(documents),
+    ...operations.flatMap(writeOperationTypes),
+    '/** The errors of each operation, by its name; see `isErrorOf`. */',
+    'export interface OperationErrors {',
+    ...operations.map(({ name }) => `  ${name}: ${pascal(name)}Error;`),
+    '}',
+    '',
+    '/** One method for every operation. */',
+    'export interface Operations {',
+    ...operations.flatMap(writeMethod),
+    '}',
+    '',
+    '/** What the transport has to know of each operation. */',
+    'export const operationTable = {',
+    ...operations.map(writeEntry),
+    '} as const satisfies OperationTable;',
+    '',
+  ].join('\n');
+}
+
+function listOperations({ paths }: Pick<OpenApiDocument, 'paths'>): Described[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, value]) => {
+      const operation = value as unknown as Operation;
+      return { name: camel(operation.operationId), method: method.toUpperCase(), path, operation };
+    }),
+  );
+}
+
+function writeComponents(documents: readonly Pick<OpenApiDocument, 'components'>[]): string[] {
+  const types = new Map<string, string[]>();
+  for (const { components } of documents) {
+    for (const [name, schema] of Object.entries(components.schemas as Record<string, Schema>)) {
+      const lines = [...toComment([schema['description']], ''), `export type ${name} = ${toType(schema)};`, ''];
+      const known = types.get(name);
+      if (known !== undefined && known.join('\n') !== lines.join('\n')) throw new Error(`two schemas would be the type ${name}`);
+      types.set(name, lines);
+    }
+  }
+  return [...types.values()].flat();
+}
+
+function writeOperationTypes({ name, operation }: Described): string[] {
+  const title = pascal(name);
+  const replies = Object.entries(operation.responses);
+  const success = replies.filter(([status]) => Number(status) < 400 && status !== '304');
+  const failures = replies.filter(([status]) => Number(status) >= 400);
+  return [
+    `export interface ${title}Request ${writeRequest(operation)}`,
+    `export type ${title}Reply = ${success.map(([status, reply]) => `ApiReply<${status}, ${toReplyType(reply.content)}>`).join(' | ')};`,
+    `export type ${title}Error =`,
+    ...failures.map(([status, reply]) => `  | { readonly status: ${status}; readonly body: ${toReplyType(reply.content, '  ')} }`),
+    ...(failures.length === 0 ? ['  never'] : []),
+    ';',
+    '',
+  ];
+}
+
+function writeRequest({ parameters = [], requestBody }: Operation): string {
+  const groups = (['path', 'query', 'header'] as const).flatMap((place) => {
+    const own = parameters.filter((parameter) => parameter.in === place);
+    if (own.length === 0) return [];
+    const optional = own.every(({ required }) => !required) ? '?' : '';
+    const fields = own.flatMap(({ name, required, description, schema }) => [
+      ...toComment([description], '    '),
+      `    ${toKey(name)}${required ? '' : '?'}: ${toType(schema, '    ')};`,
+    ]);
+    return [`  ${groupOf[place]}${optional}: {`, ...fields, '  };'];
+  });
+  const lines = [...groups, ...writeBody(requestBody)];
+  return lines.length === 0 ? '{}' : `{\n${lines.join('\n')}\n}`;
+}
+
+const groupOf: Readonly<Record<Place, string>> = { path: 'path', query: 'query', header: 'headers' };
+
+function writeBody(body: Operation['requestBody']): string[] {
+  const [contentType, content] = Object.entries(body?.content ?? {})[0] ?? [];
+  if (contentType === undefined) return [];
+  const schema = content?.schema ?? {};
+  if (contentType === 'multipart/form-data') return [`  /** The part \`${findPart(schema)}\`. */`, '  file: Upload;'];
+  return [`  body${body?.required === true ? '' : '?'}: ${toType(schema, '  ')};`];
+}
+
+const findPart = (schema: Schema): string => Object.keys(schema['properties'] ?? {})[0] ?? 'file';
+
+/** JSON as its type, text as text, everything else as a stream. */
+function toReplyType(content: Content | undefined, indent = ''): string {
+  const [contentType, entry] = Object.entries(content ?? {})[0] ?? [];
+  if (contentType === undefined) return 'undefined';
+  if (contentType === 'application/json') return toType(entry?.schema ?? {}, indent);
+  return contentType.startsWith('text/') ? 'string' : 'ReadableStream<Uint8Array>';
+}
+
+function writeMethod({ name, method, path, operation }: Described): string[] {
+  const title = pascal(name);
+  const needed = (operation.parameters ?? []).some(({ required }) => required) || operation.requestBody?.required === true;
+  const comment = toComment([operation.summary, operation.description, `\`${method} ${path}\``], '  ');
+  const signature = (request: string, reply: string): string => `  ${name}(${request}, options?: CallOptions): Promise<${reply}>;`;
+  // Only a caller that names what it holds can be told that it holds it already.
+  const conditional = signature(`request: ${title}Request & Conditional`, `${title}Reply | NotModified`);
+  const plain = signature(`request${needed ? '' : '?'}: ${title}Request`, `${title}Reply`);
+  return operation.responses['304'] === undefined ? [...comment, plain] : [...comment, conditional, ...comment, plain];
+}
+
+function writeEntry({ name, method, path, operation }: Described): string {
+  const [contentType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  const schemes = operation.security.flatMap((entry) => Object.keys(entry));
+  const entry = {
+    method,
+    path,
+    credential: schemes.length === 0 ? 'none' : schemes.includes('loginGate') ? 'login-key' : 'token',
+    replies: Object.keys(operation.responses)
+      .map(Number)
+      .filter((status) => status < 400),
+    ...(contentType === undefined ? {} : { body: contentType === 'multipart/form-data' ? 'multipart' : 'json' }),
+    ...(contentType === 'multipart/form-data' ? { part: findPart(content?.schema ?? {}) } : {}),
+  };
+  const fields = Object.entries(entry).map(([key, value]) => `${key}: ${JSON.stringify(value).replaceAll('"', "'")}`);
+  return `  ${name}: { ${fields.join(', ')} },`;
+}
+
+/** `get_agent` and `getAgent` alike become `getAgent`. */
+function camel(operationId: string): string {
+  return operationId.replace(/[_-]+([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+function pascal(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

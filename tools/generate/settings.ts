@@ -1,0 +1,38 @@
+/** Derives the reference of environment variables from the services' schemas. */
+import { readServiceSettings, type SettingSchema } from './service-settings.ts';
+
+interface Setting {
+  services: string[];
+  schema: SettingSchema;
+  required: boolean;
+}
+
+/** Markdown: one row per variable, with the services that read it. */
+export async function describeSettings(): Promise<string> {
+  const settings = new Map<string, Setting>();
+  for (const { service, properties, required } of await readServiceSettings()) {
+    for (const [name, schema] of Object.entries(properties)) {
+      const known = settings.get(name);
+      if (known !== undefined) known.services.push(service);
+      else settings.set(name, { services: [service], schema, required: required.includes(name) });
+    }
+  }
+  const rows = [...settings].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, setting]) => row(name, setting));
+  return [
+    '# Settings',
+    '',
+    'Environment variables of the services, written from their schemas by `npm run fix`; change the schema, not this file.',
+    '',
+    '| name | meaning | default | services |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function row(name: string, { services, schema, required }: Setting): string {
+  const fallback = schema.default;
+  const value = fallback === undefined ? (required ? 'required' : 'unset') : fallback === '' ? 'empty' : `\`${JSON.stringify(fallback)}\``;
+  const meaning = (schema.description ?? '').replaceAll('|', '\\|') + (schema.writeOnly === true ? ' (secret)' : '');
+  return `| \`${name}\` | ${meaning} | ${value} | ${services.join(', ')} |`;
+}

@@ -1,0 +1,65 @@
+/** What a load run works with: people with accounts, a journey and an agent of its own, told apart from everything else by a prefix. */
+import { randomBytes } from 'node:crypto';
+
+/** Read by test/load/settings.js. */
+export interface Seed {
+  readonly prefix: string;
+  readonly journey: string;
+  readonly agent: string;
+  readonly webhookSecret: string;
+  /** Number of the first update; a seed serves one run, since repeated updates and bookings are worked once. */
+  readonly firstUpdate: number;
+  readonly people: readonly { readonly id: number; readonly email: string; readonly password: string }[];
+}
+
+/** Logins are limited to 10 per minute and address by default; every run logs each of them in. */
+const peopleCount = 8;
+
+export function newPrefix(): string {
+  return `load-${randomBytes(4).toString('hex')}`;
+}
+
+/** The document for `workspace apply`. */
+export function describeWorkspace(prefix: string): Record<string, unknown> {
+  const keys = Array.from({ length: peopleCount }, (_, index) => `${prefix}-${index + 1}`);
+  return {
+    classes: [{ slug: prefix, object_kind: 'holon', parent: null, label: 'Load', plural_label: 'Loads', conversation_event: true }],
+    journeys: [
+      {
+        slug: prefix,
+        name: `Load ${prefix}`,
+        description: 'Made by a load test; may be archived.',
+        svc_app: 'coherence',
+        object_kind: 'holon',
+        applies_to: prefix,
+        is_conversation: true,
+        texts: { welcome: 'Hello', enter: 'Enter', post: 'Post', goodbyeURL: 'https://example.org/bye' },
+        questions: [{ text: 'What matters now?' }],
+        steps: [
+          { slug: 'first', title: 'First' },
+          { slug: 'second', title: 'Second' },
+        ],
+      },
+    ],
+    people: keys.map((key, index) => ({ key, name: `Load ${index + 1}`, contact: { email: `${key}@example.org` } })),
+    accounts: keys.map((key) => ({ email: `${key}@example.org`, person: key, password: passwordOf(key), groups: ['coherence_users'] })),
+    holons: [{ slug: prefix, name: `Load ${prefix}`, class: prefix, parent: null, journeys: [prefix] }],
+    agents: [
+      { slug: prefix, name: 'Load', prompt: 'Answer in one sentence.', config: { messaging: { webhook_secret: secretOf(prefix) } } },
+    ],
+  };
+}
+
+/** @param ids what `workspace apply --json` has printed as `ids`. @throws Error when a person is missing there. */
+export function describeSeed(prefix: string, ids: Readonly<Record<string, Readonly<Record<string, number>>>>): Seed {
+  const people = Array.from({ length: peopleCount }, (_, index) => {
+    const key = `${prefix}-${index + 1}`;
+    const id = ids['people']?.[key];
+    if (id === undefined) throw new Error(`the workspace was applied without the person ${key}`);
+    return { id, email: `${key}@example.org`, password: passwordOf(key) };
+  });
+  return { prefix, journey: prefix, agent: prefix, webhookSecret: secretOf(prefix), firstUpdate: 1, people };
+}
+
+const passwordOf = (key: string): string => `pw-${key}-of-the-load-test`;
+const secretOf = (prefix: string): string => `secret-${prefix}`;

@@ -1,0 +1,110 @@
+/**
+ * Fills the migrated, empty database of a platform by set-based SQL: what `npm run bench:scale` and the tests of query plans stand on.
+ * Everything follows from running numbers, so that two fillings of one size are the same.
+ */
+import { createLogger } from '#libs/logger';
+import { createDatabase, statement, type Tx } from '#libs/orm';
+
+/** What fills an empty database. */
+export interface Seed {
+  /** Large tables; their indexes are made after the rows. */
+  readonly tables: readonly string[];
+  /** Tables whose next id follows from the rows. */
+  readonly identities: readonly string[];
+  readonly steps: readonly { readonly what: string; readonly sql: string }[];
+}
+
+/** One of these with a row is a filled database. */
+const emptyTables = ['directory.people', 'directory.holons', 'conversations.conversations'] as const;
+
+/**
+ * One transaction: an interrupted filling leaves nothing. Indexes are made after the rows, which takes a fraction of the time.
+ * @param say told what is under way.
+ * @throws Error when the database holds people, holons or conversations already.
+ */
+export async function fillDatabase(options: { url: string; seed: Seed; say: (line: string) => void }): Promise<void> {
+  const { seed, say } = options;
+  const logger = createLogger({ service: 'seed', level: 'warn' });
+  const database = await createDatabase({
+    url: options.url,
+    schema: 'public',
+    poolSize: 1,
+    logger,
+    applicationName: 'seed',
+    statementTimeoutMs: 3_600_000,
+  });
+  try {
+    await database.transaction(async (tx) => {
+      await requireEmpty(tx);
+      await run(tx, `set local maintenance_work_mem = '512MB'`);
+      await run(tx, `set local work_mem = '256MB'`);
+      await run(tx, 'set local synchronous_commit = off');
+      const indexes = await dropIndexes(tx, seed.tables);
+      for (const { what, sql } of seed.steps) {
+        say(what);
+        await run(tx, sql);
+      }
+      for (const [index, sql] of indexes.entries()) {
+        say(`index ${index + 1} of ${indexes.length}`);
+        await run(tx, sql);
+      }
+      for (const table of seed.identities) await run(tx, advanceSequence(table));
+    });
+    say('vacuum analyze');
+    await database.query(statement('vacuum', 'vacuum (analyze)'));
+  } finally {
+    await database.close();
+  }
+}
+
+/** True when there is anything that a filling would collide with. */
+export async function isFilled(url: string): Promise<boolean> {
+  const logger = createLogger({ service: 'seed', level: 'warn' });
+  const database = await createDatabase({ url, schema: 'public', poolSize: 1, logger, applicationName: 'seed' });
+  try {
+    return await database.transaction(holdsRows);
+  } finally {
+    await database.close();
+  }
+}
+
+async function requireEmpty(tx: Tx): Promise<void> {
+  if (await holdsRows(tx)) throw new Error('The database holds people, holons or conversations already; only an empty one can be filled.');
+}
+
+async function holdsRows(tx: Tx): Promise<boolean> {
+  const tables = emptyTables.map((table) => `exists (select from ${table})`);
+  const [row] = await tx.query<{ filled: boolean }>(statement('seed.is-filled', `select ${tables.join(' or ')} as filled`));
+  return row?.filled === true;
+}
+
+/**
+ * Drops the indexes of the tables, those of constraints too where no other table refers to them.
+ * @returns the statements that make them again.
+ */
+async function dropIndexes(tx: Tx, tables: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ gone: string; again: string }>(
+    statement(
+      'seed.indexes',
+      `select case when own.oid is null then format('drop index %s', i.indexrelid::regclass)
+           else format('alter table %s drop constraint %I', i.indrelid::regclass, own.conname) end as gone,
+         case when own.oid is null then pg_get_indexdef(i.indexrelid)
+           else format('alter table %s add constraint %I %s', i.indrelid::regclass, own.conname, pg_get_constraintdef(own.oid)) end as again
+       from pg_index i left join pg_constraint own on own.conindid = i.indexrelid and own.contype in ('p', 'u')
+       where i.indrelid = any($1::regclass[])
+         and not exists (select from pg_constraint other where other.conindid = i.indexrelid and other.contype = 'f')
+       order by i.indexrelid`,
+    ),
+    [tables],
+  );
+  for (const { gone } of rows) await run(tx, gone);
+  return rows.map((row) => row.again);
+}
+
+const advanceSequence = (table: string): string =>
+  `select setval(pg_get_serial_sequence('${table}', 'id'), greatest((select max(id) from ${table}), 1))`;
+
+let runs = 0;
+async function run(tx: Tx, sql: string): Promise<void> {
+  await tx.query(statement(`seed.run-${++runs}`, sql));
+}

@@ -1,0 +1,69 @@
+/** The tables of `npm run bench:scale`. */
+import { quantile, type Measurement } from '../bench/load.ts';
+import type { AnswerSize } from './latency.ts';
+import type { StreamResult } from './stream.ts';
+
+export interface LatencyRow {
+  operation: string;
+  small: Measurement;
+  large: Measurement;
+  /** Of [small, large]. They should be alike, or the sizes are not what is compared. */
+  answers: readonly [AnswerSize, AnswerSize];
+  /** Held against no goal. */
+  grows: boolean;
+}
+
+export const latencyGoal = 1.25;
+export const extraMemoryGoalBytes = 64 * 1024 * 1024;
+
+export function renderLatencies(rows: readonly LatencyRow[]): string {
+  const lines = rows.map(({ operation, small, large, answers, grows }) => {
+    const [before, after] = [quantile(small, 0.5), quantile(large, 0.5)];
+    const tails = [quantile(small, 0.99), quantile(large, 0.99)];
+    const ratio = after / before;
+    return [
+      operation,
+      ...(['rows', 'matches'] as const).map((what) => answers.map((answer) => String(Math.round(answer[what] * 10) / 10)).join(' / ')),
+      ...[before, after].map((ms) => ms.toFixed(2)),
+      ratio.toFixed(2),
+      ...(grows ? ['', 'with the matches'] : [`≤ ${latencyGoal}`, ratio <= latencyGoal ? 'yes' : 'NO']),
+      ...tails.map((ms) => ms.toFixed(1)),
+    ];
+  });
+  return renderTable(
+    ['operation', 'rows small / large', 'matches', 'small p50 ms', 'large p50 ms', 'ratio', 'goal', 'met', 'small p99', 'large p99'],
+    lines,
+  );
+}
+
+export function renderStreams(streams: Readonly<Record<string, StreamResult & { leftMs?: number }>>): string {
+  const lines = Object.entries(streams).map(([size, { items, bytes, firstByteMs, seconds, leftMs }]) => [
+    size,
+    String(items),
+    (bytes / 1024 / 1024).toFixed(1),
+    firstByteMs.toFixed(0),
+    seconds.toFixed(1),
+    leftMs?.toFixed(0) ?? '',
+  ]);
+  return renderTable(['search without a filter', 'items', 'MB', 'first byte ms', 'whole s', 'stopped after the reader left, ms'], lines);
+}
+
+export function renderMemory({ memory }: StreamResult): string {
+  const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(1);
+  const lines = memory.map(({ name, beforeBytes, peakBytes }) => {
+    const extra = peakBytes - beforeBytes;
+    return [
+      name,
+      ...[beforeBytes, peakBytes, extra].map(megabytes),
+      `< ${extraMemoryGoalBytes / 1024 / 1024}`,
+      extra < extraMemoryGoalBytes ? 'yes' : 'NO',
+    ];
+  });
+  return renderTable(['process', 'before MB', 'peak MB', 'extra MB', 'goal', 'met'], lines);
+}
+
+function renderTable(headings: readonly string[], lines: readonly (readonly string[])[]): string {
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...lines.map((line) => line[column]?.length ?? 0)));
+  const render = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [render(headings), render(widths.map((width) => '-'.repeat(width))), ...lines.map(render)].join('\n');
+}

@@ -1,0 +1,51 @@
+/** The two surfaces that are measured: what fills their databases and what is asked of them. */
+import { conversationSeed, conversationsPerJourney, type SeedSizes } from './seed-sql.ts';
+import { networkScenarios } from './network-scenarios.ts';
+import { membershipCount, networkSeed, noteCount, relationshipCount, type NetworkSizes } from './network-sql.ts';
+import { createScenarios, type Scenario } from './scenarios.ts';
+import type { Seed } from './fill.ts';
+import type { Side } from './side.ts';
+import { alignTargets, readTargets } from './targets.ts';
+
+/** [small, large] */
+type Pair<Value> = readonly [Value, Value];
+
+export interface Surface {
+  /** Names of the databases. */
+  readonly names: Pair<string>;
+  readonly seeds: Pair<Seed>;
+  readonly descriptions: Pair<string>;
+  /** The same requests of both sides. @param most different things that the requests of an operation name */
+  readScenarios(sides: Pair<Side>, most: number): Promise<Pair<Scenario[]>>;
+}
+
+export function conversationSurface(large: SeedSizes, smallConversations: number): Surface {
+  const small: SeedSizes = {
+    conversations: smallConversations,
+    people: Math.max(100, Math.round(smallConversations / 5)),
+    holons: Math.ceil(smallConversations / conversationsPerJourney) + 1,
+  };
+  const describe = (sizes: SeedSizes): string => `${sizes.conversations} conversations, ${sizes.people} people, ${sizes.holons} holons`;
+  return {
+    names: ['small', 'large'],
+    seeds: [conversationSeed(small), conversationSeed(large)],
+    descriptions: [describe(small), describe(large)],
+    readScenarios: async (sides, most) => {
+      const targets = alignTargets(await readTargets(sides[0].pool, most), await readTargets(sides[1].pool, most));
+      return [createScenarios(targets[0], sides[0].tokens), createScenarios(targets[1], sides[1].tokens)];
+    },
+  };
+}
+
+export function networkSurface(large: NetworkSizes, smallRecords: number): Surface {
+  const small: NetworkSizes = { people: smallRecords, holons: smallRecords };
+  const describe = (sizes: NetworkSizes): string =>
+    `${sizes.people} people, ${sizes.holons} holons, ${membershipCount(sizes)} memberships, ${relationshipCount(sizes)} relationships, ${noteCount(sizes)} notes`;
+  return {
+    names: ['v1-small', 'v1-large'],
+    seeds: [networkSeed(small), networkSeed(large)],
+    descriptions: [describe(small), describe(large)],
+    readScenarios: (sides) =>
+      Promise.resolve([networkScenarios(small, sides[0].tokens.user), networkScenarios(large, sides[1].tokens.user)]),
+  };
+}

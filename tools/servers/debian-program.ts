@@ -1,0 +1,131 @@
+/**
+ * Programs that tests need and that come from the system: taken from the PATH, else installed with apt-get when this is root on
+ * a Debian machine, as on CI.
+ */
+import { spawn } from 'node:child_process';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findCacheDir, findProgram, listPath, type Progress, readLockHolder, takeLock } from './tool-cache.ts';
+
+export interface DebianProgram {
+  name: string;
+  /** Programs that must all be there; of several names for the same one, the first that is. */
+  programs: readonly (string | readonly string[])[];
+  /** Packages that bring them, and what they need to be of use. */
+  packages: readonly string[];
+}
+
+export const ffmpegProgram: DebianProgram = {
+  name: 'ffmpeg',
+  programs: ['ffmpeg', 'ffprobe'],
+  packages: ['ffmpeg', 'fonts-dejavu-core'],
+};
+
+export const chromiumProgram: DebianProgram = {
+  name: 'chromium',
+  programs: [['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']],
+  packages: ['chromium', 'fonts-dejavu-core'],
+};
+
+/** Package lists that this has fetched are good for so long. */
+const listsMaxAgeMs = 3_600_000;
+/** Another apt-get may hold the machine's lock; it is waited for. */
+const aptOptions = ['-o', 'DPkg::Lock::Timeout=300', '-o', 'Acquire::Retries=3', '-o', 'Acquire::http::Timeout=30'];
+const progressIntervalMs = 10_000;
+
+/**
+ * Full paths in the order of `programs`; installs them first when one is missing, while other processes that want some wait.
+ * @throws Error that names the ways out.
+ */
+export async function provideDebianProgram(
+  wanted: DebianProgram,
+  progress: Progress,
+  isRoot = process.getuid?.() === 0,
+): Promise<readonly string[]> {
+  const lock = join(findCacheDir(), 'apt-get.lock');
+  for (let told = false; ;) {
+    const found = findAll(wanted);
+    if (found !== undefined) return found;
+    const aptGet = findProgram('apt-get', listPath());
+    if (aptGet === undefined) throw describeFailure(wanted, 'is not installed, and there is no apt-get to install it with');
+    if (!isRoot) throw describeFailure(wanted, 'is not installed, and only root may install it');
+    if (takeLock(lock)) {
+      try {
+        return findAll(wanted) ?? (await install(aptGet, wanted, progress));
+      } finally {
+        rmSync(lock, { force: true });
+      }
+    }
+    if (!told) progress(`packages are being installed by another process, ${wanted.name} waits for it`);
+    told = true;
+    while (readLockHolder(lock) !== undefined) await sleep(250);
+  }
+}
+
+function findAll({ programs }: DebianProgram): string[] | undefined {
+  const dirs = listPath();
+  const found = programs.map((names) => [names].flat().map((name) => findProgram(name, dirs)));
+  const paths = found.flatMap((candidates) => candidates.find((path) => path !== undefined) ?? []);
+  return paths.length === programs.length ? paths : undefined;
+}
+
+async function install(aptGet: string, wanted: DebianProgram, progress: Progress): Promise<string[]> {
+  progress(`installing ${wanted.name} with apt-get, once for this machine (about a minute)`);
+  const fresh = await updateLists(aptGet, progress);
+  const args = ['install', '-y', '--no-install-recommends', ...aptOptions, ...wanted.packages];
+  const run = (): Promise<string | undefined> => runAptGet(aptGet, args, `installing ${wanted.name}`, progress);
+  let failure = await run();
+  // Somebody may have removed the lists since, or the archive may have moved on.
+  if (failure !== undefined && !fresh) {
+    await updateLists(aptGet, progress, 0);
+    failure = await run();
+  }
+  if (failure !== undefined) throw describeFailure(wanted, `could not be installed:\n${failure}`);
+  const found = findAll(wanted);
+  if (found === undefined) throw describeFailure(wanted, `is not on the PATH although ${wanted.packages.join(' and ')} was installed`);
+  progress(`installed ${wanted.name}`);
+  return found;
+}
+
+/** A failure here is none yet: the lists that are there may do. @returns whether they were fetched now. */
+async function updateLists(aptGet: string, progress: Progress, maxAgeMs = listsMaxAgeMs): Promise<boolean> {
+  const stamp = join(findCacheDir(), 'apt-get.updated');
+  const updatedAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (Date.now() - updatedAt < maxAgeMs) return false;
+  const failure = await runAptGet(aptGet, ['update', ...aptOptions], 'fetching package lists', progress);
+  if (failure === undefined) writeFileSync(stamp, '');
+  else progress(`apt-get update failed, going on without it:\n${failure}`);
+  return true;
+}
+
+/** @returns undefined on success, else the last lines of the output. */
+function runAptGet(aptGet: string, args: readonly string[], doing: string, progress: Progress): Promise<string | undefined> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' };
+  const child = spawn(aptGet, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter((line) => line.trim() !== '')));
+  }
+  const startedAt = Date.now();
+  const timer = setInterval(
+    () => progress(`${doing}: ${Math.round((Date.now() - startedAt) / 1000)} s (${lines.at(-1)?.trim() ?? 'nothing said yet'})`),
+    progressIntervalMs,
+  );
+  return new Promise((resolve) => {
+    child.once('error', (error) => lines.push(error.message));
+    child.once('close', (code) => {
+      clearInterval(timer);
+      resolve(code === 0 ? undefined : lines.slice(-12).join('\n'));
+    });
+  });
+}
+
+function describeFailure(wanted: DebianProgram, what: string): Error {
+  const names = wanted.programs.map((one) => [one].flat().join(' or ')).join(' and ');
+  return new Error(
+    `${wanted.name} ${what}.\nTwo ways out:\n` +
+      `  1. install it as root: apt-get update && apt-get install ${wanted.packages.join(' ')}\n` +
+      `  2. put ${names} on the PATH in another way`,
+  );
+}

@@ -1,0 +1,119 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type GoTool, minioTool, natsServerTool, provideGoTool } from './go-tool.ts';
+import { identifyProcess } from './process-identity.ts';
+
+const searchPath = process.env['PATH'] ?? '';
+let folder: string;
+let lines: string[];
+
+const tool: GoTool = {
+  name: 'some-server',
+  module: 'example.org/some-server',
+  version: 'v1.2.3',
+  buildSeconds: 5,
+  isGoodEnough: (text) => text.includes('v2'),
+  waysOut: ['install it', 'set SOME_URL', 'use the compose file'],
+};
+
+function writeProgram(name: string, script: string): void {
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, 'bin', name), 0o755);
+}
+
+/** A `go` that counts its calls and makes the program after a moment. */
+function writeGo(script = `sleep 0.3; echo 'echo built' > "$GOBIN/some-server"; chmod +x "$GOBIN/some-server"`): void {
+  writeProgram('go', `echo "$@" >> ${join(folder, 'calls')}\necho 'go: downloading example.org/a v1' >&2\n${script}`);
+}
+
+function readCalls(): string[] {
+  const file = join(folder, 'calls');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+}
+
+function provide(): Promise<string> {
+  return provideGoTool(tool, (line) => lines.push(line));
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'coherence-go-tool-'));
+  lines = [];
+  process.env['XDG_CACHE_HOME'] = join(folder, 'cache');
+  process.env['PATH'] = `${join(folder, 'bin')}:${searchPath}`;
+});
+afterEach(() => {
+  process.env['PATH'] = searchPath;
+  delete process.env['XDG_CACHE_HOME'];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('provideGoTool (design/architecture.md §9)', () => {
+  it('takes the one on the PATH when it is good enough', async () => {
+    writeProgram('some-server', 'echo some-server v2.0.0');
+    writeGo();
+    await expect(provide()).resolves.toBe(join(folder, 'bin', 'some-server'));
+    expect(readCalls()).toEqual([]);
+  });
+
+  it('builds it once into the cache that clones share, and says so', async () => {
+    writeProgram('some-server', 'echo some-server v1.0.0');
+    writeGo();
+    const built = join(folder, 'cache', 'coherence', 'bin', 'some-server-v1.2.3');
+    await expect(provide()).resolves.toBe(built);
+    await expect(provide()).resolves.toBe(built);
+    expect(readCalls()).toEqual(['install -v example.org/some-server@v1.2.3']);
+    expect(lines[0]).toBe('building some-server v1.2.3 with go install, once for all clones (about 5 s on two cores)');
+    expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
+  });
+
+  it('waits while another process builds, and takes over from one that died', async () => {
+    writeGo();
+    const bin = join(folder, 'cache', 'coherence', 'bin');
+    mkdirSync(bin, { recursive: true });
+    const lock = join(bin, 'some-server-v1.2.3.lock');
+    writeFileSync(lock, JSON.stringify(identifyProcess(process.pid)));
+    const provided = provide();
+    setTimeout(() => writeFileSync(join(bin, 'some-server-v1.2.3'), ''), 100);
+    await expect(provided).resolves.toBe(join(bin, 'some-server-v1.2.3'));
+    expect(readCalls()).toEqual([]);
+    expect(lines).toEqual(['some-server is being built by another process, waiting for it']);
+
+    rmSync(join(bin, 'some-server-v1.2.3'));
+    writeFileSync(lock, JSON.stringify({ pid: process.pid, startedAt: 'long ago' }));
+    await provide();
+    expect(readCalls()).toHaveLength(1);
+  });
+
+  it('leaves nothing behind when the build fails, tells why and names the ways out', async () => {
+    writeGo('echo "no route to proxy.golang.org" >&2; exit 1');
+    await expect(provide()).rejects.toThrow(
+      /some-server could not be built:\n(.*\n)*no route to proxy\.golang\.org\.\nThree ways out:\n {2}1\. install it\n {2}2\. set SOME_URL\n {2}3\. use the compose file/,
+    );
+    expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual([]);
+  });
+});
+
+describe('versions that are good enough', () => {
+  it.each([
+    ['nats-server: v2.15.2', true],
+    ['nats-server: v2.14.4', true],
+    ['nats-server: v3.0.0', true],
+    ['nats-server: v2.14.3', false],
+    ['nats-server: v2.9.99', false],
+    ['no version', false],
+  ])('NATS: %s', (text, expected) => {
+    expect(natsServerTool.isGoodEnough(text)).toBe(expected);
+  });
+
+  it.each([
+    ['minio version RELEASE.2025-09-07T16-13-09Z (commit-id=...)', true],
+    ['minio version RELEASE.2024-01-01T00-00-00Z', true],
+    ['minio version RELEASE.2023-12-31T00-00-00Z', false],
+    ['minio version DEVELOPMENT.GOGET', true],
+  ])('MinIO: %s', (text, expected) => {
+    expect(minioTool.isGoodEnough(text)).toBe(expected);
+  });
+});

@@ -1,0 +1,47 @@
+/** nats-server with JetStream, on the loopback interface. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findFreePort, isListening } from './ports.ts';
+import { startServerProcess, type ServerProcess } from './server-process.ts';
+import type { NatsUser } from './nats-permissions.ts';
+
+export interface NatsServer extends ServerProcess {
+  readonly url: string;
+}
+
+/**
+ * `durable` syncs every JetStream write before it is acknowledged: a webhook that was answered 200 survives a power cut.
+ * The server knows this as one setting for all streams.
+ */
+export async function startNats(options: {
+  program: string;
+  dataDir: string;
+  logFile: string;
+  durable: boolean;
+  port?: number;
+  /** Who may connect; absent = everyone on this machine. */
+  users?: readonly NatsUser[];
+}): Promise<NatsServer> {
+  mkdirSync(options.dataDir, { recursive: true });
+  const port = options.port ?? (await findFreePort());
+  const configuration = join(options.dataDir, 'nats-server.conf');
+  const lines = [
+    `listen: "127.0.0.1:${port}"`,
+    'max_payload: 8MB',
+    'jetstream {',
+    `  store_dir: ${JSON.stringify(options.dataDir)}`,
+    ...(options.durable ? ['  sync_interval: always'] : []),
+    '}',
+    ...(options.users === undefined ? [] : [`authorization: ${JSON.stringify({ users: options.users })}`]),
+  ];
+  writeFileSync(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const server = await startServerProcess({
+    name: 'NATS',
+    command: options.program,
+    args: ['--config', configuration],
+    logFile: options.logFile,
+    stopSignal: 'SIGTERM',
+    isReady: () => isListening('127.0.0.1', port),
+  });
+  return { ...server, url: `nats://127.0.0.1:${port}` };
+}

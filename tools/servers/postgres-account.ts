@@ -1,0 +1,105 @@
+/**
+ * Under which account PostgreSQL runs. It refuses root, and initdb refuses an account without a name, while this folder may
+ * be one that nobody else can enter (`/root/...`). Three ways, the first that works on this machine:
+ * as the caller; as the caller, seen from inside a user namespace as an ordinary account; as another account, with
+ * programs and data where that one can reach them.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface PostgresAccount {
+  /** Put before every command of PostgreSQL. */
+  prefix: string[];
+  binDir: string;
+  dataDir: string;
+}
+
+interface Account {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+/**
+ * Decides and prepares: the folder that `dataDir` lies in exists and belongs to the right account afterwards.
+ * @throws Error when no way works on this machine.
+ */
+export function preparePostgresAccount(nativeDir: string, dataDir: string): PostgresAccount {
+  const uid = process.getuid?.();
+  const gid = process.getgid?.();
+  const accounts = readAccounts();
+  const binDir = join(nativeDir, 'bin');
+  mkdirSync(dirname(dataDir), { recursive: true });
+  if (uid === undefined || gid === undefined || (uid !== 0 && accounts.some((account) => account.uid === uid))) {
+    return { prefix: [], binDir, dataDir };
+  }
+  const others = accounts.filter((account) => account.uid !== 0);
+  const other = others.find((account) => account.name === 'postgres') ?? others.find((account) => account.name === 'nobody') ?? others[0];
+  if (other === undefined) throw new Error('PostgreSQL needs an account that is not root, and /etc/passwd has none.');
+
+  const namespace = ['unshare', '--user', `--map-user=${other.uid}`, `--map-group=${other.gid}`, '--'];
+  if (runs([...namespace, join(binDir, 'postgres'), '--version'])) {
+    changeOwner(dataDir, uid, gid);
+    return { prefix: namespace, binDir, dataDir };
+  }
+  if (uid !== 0) throw new Error(`PostgreSQL needs an account with a name; uid ${uid} has none in /etc/passwd.`);
+
+  const asOther = ['setpriv', `--reuid=${other.uid}`, `--regid=${other.gid}`, '--clear-groups', '--'];
+  if (runs([...asOther, join(binDir, 'postgres'), '--version']) && runs([...asOther, 'test', '-x', dirname(dataDir)])) {
+    prepareDataDir(dataDir, other);
+    return { prefix: asOther, binDir, dataDir };
+  }
+  return moveWithinReach(nativeDir, dataDir, asOther, other);
+}
+
+/** Programs and data go to a folder that the other account can reach; the data's name is derived from their own place. */
+function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], account: Account): PostgresAccount {
+  const root = join(existsSync('/var/lib') ? '/var/lib' : tmpdir(), 'coherence-postgres');
+  const programs = join(root, `native-${hash(nativeDir + statSync(join(nativeDir, 'bin', 'postgres')).size)}`);
+  mkdirSync(root, { recursive: true, mode: 0o755 });
+  if (!existsSync(programs)) {
+    const draft = `${programs}.${process.pid}`;
+    cpSync(nativeDir, draft, { recursive: true, verbatimSymlinks: true });
+    renameSync(draft, programs);
+  }
+  const reachable = { prefix, binDir: join(programs, 'bin'), dataDir: join(root, `data-${hash(dataDir)}`) };
+  if (!runs([...prefix, join(reachable.binDir, 'postgres'), '--version'])) {
+    rmSync(programs, { recursive: true, force: true });
+    throw new Error(`PostgreSQL refuses to run as root, and the account ${account.name} cannot run it from ${programs}.`);
+  }
+  prepareDataDir(reachable.dataDir, account);
+  return reachable;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+function prepareDataDir(dataDir: string, account: Account): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  changeOwner(dataDir, account.uid, account.gid);
+}
+
+function changeOwner(path: string, uid: number, gid: number): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || (stat.uid === uid && stat.gid === gid)) return;
+  if (stat.isDirectory()) for (const name of readdirSync(path)) changeOwner(join(path, name), uid, gid);
+  chownSync(path, uid, gid);
+}
+
+function runs(command: readonly string[]): boolean {
+  const [program = '', ...args] = command;
+  return spawnSync(program, args, { stdio: 'ignore', env: process.env }).status === 0;
+}
+
+function readAccounts(): Account[] {
+  if (!existsSync('/etc/passwd')) return [];
+  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+  return lines.flatMap((line) => {
+    const [name = '', , uid, gid] = line.split(':');
+    return uid === undefined || gid === undefined ? [] : [{ name, uid: Number(uid), gid: Number(gid) }];
+  });
+}

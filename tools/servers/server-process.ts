@@ -1,0 +1,99 @@
+/**
+ * Runs one server (PostgreSQL, NATS, MinIO) as a child: own session so that Ctrl-C reaches the launcher alone, output to a
+ * file, and its end when the launcher dies, however it dies.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+
+export interface ServerCommand {
+  /** As people know it, e.g. `PostgreSQL`. */
+  name: string;
+  command: string;
+  args: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  /** Program and arguments put before the command, e.g. to change the user. */
+  prefix?: readonly string[];
+  logFile: string;
+  stopSignal: NodeJS.Signals;
+  /** Asked every 25 ms until it says true; `pid` is the server's. */
+  isReady: (pid: number) => boolean | Promise<boolean>;
+  readyTimeoutMs?: number;
+}
+
+export interface ServerProcess {
+  readonly name: string;
+  readonly identity: ProcessIdentity;
+  readonly stopSignal: NodeJS.Signals;
+  /** Resolves with a description when the process ends. */
+  readonly ended: Promise<string>;
+  stop(): Promise<void>;
+}
+
+const maxLogBytes = 10 * 1024 * 1024;
+const stopTimeoutMs = 15_000;
+
+/** `setpriv` (util-linux) can make the kernel tell a child that its parent is gone; elsewhere the next start cleans up. */
+const canFollowParent = process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0;
+
+/** @throws Error with the last lines of its log when the server ends or is not ready in time. */
+export async function startServerProcess(options: ServerCommand): Promise<ServerProcess> {
+  const log = openLog(options.logFile);
+  const follow = canFollowParent ? ['setpriv', '--pdeathsig', options.stopSignal.replace('SIG', ''), '--'] : [];
+  const [program = options.command, ...args] = [...(options.prefix ?? []), ...follow, options.command, ...options.args];
+  const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true, env: { ...process.env, ...options.env } });
+  closeSync(log);
+  const ended = describeEnd(child);
+  let end: string | undefined;
+  void ended.then((text) => (end = text));
+  const stop = (): Promise<void> => stopChild(child, ended, options.stopSignal);
+
+  const deadline = Date.now() + (options.readyTimeoutMs ?? 60_000);
+  while (end === undefined && !(await options.isReady(child.pid ?? 0))) {
+    if (Date.now() > deadline) {
+      await stop();
+      end = `was not ready within ${(options.readyTimeoutMs ?? 60_000) / 1000} s`;
+    }
+    await sleep(25);
+  }
+  const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
+  if (end !== undefined || identity === undefined) {
+    throw new Error(`${options.name} ${end ?? 'ended'}. Its log ${options.logFile} ends with:\n${readLogTail(options.logFile)}`);
+  }
+  return { name: options.name, identity, stopSignal: options.stopSignal, ended, stop };
+}
+
+/** The last lines of a log, indented. */
+export function readLogTail(file: string, lines = 15): string {
+  try {
+    const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-lines);
+    return tail.map((line) => `    ${line}`).join('\n');
+  } catch {
+    return '    (no log)';
+  }
+}
+
+/** Opens a log for appending; one that has grown past 10 MiB is kept as `<file>.1`. */
+export function openLog(file: string): number {
+  mkdirSync(dirname(file), { recursive: true });
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > maxLogBytes) renameSync(file, `${file}.1`);
+  return openSync(file, 'a');
+}
+
+function describeEnd(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be started (${error.message})`));
+    child.once('exit', (code, signal) => resolve(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
+  });
+}
+
+async function stopChild(child: ChildProcess, ended: Promise<string>, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+  await ended;
+  clearTimeout(timer);
+}

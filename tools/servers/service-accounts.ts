@@ -1,0 +1,103 @@
+/**
+ * One role of PostgreSQL and one user of NATS for each service, as in production (deploy/helm): the addresses by which the services connect,
+ * derived from those of the administrator.
+ */
+import { createHmac } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describePermissions, type NatsUser } from './nats-permissions.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const services = readdirSync(join(repoDir, 'services')).toSorted();
+
+type Settings = Readonly<Record<string, string>>;
+
+/** Password of one service, from the installation's secret. */
+function passwordOf(secret: string, service: string): string {
+  return createHmac('sha256', secret).update(service).digest('base64url');
+}
+
+/** Settings of which every service has its own value. */
+const ownAddresses: readonly string[] = ['DATABASE_URL', 'NATS_URL'];
+
+/** Name of a service in the chart's values and in names of variables. */
+export function componentOf(service: string): string {
+  return service === 'api-gateway' ? 'gateway' : service;
+}
+
+/** Name under which an installation keeps a component's secret setting: `NATS_URL_GATEWAY`, but `API_TOKEN`. */
+export function secretKeyOf(component: string, setting: string): string {
+  return ownAddresses.includes(setting) ? `${setting}_${component.toUpperCase()}` : setting;
+}
+
+const variableOf = (kind: string, service: string): string => secretKeyOf(componentOf(service), kind);
+
+function replaceUser(url: string, user: string, password: string): string {
+  const changed = new URL(url);
+  changed.username = user;
+  changed.password = password;
+  return changed.href;
+}
+
+/** `DATABASE_URL_<SERVICE>` of every service that has tables; the migration makes the roles from them. */
+export function listDatabaseUrls(adminUrl: string, secret: string): Record<string, string> {
+  const owners = services.filter((service) => service !== 'api-gateway');
+  return Object.fromEntries(
+    owners.map((service) => [
+      variableOf('DATABASE_URL', service),
+      replaceUser(adminUrl, `coherence_${service}`, passwordOf(secret, service)),
+    ]),
+  );
+}
+
+/** `NATS_URL_<SERVICE>` of every service. */
+export function listNatsUrls(adminUrl: string, secret: string): Record<string, string> {
+  return Object.fromEntries(
+    services.map((service) => [variableOf('NATS_URL', service), replaceUser(adminUrl, service, passwordOf(secret, service))]),
+  );
+}
+
+/** Settings of one service: its own addresses under the names that it knows, and nobody else's. */
+export function settingsOfService(service: string, settings: Settings): Record<string, string> {
+  const own = { ...settings };
+  for (const kind of ownAddresses) {
+    const address = settings[variableOf(kind, service)];
+    if (address !== undefined) own[kind] = address;
+    for (const other of services) delete own[variableOf(kind, other)];
+  }
+  return own;
+}
+
+/**
+ * The users for a server's configuration, with their passwords and rights. `anyPrefix`: for servers that installations with different
+ * NATS_SUBJECT_PREFIX share, as the tests do: the same rights under every prefix.
+ */
+export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): NatsUser[] {
+  return describePermissions().map(({ user, permissions }) => ({
+    user,
+    password: passwordOf(secret, user),
+    ...(permissions === undefined
+      ? {}
+      : {
+          permissions: options.anyPrefix
+            ? {
+                publish: { allow: permissions.publish.allow.flatMap(underAnyPrefix) },
+                subscribe: { allow: permissions.subscribe.allow.flatMap(underAnyPrefix) },
+              }
+            : permissions,
+        }),
+  }));
+}
+
+/** `media.>` → `*.media.>`; names of streams begin with the prefix, so they become `*`. */
+function underAnyPrefix(subject: string): string[] {
+  if (subject.startsWith('_INBOX.') || subject.startsWith('$SRV.') || subject === '$JS.API.INFO') return [subject];
+  if (!subject.startsWith('$JS.')) return [subject, `*.${subject}`];
+  const anyStream = subject.replace(/\.(JOBS|EVENTS|WEBHOOKS)(?=\.|$)/, '.*');
+  return [anyStream, anyStream.replace(/(CONSUMER\.CREATE\.\*\.[^.]+)\./, '$1.*.')];
+}
+
+/** Address of the administrator, who may do everything. */
+export function adminNatsUrl(url: string, secret: string): string {
+  return replaceUser(url, 'admin', passwordOf(secret, 'admin'));
+}

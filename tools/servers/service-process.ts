@@ -1,0 +1,110 @@
+/**
+ * Runs `services/<name>/main.ts` as a child process: output to a log file, an IPC channel by which it notices the loss of its
+ * parent, readiness by its operations port.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+import { openLog } from './server-process.ts';
+
+export interface ServiceProcess {
+  readonly name: string;
+  readonly identity: ProcessIdentity | undefined;
+  readonly logFile: string;
+  /** Resolves with a description when the process ends. */
+  readonly ended: Promise<string>;
+  readonly hasEnded: boolean;
+  /** Metrics and health: `http://127.0.0.1:<METRICS_PORT>`. */
+  readonly operationsUrl: string;
+  /** @returns undefined when ready, else what is missing. */
+  readReadiness(): Promise<string | undefined>;
+  kill(signal: NodeJS.Signals): void;
+  /** SIGTERM, and SIGKILL when it has not ended by itself in time. */
+  stop(): Promise<void>;
+}
+
+const stopTimeoutMs = 27_000;
+
+/**
+ * Options of Node for the services that make long streamed answers, as in compose.yaml: Node by itself lets garbage pile up to hundreds of
+ * megabytes. Of directory the heap is cleaned when it has grown by a fifth. Conversations clears its young objects less often, which lets most
+ * of a search die young, and the whole heap, with what it keeps of the directory in it, when it has doubled: with less, a search spends half of
+ * its time on the cleaning. The others do without, since it costs some of the request rate.
+ */
+const optionsByService: Readonly<Record<string, readonly string[]>> = {
+  directory: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
+  conversations: ['--max-semi-space-size=16', '--heap-growing-percent=100'],
+};
+
+/** Arguments of Node before the path of a service's program. */
+export function nodeOptionsOf(service: string): readonly string[] {
+  return optionsByService[service] ?? [];
+}
+
+/** `env` must hold METRICS_PORT; variables of the caller are passed on unless `env` names them. */
+export function startServiceProcess(options: {
+  repoDir: string;
+  name: string;
+  env: Readonly<Record<string, string>>;
+  logFile: string;
+}): ServiceProcess {
+  const log = openLog(options.logFile);
+  const child = spawn(process.execPath, [...nodeOptionsOf(options.name), join('services', options.name, 'main.ts')], {
+    cwd: options.repoDir,
+    stdio: ['ignore', log, log, 'ipc'],
+    detached: true, // Ctrl-C reaches the launcher alone, which then stops the services in order
+    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+  });
+  closeSync(log);
+  child.on('error', () => {}); // told by `ended`
+  let end: string | undefined;
+  const ended = describeEnd(child).then((text) => (end = text));
+  const operationsUrl = `http://127.0.0.1:${options.env['METRICS_PORT']}`;
+  return {
+    name: options.name,
+    logFile: options.logFile,
+    identity: child.pid === undefined ? undefined : identifyProcess(child.pid),
+    ended,
+    operationsUrl,
+    get hasEnded() {
+      return end !== undefined;
+    },
+    readReadiness: () => (end === undefined ? readReadiness(`${operationsUrl}/readyz`) : Promise.resolve(end)),
+    kill: (signal) => void child.kill(signal),
+    stop: async () => {
+      if (end !== undefined) return;
+      child.kill('SIGTERM');
+      const killed = new AbortController();
+      void sleep(stopTimeoutMs, undefined, { signal: killed.signal }).then(
+        () => child.kill('SIGKILL'),
+        () => {},
+      );
+      await ended;
+      killed.abort();
+    },
+  };
+}
+
+function describeEnd(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`could not be started (${error.message})`));
+    child.once('exit', (code, signal) => resolve(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
+  });
+}
+
+async function readReadiness(url: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+    if (response.status === 200) {
+      await response.body?.cancel();
+      return undefined;
+    }
+    const state = (await response.json()) as { status?: string; checks?: Record<string, string> };
+    const missing = Object.entries(state.checks ?? {}).filter(([, check]) => check !== 'ok');
+    return missing.length === 0 ? `${state.status}` : missing.map(([name, problem]) => `${name}: ${problem}`).join(', ');
+  } catch {
+    return 'starting';
+  }
+}

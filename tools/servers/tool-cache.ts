@@ -1,0 +1,90 @@
+/** Finding programs, the cache folder that all clones of a user share, and its locks between processes. */
+import { accessSync, constants, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts';
+
+/** A line for people, e.g. on the terminal. */
+export type Progress = (line: string) => void;
+
+/** `${XDG_CACHE_HOME:-~/.cache}/coherence`, or a folder for temporary files when there is no such home. */
+export function findCacheDir(): string {
+  const candidates = [process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), join(tmpdir(), `cache-${process.getuid?.() ?? 'user'}`)];
+  for (const candidate of candidates) {
+    const dir = join(candidate, 'coherence');
+    try {
+      mkdirSync(join(dir, 'bin'), { recursive: true });
+      accessSync(join(dir, 'bin'), constants.W_OK);
+      return dir;
+    } catch {
+      continue;
+    }
+  }
+  throw new Error(`Neither ${candidates.join(' nor ')} can be written; set XDG_CACHE_HOME to a folder that can.`);
+}
+
+/** The folders of the PATH. */
+export function listPath(): string[] {
+  return process.env['PATH']?.split(delimiter) ?? [];
+}
+
+/** Full path of the first program of this name. */
+export function findProgram(name: string, dirs: readonly string[]): string | undefined {
+  return dirs.map((dir) => join(dir, name)).find((file) => isProgram(file));
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns false when another running process holds it; a lock that its holder left behind is taken over. */
+export function takeLock(lock: string): boolean {
+  const own = `${lock}.${process.pid}`;
+  writeFileSync(own, JSON.stringify(identifyProcess(process.pid)));
+  try {
+    for (;;) {
+      if (tryLink(own, lock)) return true; // with its content at once, unlike a file that is made and then written
+      if (readLockHolder(lock) !== undefined) return false;
+      removeAbandoned(lock, `${own}.old`);
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function tryLink(file: string, link: string): boolean {
+  try {
+    linkSync(file, link);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Only one of many gets the file by renaming it, and puts back what somebody has taken meanwhile. */
+function removeAbandoned(lock: string, aside: string): void {
+  try {
+    renameSync(lock, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if (readLockHolder(aside) !== undefined) tryLink(aside, lock);
+  rmSync(aside, { force: true });
+}
+
+/** The running process that holds the lock; undefined when it is free or was left behind. */
+export function readLockHolder(lock: string): ProcessIdentity | undefined {
+  try {
+    const holder = JSON.parse(readFileSync(lock, 'utf8')) as ProcessIdentity;
+    return isRunning(holder) ? holder : undefined;
+  } catch {
+    return undefined;
+  }
+}

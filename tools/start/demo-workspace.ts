@@ -1,0 +1,36 @@
+/** The workspace that an empty database gets, so that there is something to look at. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { runNode } from './run-node.ts';
+
+const file = join('test', 'fixtures', 'demo-workspace.yaml');
+
+interface DemoAccount {
+  email: string;
+  password?: string | { env: string };
+}
+
+/** Through the admin CLI, as anybody would. */
+export async function applyDemoWorkspace(repoDir: string, dataDir: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const args = ['tools/cli/main.ts', 'workspace', 'apply', file];
+  await runNode({
+    title: 'Applying the demo workspace',
+    repoDir,
+    args,
+    env: settings,
+    logFile: join(dataDir, 'logs', 'demo-workspace.log'),
+  });
+}
+
+/** Slugs of the demo workspace's agents. */
+export function readDemoAgents(repoDir: string): string[] {
+  const document = parse(readFileSync(join(repoDir, file), 'utf8')) as { agents?: { slug: string }[] };
+  return (document.agents ?? []).map(({ slug }) => slug);
+}
+
+/** Accounts of the demo workspace whose passwords are no secret. */
+export function readDemoAccounts(repoDir: string): { email: string; password: string }[] {
+  const document = parse(readFileSync(join(repoDir, file), 'utf8')) as { accounts?: DemoAccount[] };
+  return (document.accounts ?? []).flatMap(({ email, password }) => (typeof password === 'string' ? [{ email, password }] : []));
+}

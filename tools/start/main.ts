@@ -1,0 +1,112 @@
+/**
+ * `npm start`: the whole platform on this machine. Servers, migrations, the six services as processes, the demo workspace;
+ * then it watches them until Ctrl-C. Everything it keeps is in `.data`
+ * (COHERENCE_DATA_DIR names another folder).
+ */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createLogger } from '#libs/logger';
+import { identifyProcess } from '../servers/process-identity.ts';
+import { makeStreams } from '../streams.ts';
+import { applyDemoWorkspace } from './demo-workspace.ts';
+import { checkDiskSpace, chooseSettings, readGatewayPort } from './environment.ts';
+import { findMigrations } from './migrations.ts';
+import { Screen } from './screen.ts';
+import { startServers } from './servers.ts';
+import { startServices } from './services.ts';
+import { ProcessRecord, takeStartLock } from './start-lock.ts';
+import { describePlatform } from './welcome.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const dataDir = resolve(process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data'));
+const lockFile = join(dataDir, 'start.lock');
+/** Read by the other npm commands, so that they talk to the running platform. */
+const environmentFile = join(dataDir, 'environment.json');
+/** Signals that one Ctrl-C causes: the terminal, npm and the bootstrap each pass it on. */
+const sameSignalMs = 2_000;
+
+const screen = new Screen();
+const stops: (() => Promise<void>)[] = [];
+let stopping: Promise<void> | undefined;
+
+async function start(): Promise<void> {
+  const isFirst = !existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
+  mkdirSync(dataDir, { recursive: true });
+  takeStartLock(lockFile, `http://localhost:${process.env['PORT'] || 8080}`);
+  stops.push(async () => rmSync(lockFile, { force: true }));
+  checkDiskSpace(dataDir, isFirst);
+  const record = new ProcessRecord(join(dataDir, 'processes.json'));
+  const leftovers = await record.endLeftovers();
+  if (leftovers.length > 0) screen.say(`Ended what a killed predecessor had left running: ${leftovers.join(', ')}.`);
+  const port = await readGatewayPort(process.env);
+  screen.say(isFirst ? 'Coherence starts for the first time in this folder.' : 'Coherence starts.');
+
+  const place = { repoDir, dataDir, screen, record };
+  const servers = await startServers(process.env, place);
+  stops.push(servers.stop);
+  const chosen = await chooseSettings(process.env, port, join(dataDir, 'spool'), join(dataDir, 'compile-cache'));
+  const settings = { ...chosen, ...servers.settings };
+  if (stopping !== undefined) return;
+  const migrations = findMigrations(repoDir, dataDir, !process.env['DATABASE_URL']);
+  const { isEmpty } = migrations.arePending ? await screen.step('migrations', () => migrations.run(settings)) : { isEmpty: false };
+  if (stopping !== undefined) return;
+  await makeStreams({
+    url: settings['NATS_URL'] ?? '',
+    prefix: settings['NATS_SUBJECT_PREFIX'] ?? '',
+    logger: createLogger({ service: 'start', level: 'error' }),
+  });
+  if (stopping !== undefined) return;
+  const services = await screen.step('six services', () => startServices(settings, place));
+  stops.push(services.stop);
+  writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings }, null, 2), { mode: 0o600 });
+  stops.push(async () => rmSync(environmentFile, { force: true }));
+  if (isEmpty) await screen.step('demo workspace', () => applyDemoWorkspace(repoDir, dataDir, settings));
+  migrations.markDone();
+  if (stopping === undefined) screen.say(describePlatform({ repoDir, dataDir, settings, elapsed: screen.elapsed }));
+}
+
+/** Services first, then what they need, then the lock. */
+function stop(status: number): Promise<void> {
+  stopping ??= (async () => {
+    for (const work of stops.toReversed()) {
+      await work().catch((error: unknown) => screen.say(`while stopping: ${String(error)}`));
+    }
+    process.exit(status);
+  })();
+  return stopping;
+}
+
+function stopOnSignals(): void {
+  let firstAt = 0;
+  const onSignal = (): void => {
+    if (firstAt === 0) {
+      firstAt = Date.now();
+      screen.say(`\nStopping; the data are kept in ${dataDir}.`);
+      void stop(0);
+    } else if (Date.now() - firstAt > sameSignalMs) {
+      screen.say('Stopping at once.');
+      process.exit(130);
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  if (process.channel !== undefined) {
+    process.on('disconnect', onSignal); // npm is gone
+    process.channel.unref();
+  }
+}
+
+stopOnSignals();
+process.stdout.on('error', () => {}); // nobody reads any more
+try {
+  await start();
+} catch (error) {
+  if (stopping === undefined) {
+    const { code, path, message } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'EACCES' || code === 'EPERM' ? `${path} belongs to another account. Start as that one, or remove ${dataDir}.` : message;
+    process.stderr.write(
+      `\n${code === 'ENOSPC' ? `The disk of ${dataDir} is full. Make room and start again; the data are kept.` : reason}\n`,
+    );
+    await stop(1);
+  }
+}

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { openLog, readLogTail } from '../servers/server-process.ts';
+
+/** Runs a program of this repository with its output in a log. @throws Error with the end of the log when it fails. */
+export async function runNode(options: {
+  title: string;
+  repoDir: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  logFile: string;
+}): Promise<void> {
+  const log = openLog(options.logFile);
+  const child = spawn(process.execPath, options.args, {
+    cwd: options.repoDir,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+  });
+  closeSync(log);
+  const status = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(1));
+    child.once('exit', resolve);
+  });
+  if (status === 0) return;
+  throw new Error(`${options.title} failed. The log ${options.logFile} ends with:\n${readLogTail(options.logFile)}`);
+}

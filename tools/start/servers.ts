@@ -1,0 +1,143 @@
+/** PostgreSQL, NATS and MinIO of `npm start`: those that the caller does not bring, kept alive on their ports. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { minioTool, natsServerTool, provideGoTool } from '../servers/go-tool.ts';
+import { startMinio } from '../servers/minio.ts';
+import { startNats } from '../servers/nats.ts';
+import { startPostgres } from '../servers/postgres.ts';
+import { adminNatsUrl, listDatabaseUrls, listNatsUrls, listNatsUsers } from '../servers/service-accounts.ts';
+import type { ServerProcess } from '../servers/server-process.ts';
+import type { Screen } from './screen.ts';
+import type { ProcessRecord } from './start-lock.ts';
+import { keepAlive, type Kept } from './keep-alive.ts';
+
+export interface Servers {
+  /** DATABASE_URL, NATS_URL, S3_… of what was started. */
+  settings: Record<string, string>;
+  stop(): Promise<void>;
+}
+
+interface Place {
+  repoDir: string;
+  dataDir: string;
+  screen: Screen;
+  record: ProcessRecord;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Starts what `env` names no address of, side by side. When one fails the others are stopped. */
+export async function startServers(env: Variables, place: Place): Promise<Servers> {
+  const starts = [
+    env['DATABASE_URL'] ? undefined : runPostgres(place),
+    env['NATS_URL'] ? undefined : runNats(place),
+    env['S3_ENDPOINT'] ? undefined : runMinio(place, env['S3_BUCKET'] || 'coherence'),
+  ].filter((start) => start !== undefined);
+  const results = await Promise.allSettled(starts);
+  const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((item) => item.kept.stop()));
+  };
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
+  if (failures.length > 0) {
+    await stop();
+    throw new Error(failures.map((failure) => failure.message).join('\n\n'));
+  }
+  return { settings: Object.assign({}, ...started.map((item) => item.settings)) as Record<string, string>, stop };
+}
+
+interface Started {
+  settings: Record<string, string>;
+  kept: Kept;
+}
+
+/** From which the passwords of the services' accounts are derived: made once for the folder, read by nobody else. */
+function readServiceSecret(dataDir: string): string {
+  const file = join(dataDir, 'service-secret');
+  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  return readFileSync(file, 'utf8');
+}
+
+function runPostgres(place: Place): Promise<Started> {
+  const dataDir = join(place.dataDir, 'postgres');
+  const isNew = !existsSync(join(dataDir, 'PG_VERSION'));
+  return place.screen.step(isNew ? 'PostgreSQL, a new database' : 'PostgreSQL', () =>
+    run(
+      place,
+      (port) =>
+        startPostgres({
+          dataDir,
+          logFile: join(place.dataDir, 'logs', 'postgres.log'),
+          modulesDir: join(place.repoDir, 'node_modules'),
+          database: 'coherence',
+          durable: true,
+          ...port,
+        }),
+      (server) => server.url,
+      (server) => ({ DATABASE_URL: server.url, ...listDatabaseUrls(server.url, readServiceSecret(place.dataDir)) }),
+    ),
+  );
+}
+
+function runNats(place: Place): Promise<Started> {
+  return place.screen.step('NATS with JetStream', async (progress) => {
+    const program = await provideGoTool(natsServerTool, progress);
+    const secret = readServiceSecret(place.dataDir);
+    const users = listNatsUsers(secret, { anyPrefix: false });
+    const options = {
+      program,
+      dataDir: join(place.dataDir, 'nats'),
+      logFile: join(place.dataDir, 'logs', 'nats.log'),
+      durable: true,
+      users,
+    };
+    return run(
+      place,
+      (port) => startNats({ ...options, ...port }),
+      (server) => server.url,
+      (server) => ({ NATS_URL: adminNatsUrl(server.url, secret), ...listNatsUrls(server.url, secret) }),
+    );
+  });
+}
+
+function runMinio(place: Place, bucket: string): Promise<Started> {
+  return place.screen.step('MinIO, the object store', async (progress) => {
+    const program = await provideGoTool(minioTool, progress);
+    const options = { program, bucket, dataDir: join(place.dataDir, 'minio'), logFile: join(place.dataDir, 'logs', 'minio.log') };
+    return run(
+      place,
+      (port) => startMinio({ ...options, ...port }),
+      (server) => server.endpoint,
+      (server) => ({
+        S3_ENDPOINT: server.endpoint,
+        S3_ACCESS_KEY_ID: server.accessKeyId,
+        S3_SECRET_ACCESS_KEY: server.secretAccessKey,
+        S3_BUCKET: bucket,
+        S3_FORCE_PATH_STYLE: 'true',
+      }),
+    );
+  });
+}
+
+/** Starts it on any port, and from then on again on the same one whenever it ends. */
+async function run<S extends ServerProcess>(
+  { record, screen }: Place,
+  start: (port: { port?: number }) => Promise<S>,
+  addressOf: (server: S) => string,
+  settingsOf: (server: S) => Record<string, string>,
+): Promise<Started> {
+  let port: number | undefined;
+  let settings: Record<string, string> = {};
+  const kept = await keepAlive({
+    start: async () => {
+      const server = await start(port === undefined ? {} : { port });
+      port = Number(new URL(addressOf(server)).port);
+      settings = settingsOf(server);
+      record.add(server.name, server.identity, server.stopSignal);
+      return server;
+    },
+    say: (line) => screen.say(line),
+  });
+  return { settings, kept };
+}

@@ -1,0 +1,76 @@
+/** The six services of `npm start`: started together, watched, started again when they end. */
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readLogTail } from '../servers/server-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../servers/service-process.ts';
+import { serviceNames, settingsOf } from './environment.ts';
+import { keepAlive, type Kept } from './keep-alive.ts';
+import type { Screen } from './screen.ts';
+import type { ProcessRecord } from './start-lock.ts';
+
+const readyTimeoutMs = 120_000;
+const sayMissingEveryMs = 5_000;
+
+/** Resolves when all are ready. @throws Error with the end of the log of the service that is not. */
+export async function startServices(
+  settings: Readonly<Record<string, string>>,
+  { repoDir, dataDir, screen, record }: { repoDir: string; dataDir: string; screen: Screen; record: ProcessRecord },
+): Promise<Kept> {
+  const start = (name: string): ServiceProcess => {
+    const logFile = join(dataDir, 'logs', `${name}.log`);
+    const item = startServiceProcess({ repoDir, name, logFile, env: settingsOf(name, settings) });
+    if (item.identity !== undefined) record.add(name, item.identity, 'SIGTERM');
+    return item;
+  };
+  const processes = serviceNames.map(start);
+  try {
+    await waitUntilReady(processes, repoDir, screen);
+  } catch (error) {
+    await Promise.all(processes.map((item) => item.stop()));
+    throw error;
+  }
+  const kept = await Promise.all(
+    processes.map((first) => {
+      let next: ServiceProcess | undefined = first;
+      return keepAlive({
+        start: () => {
+          const item = next ?? start(first.name);
+          next = undefined;
+          return Promise.resolve(item);
+        },
+        say: (line) => screen.say(`${line} (log: ${relative(repoDir, first.logFile)})`),
+      });
+    }),
+  );
+  return {
+    stop: async () => {
+      await Promise.all(kept.map((item) => item.stop()));
+    },
+  };
+}
+
+async function waitUntilReady(processes: readonly ServiceProcess[], repoDir: string, screen: Screen): Promise<void> {
+  const startedAt = Date.now();
+  let sayAt = startedAt + sayMissingEveryMs;
+  const missing = new Map<ServiceProcess, string>(processes.map((item) => [item, 'starting']));
+  while (missing.size > 0) {
+    for (const item of missing.keys()) {
+      const state = await item.readReadiness();
+      if (state === undefined) missing.delete(item);
+      else missing.set(item, state);
+      if (item.hasEnded) throw describeFailure(item, `${state}`, repoDir);
+    }
+    const [first] = missing.keys();
+    if (first !== undefined && Date.now() - startedAt > readyTimeoutMs)
+      throw describeFailure(first, `is not ready: ${missing.get(first)}`, repoDir);
+    if (missing.size > 0 && Date.now() > sayAt) {
+      sayAt = Date.now() + sayMissingEveryMs;
+      screen.say(`    waiting for ${[...missing].map(([item, state]) => `${item.name} (${state})`).join(', ')}`);
+    }
+    await sleep(50);
+  }
+}
+
+function describeFailure(item: ServiceProcess, what: string, repoDir: string): Error {
+  return new Error(`The service ${item.name} ${what}. Its log ${relative(repoDir, item.logFile)} ends with:\n${readLogTail(item.logFile)}`);
+}

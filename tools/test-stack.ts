@@ -1,0 +1,28 @@
+/**
+ * Keeps the servers that tests need running, so that a run of a few tests starts at once: `node tools/test-stack.ts`.
+ * Test runs find it by `.data/test-stack.json` as long as it lives. Ctrl-C ends it.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { identifyProcess } from './servers/process-identity.ts';
+import { startTestServers } from './servers/test-servers.ts';
+
+const repoDir = join(import.meta.dirname, '..');
+const dataDir = join(repoDir, '.data', 'test-stack');
+const addressFile = join(repoDir, '.data', 'test-stack.json');
+
+rmSync(dataDir, { recursive: true, force: true });
+mkdirSync(dataDir, { recursive: true });
+const servers = await startTestServers({ repoDir, dataDir, progress: (line) => console.log(line) });
+writeFileSync(addressFile, JSON.stringify({ holder: identifyProcess(process.pid), addresses: servers.addresses }, null, 2), {
+  mode: 0o600,
+});
+console.log(`The test servers run; addresses in ${addressFile}. Ctrl-C stops them.`);
+
+const stop = async (): Promise<void> => {
+  rmSync(addressFile, { force: true });
+  await servers.stop();
+  process.exit(0);
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
+setInterval(() => {}, 60_000);

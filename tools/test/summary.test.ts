@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { type JestResult, summarize } from './summary.ts';
+
+const green: JestResult = {
+  success: true,
+  numPassedTests: 12,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  numRuntimeErrorTestSuites: 0,
+};
+
+describe('summary of npm test', () => {
+  it('counts passed and failed tests', () => {
+    expect(summarize(green, 0, [])).toEqual({ passed: 12, failed: 0, problems: [] });
+    expect(summarize({ ...green, success: false, numFailedTests: 3 }, 1, [])).toMatchObject({ passed: 12, failed: 3 });
+  });
+
+  it.each([
+    ['a failed check', green, 0, ['types (tsc)'], 1],
+    ['a crash without a result', undefined, 134, [], 1],
+    ['a status that no test explains', green, 1, [], 1],
+    ['two files that could not run', { ...green, success: false, numRuntimeErrorTestSuites: 2 }, 1, [], 2],
+    ['a skipped test', { ...green, numPendingTests: 1 }, 0, [], 1],
+    ['a run without tests', { ...green, numPassedTests: 0 }, 0, [], 1],
+  ])('counts %s as failed', (_what, result, status, steps, failed) => {
+    expect(summarize(result, status, steps).failed).toBe(failed);
+  });
+});
