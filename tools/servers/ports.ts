@@ -1,15 +1,22 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
-/** A TCP port of the loopback interface that nobody uses right now. */
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port'))));
-    });
-  });
+/**
+ * The system gives outgoing connections a port from 32768 (Linux) or 49152 (others) on. A port of theirs that is free now may be taken by any
+ * connection before its server listens, so free ports are chosen below.
+ */
+const chosenPorts = { first: 12_000, end: 32_000 };
+const chosen = new Set<number>();
+
+/** A TCP port that nobody uses right now and that this process has not been given before. */
+export async function findFreePort(): Promise<number> {
+  for (let attempt = 0; attempt < 1_000; attempt += 1) {
+    const port = randomInt(chosenPorts.first, chosenPorts.end);
+    if (chosen.has(port) || (await findPortProblem(port)) !== undefined) continue;
+    chosen.add(port);
+    return port;
+  }
+  throw new Error(`No free TCP port found between ${chosenPorts.first} and ${chosenPorts.end}`);
 }
 
 /** Why no server can listen on the port, on every interface as the services do (`EADDRINUSE`, `EACCES`); undefined = it can. */
