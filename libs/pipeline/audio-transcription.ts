@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { advanceOnSuccess, type PipelineJob } from './declaration.ts';
+import { waitingPolicy } from './waiting-policy.ts';
 
 const config = Type.Object(
   {
@@ -33,10 +34,7 @@ export const audioTranscription: PipelineJob<typeof config> = Object.freeze({
   summary: 'Transcribes the canonical audio, cut to the approved window, unless there is a transcript.',
   jobType: 'transcripts.audio-transcription',
   policy: {
-    maxAttempts: Number.POSITIVE_INFINITY,
-    firstDelayMs: 15_000,
-    maxDelayMs: 900_000,
-    expiresAfterMs: 7 * 24 * 3_600_000,
+    ...waitingPolicy,
     timeoutMs: 6 * 3_600_000,
     concurrency: 1,
   },

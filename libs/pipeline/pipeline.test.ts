@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseJson, type JsonObject } from '#libs/json';
-import { pipelineJobs, transcriptImport, validateStepConfig } from './index.ts';
+import { jobOf, pipelineJobs, transcriptImport, validateStepConfig } from './index.ts';
 
 describe('the registry of pipeline jobs (architecture §4)', () => {
   it('knows transcript_import', () => {
@@ -15,6 +15,15 @@ describe('the registry of pipeline jobs (architecture §4)', () => {
       expect(job.jobType).toMatch(/^[a-z-]+\.[a-z-]+$/);
       expect(Object.keys(job.fields).toSorted()).toEqual(Object.keys(job.config.properties).toSorted());
       expect(validateStepConfig(job, {}).problems).toEqual({});
+    },
+  );
+
+  it.each([...pipelineJobs.values()].map((job) => [job.name, job] as const))(
+    '%s waits seven days for what is late, first within 30 s, then every 15 minutes (D7a)',
+    (_name, job) => {
+      const { policy } = jobOf(job);
+      expect(policy).toMatchObject({ maxDelayMs: 15 * 60_000, expiresAfterMs: 7 * 24 * 3_600_000 });
+      expect(policy.firstDelayMs).toBeLessThanOrEqual(30_000);
     },
   );
 });

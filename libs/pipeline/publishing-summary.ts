@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { advanceOnSuccess, type PipelineJob } from './declaration.ts';
+import { waitingPolicy } from './waiting-policy.ts';
 
 const config = Type.Object(
   {
@@ -16,16 +17,17 @@ const config = Type.Object(
 
 export type PublishingSummaryConfig = Static<typeof config>;
 
+/** Attempts in which the model gives no usable answer; what is late or away uses none up. */
+const maxUselessAnswers = 12;
+
 /** Writes title, summary and description from the transcript; a transcript that is late is waited for. */
 export const publishingSummary: PipelineJob<typeof config> = Object.freeze({
   name: 'publishing_summary',
   summary: 'Writes title, summary and description of the conversation from its transcript; what a person has written stays.',
   jobType: 'agents.publishing-summary',
   policy: {
-    maxAttempts: 12,
-    firstDelayMs: 15_000,
-    maxDelayMs: 900_000,
-    expiresAfterMs: 7 * 24 * 3_600_000,
+    ...waitingPolicy,
+    maxAttempts: maxUselessAnswers,
     timeoutMs: 3_600_000,
     concurrency: 1,
   },

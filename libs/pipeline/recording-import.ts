@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { advanceOnSuccess, type PipelineJob } from './declaration.ts';
+import { waitingPolicy } from './waiting-policy.ts';
 
 const config = Type.Object(
   {
@@ -26,10 +27,7 @@ export const recordingImport: PipelineJob<typeof config> = Object.freeze({
   summary: "Imports the meeting provider's recording, cuts off what lies before the conversation, takes thumbnails.",
   jobType: 'media.recording-import',
   policy: {
-    maxAttempts: Number.POSITIVE_INFINITY,
-    firstDelayMs: 15_000,
-    maxDelayMs: 900_000,
-    expiresAfterMs: 7 * 24 * 3_600_000,
+    ...waitingPolicy,
     timeoutMs: 6 * 3_600_000,
     concurrency: 1,
   },

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { advanceOnSuccess, type PipelineJob } from './declaration.ts';
+import { waitingPolicy } from './waiting-policy.ts';
 
 const config = Type.Object({ advance_on_success: advanceOnSuccess }, { additionalProperties: false });
 
@@ -11,10 +12,7 @@ export const transcriptImport: PipelineJob<typeof config> = Object.freeze({
   summary: "Imports the meeting provider's transcript, cut to the approved window.",
   jobType: 'transcripts.transcript-import',
   policy: {
-    maxAttempts: Number.POSITIVE_INFINITY,
-    firstDelayMs: 15_000,
-    maxDelayMs: 900_000,
-    expiresAfterMs: 7 * 24 * 3_600_000,
+    ...waitingPolicy,
     timeoutMs: 1_800_000,
     concurrency: 2,
   },

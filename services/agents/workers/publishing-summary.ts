@@ -62,7 +62,9 @@ export function createPublishingSummary(deps: PublishingSummaryDependencies): Pi
   });
 }
 
+/** Useless answers of the model use attempts up; a transcript that is late and whatever is away are waited for. */
 function toJobError(error: unknown, { run }: Step): unknown {
+  if (error instanceof AppError && error.retryable) return new RetryLater(error.message, { cause: error });
   if (error instanceof UnfitReply) return new PermanentJobError(`the reply of the model does not fit: ${error.message}`);
   if (!(error instanceof ModelFailure)) return error;
   if (error.kind === 'cancelled') return run.signal.reason;

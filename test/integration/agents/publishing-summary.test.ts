@@ -72,6 +72,7 @@ const enter = (id: number) => call(conversations.rpcs.recorded, { conversation_i
 interface Job {
   readonly id: string;
   readonly state: string;
+  readonly attempts: number;
   readonly error: string | null;
   readonly phase: string | null;
   readonly result: string | null;
@@ -79,7 +80,7 @@ interface Job {
 
 async function jobOf(id: number): Promise<Job | undefined> {
   const [job] = await env.sql<Job>(
-    `select id::text, state, error, phase, result::text from agents.jobs
+    `select id::text, state, attempts, error, phase, result::text from agents.jobs
      where type = 'agents.publishing-summary' and payload->>'conversation_id' = $1`,
     [String(id)],
   );
@@ -195,17 +196,18 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     expect(await published(refused)).toBeUndefined();
   });
 
-  it('waits for the transcript and for a model that is away', async () => {
+  it('waits for the transcript and for a model that is away, which uses no attempts up (D7a)', async () => {
     const id = await hold([]);
     await enter(id);
     await waitFor(async () => (await jobOf(id))?.error === 'the conversation has no transcript yet');
+    expect(await jobOf(id)).toMatchObject({ state: 'queued', attempts: 0 });
     const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Late words.' }];
     await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
     llm.failSummary({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
     await hurry();
     await waitFor(async () => (await jobOf(id))?.error === 'the model gave no usable answer: status 500');
     await hurry();
-    await ends(id);
+    expect(await ends(id)).toMatchObject({ attempts: 1 });
   });
 
   it('is written once after a worker died while the model was asked', async () => {
