@@ -13,8 +13,11 @@ import { entityParsers, rowParsers } from './parsers.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** Planned anew for the values of each call, instead of once per connection. */
-  readonly planned?: 'each-call';
+  /**
+   * `each-call`: planned anew for the values of each call. `once`: never for values. Without it PostgreSQL decides after some calls, by what it
+   * guesses about the cost of either.
+   */
+  readonly planned?: 'each-call' | 'once';
 }
 
 export interface Queryable {
@@ -83,7 +86,8 @@ export interface DatabaseOptions {
 
 /**
  * Declares a statement. Names are unique within a service and at most 63 bytes long.
- * @param options `planned: 'each-call'` for the few whose best plan depends on the values, such as a part of a name: it costs a plan each time
+ * @param options `planned: 'each-call'` for the few whose best plan depends on the values, such as a part of a name: it costs a plan each time;
+ *   `planned: 'once'` for those of many tables that are read alike for any values: their planning takes longer than their work
  */
 export function statement(name: string, text: string, options: Pick<Statement, 'planned'> = {}): Statement {
   if (!/^[a-z][a-z0-9_.-]{0,62}$/.test(name)) throw new Error(`"${name}" is not a name of a statement`);
@@ -101,6 +105,8 @@ export const plannerOptions = '-c random_page_cost=1.1 -c jit=off -c max_paralle
 const maxAttempts = 6;
 /** The client gives up on a server that does not even end its own statement. */
 const queryTimeoutSlackMs = 5_000;
+const planOnce = 'set plan_cache_mode = force_generic_plan';
+const planAsUsual = 'reset plan_cache_mode';
 const pingStatement = statement('ping', 'select 1');
 
 /**
@@ -236,8 +242,11 @@ class PooledDatabase implements Database {
       types: rowParsers,
       query_timeout: this.#queryTimeoutMs,
     };
-    const result = await client.query(config);
-    return result.rows as Row[];
+    if (planned !== 'once') return (await client.query(config)).rows as Row[];
+    // PostgreSQL decides when the values arrive, so the setting travels before them and is taken back behind them.
+    const [, result] = await Promise.allSettled([client.query(planOnce), client.query(config), client.query(planAsUsual)]);
+    if (result.status === 'rejected') throw result.reason;
+    return result.value.rows as Row[];
   }
 
   async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -61,6 +61,38 @@ describe('createDatabase (design/architecture.md §6)', () => {
       await expect(db.query(named)).resolves.toEqual([{ n: 1 }]);
     });
 
+    it('are planned for their values, once, or as PostgreSQL decides', async () => {
+      const plans = async (planned?: 'each-call' | 'once'): Promise<unknown> => {
+        const name = `planned.${planned ?? 'freely'}`;
+        const text = 'select count(*) from pg_class where relname = $1';
+        const item = statement(name, text, planned === undefined ? {} : { planned });
+        return db.transaction(async (tx) => {
+          for (const value of ['a', 'b', 'c']) await tx.query(item, [value]);
+          return tx.query(
+            statement(
+              'planned.count',
+              `select generic_plans::int as generic, custom_plans::int as custom, current_setting('plan_cache_mode') as mode
+               from pg_prepared_statements where name = $1`,
+            ),
+            [name],
+          );
+        });
+      };
+      await expect(plans('once')).resolves.toEqual([{ generic: 3, custom: 0, mode: 'auto' }]);
+      await expect(plans()).resolves.toEqual([{ generic: 0, custom: 3, mode: 'auto' }]);
+      await expect(plans('each-call')).resolves.toEqual([]);
+    });
+
+    it('that are planned once fail with their own error, and leave the connection as it was', async () => {
+      const fail = statement('planned.fail', 'select 1 / $1::integer', { planned: 'once' });
+      const mode = statement('planned.mode', `select current_setting('plan_cache_mode') as mode`);
+      for (let call = 0; call < 10; call++) expect(sqlStateOf(await db.query(fail, [0]).catch((error: unknown) => error))).toBe('22012');
+      const modes = await Promise.all(Array.from({ length: 10 }, () => db.query(mode)));
+      expect(modes.flat()).toEqual(Array.from({ length: 10 }, () => ({ mode: 'auto' })));
+      expect(sqlStateOf(await db.transaction((tx) => tx.query(fail, [0])).catch((error: unknown) => error))).toBe('22012');
+      await expect(db.query(mode)).resolves.toEqual([{ mode: 'auto' }]);
+    });
+
     it('run on the search path of the service', async () => {
       await expect(db.query(statement('path', `select current_schema() as schema`))).resolves.toEqual([{ schema: 'ormtest' }]);
     });
