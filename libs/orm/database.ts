@@ -2,11 +2,12 @@
  * One service's database: a pool, named statements, transactions shared by statements and entities, streams from a cursor.
  */
 import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
+import type { ControlledTransaction } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '#libs/logger';
 import { getTracer, type Span, traceWork } from '#libs/telemetry';
 import { createDialect, PooledConnection } from './dialect.ts';
-import { isConnectionError, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
+import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
 import { entityParsers, rowParsers } from './parsers.ts';
 
 /** SQL with a name: PostgreSQL parses and plans it once per connection. */
@@ -21,7 +22,10 @@ export interface Statement {
 }
 
 export interface Queryable {
-  /** Runs a statement; `params` fill `$1…`. JSON, instants and dates come as text, int8 as number where a double holds it. */
+  /**
+   * Runs a statement; `params` fill `$1…`. JSON, instants and dates come as text, int8 as number where a double holds it. Outside a
+   * transaction a statement that only reads runs again when its connection is lost.
+   */
   query<Row>(statement: Statement, params?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -43,8 +47,8 @@ export interface Database extends Queryable {
   /** A unit of work of its own, outside any transaction. */
   fork(): EntityManager;
   /**
-   * Runs `work` in one transaction (read committed). Serialization failures and deadlocks run it again from the start, so it must
-   * have no effect outside the database.
+   * Runs `work` in one transaction (read committed). Serialization failures, deadlocks and a pooled connection that turns out to be lost
+   * run it again from the start, so it must have no effect outside the database.
    * @throws AppError `unavailable` when the database is away; whatever `work` throws otherwise, after a rollback.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -80,7 +84,7 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   /** Time that one statement may take, default 30 000. */
   readonly statementTimeoutMs?: number;
-  /** Time to wait for a connection, default 5 000. */
+  /** Time to wait for a connection, a new one or one of a busy pool; default 10 000, which is how long most callers wait. */
   readonly connectTimeoutMs?: number;
 }
 
@@ -103,11 +107,15 @@ export function statement(name: string, text: string, options: Pick<Statement, '
 export const plannerOptions = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0';
 
 const maxAttempts = 6;
+/** Connections that are lost while nobody uses them are mostly lost all at once, and the pool notices it a moment later. */
+const maxLostConnections = 2;
 /** The client gives up on a server that does not even end its own statement. */
 const queryTimeoutSlackMs = 5_000;
 const planOnce = 'set plan_cache_mode = force_generic_plan';
 const planAsUsual = 'reset plan_cache_mode';
 const pingStatement = statement('ping', 'select 1');
+/** Words of a statement that may change something: it does not run twice. */
+const writes = /\b(insert|update|delete|merge|create|alter|drop|call|nextval|setval)\b/i;
 
 /**
  * Opens the database of one service. Nothing is connected before the first statement.
@@ -153,15 +161,14 @@ class PooledDatabase implements Database {
 
   async #query<Row>(item: Statement, params: readonly unknown[]): Promise<Row[]> {
     return this.#retry(async () => {
-      let client: pg.PoolClient | undefined;
+      const client = await this.#connect();
       try {
-        client = await this.#pool.connect();
         const rows = await this.#run<Row>(client, item, params);
         client.release();
         return rows;
       } catch (error) {
-        client?.release(isStalePlan(error) || isConnectionError(error));
-        throw error;
+        client.release(isStalePlan(error) || isConnectionError(error));
+        throw writes.test(item.text) ? toDatabaseError(error) : error;
       }
     });
   }
@@ -175,20 +182,25 @@ class PooledDatabase implements Database {
     let client: pg.PoolClient | undefined;
     let failed = true;
     const span = startStatement(item.name);
+    const settings = Object.entries(planner).map(
+      ([name, value]) => `; set local ${pg.escapeIdentifier(name)} = ${pg.escapeLiteral(value)}`,
+    );
     try {
-      const connection = (client = await this.#pool.connect());
-      const fetch = async (count: number): Promise<Row[]> =>
-        (await connection.query<Row & pg.QueryResultRow>({ text: `fetch ${count} from batches`, types: rowParsers })).rows;
-      const settings = Object.entries(planner).map(
-        ([name, value]) => `; set local ${pg.escapeIdentifier(name)} = ${pg.escapeLiteral(value)}`,
-      );
       // A cursor of SQL, so that each batch is a statement with a time limit of its own, however long the reader takes for all. What is
       // sure to be needed travels together: an answer of one batch takes one round trip, and its commit is under way while it is read.
-      let [, , rows] = await Promise.all([
-        connection.query(`begin read only${settings.join('')}`),
-        connection.query(`declare batches no scroll cursor for ${item.text}`, params as unknown[]),
-        fetch(firstBatch),
-      ]);
+      const opened = await this.#retry(async () => {
+        client?.release(true);
+        client = undefined;
+        client = await this.#connect();
+        const [, , first] = await Promise.all([
+          client.query(`begin read only${settings.join('')}`),
+          client.query(`declare batches no scroll cursor for ${item.text}`, params as unknown[]),
+          fetchBatch<Row>(client, firstBatch),
+        ]);
+        return { connection: client, first };
+      });
+      const { connection } = opened;
+      let rows = opened.first;
       let wanted = firstBatch;
       for (;;) {
         const end = rows.length < wanted ? Promise.allSettled([connection.query('commit')]) : undefined;
@@ -208,7 +220,7 @@ class PooledDatabase implements Database {
           break;
         }
         wanted = batch;
-        rows = await fetch(wanted);
+        rows = await fetchBatch<Row>(connection, wanted);
       }
       failed = false;
     } catch (error) {
@@ -249,8 +261,15 @@ class PooledDatabase implements Database {
     return result.value.rows as Row[];
   }
 
+  /** @throws AppError `unavailable`: who cannot connect does not try again, in contrast to one whose connection was lost. */
+  async #connect(): Promise<pg.PoolClient> {
+    return this.#pool.connect().catch((error: unknown) => {
+      throw toDatabaseError(error);
+    });
+  }
+
   async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const trx = await this.orm.em.getConnection().getClient().startTransaction().execute();
+    const trx = await this.#begin();
     const connection = await trx.getExecutor().provideConnection(async (item) => item);
     if (!(connection instanceof PooledConnection)) throw new Error('The transaction runs on a foreign connection');
     let em: EntityManager | undefined;
@@ -293,10 +312,20 @@ class PooledDatabase implements Database {
       open = false;
       if (isStalePlan(error) || isConnectionError(error)) connection.broken = true;
       await trx.rollback().execute();
-      throw error;
+      throw connection.begun ? toDatabaseError(error) : error;
     }
     for (const callback of callbacks) callback();
     return result;
+  }
+
+  async #begin(): Promise<ControlledTransaction<unknown>> {
+    const client = this.orm.em.getConnection().getClient();
+    return client
+      .startTransaction()
+      .execute()
+      .catch((error: unknown) => {
+        throw toDatabaseError(error);
+      });
   }
 
   async #retry<T>(run: () => Promise<T>): Promise<T> {
@@ -304,13 +333,21 @@ class PooledDatabase implements Database {
       try {
         return await run();
       } catch (error) {
-        // Each connection may hold a stale plan of its own.
-        const most = isStalePlan(error) ? this.#pool.options.max + 1 : maxAttempts;
-        if (!isTransient(error) || attempt >= most) throw toDatabaseError(error);
+        if (attempt >= this.#attemptsAfter(error)) throw toDatabaseError(error);
         await pauseBefore(attempt);
       }
     }
   }
+
+  #attemptsAfter(error: unknown): number {
+    if (isStalePlan(error)) return this.#pool.options.max + 1; // each connection may hold one of its own
+    if (isTransient(error)) return maxAttempts;
+    return isLostConnection(error) ? 1 + maxLostConnections : 1;
+  }
+}
+
+async function fetchBatch<Row>(client: pg.PoolClient, count: number): Promise<Row[]> {
+  return (await client.query<Row & pg.QueryResultRow>({ text: `fetch ${count} from batches`, types: rowParsers })).rows;
 }
 
 /** The span of a statement, by its name; nothing where no span is active. */
@@ -332,7 +369,7 @@ function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Po
     max: options.poolSize,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     types: entityParsers,

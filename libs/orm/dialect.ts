@@ -23,6 +23,8 @@ export class PooledConnection implements DatabaseConnection {
   readonly client: pg.PoolClient;
   /** Set when the connection must not serve anybody else; it is closed at its release. */
   broken = false;
+  /** PostgreSQL has answered the `begin` of the transaction on it. */
+  begun = false;
 
   constructor(client: pg.PoolClient) {
     this.client = client;
@@ -79,9 +81,10 @@ class PoolDriver implements Driver {
   async beginTransaction(connection: PooledConnection, settings: TransactionSettings): Promise<void> {
     const isolation = settings.isolationLevel === undefined ? '' : ` isolation level ${settings.isolationLevel}`;
     const access = settings.accessMode === undefined ? '' : ` ${settings.accessMode}`;
-    connection.client.query(`begin${isolation}${access}`).catch(() => {
-      connection.broken = true;
-    });
+    connection.client.query(`begin${isolation}${access}`).then(
+      () => (connection.begun = true),
+      () => (connection.broken = true),
+    );
   }
 
   /** @throws Error when the transaction had already failed: PostgreSQL answers such a commit with a rollback and no error. */

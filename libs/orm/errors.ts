@@ -23,6 +23,10 @@ const connectionCodes = new Set([
 ]);
 const connectionMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired|Connection ended|Query read timeout|read E|write E|driver has already been destroyed)/;
+/** A connection that was there and went away: shut down, crashed, ended while idle, reset on the way. */
+const lostCodes = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P05']);
+const lostMessages = /^(Connection terminated|Client has encountered a connection error|Connection ended)/;
+const poolExhausted = /^timeout exceeded when trying to connect/;
 const queryCanceled = '57014';
 const retryCodes = new Set(['40001', '40P01']);
 const featureNotSupported = '0A000';
@@ -63,6 +67,14 @@ export function isConnectionError(error: unknown): boolean {
   return connectionMessages.test(found.message);
 }
 
+/** True when a driver's error tells that the connection of a statement was lost. Whether the statement took effect is unknown. */
+export function isLostConnection(error: unknown): boolean {
+  const found = error instanceof AppError ? undefined : findDatabaseError(error);
+  if (found === undefined) return false;
+  if (typeof found.code === 'string' && (lostCodes.has(found.code) || found.code.startsWith('08'))) return true;
+  return lostMessages.test(found.message);
+}
+
 /** True when the same transaction may succeed if it runs again: serialization failure, deadlock, a plan made stale by a migration. */
 export function isTransient(error: unknown): boolean {
   const code = sqlStateOf(error);
@@ -83,5 +95,7 @@ export function toDatabaseError(error: unknown): unknown {
   if (sqlStateOf(error) === queryCanceled) {
     return new AppError({ code: 'deadline_exceeded', message: 'The database did not answer in time' }, { cause: error });
   }
-  return isConnectionError(error) ? unavailable('The database is not available', { cause: error }) : error;
+  if (!isConnectionError(error)) return error;
+  const busy = poolExhausted.test(findDatabaseError(error)?.message ?? '');
+  return unavailable(busy ? 'Too many requests wait for the database' : 'The database is not available', { cause: error });
 }

@@ -1,0 +1,99 @@
+/** What a loss of connections costs: nothing while they are idle, the statement under way otherwise. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createDatabase, type Database, statement } from '#libs/orm';
+import { createTestEnvironment, startTcpProxy, type TcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
+
+const poolSize = 3;
+const pause = statement('lost.pause', 'select pg_sleep(0.05)');
+const readOne = statement('lost.read', 'select 1 as one');
+const add = statement('lost.add', 'insert into lost_things (id) values ($1)');
+const countThings = statement('lost.count', 'select count(*)::int as n from lost_things where id = $1');
+
+describe('connections of a pool (design/architecture.md §6)', () => {
+  let env: TestEnvironment;
+  let proxy: TcpProxy;
+  let db: Database;
+
+  const open = (options: { poolSize: number; connectTimeoutMs?: number }): Promise<Database> =>
+    createDatabase({ url: proxy.url, schema: 'public', logger: env.logger, applicationName: 'lost connections', ...options });
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+    proxy = await startTcpProxy(env.settings['DATABASE_URL'] ?? '');
+    await env.sql('create table lost_things (id integer primary key)');
+  });
+  beforeEach(async () => {
+    db = await open({ poolSize });
+    await Promise.all(Array.from({ length: poolSize }, () => db.query(pause)));
+    expect(db.stats()).toMatchObject({ total: poolSize, idle: poolSize });
+  });
+  afterEach(() => db.close());
+  afterAll(async () => {
+    await proxy.stop();
+    await env.stop();
+  });
+
+  describe('that are lost while they are idle, before the pool knows it', () => {
+    it('cost a reading statement nothing', async () => {
+      proxy.breakConnections();
+      await expect(Promise.all(Array.from({ length: poolSize }, () => db.query(readOne)))).resolves.toEqual(
+        Array.from({ length: poolSize }, () => [{ one: 1 }]),
+      );
+    });
+
+    it('cost a transaction nothing, whatever it writes', async () => {
+      proxy.breakConnections();
+      await db.transaction((tx) => tx.query(add, [1]));
+      await expect(db.query(countThings, [1])).resolves.toEqual([{ n: 1 }]);
+    });
+
+    it('cost a stream nothing', async () => {
+      proxy.breakConnections();
+      const sizes: number[] = [];
+      for await (const rows of db.stream(statement('lost.many', 'select generate_series(1, 5)'), [], { batch: 3 })) sizes.push(rows.length);
+      expect(sizes).toEqual([3, 2]);
+      expect(db.stats().idle).toBe(db.stats().total);
+    });
+
+    it('cost a writing statement itself: nobody knows whether it took effect', async () => {
+      proxy.breakConnections();
+      await expect(db.query(add, [2])).rejects.toMatchObject({ code: 'unavailable', message: 'The database is not available' });
+      await db.ping();
+    });
+  });
+
+  it('cost a transaction that has begun, which does not run twice', async () => {
+    let runs = 0;
+    const failed = db.transaction(async (tx) => {
+      runs += 1;
+      await tx.query(add, [3]);
+      proxy.breakConnections();
+      await tx.query(readOne);
+    });
+    await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
+    expect(runs).toBe(1);
+    await expect(db.query(countThings, [3])).resolves.toEqual([{ n: 0 }]);
+  });
+
+  it('cost a stream that has given rows, which does not begin anew', async () => {
+    const read = async (): Promise<void> => {
+      for await (const rows of db.stream(statement('lost.more', 'select generate_series(1, 9)'), [], { batch: 3 })) {
+        expect(rows).toHaveLength(3);
+        proxy.breakConnections();
+      }
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'unavailable' });
+    await db.ping();
+  });
+
+  it('are refused in their own words when all are in use for too long', async () => {
+    const busy = await open({ poolSize: 1, connectTimeoutMs: 1_000 });
+    await waitFor(() => busy.ping().then(() => true));
+    await busy.transaction(async (tx) => {
+      await tx.query(readOne);
+      await expect(busy.query(readOne)).rejects.toMatchObject({ code: 'unavailable', message: 'Too many requests wait for the database' });
+    });
+    await expect(busy.query(readOne)).resolves.toEqual([{ one: 1 }]);
+    await busy.close();
+  });
+});
