@@ -7,7 +7,7 @@ type BodyField = 'count' | 'limit' | 'offset' | 'has_more' | 'items';
 export interface ListSql {
   /** Name of the statement. */
   readonly name: string;
-  /** `each-call` where the best plan depends on the values. */
+  /** `each-call` where the best plan depends on the values. Others are planned once: all the joins of an item take longer to plan than to read. */
   readonly planned?: 'each-call';
   /** Tables of the matches, with their joins: `directory.people p`. */
   readonly from: string;
@@ -68,5 +68,5 @@ export function listSql(list: ListSql): string {
 
 /** Declares a list. */
 export function listStatement(list: ListSql): Statement {
-  return statement(list.name, listSql(list), list.planned === undefined ? {} : { planned: list.planned });
+  return statement(list.name, listSql(list), { planned: list.planned ?? 'once' });
 }

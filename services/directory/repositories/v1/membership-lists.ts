@@ -12,18 +12,18 @@ import { hangsOnVisibleSql } from './workflow-visible.ts';
 const lookUp = (table: 'people' | 'holons', id: string, alias: string): string =>
   `cross join lateral (select * from directory.${table} named where named.id = ${id} offset 0) as ${alias}`;
 
-const itemFrom = `directory.memberships m on m.id = page.key ${membershipJoinsSql}`;
-const personWhere = `m.person_id = $1::integer and ${hangsOnVisibleSql('m.holon_class_id', 'm.holon_id', 4)}`;
+const itemFrom = (counterpart: 'person' | 'holon'): string =>
+  `directory.memberships m on m.id = page.key ${membershipJoinsSql(counterpart)}`;
 
 /** `$1` = person, `$2` = limit, `$3` = offset, `$4`, `$5` = viewer. */
 export const listPersonMemberships = listStatement({
   name: 'people.list-memberships',
   from: `directory.memberships m left join directory.journeys j on j.id = m.journey_id ${lookUp('holons', 'm.holon_id', 'h')}`,
-  where: personWhere,
-  count: `select count(*) as count from directory.memberships m where ${personWhere}`,
+  where: `m.person_id = $1::integer and ${hangsOnVisibleSql('m.holon_class_id', 'm.holon_id', 4)}`,
+  foundOnce: true,
   key: 'm.id',
   order: 'j.name, h.search_name, m.id',
-  itemFrom,
+  itemFrom: itemFrom('holon'),
   item: membershipWithHolonSql(4),
   limit: '$2::integer',
   offset: '$3::integer',
@@ -50,24 +50,25 @@ const pattern = `'%' || directory.like_literal(directory.fold($12::text)) || '%'
 const textSql = `p.search_text like ${pattern} or p.search_description like ${pattern}`;
 
 function holonList(sort: MembershipSort, searched: boolean): Statement {
+  const order = orders[sort];
   const where = `m.holon_id = $1::integer
-    and ($2::text is null or j.slug = $2::text)
-    and ($3::text is null or s.slug = $3::text)
+    and ($2::text is null or m.journey_id = (select asked.id from directory.journeys asked where asked.slug = $2::text))
+    and ($3::text is null or m.step_id = any(array(select asked.id from directory.journey_steps asked where asked.slug = $3::text)))
     and ($4::integer is null or m.responsible_person_id = $4::integer)
     and case $5::text when 'none' then m.follow_up_after is null
       when 'span' then m.follow_up_after between $6::date and $7::date else true end
     ${searched ? `and (${textSql})` : ''}`;
-  const withoutPerson = `directory.memberships m left join directory.journeys j on j.id = m.journey_id
-    left join directory.journey_steps s on s.id = m.step_id`;
-  const from = `${withoutPerson} ${lookUp('people', 'm.person_id', 'p')}`;
+  // What neither the order nor the text asks for is read for the page alone.
+  const journeys = order.includes('j.') ? 'left join directory.journeys j on j.id = m.journey_id' : '';
+  const people = searched || order.includes('p.') ? lookUp('people', 'm.person_id', 'p') : '';
   return listStatement({
     name: `holons.list-memberships.${sort.replace('-', 'r-').replaceAll('_', '-')}${searched ? '.q' : ''}`,
-    from,
+    from: `directory.memberships m ${journeys} ${people}`,
     where,
-    count: `select count(*) as count from ${searched ? from : withoutPerson} where ${where}`,
+    foundOnce: true,
     key: 'm.id',
-    order: orders[sort],
-    itemFrom,
+    order,
+    itemFrom: itemFrom('person'),
     item: membershipWithPersonSql,
     limit: '$8::integer',
     offset: '$9::integer',

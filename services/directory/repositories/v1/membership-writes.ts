@@ -36,7 +36,7 @@ export const findMembership = statement(
   'memberships.find',
   `select array[m.person_id] as person_ids, array[m.holon_id] as holon_ids, ${stateSql('m')},
      ${holonVisibleSql('h', 'c', 2)} as visible, ${canEditHolonSql('h', 2)} as editable
-   from directory.memberships m ${membershipJoinsSql} where m.id = $1::integer`,
+   from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = $1::integer`,
 );
 
 /** `$1` = relationship; as `lockMembership`. */
@@ -66,7 +66,7 @@ export const saveRelationship = statement('relationships.save', saveSql('relatio
 /** `$1` = membership, `$2`, `$3` = viewer; its JSON with person and holon. */
 export const readMembership = statement(
   'memberships.read',
-  `select ${membershipWithBothSql(2)}::text as body from directory.memberships m ${membershipJoinsSql} where m.id = $1::integer`,
+  `select ${membershipWithBothSql(2)}::text as body from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = $1::integer`,
 );
 
 /** `$1` = relationship, `$2`, `$3` = viewer; its JSON. */

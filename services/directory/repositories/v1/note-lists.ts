@@ -4,19 +4,21 @@ import { holonVisibleSql } from '../visibility.ts';
 import { listStatement } from './list-statement.ts';
 
 /**
- * A note is seen by who may see every holon that it concerns: it is in the feed of each. `offset 0` keeps PostgreSQL from turning the question,
- * which is asked of the notes of one feed, into a reading of all feeds.
+ * A note is seen by who may see every holon that it concerns: it is in the feed of each. Of the holon of the feed itself the list is asked once.
+ * `offset 0` keeps PostgreSQL from turning the question, which is asked of the notes of one feed, into a reading of all feeds.
  */
-const noteVisible = `($3::boolean or not exists (
+const noteVisible = (owner: 'person' | 'holon'): string => `($3::boolean or not exists (
     select from directory.holon_notes other join directory.holons noted on noted.id = other.holon_id
     join directory.object_classes noted_class on noted_class.id = noted.class_id
-    where other.note_id = f.note_id and not ${holonVisibleSql('noted', 'noted_class', 3)} offset 0))`;
+    where other.note_id = f.note_id ${owner === 'holon' ? 'and other.holon_id <> $1::integer' : ''}
+      and not ${holonVisibleSql('noted', 'noted_class', 3)} offset 0))`;
 
 function feed(owner: 'person' | 'holon', exists: string) {
   return listStatement({
     name: `notes.feed-of-${owner}`,
     from: `directory.${owner}_notes f`,
-    where: `f.${owner}_id = $1::integer and ${noteVisible}`,
+    where: `f.${owner}_id = $1::integer and ${noteVisible(owner)}`,
+    foundOnce: true,
     key: 'f.note_id',
     order: 'f.created_at desc, f.note_id desc',
     itemFrom: `directory.notes n on n.id = page.key left join directory.people author on author.id = n.author_person_id`,

@@ -14,6 +14,7 @@ export const listHolonRelationships = listStatement({
           from directory.relationships where to_holon_id = $1::integer and from_holon_id <> $1::integer) as own
     join directory.holons other on other.id = own.other_id left join directory.journeys oj on oj.id = own.journey_id`,
   where: hangsOnVisibleSql('own.other_class_id', 'own.other_id', 3),
+  foundOnce: true,
   key: 'own.id',
   order: 'oj.name, other.search_name, own.id',
   itemFrom: `directory.relationships r on r.id = page.key ${relationshipJoinsSql}`,

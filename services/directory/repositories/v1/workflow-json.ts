@@ -12,10 +12,14 @@ const workflowJoinsSql = (row: string): string => `left join directory.journeys 
 const workflowEndSql = (row: string): string =>
   `'follow_up_after', ${row}.follow_up_after, 'responsible_person', ${personOrNullSql('responsible')}`;
 
-/** What follows `directory.memberships m` so that every field of an item is there. */
-export const membershipJoinsSql = `join directory.people p on p.id = m.person_id
-    join directory.holons h on h.id = m.holon_id join directory.object_classes c on c.id = h.class_id
-    ${workflowJoinsSql('m')}`;
+const counterpartJoinsSql = {
+  person: 'join directory.people p on p.id = m.person_id',
+  holon: 'join directory.holons h on h.id = m.holon_id join directory.object_classes c on c.id = h.class_id',
+} as const;
+
+/** What follows `directory.memberships m` so that every field of an item with these counterparts is there. */
+export const membershipJoinsSql = (...counterparts: readonly (keyof typeof counterpartJoinsSql)[]): string =>
+  [...counterparts.map((counterpart) => counterpartJoinsSql[counterpart]), workflowJoinsSql('m')].join(' ');
 
 const holonSql = (viewer: number): string => `'holon', ${holonPublicSql('h', 'c', viewer)}`;
 const personSql = `'person', ${personPublicSql('p')}`;

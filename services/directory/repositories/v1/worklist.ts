@@ -118,7 +118,7 @@ function worklistText(memberships: boolean, relationships: boolean, places: Plac
   if (memberships) {
     pages.push(membershipPage(places));
     counts.push(membershipCount(places));
-    items.push(`select ${worklistMembershipSql(viewer)} as body from directory.memberships m ${membershipJoinsSql}
+    items.push(`select ${worklistMembershipSql(viewer)} as body from directory.memberships m ${membershipJoinsSql('person', 'holon')}
       where page.kind = 0 and m.id = page.id offset 0`);
   }
   if (relationships) {
@@ -137,7 +137,7 @@ function worklistText(memberships: boolean, relationships: boolean, places: Plac
        cross join lateral (${items.map((item) => `(${item})`).join(' union all ')}) as item) as page`;
 }
 
-/** One statement for each combination, so that each gets the plan that fits it. At least one kind must be wanted. */
+/** One statement for each combination, so that each gets the one plan that fits it. At least one kind must be wanted. */
 export function listWorklist(filters: WorklistFilters): { statement: Statement; params: unknown[] } {
   const { responsibleId, span, memberships, classIds } = filters;
   const relationships = classIds === undefined || classIds.length > 0;
@@ -158,7 +158,8 @@ export function listWorklist(filters: WorklistFilters): { statement: Statement; 
         : name('span', { from: add(span.from, 'date'), to: add(span.to, 'date'), except: add(span.except, 'date') }),
     classes: classIds === undefined || !relationships ? undefined : name('classes', add(classIds, 'integer[]')),
   };
-  return { statement: statement(['worklist', ...names].join('.'), worklistText(memberships, relationships, places)), params };
+  const text = worklistText(memberships, relationships, places);
+  return { statement: statement(['worklist', ...names].join('.'), text, { planned: 'once' }), params };
 }
 
 export interface ClassSubtreeRow {
