@@ -35,6 +35,12 @@ describe('readUpdate (spec 02, POST /api/hook/agents/{slug}; D32)', () => {
     });
   });
 
+  it('takes a text of an administrator who stays anonymous as one of nobody known (design of providers §2, Message)', () => {
+    const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
+    const anonymous = message({ chat: group, from, sender_chat: group, text: 'hello' });
+    expect(read(anonymous)).toMatchObject({ senderId: undefined, content: { kind: 'question', senderId: undefined, text: 'hello' } });
+  });
+
   it('keeps the topic only of a message in a topic', () => {
     const topic = { chat: group, text: 'x', message_thread_id: 7 };
     expect(read(message({ ...topic, is_topic_message: true }))?.content).toMatchObject({ topicId: 7 });

@@ -92,8 +92,7 @@ export function readUpdate(body: Buffer): Update | undefined {
   const inner = document[field];
   const chat = isJsonObject(inner) ? inner['chat'] : undefined;
   const chatId = isJsonObject(chat) ? readInteger(chat['id']) : undefined;
-  const sender = isJsonObject(inner) ? inner['from'] : undefined;
-  const senderId = isJsonObject(sender) ? readInteger(sender['id']) : undefined;
+  const senderId = isJsonObject(inner) ? readInteger(readSender(inner)?.['id']) : undefined;
   const message = document['message'];
   const content: UpdateContent = isJsonObject(message) ? readMessage(message) : { kind: 'other' };
   return { updateId, field: content.kind === 'other' ? field.slice(0, 100) : 'message', chatId, senderId, content };
@@ -111,7 +110,7 @@ function readMessage(message: JsonObject): UpdateContent {
   const from = readInteger(message['migrate_from_chat_id']);
   if (from !== undefined && from !== chatId) return { kind: 'migration', chatId, from, to: chatId };
   const { text } = message;
-  const sender = isJsonObject(message['from']) ? message['from'] : undefined;
+  const sender = readSender(message);
   if (chatType === undefined || typeof text !== 'string' || text.trim() === '') return other;
   // A channel's posts, copied into its discussion group, are no questions either.
   if (sender?.['is_bot'] === true || message['is_automatic_forward'] === true) return other;
@@ -125,6 +124,11 @@ function readMessage(message: JsonObject): UpdateContent {
     text,
     entities: readEntities(message['entities']),
   };
+}
+
+/** Undefined for whoever posts as a chat, e.g. an anonymous administrator: `from` is then a bot of the platform's that stands for all of them. */
+function readSender(message: JsonObject): JsonObject | undefined {
+  return isJsonObject(message['from']) && !isJsonObject(message['sender_chat']) ? message['from'] : undefined;
 }
 
 function readEntities(value: unknown): Entity[] {

@@ -2,13 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BotApi } from './bot-api.ts';
 
-const repeatMs = 4_500;
+const usualRepeatMs = 4_500;
 
 /** Runs `work` and shows typing until it ends, however it ends. */
 export async function whileTyping<T>(
   bot: BotApi,
   place: { token: string; chatId: number; topicId: number | undefined },
   work: () => Promise<T>,
+  repeatMs = usualRepeatMs,
 ): Promise<T> {
   const done = new AbortController();
   const show = async (): Promise<void> => {
