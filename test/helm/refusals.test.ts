@@ -39,6 +39,22 @@ describe('wrong values are refused with a readable message (design/operations.md
     ['an ingress without hosts', { ingress: { enabled: true } }, /ingress\.hosts is empty/],
     ['a route without a parent', { httpRoute: { enabled: true } }, /httpRoute\.parentRefs is empty/],
     [
+      'two sources of the secrets',
+      { secrets: { values: { API_TOKEN: 'x' } } },
+      /secrets\.existingSecret and secrets\.values exclude each other/,
+    ],
+    [
+      'hpa by the share of a CPU that is not requested',
+      { defaults: { autoscaling: { type: 'hpa' }, resources: { requests: { cpu: null } } } },
+      /components\.agents\.resources\.requests\.cpu is missing/,
+    ],
+    [
+      'fewest pods that are more than the most',
+      { components: { media: { autoscaling: { type: 'hpa', minReplicas: 12 } } } },
+      /components\.media\.autoscaling\.minReplicas is more than maxReplicas/,
+    ],
+    ['the demo beside a workspace', { workspace: { file: 'people: []', demo: true } }, /workspace\.demo excludes workspace\.file/],
+    [
       'two sources of the workspace',
       { workspace: { file: 'people: []', existingConfigMap: 'x' } },
       /workspace\.file and workspace\.existingConfigMap exclude each other/,

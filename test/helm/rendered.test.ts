@@ -6,6 +6,7 @@ import {
   findInvalid,
   findObject,
   helm,
+  type KubernetesObject,
   listPods,
   provideChartTools,
   provideChartToolsTimeoutMs,
@@ -270,20 +271,53 @@ describe('edges (design/operations.md, edges)', () => {
     });
   });
 
-  it('close everything else: each component has a policy of its own, in and out by need', () => {
-    const policies = byKind(render({ file: 'external-services' }), 'NetworkPolicy');
-    expect(policies.map(({ metadata }) => metadata.name)).toEqual(components.map((name) => `demo-coherence-${name}`));
-    const portsOut = (component: string): unknown[] => {
-      const policy = findObject(policies, 'NetworkPolicy', `demo-coherence-${component}`);
-      const rules = (policy.spec?.['egress'] ?? []) as { ports: { port: unknown }[] }[];
+  describe('close everything else: each component and job has a policy of its own, in and out by need', () => {
+    const tasks = ['setup', 'test', 'toolbox', 'workspace'];
+    const policiesOf = (options: Parameters<typeof render>[0]): KubernetesObject[] => byKind(render(options), 'NetworkPolicy');
+    const portsOut = (policies: readonly KubernetesObject[], name: string): unknown[] => {
+      const rules = (findObject(policies, 'NetworkPolicy', `demo-coherence-${name}`).spec?.['egress'] ?? []) as {
+        ports: { port: unknown }[];
+      }[];
       return rules.flatMap(({ ports }) => ports.map(({ port }) => port));
     };
-    expect(portsOut('directory')).toEqual(expect.arrayContaining([53, 4222, 5432]));
-    expect(portsOut('directory')).not.toContain(443);
-    expect(portsOut('gateway')).not.toContain(5432);
-    expect(portsOut('media')).toContain(9000);
-    expect(portsOut('agents')).toContain(443);
-    const media = findObject(policies, 'NetworkPolicy', 'demo-coherence-media').spec?.['ingress'] as { from?: unknown[] }[];
-    expect(media[1]?.from).toHaveLength(5); // gateway, toolbox, transcripts, workspace job, the ingress controller of the values
+    const rulesIn = (policies: readonly KubernetesObject[], name: string): { ports?: { port: unknown }[]; from?: unknown[] }[] =>
+      findObject(policies, 'NetworkPolicy', `demo-coherence-${name}`).spec?.['ingress'] as ReturnType<typeof rulesIn>;
+    let given: KubernetesObject[] = [];
+    beforeAll(() => void (given = policiesOf({ file: 'external-services' })));
+
+    it('out: to what the component knows', () => {
+      expect(given.map(({ metadata }) => metadata.name)).toEqual([...components, ...tasks].map((name) => `demo-coherence-${name}`));
+      expect(portsOut(given, 'directory')).toEqual(expect.arrayContaining([53, 4222, 5432]));
+      expect(portsOut(given, 'directory')).not.toContain(443);
+      expect(portsOut(given, 'gateway')).not.toContain(5432);
+      expect(portsOut(given, 'media')).toContain(9000);
+      expect(portsOut(given, 'agents')).toContain(443);
+      expect(portsOut(given, 'setup')).toEqual([53, 53, 4222, 5432]);
+      expect(portsOut(given, 'test')).toEqual([53, 53, 'http']);
+    });
+
+    it('out to PostgreSQL from every pod that migrates before it starts', () => {
+      const policies = policiesOf({ file: 'minimal', values: { migrations: { mode: 'initContainer' } } });
+      for (const name of components) expect(portsOut(policies, name)).toContain(5432);
+    });
+
+    it('out to the ports of the DNS pods', () => {
+      expect(portsOut(policiesOf({ file: 'openshift' }), 'agents')).toEqual(expect.arrayContaining([53, 5353]));
+    });
+
+    it("in: to jobs for nobody, to the gateway for the values' peers and helm test, to media for its callers", () => {
+      for (const name of tasks) expect(rulesIn(given, name)).toBeUndefined();
+      expect(rulesIn(given, 'gateway')[1]?.from).toHaveLength(2);
+      expect(rulesIn(policiesOf({ file: 'minimal' }), 'gateway')[1]).not.toHaveProperty('from');
+      expect(rulesIn(given, 'media')[1]?.from).toHaveLength(5); // gateway, toolbox, transcripts, workspace job, the ingress controller of the values
+      expect(rulesIn(given, 'directory').map(({ ports }) => ports)).toEqual([[{ port: 'metrics', protocol: 'TCP' }]]);
+    });
+
+    it("in: to the evaluation's servers, whose credentials are known, for the release alone", () => {
+      const [servers] = policiesOf({ file: 'evaluation' }).filter(({ metadata }) => metadata.name === 'demo-coherence-evaluation');
+      const release = { matchLabels: { 'app.kubernetes.io/name': 'coherence', 'app.kubernetes.io/instance': 'demo' } };
+      expect(servers?.spec).toMatchObject({ podSelector: release, ingress: [{ from: [{ podSelector: release }] }] });
+      expect(servers?.spec).not.toHaveProperty('egress');
+    });
   });
 });

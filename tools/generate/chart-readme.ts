@@ -55,13 +55,9 @@ function listRows(map: YAMLMap, prefix: string, inherited: string): Row[] {
 function readComment(pair: Pair, map: YAMLMap | undefined): string {
   const key = pair.key as { commentBefore?: string | null };
   const comment = key.commentBefore ?? map?.commentBefore ?? '';
-  const start = comment.lastIndexOf(' -- ');
-  return start < 0
-    ? ''
-    : comment
-        .slice(start + 4)
-        .replaceAll(/\s*\n\s*/g, ' ')
-        .trim();
+  const lines = comment.split('\n');
+  const start = lines.findLastIndex((line) => line.startsWith(' -- '));
+  return start < 0 ? '' : lines.slice(start).join(' ').slice(4).replaceAll(/\s+/g, ' ').trim();
 }
 
 async function listSecrets(): Promise<string[]> {

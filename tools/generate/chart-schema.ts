@@ -150,7 +150,7 @@ export async function describeChartSchema(): Promise<string> {
         gatewayFrom: passedList,
         mediaFrom: passedList,
         metricsFrom: passedList,
-        egress: object({ postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
+        egress: object({ dns: peers, postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
       }),
       metrics: object({
         serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, labels: textMap }),

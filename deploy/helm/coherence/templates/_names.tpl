@@ -14,10 +14,15 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Labels of everything in the release. */}}
+{{- define "coherence.releaseSelector" -}}
+app.kubernetes.io/name: {{ include "coherence.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{/* Labels that selectors use; they never change. dict: root, component */}}
 {{- define "coherence.selector" -}}
-app.kubernetes.io/name: {{ include "coherence.name" .root }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{ include "coherence.releaseSelector" .root }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 

@@ -136,12 +136,24 @@
 {{- if and (eq $section.autoscaling.type "keda") (not (concat (default list $component.consumers) $section.autoscaling.extraTriggers)) -}}
 {{- $problems = append $problems (printf "components.%s has no job queue to scale by; use autoscaling.type hpa" $name) -}}
 {{- end -}}
+{{- if and (eq $section.autoscaling.type "hpa") $section.autoscaling.targetCPUUtilizationPercentage (not (dig "requests" "cpu" "" $section.resources)) -}}
+{{- $problems = append $problems (printf "components.%s.resources.requests.cpu is missing; hpa measures the use of CPU by it" $name) -}}
+{{- end -}}
+{{- if and $section.autoscaling.type (gt (int $section.autoscaling.minReplicas) (int $section.autoscaling.maxReplicas)) -}}
+{{- $problems = append $problems (printf "components.%s.autoscaling.minReplicas is more than maxReplicas" $name) -}}
+{{- end -}}
 {{- if lt (int $section.terminationGracePeriodSeconds) (add (int $section.drainSeconds) 26) -}}
 {{- $problems = append $problems (printf "components.%s.terminationGracePeriodSeconds must be at least drainSeconds + 26, the time that a service may take to finish its work" $name) -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.secrets.existingSecret .Values.secrets.values -}}
+{{- $problems = append $problems "secrets.existingSecret and secrets.values exclude each other" -}}
+{{- end -}}
 {{- if and .Values.workspace.file .Values.workspace.existingConfigMap -}}
 {{- $problems = append $problems "workspace.file and workspace.existingConfigMap exclude each other" -}}
+{{- end -}}
+{{- if and .Values.workspace.demo (or .Values.workspace.file .Values.workspace.existingConfigMap) -}}
+{{- $problems = append $problems "workspace.demo excludes workspace.file and workspace.existingConfigMap" -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- $problems = append $problems "ingress.hosts is empty although ingress.enabled is true" -}}
