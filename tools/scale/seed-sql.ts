@@ -1,6 +1,8 @@
 /**
  * The rows of a filled platform. Numbers that a request meets do not depend on the size: 50 conversations of a journey, 50 or 100 of an
- * event, 10 events below a place, about 10 conversations of a guest, 500 of a host, 30 links to a holon. What grows is the rest.
+ * event, 10 events below a place, about 10 conversations of a guest, 500 of a host, 30 links to a holon; 200 people and 20 linked holons in
+ * the conversations of a place, since those who meet are neighbours; and texts of one length. What grows is the rest. The conversations of a
+ * journey lie as far apart in the table as they can.
  */
 import type { Seed } from './fill.ts';
 
@@ -17,6 +19,8 @@ export const conversationsPerJourney = 50;
 /** Children of a holon; its position in the tree is that of a heap. */
 export const childrenPerHolon = 10;
 const stepsPerJourney = 4;
+/** Out of how many each conversation of a journey takes its hosts, guests and linked holons. */
+const neighbours = { hosts: 2, guests: 100, holons: 12 };
 const classIds = { place: 1, circle: 2, closedCircle: 3 } as const;
 
 const journeyCount = (sizes: SeedSizes): number => Math.ceil(sizes.conversations / conversationsPerJourney);
@@ -26,6 +30,11 @@ const innerHolons = (sizes: SeedSizes): number => Math.floor((sizes.holons - 2) 
 
 /** A reproducible number below `limit` for the row `n`. */
 const pick = (seed: number, limit: number | string): string => `((hashint4extended(n, ${seed}) & 2147483647) % ${limit})::integer`;
+/** The same number for one of `neighbours`, beside those of the journeys before and after. */
+const pickNear = (sizes: SeedSizes, seed: number, count: number, limit: number): string =>
+  `(((journey - 1)::bigint * ${limit} / ${journeyCount(sizes)} + ${pick(seed, count)}) % ${limit})::integer`;
+/** As many digits for every row. */
+const padded = (number: string): string => `lpad(${number}::text, 7, '0')`;
 /** The event that owns the journey with this SQL number. */
 const eventOf = (sizes: SeedSizes, journey: string): string =>
   `(${innerHolons(sizes)} + 1 + (${journey} - 1) % ${sizes.holons - innerHolons(sizes)})`;
@@ -52,10 +61,10 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
       sql: `insert into directory.people (id, key, name, description, photo_url, contact)
         select n, 'person-' || n,
           (array['Ada','Bo','Carla','Dov','Ebru','Femi','Gita','Hugo','Ines','Jun'])[1 + ${pick(1, 10)}] || ' ' ||
-          (array['Abel','Berg','Costa','Diaz','Evans','Fuchs','Grün','Haas','Ito','Jones','Kaya','Lund'])[1 + ${pick(2, 12)}] || ' ' || n,
+          (array['Abel','Berg','Costa','Diaz','Evans','Fuchs','Grün','Haas','Ito','Jones','Kaya','Lund'])[1 + ${pick(2, 12)}] || ' ' || ${padded('n')},
           case when n % 3 = 0 then 'Takes part in conversations since ' || 2015 + n % 10 || '.' else '' end,
-          case when n % 2 = 0 then 'https://images.example.org/people/' || n || '.jpg' end,
-          jsonb_build_object('email', 'person' || n || '@example.org', 'phone', '+49 30 ' || 1000000 + n)
+          case when n % 2 = 0 then 'https://images.example.org/people/' || ${padded('n')} || '.jpg' end,
+          jsonb_build_object('email', 'person' || ${padded('n')} || '@example.org', 'phone', '+49 30 ' || 1000000 + n)
         from generate_series(1, ${sizes.people}) as n`,
     },
     {
@@ -67,7 +76,7 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
             (${classIds.closedCircle}, 'closed-circle', 'Closed circle', 'Closed circles', true, true, true)
         )
         insert into directory.holons (id, slug, name, description, class_id, parent_id, links)
-        select n, 'holon-' || n, (array['Spring','Summer','Autumn','Winter','Harbour','Meadow'])[1 + ${pick(3, 6)}] || ' ' || n,
+        select n, 'holon-' || n, (array['Spring','Summer','Autumn','Winter','Harbour','Meadow'])[1 + ${pick(3, 6)}] || ' ' || ${padded('n')},
           'A place where people meet, number ' || n || '.',
           case when n <= ${innerHolons(sizes)} then ${classIds.place} when n % 10 = 0 then ${classIds.closedCircle} else ${classIds.circle} end,
           case when n > 1 then (n - 2) / ${childrenPerHolon} + 1 end,
@@ -78,7 +87,7 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
       what: `${journeys} journeys with steps and questions`,
       sql: `with journeys as (
           insert into directory.journeys (id, slug, name, description, is_conversation, public_visible, texts)
-          select n, 'journey-' || n, 'Journey ' || n, 'Four steps from the invitation to the published conversation.', true, true,
+          select n, 'journey-' || n, 'Journey ' || ${padded('n')}, 'Four steps from the invitation to the published conversation.', true, true,
             jsonb_build_object('welcome', 'Welcome.', 'enter', 'Come in.', 'post', 'Thank you.', 'goodbyeURL', 'https://example.org/' || n)
           from generate_series(1, ${journeys}) as n
         ), steps as (
@@ -102,7 +111,7 @@ function directorySteps(sizes: SeedSizes): Seed['steps'] {
  */
 function conversationRows(sizes: SeedSizes, first: number, last: number): string {
   const hosts = hostCount(sizes);
-  const guest = (seed: number): string => `${hosts} + 1 + ${pick(seed, sizes.people - hosts)}`;
+  const guest = (seed: number): string => `${hosts} + 1 + ${pickNear(sizes, seed, neighbours.guests, sizes.people - hosts)}`;
   const sentence = 'They spoke about what had changed since the last meeting and what each of them would try next. ';
   return `insert into conversations.conversations
       (id, journey_id, step_id, event_id, start_at, finish_at, participant_ids, connected_ids, infos, config, room, created_at, updated_at)
@@ -114,7 +123,7 @@ function conversationRows(sizes: SeedSizes, first: number, last: number): string
         'theme', jsonb_build_array('spring', 'change'),
         'publishing', jsonb_build_object(
           'fields', jsonb_build_object(
-            'title', jsonb_build_object('value', 'Conversation number ' || n, 'provenance', jsonb_build_object('by', 'import', 'at', start_at)),
+            'title', jsonb_build_object('value', 'Conversation number ' || ${padded('n')}, 'provenance', jsonb_build_object('by', 'import', 'at', start_at)),
             'summary', substr(repeat('${sentence}', case when n % 200 = 0 then 120 else 10 end), 1,
               case when n % 200 = 0 then 12000 else 200 + ${pick(10, 700)} end),
             'videohost_description', 'A conversation of three people, recorded.'),
@@ -128,9 +137,9 @@ function conversationRows(sizes: SeedSizes, first: number, last: number): string
         'claims', jsonb_build_object('Ada', jsonb_build_object('personId', host, 'claimedAt', start_at))) end,
       coalesce(start_at, '2024-01-01'), coalesce(start_at, '2024-01-01')
     from (
-      select n, (n - 1) % ${journeyCount(sizes)} + 1 as journey, 1 + ${pick(5, hosts)} as host, ${guest(6)} as guest, ${guest(7)} as other,
-        1 + ${pick(8, sizes.holons)} as linked,
+      select n, journey, 1 + ${pickNear(sizes, 5, neighbours.hosts, hosts)} as host, ${guest(6)} as guest, ${guest(7)} as other,
+        1 + ${pickNear(sizes, 8, neighbours.holons, sizes.holons)} as linked,
         case when n % 100 > 0 then timestamptz '2024-01-01T00:00:00Z' + ${pick(11, 1_576_800)} * interval '1 minute' end as start_at
-      from generate_series(${first}, ${last}) as n
+      from generate_series(${first}, ${last}) as n, lateral (select (n - 1) % ${journeyCount(sizes)} + 1 as journey) as own
     ) as numbers`;
 }
