@@ -1,5 +1,5 @@
 /** Average: a usual day. RATE visits per second (default 10) for DURATION (default 10 minutes), after a minute of warming up. */
-import { planScenarios, planThresholds, shares, trendStats } from './plan.js';
+import { planCrowd, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';
 
 export { apiClient, bookingProvider, messagingProvider, setup, uploader, visitor } from './personas.js';
@@ -10,20 +10,18 @@ const duration = __ENV.DURATION || '10m';
 
 export const options = {
   scenarios: planScenarios((persona) => {
-    const perMinute = Math.max(1, Math.round((rate * 60 * shares[persona]) / 100));
+    const target = ratePerMinute(persona, rate);
     return {
       executor: 'ramping-arrival-rate',
-      timeUnit: '1m',
       startRate: 1,
-      preAllocatedVUs: 5,
-      maxVUs: Math.max(10, Math.ceil(perMinute / 2)),
+      ...planCrowd(target),
       stages: [
-        { target: perMinute, duration: warmUp },
-        { target: perMinute, duration },
+        { target, duration: warmUp },
+        { target, duration },
       ],
     };
   }),
-  thresholds: { ...planThresholds({ failed: 0.001 }), dropped_iterations: ['count<1'] },
+  thresholds: planThresholds({ failed: 0.001 }),
   summaryTrendStats: trendStats,
 };
 

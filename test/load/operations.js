@@ -25,3 +25,15 @@ export const operationsOf = {
   visitor: ['chat page', 'chat message'],
   uploader: ['upload', 'download'],
 };
+
+/**
+ * Milliseconds after which a persona gives up: the gateway's deadline for what it asks and five seconds for the way. A request that takes
+ * longer hangs, however loaded the platform is.
+ */
+export const patienceMs = {
+  api_client: 20_000,
+  booking_provider: 20_000,
+  messaging_provider: 20_000,
+  visitor: 145_000,
+  uploader: 60_000,
+};

@@ -3,18 +3,32 @@ import { check, sleep } from 'k6';
 import crypto from 'k6/crypto';
 import exec from 'k6/execution';
 import http from 'k6/http';
+import { Rate } from 'k6/metrics';
+import { operationsOf, patienceMs } from './operations.js';
 import { apiToken, baseUrl, bookingSecret, loginSecret, seed, uploadBytes } from './settings.js';
 
-/** Before the load: everybody logs in, and everybody has a conversation. k6 hands what it returns to every visit. */
+/** Answers that are neither what was asked for nor a refusal as it should be: 503 with Retry-After. */
+const wrongAnswers = new Rate('wrong_answers');
+const patienceOf = Object.fromEntries(
+  Object.entries(operationsOf).flatMap(([persona, names]) => names.map((name) => [name, patienceMs[persona]])),
+);
+
+/** Before the load: everybody logs in. k6 hands what it returns to every visit. */
 export function setup() {
-  const people = seed.people.map(({ id, email, password }) => {
+  return { people: seed.people.map(({ id, email, password }) => ({ id, token: logIn(email, password) })) };
+}
+
+/** Logins of one address are limited; whoever has just run another suite waits for a minute at most. */
+function logIn(email, password) {
+  for (;;) {
     const login = http.post(`${baseUrl}/api/v1/auth/login`, JSON.stringify({ email, password }), {
       headers: { 'Content-Type': 'application/json', 'X-Svc-Api-Key': loginSecret },
+      responseCallback: http.expectedStatuses(200, 429),
     });
-    if (login.status !== 200) exec.test.abort(`the login of ${email} was answered with ${login.status} ${login.body}`);
-    return { id, token: login.json('token') };
-  });
-  return { people };
+    if (login.status === 200) return login.json('token');
+    if (login.status !== 429) exec.test.abort(`the login of ${email} was answered with ${login.status} ${login.body}`);
+    sleep(Number(login.headers['Retry-After']));
+  }
 }
 
 export function apiClient({ people }) {
@@ -27,7 +41,8 @@ export function apiClient({ people }) {
       body: ([conversation]) => conversation !== undefined,
     },
   );
-  const id = found[0] === undefined ? 0 : found[0].id;
+  if (found[0] === undefined) return think(); // the failed request is counted, what would follow is none
+  const { id } = found[0];
   const path = `/api/coherence/conversations/${id}`;
   request('read conversation', 'GET', path, { body: (conversation) => conversation.id === id });
   request('read steps', 'GET', `/api/coherence/journeys/${seed.journey}/steps`, { token: person.token });
@@ -105,7 +120,8 @@ export function uploader({ people }) {
     'GET',
     `/api/coherence/conversations?person_id=${person.id}&journey=${seed.journey}&time=${ownTime()}`,
   );
-  const id = found[0] === undefined ? 0 : found[0].id;
+  if (found[0] === undefined) return think(); // the failed request is counted, what would follow is none
+  const { id } = found[0];
   const path = `/api/coherence/conversations/${id}/audio`;
   const form = { audio: http.file(randomBytes(uploadBytes), `talk-${exec.scenario.iterationInTest}.mp3`, 'audio/mpeg') };
   request('upload', 'POST', path, { form, token: person.token, status: 201, body: (audio) => audio.size_bytes === uploadBytes });
@@ -124,7 +140,7 @@ function request(operation, method, path, { json, text, form, token = apiToken, 
     },
     tags: { operation, name: operation },
     responseType: length === undefined ? 'text' : 'binary',
-    timeout: '60s',
+    timeout: patienceOf[operation],
   });
   let parsed = {};
   if (response.status === status && length === undefined && String(response.headers['Content-Type']).startsWith('application/json')) {
@@ -139,6 +155,13 @@ function request(operation, method, path, { json, text, form, token = apiToken, 
     },
     { operation },
   );
+  if (response.status === 429) {
+    exec.test.abort(
+      `${operation} was answered with 429: the platform limits what comes from one address. Start it with RATE_LIMIT_CHAT_PER_MINUTE=0 for the run.`,
+    );
+  }
+  const isRefusal = response.status === 503 && response.headers['Retry-After'] !== undefined;
+  wrongAnswers.add(response.status !== status && !isRefusal);
   if (response.status !== status && __ENV.SHOW_FAILURES)
     console.error(`${operation}: ${response.status} ${response.error} ${response.body}`);
   return parsed;

@@ -1,5 +1,5 @@
 /** Soak: the average load for HOURS (default 4): what leaks, fills up or slows down shows in the second half. */
-import { planScenarios, planThresholds, shares, trendStats } from './plan.js';
+import { planCrowd, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';
 
 export { apiClient, bookingProvider, messagingProvider, setup, uploader, visitor } from './personas.js';
@@ -9,15 +9,13 @@ const hours = Number(__ENV.HOURS || 4);
 
 function half(phase, startSeconds, seconds) {
   return planScenarios((persona) => {
-    const perMinute = Math.max(1, Math.round((rate * 60 * shares[persona]) / 100));
+    const perMinute = ratePerMinute(persona, rate);
     return {
       executor: 'constant-arrival-rate',
-      timeUnit: '1m',
       rate: perMinute,
+      ...planCrowd(perMinute),
       startTime: `${startSeconds}s`,
       duration: `${seconds}s`,
-      preAllocatedVUs: 5,
-      maxVUs: Math.max(10, Math.ceil(perMinute / 2)),
     };
   }, phase);
 }
@@ -28,8 +26,8 @@ export const options = {
   scenarios: { ...half('first', 0, seconds), ...half('second', seconds, seconds) },
   thresholds: {
     ...planThresholds({ failed: 0.0005 }),
-    ...planThresholds({ failed: 0.0005, selector: 'phase:first' }),
-    ...planThresholds({ failed: 0.0005, selector: 'phase:second' }),
+    ...planThresholds({ failed: 0.0005, phase: 'first' }),
+    ...planThresholds({ failed: 0.0005, phase: 'second' }),
   },
   summaryTrendStats: trendStats,
 };

@@ -1,8 +1,8 @@
 /**
  * Spike: RATE visits per second (default 10), PEAK times as many (default 10) for a minute, and RATE again. During the peak requests may be
- * refused (503 with Retry-After); afterwards everything must be as before.
+ * refused (503 with Retry-After), webhooks may not; afterwards everything must be as before.
  */
-import { planScenarios, planThresholds, shares, trendStats } from './plan.js';
+import { planCrowd, planOverload, planScenarios, planThresholds, ratePerMinute, trendStats } from './plan.js';
 import { summarize } from './summary.js';
 
 export { apiClient, bookingProvider, messagingProvider, setup, uploader, visitor } from './personas.js';
@@ -16,15 +16,13 @@ const rest = 20;
 
 function part(phase, startSeconds, seconds, factor) {
   return planScenarios((persona) => {
-    const perMinute = Math.max(1, Math.round((rate * factor * 60 * shares[persona]) / 100));
+    const perMinute = ratePerMinute(persona, rate * factor);
     return {
       executor: 'constant-arrival-rate',
-      timeUnit: '1m',
       rate: perMinute,
+      ...planCrowd(perMinute),
       startTime: `${startSeconds}s`,
       duration: `${seconds}s`,
-      preAllocatedVUs: 5,
-      maxVUs: Math.max(10, perMinute),
     };
   }, phase);
 }
@@ -32,9 +30,9 @@ function part(phase, startSeconds, seconds, factor) {
 export const options = {
   scenarios: { ...part('before', 0, calm, 1), ...part('peak', calm, high, peak), ...part('after', calm + high + rest, calm, 1) },
   thresholds: {
-    ...planThresholds({ failed: 0.001, selector: 'phase:before' }),
-    'http_req_failed{phase:peak}': ['rate<0.05'],
-    ...planThresholds({ failed: 0.001, selector: 'phase:after' }),
+    ...planThresholds({ failed: 0.001, phase: 'before' }),
+    ...planOverload({ phase: 'peak', factor: peak }),
+    ...planThresholds({ failed: 0.001, phase: 'after' }),
   },
   summaryTrendStats: trendStats,
 };

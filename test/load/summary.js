@@ -1,5 +1,5 @@
 /** What is left of a run: JSON for `node tools/load/compare.ts`, Markdown for people, and the same on the screen. */
-import { release, resultDir } from './settings.js';
+import { personas, release, resultDir, uploadBytes } from './settings.js';
 
 /** Grows when a field changes its meaning; only summaries of one format can be compared. */
 const format = 1;
@@ -16,7 +16,7 @@ export function summarize(suite, data, load) {
     release,
     finished_at: new Date().toISOString(),
     seconds: round(data.state.testRunDurationMs / 1000),
-    load,
+    load: { ...load, personas: personas.join(' '), upload_bytes: uploadBytes },
     passed: thresholds.every(({ ok }) => ok),
     requests: valueOf(metrics.http_reqs, 'count'),
     requests_per_second: round(valueOf(metrics.http_reqs, 'rate')),
@@ -24,7 +24,9 @@ export function summarize(suite, data, load) {
     visits: valueOf(metrics.iterations, 'count'),
     visits_dropped: valueOf(metrics.dropped_iterations, 'count'),
     bytes: { sent: valueOf(metrics.data_sent, 'count'), received: valueOf(metrics.data_received, 'count') },
-    operations: readOperations(metrics),
+    personas: readPersonas(metrics),
+    operations: readTimes(metrics, 'operation'),
+    failed_checks: data.root_group.checks.filter(({ fails }) => fails > 0).map(({ name, fails }) => ({ name, fails })),
     thresholds,
   };
   const markdown = renderMarkdown(summary);
@@ -35,14 +37,25 @@ export function summarize(suite, data, load) {
   };
 }
 
-/** Operation, with its phase where the suite has some → milliseconds. */
-function readOperations(metrics) {
+/** Persona, with its phase where the suite has some → what it asked for, and milliseconds. */
+function readPersonas(metrics) {
   const found = {};
-  for (const [name, { values }] of Object.entries(metrics)) {
-    const match = /^http_req_duration\{operation:([^,}]+)(?:,phase:([a-z]+))?\}$/.exec(name);
-    if (match === null || values.count === 0) continue;
-    const key = match[2] === undefined ? match[1] : `${match[1]} (${match[2]})`;
-    found[key] = {
+  for (const [key, times] of Object.entries(readTimes(metrics, 'persona'))) {
+    const [, name, phase] = /^(\w+)(?: \((\w+)\))?$/.exec(key);
+    const tags = phase === undefined ? `persona:${name}` : `persona:${name},phase:${phase}`;
+    found[key] = { ...times, failed_share: valueOf(metrics[`http_req_failed{${tags}}`], 'rate') };
+  }
+  return found;
+}
+
+/** Name of the tag, with its phase where the suite has some → milliseconds. */
+function readTimes(metrics, tag) {
+  const found = {};
+  const pattern = new RegExp(`^http_req_duration\\{${tag}:([^,}]+)(?:,phase:([a-z]+))?\\}$`);
+  for (const [metric, { values }] of Object.entries(metrics).sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const [, name, phase] = pattern.exec(metric) || [];
+    if (name === undefined || values.count === 0) continue;
+    found[phase === undefined ? name : `${name} (${phase})`] = {
       count: values.count,
       p50: round(values.med),
       p95: round(values['p(95)']),
@@ -54,10 +67,10 @@ function readOperations(metrics) {
 }
 
 function renderMarkdown(summary) {
-  const rows = Object.entries(summary.operations).map(
-    ([name, { count, p50, p95, p99, max }]) => `| ${[name, count, p50, p95, p99, max].join(' | ')} |`,
-  );
+  const operations = Object.entries(summary.operations).map(([name, times]) => renderRow(name, times));
+  const personaRows = Object.entries(summary.personas).map(([name, times]) => renderRow(name, times, percent(times.failed_share)));
   const crossed = summary.thresholds.filter(({ ok }) => !ok).map(({ metric, expression }) => `- crossed: \`${metric}\` \`${expression}\``);
+  const failed = summary.failed_checks.map(({ name, fails }) => `- not as expected, ${fails} times: ${name}`);
   return [
     `# ${summary.suite}: ${summary.passed ? 'passed' : 'FAILED'}`,
     '',
@@ -66,16 +79,29 @@ function renderMarkdown(summary) {
         .map(([name, value]) => `${name} ${value}`)
         .join(', ')}`,
     '',
-    `${summary.requests} requests (${summary.requests_per_second}/s), ${(summary.failed_share * 100).toFixed(3)} % failed, ` +
+    `${summary.requests} requests (${summary.requests_per_second}/s), ${percent(summary.failed_share)} failed, ` +
       `${summary.visits} visits, ${summary.visits_dropped} could not be started in time; ` +
       `${summary.thresholds.length} thresholds, ${crossed.length} crossed`,
     ...(crossed.length === 0 ? [] : ['', ...crossed]),
+    ...(failed.length === 0 ? [] : ['', ...failed]),
+    '',
+    '| persona | count | p50 ms | p95 ms | p99 ms | max ms | failed |',
+    '|---|---|---|---|---|---|---|',
+    ...personaRows,
     '',
     '| operation | count | p50 ms | p95 ms | p99 ms | max ms |',
     '|---|---|---|---|---|---|',
-    ...rows,
+    ...operations,
     '',
   ].join('\n');
+}
+
+function renderRow(name, { count, p50, p95, p99, max }, ...more) {
+  return `| ${[name, count, p50, p95, p99, max, ...more].join(' | ')} |`;
+}
+
+function percent(share) {
+  return `${(share * 100).toFixed(3)} %`;
 }
 
 function valueOf(metric, name) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { compareSummaries, type LoadSummary } from './comparison.ts';
+import { compareSummaries, type LoadSummary, selectPhase } from './comparison.ts';
 
 const summary = (changes: Partial<LoadSummary> = {}): LoadSummary => ({
   format: 1,
@@ -7,8 +7,8 @@ const summary = (changes: Partial<LoadSummary> = {}): LoadSummary => ({
   release: '1.0.0',
   passed: true,
   load: { duration: '10m', visits_per_second: 10 },
-  requests_per_second: 40,
   failed_share: 0,
+  personas: { api_client: { count: 110, p50: 30, p95: 80, p99: 100, failed_share: 0 } },
   operations: { search: { count: 100, p50: 20, p95: 60, p99: 90 }, upload: { count: 10, p50: 100, p95: 200, p99: 210 } },
   ...changes,
 });
@@ -50,5 +50,26 @@ describe('compareSummaries (operations, Signals: load)', () => {
     [{ format: 2 }, 'formats'],
   ])('refuses to compare with %j', (changes, text) => {
     expect(() => compareSummaries(summary(), summary(changes), 0.2)).toThrow(text);
+  });
+});
+
+describe('selectPhase (operations, Signals: load)', () => {
+  const times = { count: 100, p50: 20, p95: 60, p99: 90 };
+  const soak = summary({
+    suite: 'soak',
+    failed_share: 0.01,
+    personas: { 'api_client (first)': { ...times, failed_share: 0 }, 'api_client (second)': { ...times, failed_share: 0.02 } },
+    operations: { 'search (first)': times, 'search (second)': { ...times, p95: 90 } },
+  });
+
+  it('lets the halves of one run be compared', () => {
+    const { worse, markdown } = compareSummaries(selectPhase(soak, 'first'), selectPhase(soak, 'second'), 0.2);
+    expect(worse).toEqual(['search', 'failed requests']);
+    expect(markdown).toContain('# soak: first → second');
+    expect(markdown).toContain('requests 100 → 100; failed 0.000 % → 2.000 %');
+  });
+
+  it('refuses a part that the run does not have', () => {
+    expect(() => selectPhase(soak, 'peak')).toThrow('no part "peak"');
   });
 });

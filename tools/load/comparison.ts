@@ -7,11 +7,16 @@ export interface LoadSummary {
   readonly release: string;
   readonly passed: boolean;
   readonly load: Readonly<Record<string, string | number>>;
-  readonly requests_per_second: number;
   readonly failed_share: number;
-  readonly operations: Readonly<
-    Record<string, { readonly count: number; readonly p50: number; readonly p95: number; readonly p99: number }>
-  >;
+  readonly personas: Readonly<Record<string, Times & { readonly failed_share: number }>>;
+  readonly operations: Readonly<Record<string, Times>>;
+}
+
+interface Times {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
 }
 
 export interface Comparison {
@@ -22,6 +27,24 @@ export interface Comparison {
 
 /** Differences below this are noise whatever their share, milliseconds. */
 const noiseMs = 5;
+
+/**
+ * One part of a run as a summary of its own, so that two parts can be compared: what has become slower between `first` and `second` of a soak.
+ * @throws Error when the run has no such part.
+ */
+export function selectPhase(summary: LoadSummary, phase: string): LoadSummary {
+  const ending = ` (${phase})`;
+  const select = <Value extends Times>(all: Readonly<Record<string, Value>>): Record<string, Value> =>
+    Object.fromEntries(
+      Object.entries(all).flatMap(([name, value]) => (name.endsWith(ending) ? [[name.slice(0, -ending.length), value] as const] : [])),
+    );
+  const personas = select(summary.personas);
+  const part = { ...summary, release: phase, personas, operations: select(summary.operations) };
+  const requests = countRequests(part);
+  if (requests === 0) throw new Error(`the run of the suite ${summary.suite} has no part "${phase}"`);
+  const failed = Object.values(personas).reduce((sum, { count, failed_share }) => sum + count * failed_share, 0);
+  return { ...part, failed_share: failed / requests };
+}
 
 /**
  * @param tolerance share by which a 50th or 95th percentile may grow.
@@ -52,7 +75,7 @@ export function compareSummaries(before: LoadSummary, after: LoadSummary, tolera
   const markdown = [
     `# ${before.suite}: ${before.release} → ${after.release}`,
     '',
-    `requests/s ${before.requests_per_second} → ${after.requests_per_second}; failed ${percent(before.failed_share)} → ${percent(after.failed_share)}; ` +
+    `requests ${countRequests(before)} → ${countRequests(after)}; failed ${percent(before.failed_share)} → ${percent(after.failed_share)}; ` +
       `tolerance ${Math.round(tolerance * 100)} %`,
     '',
     `| operation | p50 ms ${before.release} | ${after.release} | change | p95 ms ${before.release} | ${after.release} | change | |`,
@@ -63,6 +86,10 @@ export function compareSummaries(before: LoadSummary, after: LoadSummary, tolera
     '',
   ].join('\n');
   return { markdown, worse };
+}
+
+function countRequests({ personas }: LoadSummary): number {
+  return Object.values(personas).reduce((sum, { count }) => sum + count, 0);
 }
 
 function isSlower(before: number, after: number, tolerance: number): boolean {

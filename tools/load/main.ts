@@ -4,7 +4,7 @@
  * test/load/README.md.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
 import { readSettings } from '../cli/settings.ts';
@@ -43,6 +43,7 @@ async function run(args: readonly string[]): Promise<number> {
       API_LOGIN_SECRET: settings['API_LOGIN_SECRET'],
       BOOKING_WEBHOOK_SECRET: settings['BOOKING_WEBHOOK_SECRET'] ?? process.env['BOOKING_WEBHOOK_SECRET'],
       SEED_FILE: seedFile,
+      RELEASE: process.env['RELEASE'] ?? readVersion(),
       RESULT_DIR: process.env['RESULT_DIR'] ?? join(repoDir, '.data', 'load'),
     });
   } finally {
@@ -50,6 +51,11 @@ async function run(args: readonly string[]): Promise<number> {
     await model?.stop();
     await own?.stop();
   }
+}
+
+/** What the summary calls the run unless RELEASE says otherwise. */
+function readVersion(): string {
+  return (JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 type Settings = Readonly<Record<string, string | undefined>>;

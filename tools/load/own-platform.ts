@@ -18,8 +18,12 @@ const stopTimeoutMs = 60_000;
 /** Variables that would make it somebody else's platform. */
 const foreign = /^(DATABASE_URL|NATS_URL|S3_ENDPOINT)/;
 
-/** Resolves when it is ready. @throws Error with what `npm start` has said. */
-export async function startOwnPlatform(): Promise<OwnPlatform> {
+/**
+ * Resolves when it is ready.
+ * @param variables of the run, e.g. who plays the language model.
+ * @throws Error with what `npm start` has said.
+ */
+export async function startOwnPlatform(variables: Readonly<Record<string, string>> = {}): Promise<OwnPlatform> {
   const parent = join(repoDir, '.data', 'load');
   mkdirSync(parent, { recursive: true });
   const dataDir = mkdtempSync(join(parent, 'platform-'));
@@ -30,6 +34,7 @@ export async function startOwnPlatform(): Promise<OwnPlatform> {
     env: {
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       ...env,
+      ...variables,
       NODE_OPTIONS: '',
       COHERENCE_DATA_DIR: dataDir,
       PORT: String(await findFreePort()),
