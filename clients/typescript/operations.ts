@@ -1658,6 +1658,10 @@ export interface SendChatMessageRequest {
     /** Slug of the agent. */
     agent_slug: string;
   };
+  headers?: {
+    /** Made by the client at random, for one message: with the words of a first message it opens the thread, so nobody may guess it. */
+    'Idempotency-Key'?: string;
+  };
   body: AgentChatIn;
 }
 export type SendChatMessageReply = ApiReply<200, AgentChatOut>;
@@ -3210,7 +3214,7 @@ export interface Operations {
   getAgent(request: GetAgentRequest, options?: CallOptions): Promise<GetAgentReply>;
   /**
    * Send a message to an agent and wait for its reply
-   * Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded.
+   * Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded. Whoever does not know whether a message arrived sends it again under the same Idempotency-Key: it is recorded once, and the same turn is returned.
    * `POST /api/chat/{agent_slug}/message/`
    */
   sendChatMessage(request: SendChatMessageRequest, options?: CallOptions): Promise<SendChatMessageReply>;

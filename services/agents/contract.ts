@@ -104,6 +104,9 @@ export const agents = defineService({
         agent_slug: slug,
         body: AgentChatIn.properties.body,
         visitor_id: AgentChatIn.properties.visitor_id,
+        idempotency_key: Type.Optional(
+          nullable(Type.String({ description: 'Names the message: the same words under it, from the same visitor, are one message.' })),
+        ),
         ip: Type.String({ description: 'Address of the visitor, for the rate limit.' }),
       }),
       reply: AgentChatOut,

@@ -1,5 +1,5 @@
 /** Visitors have no account: their id is the secret that opens their thread (spec 03, D33a). */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 const shape = /^[A-Za-z0-9_-]{32}$/;
 
@@ -16,4 +16,15 @@ export function isVisitorId(text: string): boolean {
 /** Key of a visitor's thread (spec 02, AgentChatOut). */
 export function visitorThreadKey(visitorId: string, agentId: number): string {
   return `web:visitor:${visitorId}:agent:${agentId}`;
+}
+
+/**
+ * Key of the turn that answers a message which its sender has named. Other words, or another visitor, are another message: a name that is
+ * used again by mistake gives away nothing and loses nothing.
+ */
+export function visitorTurnKey(visitorId: string | null, name: string, body: string): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([visitorId, name, body]))
+    .digest('base64url');
+  return `web:${digest}`;
 }

@@ -3,10 +3,11 @@ import { AppError, notFound, unavailable } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { agents } from '../contract.ts';
-import { visitorThreadKey } from '../domain/visitor.ts';
+import { visitorThreadKey, visitorTurnKey } from '../domain/visitor.ts';
 import { findAgent } from '../repositories/agents.ts';
 import { admitMessage } from '../repositories/rate-limit.ts';
-import type { ChatRuntime } from '../runtime/chat.ts';
+import { findVisitor } from '../repositories/threads.ts';
+import type { ChatRuntime, RecordedTurn } from '../runtime/chat.ts';
 import { TurnFailure } from '../runtime/turn-failure.ts';
 
 export interface ChatHandlerDependencies {
@@ -33,6 +34,13 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
     throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
   }
 
+  /** Whoever sends a first message again is the visitor of the first time. */
+  async function findSender(visitorId: string, turn: RecordedTurn): Promise<string> {
+    const sender = turn.repeated ? await findVisitor(db, turn.threadId) : visitorId;
+    if (sender === undefined) throw unavailable('The thread is gone; nothing was recorded');
+    return sender;
+  }
+
   return async (request, context) => {
     const agent = await findAgent(db, request.agent_slug);
     if (agent === undefined) throw notFound();
@@ -42,23 +50,25 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
     await admit(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip);
     const deadlineMs = context.deadlineMs - answerMarginMs;
     const timeout = AbortSignal.timeout(Math.max(0, deadlineMs - Date.now()));
-    const key = visitorThreadKey(thread.visitorId, agent.id);
+    const { visitor_id: given = null, idempotency_key: name = null, body } = request;
     const turn = await runtime
       .takeTurn({
         agent,
-        thread: { key, channel: 'web', visitorId: thread.visitorId },
+        thread: { key: visitorThreadKey(thread.visitorId, agent.id), channel: 'web', visitorId: thread.visitorId },
         opening: thread.kind === 'known' ? 'existing' : 'new',
-        body: request.body,
+        body,
+        idempotencyKey: name === null ? undefined : visitorTurnKey(given, name, body),
         deadlineMs,
         signal: AbortSignal.any([timeout, deps.stopping]),
         logger: context.logger,
       })
       .catch(rethrowFailure);
+    const visitorId = await findSender(thread.visitorId, turn);
     // The message that opened the thread counts for its visitor too.
-    if (thread.kind === 'new') await admit(agent.id, thread.visitorId, request.ip).catch(() => undefined);
+    if (thread.kind === 'new') await admit(agent.id, visitorId, request.ip).catch(() => undefined);
     return {
-      visitor_id: thread.visitorId,
-      thread_key: key,
+      visitor_id: visitorId,
+      thread_key: visitorThreadKey(visitorId, agent.id),
       human_html: turn.humanHtml,
       agent_html: turn.agentHtml,
       created_at: turn.createdAt.replace(/Z$/, '+00:00'),

@@ -10,6 +10,7 @@ const findThreadStatement = statement(
   'threads.find',
   `select id from agents.threads where agent_id = $1 and visitor_id = $2 and channel = 'web'`,
 );
+const findVisitorStatement = statement('threads.find-visitor', `select visitor_id as "visitorId" from agents.threads where id = $1`);
 const createThreadStatement = statement(
   'threads.create',
   `insert into agents.threads (agent_id, thread_key, channel, visitor_id) values ($1, $2, $3, $4) returning id`,
@@ -53,6 +54,12 @@ const recordTurnStatement = statement(
 export async function findVisitorThread(db: Queryable, agentId: number, visitorId: string): Promise<number | undefined> {
   const [row] = await db.query<{ id: number }>(findThreadStatement, [agentId, visitorId]);
   return row?.id;
+}
+
+/** Id of the visitor whose thread it is; undefined when it is gone. */
+export async function findVisitor(db: Queryable, threadId: number): Promise<string | undefined> {
+  const [row] = await db.query<{ visitorId: string | null }>(findVisitorStatement, [threadId]);
+  return row?.visitorId ?? undefined;
 }
 
 /** What a thread is made of. */

@@ -55,7 +55,7 @@ export interface TurnRequest {
   readonly body: string;
   /** Who wrote it where a thread has several writers, e.g. `telegram:user:<id>`; what is forgotten of a person is found by it. */
   readonly sender?: string | undefined;
-  /** What the turn answers, unique for the agent, e.g. `telegram:<update_id>`: asked for again, the recorded turn is returned. */
+  /** What the turn answers, unique for the agent, e.g. `telegram:<update_id>` or `web:<digest>`: asked for again, the recorded turn is returned. */
   readonly idempotencyKey?: string | undefined;
   /** Epoch milliseconds; later than this nobody waits for the answer, so nothing may be recorded. */
   readonly deadlineMs: number;

@@ -22,12 +22,13 @@ export class ChatFailure extends Error {
  * @param {string} agent slug
  * @param {string} body
  * @param {string | null} visitorId
+ * @param {string} name of this message: sent again under it, it is answered once
  * @param {AbortSignal} signal
  * @returns {Promise<import('./thread-store.js').Turn & { visitor_id: string }>}
  * @throws {ChatFailure}
  */
-export async function sendMessage(agent, body, visitorId, signal) {
-  const response = await request(agent, JSON.stringify(visitorId === null ? { body } : { body, visitor_id: visitorId }), signal);
+export async function sendMessage(agent, body, visitorId, name, signal) {
+  const response = await request(agent, JSON.stringify(visitorId === null ? { body } : { body, visitor_id: visitorId }), name, signal);
   if (!response.ok) throw describeRefusal(response);
   /** @type {unknown} */
   const reply = await response.json().catch(() => undefined);
@@ -38,13 +39,14 @@ export async function sendMessage(agent, body, visitorId, signal) {
 /**
  * @param {string} agent
  * @param {string} body
+ * @param {string} name
  * @param {AbortSignal} signal
  */
-async function request(agent, body, signal) {
+async function request(agent, body, name, signal) {
   try {
     return await fetch(`/api/chat/${encodeURIComponent(agent)}/message/`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': name },
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       cache: 'no-store',
@@ -95,4 +97,9 @@ function readRetryAfter(value) {
  */
 function isReply(value) {
   return isTurn(value) && typeof (/** @type {{ visitor_id?: unknown }} */ (value).visitor_id) === 'string';
+}
+
+/** A name for a message: 128 random bits, also where the page came without encryption. */
+export function createMessageName() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,5 +1,5 @@
 /** The visitor page: what is written, what is sent, what came of it. It knows the public API only (spec 02, visitor chat). */
-import { ChatFailure, sendMessage } from './chat-api.js';
+import { ChatFailure, createMessageName, sendMessage } from './chat-api.js';
 import { createLogView } from './log-view.js';
 import { createThreadStore } from './thread-store.js';
 
@@ -29,6 +29,8 @@ const view = createLogView({
 let sending;
 /** Text on its way; what is typed meanwhile is the next message. */
 let sentText = '';
+/** Name of the message that was sent last and not answered: it may have arrived, and must not count twice when it is sent again. */
+let sentName = '';
 /** Time before which the server does not want to be asked again. */
 let waitUntil = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
@@ -68,6 +70,7 @@ function restore() {
   showThread();
   const draft = store.readDraft();
   message.value = draft.text;
+  sentName = draft.name;
   if (draft.sending) {
     keepDraft();
     showProblem(new ChatFailure('The page was closed before the reply came. Your message is still here.'));
@@ -89,6 +92,7 @@ async function submit() {
   const own = new AbortController();
   sending = own;
   sentText = text;
+  if (sentName === '') sentName = createMessageName();
   message.value = '';
   hideProblem();
   keepDraft();
@@ -97,7 +101,7 @@ async function submit() {
   state.textContent = `${agentName} is writing…`;
   try {
     const { visitorId } = store.readThread();
-    const { visitor_id, ...turn } = await sendMessage(agent, text, visitorId, own.signal);
+    const { visitor_id, ...turn } = await sendMessage(agent, text, visitorId, sentName, own.signal);
     if (own.signal.aborted) return;
     sending = undefined;
     accept(visitor_id, visitorId !== null && visitor_id !== visitorId ? { ...turn, fresh: true } : turn);
@@ -114,6 +118,7 @@ async function submit() {
  */
 function accept(visitorId, turn) {
   sentText = '';
+  sentName = '';
   store.addTurn(visitorId, turn);
   view.addTurn(turn);
   state.textContent = '';
@@ -138,6 +143,7 @@ function discard() {
   sending = undefined;
   message.value = [sentText, message.value].filter((text) => text !== '').join('\n');
   sentText = '';
+  sentName = '';
   store.forgetThread();
   hideProblem();
   keepDraft();
@@ -150,7 +156,7 @@ function discard() {
 /** What is on its way is part of the draft until its reply is here: a reload loses nothing. */
 function keepDraft() {
   const text = [sentText, message.value].filter((part) => part !== '').join('\n');
-  store.writeDraft({ text, sending: sending !== undefined });
+  store.writeDraft({ text, sending: sending !== undefined, name: sentName });
 }
 
 /** @param {ChatFailure} failure */

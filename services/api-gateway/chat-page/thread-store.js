@@ -16,6 +16,7 @@
  * @typedef {object} Draft
  * @property {string} text
  * @property {boolean} sending true while its reply is awaited
+ * @property {string} name of the message that was sent and may have arrived; `""` = none
  */
 
 /** Older turns are no longer shown; the agent's memory is its own. */
@@ -50,8 +51,8 @@ export function createThreadStore(agent) {
     },
     /** @returns {Draft} */
     readDraft() {
-      const { text, sending } = parseObject(ofTab.read(key));
-      return { text: typeof text === 'string' ? text : '', sending: sending === true };
+      const { text, sending, name } = parseObject(ofTab.read(key));
+      return { text: typeof text === 'string' ? text : '', sending: sending === true, name: typeof name === 'string' ? name : '' };
     },
     /** @param {Draft} draft */
     writeDraft(draft) {

@@ -33,14 +33,33 @@ export const agentRoutes: Route[] = [
     summary: 'Send a message to an agent and wait for its reply',
     description:
       'Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one ' +
-      'begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded.',
+      'begins a new thread. Messages of one thread are answered one after the other. When the agent cannot answer, nothing is recorded. Whoever does ' +
+      'not know whether a message arrived sends it again under the same Idempotency-Key: it is recorded once, and the same turn is returned.',
     auth: 'none',
     params: Type.Object({ agent_slug: Type.String({ description: 'Slug of the agent.' }) }),
+    headers: Type.Object({
+      'Idempotency-Key': Type.Optional(
+        Type.String({
+          minLength: 16,
+          maxLength: 255,
+          pattern: '\\S',
+          description:
+            'Made by the client at random, for one message: with the words of a first message it opens the thread, so nobody may guess it.',
+        }),
+      ),
+    }),
     body: { schema: AgentChatIn },
     rpc: agents.rpcs.sendChatMessage,
     toRequest: (input) => {
       const { body, visitor_id: visitorId } = input.body as { body: string; visitor_id?: string | null };
-      return { agent_slug: input.params['agent_slug'], body, visitor_id: visitorId ?? null, ip: input.ip };
+      const idempotencyKey = input.headers['Idempotency-Key'];
+      return {
+        agent_slug: input.params['agent_slug'],
+        body,
+        visitor_id: visitorId ?? null,
+        idempotency_key: idempotencyKey ?? null,
+        ip: input.ip,
+      };
     },
     deadlineMs: chatDeadlineMs,
     replies: {

@@ -77,6 +77,49 @@ describe('agents.chat.send (spec 02, POST /api/chat/{agent_slug}/message/; D33, 
     });
   });
 
+  describe('a message sent again under its Idempotency-Key (docs/adr/chat-messages-have-names.md; D33)', () => {
+    const countTurns = async (body: string): Promise<number> => (await place.recorded()).filter((item) => item === body).length;
+
+    it('is one turn: the first of a thread, a later one, and one whose reply is still awaited', async () => {
+      const first = await place.say('Said first', { name: 'name-of-the-first' });
+      const asked = place.llm.requests.length;
+      expect(await place.say('Said first', { name: 'name-of-the-first' })).toEqual(first);
+      const { visitor_id } = first;
+      const second = await place.say('Said later', { visitor_id, name: 'name-of-the-second' });
+      expect(await place.say('Said later', { visitor_id, name: 'name-of-the-second' })).toEqual(second);
+      expect(place.llm.requests.length - asked).toBe(1);
+      const held = Promise.withResolvers<string>();
+      place.llm.answerWith(() => held.promise);
+      const twins = [null, visitor_id].map((id) =>
+        Promise.all([1, 2].map(() => place.say('Twins', { visitor_id: id, name: 'name-of-the-twins' }))),
+      );
+      await waitFor(() => place.llm.pending >= 2);
+      held.resolve('one answer');
+      for (const [one, other] of await Promise.all(twins)) expect(other).toEqual(one);
+      expect([await countTurns('Said first'), await countTurns('Said later'), await countTurns('Twins')]).toEqual([1, 1, 2]);
+    });
+
+    it('is another message with other words, of another visitor or for another agent, and without a key', async () => {
+      const first = await place.say('Mine', { name: 'a-name-used-again' });
+      const others = [
+        await place.say('Mine too', { name: 'a-name-used-again' }),
+        await place.say('Mine', { name: 'a-name-used-again', visitor_id: first.visitor_id }),
+        await place.say('Mine', { name: 'a-name-used-again', slug: 'other' }),
+        await place.say('Mine'),
+        await place.say('Mine'),
+      ];
+      expect(new Set([first, ...others].map(({ created_at }) => created_at)).size).toBe(6);
+      expect(await countTurns('Mine')).toBe(4);
+    });
+
+    it('is asked anew when it was not answered', async () => {
+      place.llm.fail({ kind: 'truncated' });
+      await failureOf(place.say('Unanswered', { name: 'name-of-the-unanswered' }));
+      expect((await place.say('Unanswered', { name: 'name-of-the-unanswered' })).agent_html).not.toBe('');
+      expect(await countTurns('Unanswered')).toBe(1);
+    });
+  });
+
   describe('a provider that fails', () => {
     const twice = (fault: LlmFault): LlmFault[] => [fault, fault];
     const faults: [string, LlmFault[]][] = [

@@ -20,7 +20,10 @@ export interface Place {
   readonly llm: LlmServer;
   readonly service: Service;
   /** Sends a visitor's message. */
-  say(body: string, more?: { visitor_id?: string | null; slug?: string; ip?: string; deadlineMs?: number }): Promise<ChatReply>;
+  say(
+    body: string,
+    more?: { visitor_id?: string | null; slug?: string; ip?: string; deadlineMs?: number; name?: string | null },
+  ): Promise<ChatReply>;
   apply(items: readonly unknown[], dryRun?: boolean): Promise<Applied>;
   /** Bodies of all recorded messages of an agent, oldest first. */
   recorded(slug?: string): Promise<string[]>;
@@ -49,7 +52,9 @@ export async function startPlace(fileUrl: string, overrides: Record<string, stri
     MEMORY_DELAY_MS: '3600000',
     ...overrides,
   };
-  const service = await startService('agents', env, settings);
+  // A job whose time to come back is here is seen soon.
+  const tuning = { pollMs: 200 };
+  const service = await startService('agents', env, settings, { tuning });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
   const bus = await connectBus({ url, prefix, name: 'test', logger: env.logger });
   env.onStop(() => bus.close());
@@ -59,8 +64,10 @@ export async function startPlace(fileUrl: string, overrides: Record<string, stri
     bus,
     llm,
     service,
-    say: async (body, { visitor_id = null, slug = 'guide', ip = '10.0.0.1', deadlineMs } = {}) =>
-      bus.call(sendChatMessage, { agent_slug: slug, body, visitor_id, ip }, { ...systemContext('test'), deadlineMs }),
+    say: async (body, { visitor_id = null, slug = 'guide', ip = '10.0.0.1', deadlineMs, name = null } = {}) => {
+      const request = { agent_slug: slug, body, visitor_id, idempotency_key: name, ip };
+      return bus.call(sendChatMessage, request, { ...systemContext('test'), deadlineMs });
+    },
     apply: (items, dryRun = false) =>
       bus.call(applyWorkspace, { agents: [...items], dry_run: dryRun }, systemContext('test')) as Promise<Applied>,
     recorded: async (slug = 'guide') => {
@@ -71,7 +78,7 @@ export async function startPlace(fileUrl: string, overrides: Record<string, stri
       );
       return rows.map((row) => row.body);
     },
-    replica: (more = {}) => startService('agents', env, { ...settings, ...more }),
+    replica: (more = {}) => startService('agents', env, { ...settings, ...more }, { tuning }),
     stop: () => env.stop(),
   };
 }
