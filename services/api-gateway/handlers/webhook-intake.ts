@@ -1,8 +1,10 @@
 /**
  * Intake of webhooks: whatever comes is stored durably and answered with 200 (spec 01, Booking webhook; spec 03, D20 and D33d).
- * Broker first, with one repetition; then the disk spool; when neither can store, memory until one of them can again.
+ * Broker first, with one repetition; then the disk spool; when neither can store, memory until one of them can again. What waits on the
+ * disk is not overtaken by what comes to this process later.
  */
 import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import { createGate, type HttpContext, readRawBody, type RouteHandler, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
@@ -30,6 +32,8 @@ export interface WebhookIntake {
 /** Time for the broker's acknowledgement; the second attempt is the last. */
 const publishTimeoutsMs = [1_500, 2_500];
 const drainIntervalMs = 1_000;
+/** Time for what came before to go first; what still waits then is joined on the disk. */
+const turnPatienceMs = 250;
 /** Large bodies, 4 MiB each at most, that are in memory at the same time; more wait. Usual webhooks are a few KiB and never do. */
 const maxLargeBodies = 32;
 /** What is kept in memory when neither broker nor disk takes it. */
@@ -55,16 +59,30 @@ export async function createWebhookIntake(options: {
   metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
   const gate = createGate(maxLargeBodies);
 
-  const store = async (entry: SpoolEntry): Promise<void> => {
+  const publish = async (entry: SpoolEntry): Promise<boolean> => {
     for (const timeoutMs of publishTimeoutsMs) {
       try {
         await send(entry, timeoutMs);
         counts.inc({ stored: 'broker' }, 1);
-        return;
+        return true;
       } catch (error) {
         if (timeoutMs === publishTimeoutsMs.at(-1)) logger.warn({ err: error, id: entry.id }, 'broker did not store a webhook');
       }
     }
+    return false;
+  };
+
+  const isEmptied = (): boolean => spool.size.entries + held.count === 0;
+
+  /** True when nothing that was accepted before waits here: it goes first, or messages of one chat would change places (D32). */
+  const waitForTurn = async (): Promise<boolean> => {
+    if (isEmptied() || !bus.connected) return isEmptied();
+    await Promise.race([drain(), sleep(turnPatienceMs, undefined, { ref: false })]);
+    return isEmptied();
+  };
+
+  const store = async (entry: SpoolEntry): Promise<void> => {
+    if ((await waitForTurn()) && (await publish(entry))) return;
     try {
       await spool.add(entry);
       counts.inc({ stored: 'spool' }, 1);

@@ -7,7 +7,7 @@ import { createLogger } from '#libs/logger';
 import { type Bus, connectBus } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
 import { waitFor } from '#libs/testing';
-import { BookingWebhook } from '#services/conversations';
+import { BookingWebhook, meetingWebhookSubject } from '#services/conversations';
 import { loadGatewayConfig } from '../../../services/api-gateway/config.ts';
 import { createService } from '../../../services/api-gateway/service.ts';
 import { natsServerTool, provideGoTool } from '../../../tools/servers/go-tool.ts';
@@ -28,6 +28,8 @@ let bus: Bus;
 let gateway: Awaited<ReturnType<typeof createService>>;
 let call: (method: string, path: string, call?: Call) => Promise<Reply>;
 const received: Message[] = [];
+/** Of the meeting provider. */
+const meetings: Message[] = [];
 const check = compileSchema(BookingWebhook);
 
 const startBroker = async (port?: number): Promise<NatsServer> =>
@@ -67,6 +69,11 @@ beforeAll(async () => {
     const message = JSON.parse(Buffer.from(delivery.data).toString('utf8')) as Message;
     expect(check(message)).toBeUndefined();
     received.push(message);
+    delivery.ack();
+    return Promise.resolve();
+  });
+  await bus.consume({ stream: 'WEBHOOKS', durable: 'meetings', filter: meetingWebhookSubject, concurrency: 1 }, (delivery) => {
+    meetings.push(JSON.parse(Buffer.from(delivery.data).toString('utf8')) as Message);
     delivery.ack();
     return Promise.resolve();
   });
@@ -154,6 +161,27 @@ describe('POST /api/coherence/hook/booking/{person_id} (spec 01, Booking webhook
   });
 });
 
+describe('POST /api/hook/meetings (design/providers §3, Webhooks; D20, D33d)', () => {
+  it('answers 200 to everything, and keeps the exact body with the signature and the number of the delivery', async () => {
+    const body = '{"event":"recording.statusUpdate", "recording":{"fileSize":"12345678901234567890"}} ';
+    const headers = {
+      'content-type': 'application/json',
+      'rtk-signature': 'c2lnbmVk',
+      'rtk-uuid': 'delivery-1',
+      authorization: 'Bearer x',
+    };
+    expect(await call('POST', '/api/hook/meetings', { auth: null, body, headers })).toMatchObject(accepted);
+    expect(await call('POST', '/api/hook/meetings/', { auth: null, body: '{"event":' })).toMatchObject(accepted);
+    await waitFor(() => meetings.length === 2);
+    const [signed, broken] = meetings;
+    expect(signed).toMatchObject({
+      headers: { 'rtk-signature': 'c2lnbmVk', 'rtk-uuid': 'delivery-1' },
+      body: Buffer.from(body).toString('base64'),
+    });
+    expect([signed?.headers['authorization'], broken?.body]).toEqual([undefined, Buffer.from('{"event":').toString('base64')]);
+  });
+});
+
 describe('the broker goes away and comes back (spec 03, D20)', () => {
   it('answers 200 from the disk spool, in constant order, and delivers each once when the broker is back', async () => {
     const port = Number(new URL(server.url).port);
@@ -195,6 +223,24 @@ describe('the broker goes away and comes back (spec 03, D20)', () => {
     expect(bodies().slice(before)).toEqual(['left behind', 'marker']);
     expect((await readdir(folder)).toSorted()).toEqual(['1700000000000-000001-broken.json.bad', '1700000000000-000002-half.json.part']);
   });
+
+  it('lets nothing overtake what waits on the disk, so that updates of one chat keep their order (D32)', async () => {
+    await gateway.stop();
+    const before = received.length;
+    const texts = Array.from({ length: 40 }, (_value, index) => `waiting ${index}`);
+    for (const [index, text] of texts.entries()) {
+      const body = Buffer.from(text).toString('base64');
+      const message = { id: `waits-${index}`, received_at: '2026-05-01T10:00:00Z', person_id: '7', headers: {}, body };
+      const entry = { id: message.id, subject: 'webhooks.conversations.bookings', payload: JSON.stringify(message) };
+      await writeFile(join(dir, 'spool', 'default', `1700000000000-${String(index).padStart(6, '0')}-x.json`), JSON.stringify(entry));
+    }
+    gateway = await createService({ config: config(), logger });
+    await gateway.start();
+    call = createCall(gateway.port);
+    expect(await post('later')).toMatchObject(accepted);
+    await waitFor(() => bodies().includes('later'), { timeoutMs: 60_000 });
+    expect(bodies().slice(before)).toEqual([...texts, 'later']);
+  }, 90_000);
 
   it('holds a webhook in memory when the spool is full, and delivers it', async () => {
     await gateway.stop();
