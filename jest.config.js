@@ -29,6 +29,6 @@ export default {
     tier('load', ['<rootDir>/test/load/**/*.test.ts']),
   ],
   reporters: ['default', '<rootDir>/test/jest/contract-reporter.ts'],
-  testTimeout: 90_000,
+  testTimeout: 240_000, // for a machine several times slower than usual; longer than `waitFor` waits
   maxWorkers: 2,
 };

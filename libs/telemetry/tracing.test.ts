@@ -70,7 +70,7 @@ describe('the tracer (design/operations.md, Signals)', () => {
     let text = '';
     lines.on('data', (chunk: Buffer) => (text += chunk.toString()));
     tracer.start('lost', 'server', {}).end();
-    await waitFor(async () => text.includes('traces cannot be sent'), { timeoutMs: 20_000 });
+    await waitFor(async () => text.includes('traces cannot be sent'));
     tracer.start('lost too', 'server', {}).end();
     await stop();
     expect(text.split('traces cannot be sent')).toHaveLength(2);

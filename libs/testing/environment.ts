@@ -25,14 +25,18 @@ export interface TestEnvironment {
   stop(): Promise<void>;
 }
 
+/** Only a failure takes so long: a machine that builds and tests at once may need seconds for what usually takes milliseconds. */
+const connectTimeoutMs = 60_000;
+
 /** Call it in `beforeAll` with `import.meta.url`, and `stop()` in `afterAll`. @throws Error when the run has no servers. */
 export async function createTestEnvironment(fileUrl: string): Promise<TestEnvironment> {
   const id = `t${randomBytes(5).toString('hex')}`;
   const applicationName = `test ${basename(fileURLToPath(fileUrl))}`;
   const level = process.env['LOG_LEVEL'] ?? 'error';
   const logger = createLogger({ service: 'test', level: process.env['LOG_LEVEL'] ?? 'fatal' });
+  const access = { logger, applicationName, connectTimeoutMs };
   const adminUrl = readAddress('TEST_DATABASE_URL');
-  const admin = await createDatabase({ url: adminUrl, schema: 'public', poolSize: 1, logger, applicationName });
+  const admin = await createDatabase({ url: adminUrl, schema: 'public', poolSize: 1, ...access });
   const run = (db: Database, text: string, params: readonly unknown[] = []): Promise<unknown[]> =>
     db.query(statement(`q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, text), params);
   await run(admin, `create database ${id} template ${readAddress('TEST_TEMPLATE_DATABASE')}`);
@@ -42,7 +46,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
 
   const url = new URL(adminUrl);
   url.pathname = `/${id}`;
-  const database = await createDatabase({ url: url.href, schema: 'public', poolSize: 4, logger, applicationName });
+  const database = await createDatabase({ url: url.href, schema: 'public', poolSize: 4, ...access });
   const spoolDir = await mkdtemp(join(tmpdir(), `coherence-${id}-`));
   const cleanUps: (() => Promise<void>)[] = [];
   return {
@@ -66,6 +70,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       RATE_LIMIT_LOGIN_FAILURES: '0',
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
       WEBHOOK_SPOOL_DIR: join(spoolDir, 'webhooks'),
+      MEDIA_URL: 'http://127.0.0.1:1', // nobody; a platform names its own
       METRICS_PORT: '0',
       PORT: '0',
       LOG_LEVEL: level,

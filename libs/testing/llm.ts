@@ -108,7 +108,7 @@ export async function startLlm(options: { port?: number; apiKey?: string } = {})
     sendJson(response, 200, transcriptionBody(asked, spoken));
   };
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     pending++;
     response.once('close', () => pending--);
     serve(request, response).catch((error: unknown) => sendError(response, 400, error instanceof Error ? error.message : 'bad request'));

@@ -158,7 +158,7 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
     await play(response, answer, fault);
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     handle(request, response).catch(() => response.destroy());
   });
   server.listen(options.port ?? 0, '127.0.0.1');

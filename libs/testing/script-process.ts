@@ -41,7 +41,7 @@ export function startScriptProcess(file: string, env: Readonly<Record<string, st
         if (end !== undefined) throw new Error(`${file} has ended: ${end}`);
         return undefined;
       };
-      const { found } = await waitFor(find, { timeoutMs: 20_000, what: `a message of ${file}` });
+      const { found } = await waitFor(find, { what: `a message of ${file}` });
       return found;
     },
     send: (message) => void child.send(message),

@@ -176,7 +176,7 @@ export async function startTelegram(options: { username?: string; port?: number 
     }
   };
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     serve(request, response).catch((error: unknown) => sendError(response, error));
   });
   await new Promise<void>((resolve, reject) => {

@@ -56,7 +56,7 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
   const tenants = new Set<string>();
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     void readText(request).then((text) => {
       const known = request.method === 'POST' && request.url === '/v1/traces';
       if (known) {

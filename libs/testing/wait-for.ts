@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Long enough for a machine several times slower than usual; only a failure takes that long. */
+const defaultTimeoutMs = 60_000;
+
 /**
  * Calls `attempt` until it returns something other than `undefined`, `null` or `false` without throwing.
  * @returns what it returned.
- * @throws Error after `timeoutMs` (default 10 000) with what the last attempt threw or returned.
+ * @throws Error after `timeoutMs` (default 60 000) with what the last attempt threw or returned.
  */
 export async function waitFor<T>(
   attempt: () => T | Promise<T>,
   options: { timeoutMs?: number; intervalMs?: number; what?: string } = {},
 ): Promise<Exclude<T, undefined | null | false>> {
-  const timeoutMs = options.timeoutMs ?? 10_000;
+  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     let last: unknown;

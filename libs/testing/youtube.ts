@@ -7,7 +7,7 @@ import { buffer as readBytes, text as readText } from 'node:stream/consumers';
 export type YoutubePlace = 'token' | 'begin' | 'chunk' | 'ask' | 'thumbnail';
 
 export type YoutubeFault =
-  | { readonly kind: 'status'; readonly status: number; readonly reason?: string }
+  | { readonly kind: 'status'; readonly status: number; readonly reason?: string; /** Seconds. */ readonly retryAfter?: number }
   /** The request counts, its answer is lost. */
   | { readonly kind: 'answer_lost' }
   /** Never answers. */
@@ -72,6 +72,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     if (fault?.kind === 'token_expired') accessToken = '';
     if (fault?.kind === 'status') {
       request.resume();
+      if (fault.retryAfter !== undefined) response.setHeader('retry-after', String(fault.retryAfter));
       return sendError(response, fault.status, fault.reason ?? 'backendError');
     }
     if (place === 'token') return answerToken(await readText(request), response);
@@ -79,7 +80,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     if (accessToken === '' || request.headers.authorization !== `Bearer ${accessToken}`) return sendError(response, 401, 'authError');
     const answer = fault?.kind === 'answer_lost' ? () => response.destroy() : undefined;
     if (place === 'begin') return begin(request, bytes, response);
-    if (place === 'thumbnail') return setThumbnail(url.searchParams.get('videoId'), bytes, response);
+    if (place === 'thumbnail') return setThumbnail(url.searchParams.get('videoId'), bytes, answer, response);
     takeChunk(url.searchParams.get('upload_id') ?? '', bytes, { range: range ?? '', fault, answer }, response);
   }
 
@@ -131,16 +132,17 @@ export async function startYoutube(): Promise<YoutubeServer> {
     response.writeHead(308, { ...had, 'content-length': '0' }).end();
   }
 
-  function setThumbnail(id: string | null, bytes: Buffer, response: ServerResponse): void {
+  function setThumbnail(id: string | null, bytes: Buffer, answer: (() => void) | undefined, response: ServerResponse): void {
     const video = videos.find((item) => item.id === id);
     if (video === undefined) return sendError(response, 404, 'videoNotFound');
     video.thumbnail = bytes;
+    if (answer !== undefined) return answer();
     const picture = (name: string, width: number) => ({ url: `https://i.ytimg.example/${video.id}/${name}.jpg`, width, height: width / 2 });
     const items = [{ default: picture('default', 120), high: picture('hqdefault', 480), maxres: picture('maxresdefault', 1280) }];
     sendJson(response, 200, { kind: 'youtube#thumbnailSetResponse', items });
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     request.on('error', () => undefined);
     serve(request, response).catch((error: unknown) => sendError(response, 400, error instanceof Error ? error.name : 'badRequest'));
   });

@@ -125,7 +125,7 @@ describe('audio of 500 MiB (spec 01, Limits; architecture §2, Bytes)', () => {
     for (const chunk of makeBytes(maxAudioBytes)) hash.update(chunk);
     expect(down.result).toEqual({ sizeBytes: maxAudioBytes, sha256: hash.digest('hex') });
     expectSmall('download', down.growth);
-  }, 180_000);
+  });
 
   it('comes as a recording by the bulk import and by the media path in the same memory (spec 01, GET /conversations/{id}/video)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memory-'));
@@ -147,7 +147,7 @@ describe('audio of 500 MiB (spec 01, Limits; architecture §2, Bytes)', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 180_000);
+  });
 
   it('is refused when it has one byte more, and the previous audio stays', async () => {
     const { id } = await createConversation(world, demo, '2025-05-01T10:00:00Z');
@@ -157,5 +157,5 @@ describe('audio of 500 MiB (spec 01, Limits; architecture §2, Bytes)', () => {
     expect((await download(id)).sizeBytes).toBe(3);
     const conversation = (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
     expect(conversation.infos.audio).toEqual(kept.json);
-  }, 180_000);
+  });
 });

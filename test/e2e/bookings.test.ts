@@ -54,15 +54,12 @@ async function receipts(): Promise<any[]> {
   return JSON.parse((await world.cli('webhooks', 'list', '--json')).stdout);
 }
 async function settled(expected: number): Promise<any[]> {
-  return waitFor(
-    async () => {
-      const list = await receipts();
-      expect(list.length).toBeGreaterThanOrEqual(expected);
-      expect(list.filter((item) => item.outcome === 'pending')).toEqual([]);
-      return list;
-    },
-    { timeoutMs: 20_000 },
-  );
+  return waitFor(async () => {
+    const list = await receipts();
+    expect(list.length).toBeGreaterThanOrEqual(expected);
+    expect(list.filter((item) => item.outcome === 'pending')).toEqual([]);
+    return list;
+  });
 }
 /** The booked conversation of `person` at a time inside the booking. */
 async function booked(time: string, person = demo.ada, journey = demo.journey): Promise<any[]> {

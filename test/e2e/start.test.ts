@@ -98,7 +98,7 @@ describe('npm start (design/architecture.md §9)', () => {
     expect(item.output()).toMatch(/ada@example\.org\s+ada-demo-password/);
     await expect(readSchema()).resolves.toBe(200);
     await expect(logIn()).resolves.toBe(200);
-  }, 90_000);
+  });
 
   it('refuses a second start in the same folder and says who runs', async () => {
     const second = launch();
@@ -113,8 +113,8 @@ describe('npm start (design/architecture.md §9)', () => {
       const before = findIdentity(name);
       process.kill(before.pid, 'SIGKILL');
       await waitFor(() => !isRunning(before));
-      await waitFor(() => findIdentity(name).pid !== before.pid, { timeoutMs: 20_000, what: `a new ${name}` });
-      await waitFor(async () => (await logIn()) === 200, { timeoutMs: 20_000, what: 'a login' });
+      await waitFor(() => findIdentity(name).pid !== before.pid, { what: `a new ${name}` });
+      await waitFor(async () => (await logIn()) === 200, { what: 'a login' });
       expect(launches[0]?.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
     },
     60_000,
@@ -130,7 +130,7 @@ describe('npm start (design/architecture.md §9)', () => {
     expect(children.filter((identity) => isRunning(identity))).toEqual([]);
     expect(item.output()).not.toMatch(/demo workspace|migrations/);
     await expect(logIn()).resolves.toBe(200);
-  }, 90_000);
+  });
 
   it('stops everything on SIGTERM with status 0 and frees the folder', async () => {
     const children = readRecord().map((item) => item.identity);
@@ -139,7 +139,7 @@ describe('npm start (design/architecture.md §9)', () => {
     await expect(item?.status).resolves.toBe(0);
     expect(children.filter((identity) => isRunning(identity))).toEqual([]);
     expect(() => readLauncher()).toThrow(/ENOENT/);
-  }, 40_000);
+  });
 
   it('recovers from a stale lock and a pid file that names some other process', async () => {
     writeFileSync(join(dataDir, 'start.lock'), JSON.stringify({ holder: { pid: 1, startedAt: 'long ago' }, url: '' }));
@@ -153,7 +153,7 @@ describe('npm start (design/architecture.md §9)', () => {
     expect(identifyProcess(process.pid)).toBeDefined();
     item.child.kill('SIGINT');
     await expect(item.status).resolves.toBe(0);
-  }, 90_000);
+  });
 
   it('says which port is taken and how to choose another', async () => {
     const blocker: Server = createServer().listen(port);

@@ -97,7 +97,7 @@ beforeAll(async () => {
     for (const { path } of sharedReads(idOf)) before.set(caller + path, withoutUsage(await get(caller, path)));
   }
   await applyStage(1);
-}, 180_000);
+});
 afterAll(() => world.stop());
 
 describe('what is private does not exist for those who do not see it (D48)', () => {
@@ -153,9 +153,17 @@ function withLengthOf(value: unknown, { headers }: Answer): unknown {
 }
 
 describe('lists, counts and pages follow the policy (spec 02, Access model; D41, D48, D49)', () => {
+  const whole = new Map<string, Promise<Answer>>();
+  /** What the editor gets; nothing is written in this part, so it is asked for once. */
+  function readWhole(path: string): Promise<Answer> {
+    const known = whole.get(path) ?? get('editor', path);
+    whole.set(path, known);
+    return known;
+  }
+
   it.each(callerNames)('%s gets what the editor gets without what is hidden from them', async (caller) => {
     for (const one of [...listReads(idOf, slugs), ...holonReads(idOf, slugs)]) {
-      const [own, all] = [await read(caller, one), (await get('editor', one.path)).json];
+      const [own, all] = [await read(caller, one), (await readWhole(one.path)).json];
       if (one.holon !== undefined && !sees(caller, one.holon)) {
         expect([one.path, own.status]).toEqual([one.path, 404]);
         continue;
@@ -187,7 +195,7 @@ describe('lists, counts and pages follow the policy (spec 02, Access model; D41,
     const expected = { holon_direct_count: 0, membership_count: onJoin, relationship_count: 0 };
     for (const caller of callerNames) {
       for (const one of sharedReads(idOf)) {
-        expect([one.path, (await read(caller, one)).text]).toEqual([one.path, (await get('editor', one.path)).text]);
+        expect([one.path, (await read(caller, one)).text]).toEqual([one.path, (await readWhole(one.path)).text]);
       }
       const { json } = await get(caller, '/journeys/join');
       expect([json.usage, json.steps[0].usage.membership_count]).toEqual([expected, onJoin]);

@@ -244,7 +244,7 @@ describe('bulk-add (spec 02, POST /holons/{id}/memberships:bulk-add; D45)', () =
         `select l.pid from pg_locks l join pg_database d on d.oid = l.database
          where l.locktype = 'advisory' and l.granted and d.datname = current_database()`,
       );
-    await waitFor(async () => (await held()).length > 0, { timeoutMs: 10_000 });
+    await waitFor(async () => (await held()).length > 0);
     const answer = await post(where('hub'), { memberships: [item('ada')], journey_slug: 'join' });
     expect(statusAndCode(answer)).toEqual([409, 'bulk_in_progress', true]);
     for (const { pid } of await held()) await world.sql('select pg_cancel_backend($1)', [pid]);

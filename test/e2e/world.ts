@@ -180,13 +180,13 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
 }
 
 /** Repeats `check` until it throws no more. */
-export async function eventually(check: () => Promise<void>, timeoutMs = 20_000): Promise<void> {
+export async function eventually(check: () => Promise<void>, timeoutMs?: number): Promise<void> {
   await waitFor(
     async () => {
       await check();
       return true;
     },
-    { timeoutMs, intervalMs: 50 },
+    { intervalMs: 50, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
   );
 }
 

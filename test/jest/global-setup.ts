@@ -15,6 +15,7 @@ export default async function setUp(): Promise<void> {
   const servers = await startTestServers({ repoDir, dataDir, given, progress: (line) => console.error(line) });
   (globalThis as { coherenceTestServers?: TestServers }).coherenceTestServers = servers;
   Object.assign(process.env, servers.addresses);
+  process.env['NODE_COMPILE_CACHE'] ??= join(repoDir, '.data', 'compile-cache'); // services and the CLI start hundreds of times
   try {
     process.env['TEST_TEMPLATE_DATABASE'] = await prepareTemplateDatabase(repoDir, servers.addresses);
   } catch (error) {

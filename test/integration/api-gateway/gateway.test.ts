@@ -258,7 +258,11 @@ describe('load and streams (architecture §2, Large messages; spec 03 §1, Overl
   afterAll(() => probe.stop());
 
   it('sheds what is more than it may work at the same time', async () => {
-    const replies = await Promise.all(Array.from({ length: 6 }, () => probe.call('GET', '/api/probe/wait/200')));
+    let answered = 0;
+    const calls = Array.from({ length: 6 }, () => probe.call('GET', '/api/probe/wait/60000').finally(() => answered++));
+    await waitFor(() => answered === 3 && probe.state.waiting === 3);
+    probe.release();
+    const replies = await Promise.all(calls);
     const count = (status: number): number => replies.filter((reply) => reply.status === status).length;
     expect([count(200), count(503)]).toEqual([3, 3]);
     expect(replies.find((reply) => reply.status === 503)?.headers['retry-after']).toBe('1');
@@ -294,13 +298,14 @@ describe('the end of the process (architecture §1)', () => {
     const kept = new Agent({ keepAlive: true });
     const running = new Promise<string>((resolve, reject) => {
       get(
-        { port: probe.port, path: '/api/probe/wait/300', agent: kept },
+        { port: probe.port, path: '/api/probe/wait/60000', agent: kept },
         (response) => void response.toArray().then((parts) => resolve(String(parts[0]))),
       ).once('error', reject);
     });
     await waitFor(() => probe.state.waiting === 1);
     // Neither this deadline nor the end of the kept connection by itself would come within the time of a test.
     const stopped = probe.stop(600_000);
+    probe.release();
     await expect(running).resolves.toBe('{"done":true}');
     await stopped;
     kept.destroy();

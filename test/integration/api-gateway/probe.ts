@@ -182,7 +182,11 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
   const settings = { url: env.settings['NATS_URL'] ?? '', name: 'probe', prefix: env.settings['NATS_SUBJECT_PREFIX'], logger: env.logger };
   const [serving, calling] = await Promise.all([connectBus(settings), connectBus(settings)]);
   const state = { cancelled: 0, waiting: 0 };
-  const ended = Promise.withResolvers<void>();
+  let waiters = Promise.withResolvers<void>();
+  const release = (): void => {
+    waiters.resolve();
+    waiters = Promise.withResolvers<void>();
+  };
   await serving.serve(contract, {
     echo: (request) => {
       const { outcome, ...rest } = request as { outcome?: string };
@@ -197,7 +201,7 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
     },
     wait: async (request) => {
       state.waiting++;
-      await Promise.race([sleep((request as { ms: number }).ms, undefined, { ref: false }), ended.promise]);
+      await Promise.race([sleep((request as { ms: number }).ms, undefined, { ref: false }), waiters.promise]);
       state.waiting--;
       return { done: true };
     },
@@ -240,10 +244,12 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
     state,
     serving,
     call: createCall(port),
+    /** Ends every wait of this moment. */
+    release,
     /** Breaks running requests after `drainMs`; waits at the probe's service end at the latest then. */
     stop: async (drainMs = 1_000) => {
       await server.drain({ windowMs: 0, deadlineMs: drainMs });
-      ended.resolve();
+      release();
       await Promise.all([serving.close(), calling.close()]);
       await env.stop();
     },

@@ -27,7 +27,7 @@ afterAll(async () => {
   await broker.stop();
 });
 
-const untilReady = (id: number) => waitFor(() => world.get(id), { timeoutMs: 20_000 });
+const untilReady = (id: number) => waitFor(() => world.get(id));
 const recordedNotes = async (id: number) => (await world.notes(id)).filter((note) => note.note_type === 'recorded');
 
 /** Holds the row of a conversation while `work` runs, so that writers wait for it. */
@@ -66,7 +66,7 @@ describe('PostgreSQL goes away (spec 03 §1, Overload or a dependency down)', ()
 
   it('makes one step and one note when connections break under repeated calls with one key', async () => {
     const { id } = await world.create();
-    const calls = Array.from({ length: 20 }, () => waitFor(() => world.recorded(id, { infos: { a: 1 } }, 'k'), { timeoutMs: 20_000 }));
+    const calls = Array.from({ length: 20 }, () => waitFor(() => world.recorded(id, { infos: { a: 1 } }, 'k')));
     for (let round = 0; round < 5; round++) {
       database.breakConnections();
       await new Promise((resolve) => setImmediate(resolve));
@@ -112,9 +112,9 @@ describe('NATS goes away (architecture §2: the row in PostgreSQL is the truth)'
       expect(await world.env.sql('select step_id from conversations.pipeline_entries where conversation_id = $1', [id])).toHaveLength(1);
     });
     broker.restore();
-    const retried = await waitFor(() => world.recorded(id, {}, 'k'), { timeoutMs: 20_000 });
+    const retried = await waitFor(() => world.recorded(id, {}, 'k'));
     expect(retried.step_slug).toBe('import');
-    await waitFor(() => world.importsOf(id).length > 0, { timeoutMs: 20_000 });
+    await waitFor(() => world.importsOf(id).length > 0);
     expect(new Set(world.importsOf(id).map((job) => job.cause))).toEqual(new Set(['step_entered']));
     expect(await recordedNotes(id)).toHaveLength(1);
   });

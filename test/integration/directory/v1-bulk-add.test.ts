@@ -11,7 +11,7 @@ const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, nam
 let world: Network;
 let db: Database;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, {}, { BULK_ADD_WAIT_MS: '3000' });
+  world = await createNetwork(import.meta.url, {}, { BULK_ADD_WAIT_MS: '20000' });
   await world.add({ people: crowd, memberships: [{ key: 'there', person: 'ada', holon: 'hub', journey: 'join', step: 'joined' }] });
   const { env } = world;
   const url = env.settings['DATABASE_URL'] ?? '';
@@ -30,6 +30,8 @@ const request = (memberships: object[], holon = 'hub', more: object = {}) => ({
 });
 const bulkAdd = (memberships: object[], holon = 'hub', more: object = {}, caller: Caller = 'ed') =>
   world.call(rpcs.bulkAddMemberships, request(memberships, holon, more), world.actor(caller));
+type BulkAdd = ReturnType<typeof createBulkAddHandlers>['bulkAddMemberships'];
+const edContext = () => ({ actor: world.actor('ed') }) as Parameters<BulkAdd>[1];
 const crowdItems = (from = 0, to = 500) => crowd.slice(from, to).map(({ key }) => ({ person_id: person(key), journey_slug: 'join' }));
 const stored = (holon: string) =>
   world.env.sql<{ person_id: number; journey: string; step: string | null; follow_up_after: string | null; responsible: number | null }>(
@@ -179,12 +181,17 @@ describe('overlapping bulk writes of one holon (D45)', () => {
       await turn.promise;
     });
     await held.promise;
+    // In place of the service, which waits for longer.
+    const impatient = createBulkAddHandlers({ db, waitMs: 1_000 });
     try {
       // More than there are connections: who waits holds none.
       const waiting = Array.from({ length: 8 }, () =>
-        world.refusal(rpcs.bulkAddMemberships, request(crowdItems(0, 1), 'vault'), world.actor('ed')),
+        impatient.bulkAddMemberships(request(crowdItems(0, 1), 'vault'), edContext()).then(
+          () => undefined,
+          (error: unknown) => error,
+        ),
       );
-      expect(await bulkAdd(crowdItems(0, 1), 'cell')).toMatchObject({ created: 1 });
+      expect(await impatient.bulkAddMemberships(request(crowdItems(0, 1), 'cell'), edContext())).toMatchObject({ created: 1 });
       const list = { holon_id: world.id('holons', 'vault') };
       expect(await world.call(rpcs.listHolonMemberships, list, world.actor('ed'))).toMatchObject({ count: 0 });
       for (const refusal of await Promise.all(waiting)) {
@@ -228,7 +235,6 @@ describe('overlapping bulk writes of one holon (D45)', () => {
       added.resolve();
       const waits = statement('test.waits', `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
       await waitFor(async () => (await db.query(waits)).length > 0, {
-        timeoutMs: 10_000,
         what: 'the bulk-add waiting for this transaction',
       });
     });
@@ -258,9 +264,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
         },
       });
       const { bulkAddMemberships } = createBulkAddHandlers({ db: counting, waitMs: 3_000 });
-      const reply = await bulkAddMemberships({ holon_id: holon, memberships: items as { person_id: number }[] }, {
-        actor: world.actor('ed'),
-      } as Parameters<typeof bulkAddMemberships>[1]);
+      const reply = await bulkAddMemberships({ holon_id: holon, memberships: items as { person_id: number }[] }, edContext());
       expect(reply).toMatchObject({ created: items.length });
       return seen.length;
     };

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
 
-const today = new Date().toISOString().slice(0, 10);
+const today = '2026-03-01';
+const clock = { now: () => BigInt(Date.parse(`${today}T12:00:00Z`)) * 1_000n };
 const memberships = [
   { key: 'ada-hub', person: 'ada', holon: 'hub', journey: 'join', step: 'invited', follow_up_after: '2020-01-01', responsible: 'sam' },
   { key: 'ada-hub-steward', person: 'ada', holon: 'hub', journey: 'steward', follow_up_after: '2999-01-01' },
@@ -19,7 +20,7 @@ type Key = (typeof memberships)[number]['key'];
 
 let world: Network;
 beforeAll(async () => {
-  world = await createNetwork(import.meta.url, { memberships });
+  world = await createNetwork(import.meta.url, { memberships }, {}, clock);
 });
 afterAll(() => world.stop());
 

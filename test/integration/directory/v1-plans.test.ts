@@ -16,6 +16,7 @@ import { createWorld, type World } from './world.ts';
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
+  'Index Name'?: string;
   Plans?: PlanNode[];
 }
 interface Sent {
@@ -63,7 +64,7 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
   for (const sql of accounts) await client.query(sql);
-}, 240_000);
+});
 afterAll(async () => {
   await client.end();
   await world.stop();
@@ -175,6 +176,19 @@ async function findTableScans({ name, text, values }: Sent): Promise<string[]> {
   );
 }
 
+/** Indexes that the plan of the statement for its values reads. */
+async function findIndexes({ text, values }: Sent): Promise<string[]> {
+  const listIndexes = (node: PlanNode): string[] => [
+    ...(node['Index Name'] === undefined ? [] : [node['Index Name']]),
+    ...(node.Plans ?? []).flatMap(listIndexes),
+  ];
+  const { rows: plans }: pg.QueryResult<{ 'QUERY PLAN': { Plan: PlanNode }[] }> = await client.query(
+    `explain (format json) ${text}`,
+    values,
+  );
+  return plans.flatMap((row) => row['QUERY PLAN'].flatMap(({ Plan }) => listIndexes(Plan)));
+}
+
 function listTableScans(node: PlanNode): string[] {
   const table = node['Relation Name'];
   const own = node['Node Type'].endsWith('Seq Scan') && table !== undefined && largeTables.includes(table) ? [table] : [];
@@ -207,6 +221,24 @@ describe('the plans of the open API in a large directory (spec 02, /api/v1/ surf
 
   it.each(reads)('$operation reads no large table from end to end', (one) => expectNoScan(one, [stranger, host, superuser]));
   it.each(writes)('$operation reads no large table from end to end', (one) => expectNoScan(one, [superuser]));
+});
+
+describe('the index that a list asks for its text (spec 02, GET /people, GET /holons)', () => {
+  it.each([
+    ['listPeople', 'people__listed__long_grams', 'people__search_name__trgm'],
+    ['listHolons', 'holons__listed__long_grams', 'holons__search_name__trgm'],
+  ] as const)('of %s is that of long grams from five characters on, of trigrams below', async (operation, longGrams, trigrams) => {
+    const indexesFor = async (q: string): Promise<string[]> => {
+      const sent = await listSent(() => world.call(rpcs[operation], { q }, stranger));
+      return (await Promise.all(sent.map(findIndexes))).flat();
+    };
+    for (const q of [word('name'), `ada ${word('name')}`, word('name').slice(0, 5)]) {
+      const indexes = await indexesFor(q);
+      expect([q, indexes.includes(longGrams), indexes.includes(trigrams)]).toEqual([q, true, false]);
+    }
+    const indexes = await indexesFor(word('name').slice(0, 4));
+    expect([indexes.includes(longGrams), indexes.includes(trigrams)]).toEqual([false, true]);
+  });
 });
 
 describe('the work of a list (spec 02, Limits)', () => {

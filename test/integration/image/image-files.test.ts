@@ -21,7 +21,7 @@ beforeAll(async () => {
   gatewayPort = await findFreePort();
   dir = mkdtempSync(join(tmpdir(), 'coherence-image-'));
   layOutImage(dir);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(running.map((service) => service.stop()));
   await env.stop();
@@ -55,7 +55,7 @@ async function start(name: string, settings: Readonly<Record<string, string>>): 
   const logFile = join(dir, `${name}.log`);
   const service = startServiceProcess({ repoDir: dir, name, env: { ...settings, METRICS_PORT: String(await findFreePort()) }, logFile });
   running.push(service);
-  await waitFor(async () => service.hasEnded || (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: name });
+  await waitFor(async () => service.hasEnded || (await service.readReadiness()) === undefined, { what: name });
   return service.hasEnded ? `${name} ${await service.ended}:\n${readLogTail(logFile)}` : undefined;
 }
 

@@ -27,7 +27,7 @@ describe('CLI: jobs list|show|redrive|cancel (design/architecture.md §2, Jobs; 
       [ids.later],
     );
     platform = await startPlatform(env, { services: ['agents', 'directory', 'conversations', 'transcripts', 'media'] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await env.stop();
   });

@@ -291,5 +291,5 @@ describe('state machine of a job (design/architecture.md §2, Jobs)', () => {
     const seen = await env.sql<{ change: string }>('select distinct change from shop.transitions');
     expect(allowed).toEqual(expect.arrayContaining(seen.map(({ change }) => change)));
     expect(seen.length).toBeGreaterThanOrEqual(5);
-  }, 120_000);
+  });
 });

@@ -152,10 +152,14 @@ describe('jobs (design/architecture.md §2, Jobs)', () => {
 
     it('of a job that is not due wait for its time', async () => {
       const replica = await suite.start();
-      const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 13 }, { delayMs: 600 }));
+      const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 13 }, { delayMs: 60_000 }));
       await replica.bus.publishDurable('jobs.shop.effect', JSON.stringify({ id }), { msgId: `early-${id}` });
-      await waitFor(async () => (await replica.bus.consumerLag('JOBS', 'shop_effect')).ackPending === 0);
+      await waitFor(async () => {
+        const { pending, ackPending } = await replica.bus.consumerLag('JOBS', 'shop_effect');
+        return pending + ackPending === 0;
+      });
       expect((await readJob(suite.env, id))?.state).toBe('queued');
+      await suite.env.sql('update shop.jobs set run_at = now() where id = $1', [id]);
       await suite.waitForState(id, 'succeeded');
       await expect(countEffects(suite.env, 13)).resolves.toBe(1);
     });

@@ -111,6 +111,7 @@ export interface JobRow {
   attempts: number;
   generation: number;
   lease: number;
+  lease_until: string | null;
   error: string | null;
   percent: number;
   phase: string | null;

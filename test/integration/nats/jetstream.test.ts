@@ -75,8 +75,11 @@ describe('durable messages (architecture §2, Jobs and Webhooks)', () => {
     let running = 0;
     let most = 0;
     let done = 0;
+    const all = Promise.withResolvers<void>();
     const consumer = await first.consume(options('hands', { concurrency: 3 }), async (delivery) => {
       most = Math.max(most, ++running);
+      if (running === 3) all.resolve();
+      await all.promise;
       await sleep(20);
       running--;
       done++;
@@ -109,12 +112,12 @@ describe('durable messages (architecture §2, Jobs and Webhooks)', () => {
 
   it('delivers again when the lease runs out, unless `working` renews it', async () => {
     const attempts: Record<string, number> = {};
-    const consumer = await first.consume(options('lease', { ackWaitMs: 600 }), async (delivery) => {
+    const consumer = await first.consume(options('lease', { ackWaitMs: 2_000 }), async (delivery) => {
       const name = text(delivery);
       attempts[name] = delivery.attempt;
       if (name === 'silent' && delivery.attempt === 1) return;
-      for (let beat = 0; beat < 5; beat++) {
-        await sleep(250);
+      while (name === 'alive' && attempts['silent'] !== 2) {
+        await sleep(200);
         delivery.working();
       }
       delivery.ack();
@@ -134,21 +137,26 @@ describe('durable messages (architecture §2, Jobs and Webhooks)', () => {
       delivery.ack();
     });
     await first.publishDurable('jobs.failing.x', 'x', { msgId: 'failing-1' });
-    await waitFor(() => attempts.length === 2, { timeoutMs: 15_000 });
+    await waitFor(() => attempts.length === 2);
     expect(attempts).toEqual([1, 2]);
     await consumer.stop();
-  }, 20_000);
+  });
 
   it('finishes what is under way when it stops and leaves the rest to others', async () => {
     const done: string[] = [];
+    let begun = 0;
+    const released = Promise.withResolvers<void>();
     await Promise.all(Array.from({ length: 6 }, (_, n) => first.publishDurable('jobs.stop.x', String(n), { msgId: `stop-${n}` })));
     const slow = await first.consume(options('stop', { concurrency: 2 }), async (delivery) => {
-      await sleep(200);
+      begun++;
+      await released.promise;
       done.push(text(delivery));
       delivery.ack();
     });
-    await sleep(50);
-    await slow.stop();
+    await waitFor(() => begun === 2);
+    const stopped = slow.stop();
+    released.resolve();
+    await stopped;
     expect(done).toHaveLength(2);
     const rest = await second.consume(options('stop', { concurrency: 2 }), async (delivery) => {
       done.push(text(delivery));

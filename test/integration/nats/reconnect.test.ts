@@ -102,11 +102,11 @@ describe('a restart of the broker (spec 03 §1, dependency down; operations, Pro
     expect(caller.connected).toBe(false);
 
     server = await start(port);
-    await waitFor(async () => (await caller.call(getBook, { id: 1 }, context())).title === 'here', { timeoutMs: 20_000 });
-    await waitFor(() => caller.publishDurable('jobs.w.x', 'after', { msgId: 'after' }), { timeoutMs: 10_000 });
-    await waitFor(() => worked.includes('after'), { timeoutMs: 20_000 });
+    await waitFor(async () => (await caller.call(getBook, { id: 1 }, context())).title === 'here');
+    await waitFor(() => caller.publishDurable('jobs.w.x', 'after', { msgId: 'after' }));
+    await waitFor(() => worked.includes('after'));
     expect(reconnections).toBe(1);
-  }, 60_000);
+  });
 
   it('refuses to publish while the streams are missing, says what to run, and waits for them', async () => {
     await caller.deleteStreams();
@@ -123,9 +123,9 @@ describe('a restart of the broker (spec 03 §1, dependency down; operations, Pro
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });
     server = await start(port);
-    await waitFor(() => caller.ensureStreams().then(() => true), { timeoutMs: 20_000 });
-    await waitFor(() => caller.publishDurable('jobs.w.x', 'anew', { msgId: 'anew' }), { timeoutMs: 20_000 });
-    await waitFor(() => worked.includes('anew'), { timeoutMs: 20_000 });
+    await waitFor(() => caller.ensureStreams().then(() => true));
+    await waitFor(() => caller.publishDurable('jobs.w.x', 'anew', { msgId: 'anew' }));
+    await waitFor(() => worked.includes('anew'));
     expect(worked.filter((body) => body === 'anew')).toHaveLength(1);
-  }, 60_000);
+  });
 });

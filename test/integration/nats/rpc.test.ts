@@ -167,7 +167,7 @@ describe('calls over NATS (architecture §2, RPC)', () => {
       return { id: request.id, title: 'late' };
     };
     await serving({ getBook: book }, async () => {
-      const error = await failure(caller.call(getBook, { id: 1 }, { ...context(), deadlineMs: Date.now() + 1_000 }));
+      const error = await failure(caller.call(getBook, { id: 1 }, { ...context(), deadlineMs: Date.now() + 2_000 }));
       expect(error.code).toBe('deadline_exceeded');
       await waitFor(() => aborted);
       released.resolve();
@@ -180,7 +180,7 @@ describe('calls over NATS (architecture §2, RPC)', () => {
     await serving({ listBooks: async (_request, ctx) => [String((nested = ctx.deadlineMs))] }, async (inner) => {
       const outer = await connect(broker, 'outer');
       responders.push(outer);
-      const deadlineMs = Date.now() + 1_234;
+      const deadlineMs = Date.now() + 4_000;
       await inner.call(listBooks, { count: 1 }, { ...context(), deadlineMs });
       expect(nested).toBe(deadlineMs);
     });
@@ -249,10 +249,17 @@ describe('calls over NATS (architecture §2, RPC)', () => {
   it('answers `unavailable` above its limit of requests in flight', async () => {
     const responder = await connect(broker, 'small');
     responders.push(responder);
-    const book: LibraryHandlers['getBook'] = async (request) => (await sleep(200), { id: request.id, title: '' });
+    const released = Promise.withResolvers<void>();
+    const book: LibraryHandlers['getBook'] = async (request) => (await released.promise, { id: request.id, title: '' });
     const service = await responder.serve(library, handlers({ getBook: book }), { maxInFlight: 2 });
-    const results = await Promise.allSettled(Array.from({ length: 5 }, () => caller.call(getBook, { id: 1 }, context())));
+    const refusals: AppError[] = [];
+    const calls = Array.from({ length: 5 }, () => caller.call(getBook, { id: 1 }, context()));
+    for (const call of calls) call.catch((error: AppError) => refusals.push(error));
+    await waitFor(() => refusals.length === 3);
+    released.resolve();
+    const results = await Promise.allSettled(calls);
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(2);
+    expect(refusals.map(({ code }) => code)).toEqual(['unavailable', 'unavailable', 'unavailable']);
     await service.drain();
   });
 

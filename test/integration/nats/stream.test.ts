@@ -71,7 +71,7 @@ describe('large replies (architecture §2, Large messages)', () => {
     expect(produced).toBeGreaterThan(80 * mebibyte);
     expect(widest).toBeLessThan(2 * mebibyte);
     expect(peak - before).toBeLessThan(200 * mebibyte);
-  }, 60_000);
+  });
 
   it('waits for a reader that is slow', async () => {
     let produced = 0;
@@ -109,19 +109,19 @@ describe('large replies (architecture §2, Large messages)', () => {
   });
 
   it('goes on past the deadline of its first answer, as long as it is read', async () => {
+    const deadlineMs = Date.now() + 2_000;
     let late: AbortSignal | undefined;
     const list: LibraryHandlers['listBooks'] = async (_request, ctx) => {
       const source = async function* (): AsyncGenerator<string> {
-        for (let piece = 0; piece < 6; piece++) {
-          yield 'x'.repeat(mebibyte);
-          late = ctx.signal;
-          await sleep(100);
-        }
+        yield 'x'.repeat(mebibyte);
+        late = ctx.signal;
+        await waitFor(() => Date.now() > deadlineMs + 100);
+        for (let piece = 1; piece < 6; piece++) yield 'x'.repeat(mebibyte);
       };
       return jsonStream(source());
     };
     await serve(list);
-    const reply = await caller.callRaw(listBooks, { count: 1 }, { ...context(), deadlineMs: Date.now() + 250 });
+    const reply = await caller.callRaw(listBooks, { count: 1 }, { ...context(), deadlineMs });
     let received = 0;
     if (reply.kind === 'stream') for await (const chunk of reply.chunks) received += chunk.length;
     expect(received).toBe(6 * mebibyte);
