@@ -36,8 +36,19 @@ export function page<Item extends TSchema>(item: Item) {
 }
 
 /** A strictly-after filter. Without an offset it is read as UTC. */
-export const afterParameter = (what: string) =>
+const afterParameter = (what: string) =>
   Type.Optional(Type.String({ format: 'date-time', description: `${what} strictly after this instant. Without an offset it is UTC.` }));
+
+/** How a list of people or holons is sorted, narrowed to what is new, and cut into pages. */
+export const listParameters = {
+  sort: Type.Optional(
+    Type.String({ default: 'name', description: '`name` (default), `latest` (created last first) or `updated` (changed last first).' }),
+  ),
+  created_after: afterParameter('Created'),
+  updated_after: afterParameter('Changed'),
+  limit: limitParameter({ usual: 100, most: 100 }),
+  offset: offsetParameter,
+};
 
 export const timestamps = {
   created_at: instant('When the record was created.'),

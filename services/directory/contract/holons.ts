@@ -1,17 +1,6 @@
 /** Holons of the open API (spec 02, HolonPublic, GET /holons). */
 import { rpc, Type, type Static } from '#libs/contract';
-import {
-  afterParameter,
-  anyId,
-  extend,
-  jsonDocument,
-  limitParameter,
-  nullable,
-  offsetParameter,
-  pageFields,
-  timestamps,
-  v1Errors,
-} from './fields.ts';
+import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, timestamps, v1Errors } from './fields.ts';
 
 export const HolonPublic = Type.Object(
   {
@@ -38,13 +27,7 @@ export const holonListQuery = Type.Object({
     Type.String({ description: 'Slug of an active class: holons of it and of every class below it. Needed without `q`.' }),
   ),
   parent: Type.Optional(anyId('Only children of this holon.')),
-  sort: Type.Optional(
-    Type.String({ default: 'name', description: '`name` (default), `latest` (created last first) or `updated` (changed last first).' }),
-  ),
-  created_after: afterParameter('Created'),
-  updated_after: afterParameter('Changed'),
-  limit: limitParameter({ usual: 100, most: 100 }),
-  offset: offsetParameter,
+  ...listParameters,
 });
 export type HolonListQuery = Static<typeof holonListQuery>;
 

@@ -1,17 +1,6 @@
 /** People of the open API (spec 02, PersonPublic, GET /people). */
 import { rpc, Type, type Static } from '#libs/contract';
-import {
-  afterParameter,
-  anyId,
-  extend,
-  jsonDocument,
-  limitParameter,
-  nullable,
-  offsetParameter,
-  pageFields,
-  timestamps,
-  v1Errors,
-} from './fields.ts';
+import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, timestamps, v1Errors } from './fields.ts';
 
 export const PersonPublic = Type.Object(
   {
@@ -32,13 +21,7 @@ export const PersonListItem = extend(PersonPublic, timestamps, {
 
 export const personListQuery = Type.Object({
   q: Type.String({ description: 'Part of the name; case and accents do not count, `%` and `_` are literals.' }),
-  sort: Type.Optional(
-    Type.String({ default: 'name', description: '`name` (default), `latest` (created last first) or `updated` (changed last first).' }),
-  ),
-  created_after: afterParameter('Created'),
-  updated_after: afterParameter('Changed'),
-  limit: limitParameter({ usual: 100, most: 100 }),
-  offset: offsetParameter,
+  ...listParameters,
 });
 export type PersonListQuery = Static<typeof personListQuery>;
 
