@@ -4,6 +4,7 @@ export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmReque
 export type { SpokenAnswer, TranscriptionRequest } from './llm.ts';
 export { startPlatform, startService, type Platform, type PlatformOptions } from './platform.ts';
 export { waitFor } from './wait-for.ts';
+export { quickJobs, watchJobs, type JobWatch, type StoredJob } from './job-watch.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { startRealtimeKit, streamArtifact } from './realtimekit.ts';
 export { playBytes, type PlayedContent, type PlayedRecording } from './realtimekit-recordings.ts';

@@ -59,6 +59,8 @@ export async function misbehave(response: ServerResponse, model: string, fault: 
       return true;
     case 'status':
       if (fault.retryAfter !== undefined) response.setHeader('Retry-After', String(fault.retryAfter));
+      // The client would wait half a second before its one retry.
+      else response.setHeader('retry-after-ms', '1');
       if (fault.body === undefined) sendError(response, fault.status, 'scripted failure');
       else response.writeHead(fault.status, { 'Content-Type': 'text/html' }).end(fault.body);
       return true;

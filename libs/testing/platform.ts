@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { loadConfig } from '#libs/config';
 import type { TObject } from '#libs/contract';
+import type { JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import type { PipelineExtension } from '#libs/pipeline-worker';
@@ -24,7 +25,14 @@ type Settings = Readonly<Record<string, string>>;
 
 /** The faces of `services/<name>/service.ts` and `config.ts`. */
 interface ServiceModule {
-  createService(options: { config: unknown; logger?: Logger; clock?: Clock; pipeline?: PipelineExtension }): Promise<Service>;
+  createService(options: { config: unknown; logger?: Logger } & StartOptions): Promise<Service>;
+}
+
+/** What a service may be given beside its settings; not every service takes all of it. */
+export interface StartOptions {
+  readonly clock?: Clock;
+  readonly pipeline?: PipelineExtension;
+  readonly tuning?: Partial<JobTuning>;
 }
 type ConfigModule = Record<string, TObject | ((env: Settings) => unknown)>;
 
@@ -36,7 +44,7 @@ export async function startService(
   name: string,
   env: TestEnvironment,
   overrides: Settings = {},
-  options: { clock?: Clock; pipeline?: PipelineExtension } = {},
+  options: StartOptions = {},
 ): Promise<Service> {
   const load = async (file: string): Promise<unknown> => import(pathToFileURL(join(repoDir, 'services', name, file)).href);
   const { createService } = (await load('service.ts')) as ServiceModule;

@@ -1,5 +1,5 @@
 /** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
-import { createJobs, jobAdminHandlers, type Jobs } from '#libs/jobs';
+import { createJobs, jobAdminHandlers, type Jobs, type JobTuning } from '#libs/jobs';
 import { notFound } from '#libs/errors';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
@@ -30,6 +30,8 @@ export interface MediaOptions {
   config: MediaConfig;
   logger?: Logger;
   pipeline?: PipelineExtension;
+  /** Times of the job machinery; tests that kill processes shorten them. */
+  tuning?: Partial<JobTuning>;
 }
 
 export interface MediaService extends Service {
@@ -44,7 +46,7 @@ const buffersPerUpload = 2;
 /** Imports of recordings and other jobs that store something. */
 const importsAtATime = 2;
 
-export async function createService({ config, logger: given, pipeline }: MediaOptions): Promise<MediaService> {
+export async function createService({ config, logger: given, pipeline, tuning }: MediaOptions): Promise<MediaService> {
   const logger = given ?? createLogger({ service: 'media', level: config.LOG_LEVEL });
   const db = await createDatabase({
     url: config.DATABASE_URL,
@@ -79,7 +81,7 @@ export async function createService({ config, logger: given, pipeline }: MediaOp
     logger,
     metrics: createBusMetrics(telemetry.metrics),
   });
-  const jobs: Jobs = createJobs({ contract: contractWith(pipeline), db, bus, logger, metrics: telemetry.metrics });
+  const jobs: Jobs = createJobs({ contract: contractWith(pipeline), db, bus, logger, metrics: telemetry.metrics, tuning });
 
   const graceSeconds = config.MEDIA_REPLACED_GRACE_SECONDS;
   const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;

@@ -4,10 +4,13 @@ import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { connectBus, systemContext, type Bus } from '#libs/nats';
 import {
   createTestEnvironment,
+  quickJobs,
   startLlm,
   startScriptProcess,
   startService,
   waitFor,
+  watchJobs,
+  type JobWatch,
   type LlmServer,
   type TestEnvironment,
 } from '#libs/testing';
@@ -18,6 +21,7 @@ import { transcripts } from '#services/transcripts';
 let env: TestEnvironment;
 let llm: LlmServer;
 let bus: Bus;
+let jobs: JobWatch;
 let agents: { stop(): Promise<void> };
 let settings: Record<string, string>;
 let personId = 0;
@@ -28,6 +32,7 @@ const texts = { title: 'On water', summary: 'Two people speak about water.', vid
 
 beforeAll(async () => {
   env = await createTestEnvironment(import.meta.url);
+  jobs = watchJobs(env, 'agents.publishing-summary');
   llm = await startLlm();
   env.onStop(() => llm.stop());
   settings = {
@@ -38,7 +43,7 @@ beforeAll(async () => {
     LLM_PROMPT_TOKENS: '2000',
   };
   for (const name of ['directory', 'conversations', 'transcripts']) await startService(name, env);
-  agents = await startService('agents', env, settings);
+  agents = await startService('agents', env, settings, { tuning: quickJobs });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
   bus = await connectBus({ url, prefix, name: 'test', logger: env.logger });
   env.onStop(() => bus.close());
@@ -69,40 +74,6 @@ async function hold(lines: readonly string[], infos: Record<string, unknown> = {
 
 const enter = (id: number) => call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
 
-interface Job {
-  readonly id: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly error: string | null;
-  readonly phase: string | null;
-  readonly result: string | null;
-}
-
-async function jobOf(id: number): Promise<Job | undefined> {
-  const [job] = await env.sql<Job>(
-    `select id::text, state, attempts, error, phase, result::text from agents.jobs
-     where type = 'agents.publishing-summary' and payload->>'conversation_id' = $1`,
-    [String(id)],
-  );
-  return job;
-}
-const ends = (id: number, state = 'succeeded') =>
-  waitFor(
-    async () => {
-      const job = await jobOf(id);
-      if (job?.state !== state) throw new Error(JSON.stringify(job));
-      return job;
-    },
-    { timeoutMs: 30_000 },
-  );
-const rerun = (id: number) =>
-  env.sql(
-    `update agents.jobs set state = 'queued', finished_at = null, run_at = now(), sent_at = null, generation = generation + 1, result = null
-     where type = 'agents.publishing-summary' and payload->>'conversation_id' = $1`,
-    [String(id)],
-  );
-const hurry = () => env.sql(`update agents.jobs set run_at = now() where state = 'queued' and sent_at is null`);
-
 type Publishing = { fields?: Record<string, unknown>; records?: Record<string, unknown> } | undefined;
 async function published(id: number): Promise<Publishing> {
   return ((await call(conversations.rpcs.get, { conversation_id: id })).infos as { publishing?: Publishing }).publishing;
@@ -119,7 +90,7 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     const id = await hold(['Water is what I think of.', 'So do I.']);
     const before = llm.summaryRequests.length;
     await enter(id);
-    await ends(id);
+    await jobs.ends(id);
     const fields = await written(id);
     for (const [name, value] of Object.entries(texts)) {
       expect(fields[name]).toEqual({
@@ -141,8 +112,8 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.map(({ body }) => body);
     expect(notes).toContain('publishing_summary finished: title, summary, videohost_description written from 1 part');
 
-    await rerun(id);
-    expect(JSON.parse((await ends(id)).result ?? '')).toEqual({ status: 'unchanged' });
+    await jobs.rerun(id);
+    expect((await jobs.ends(id)).result).toEqual({ status: 'unchanged' });
     expect(llm.summaryRequests.length).toBe(before + 1);
 
     const edited = { ...fields, title: 'Mine', summary: { ...(fields['summary'] as object), value: 'My words.' } };
@@ -150,7 +121,7 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Another transcript.' }];
     await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
     llm.answerSummaryWith(() => JSON.stringify({ ...texts, title: 'New', summary: 'New', videohost_description: 'New words.' }));
-    await rerun(id);
+    await jobs.rerun(id);
     await waitFor(async () => {
       const { fields: now } = (await published(id)) ?? {};
       return (now?.['videohost_description'] as { value: string } | undefined)?.value === 'New words.';
@@ -166,7 +137,7 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     const id = await hold(lines);
     const before = llm.summaryRequests.length;
     await enter(id);
-    await ends(id);
+    await jobs.ends(id);
     const asked = llm.summaryRequests
       .slice(before)
       .map(({ messages }) => JSON.parse(messages[1]?.content ?? '') as Record<string, unknown>);
@@ -182,7 +153,7 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     const mended = await hold(['Something.']);
     const before = llm.summaryRequests.length;
     await enter(mended);
-    await ends(mended);
+    await jobs.ends(mended);
     const [, second, third] = llm.summaryRequests.slice(before);
     expect(second?.messages.at(-1)?.content).toContain('it is no JSON');
     expect(third?.messages.at(-1)?.content).toContain('/title');
@@ -190,7 +161,7 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     llm.answerSummaryWith(() => JSON.stringify({ title: 'secret words' }));
     const refused = await hold(['Something else.']);
     await enter(refused);
-    const dead = await ends(refused, 'dead');
+    const dead = await jobs.ends(refused, 'dead');
     expect(dead.error).toMatch(/^the reply of the model does not fit: /);
     expect(dead.error).not.toContain('secret words');
     expect(await published(refused)).toBeUndefined();
@@ -199,15 +170,15 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
   it('waits for the transcript and for a model that is away, which uses no attempts up (D7a)', async () => {
     const id = await hold([]);
     await enter(id);
-    await waitFor(async () => (await jobOf(id))?.error === 'the conversation has no transcript yet');
-    expect(await jobOf(id)).toMatchObject({ state: 'queued', attempts: 0 });
+    await jobs.fails(id, 'the conversation has no transcript yet');
+    expect(await jobs.latest(id)).toMatchObject({ state: 'queued', attempts: 0 });
     const rows = [{ start_ms: 0, end_ms: 1, person_id: personId, speaker: null, text: 'Late words.' }];
     await call(transcripts.rpcs.installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false });
     llm.failSummary({ kind: 'status', status: 500 }, { kind: 'status', status: 500 });
-    await hurry();
-    await waitFor(async () => (await jobOf(id))?.error === 'the model gave no usable answer: status 500');
-    await hurry();
-    expect(await ends(id)).toMatchObject({ attempts: 1 });
+    await jobs.hurry();
+    await jobs.fails(id, 'the model gave no usable answer: status 500');
+    await jobs.hurry();
+    expect(await jobs.ends(id)).toMatchObject({ attempts: 1 });
   });
 
   it('is written once after a worker died while the model was asked', async () => {
@@ -218,12 +189,12 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
     const before = llm.summaryRequests.length;
     await enter(id);
     await waitFor(() => llm.summaryRequests.length === before + 1, { timeoutMs: 60_000 });
-    await waitFor(async () => (await jobOf(id))?.phase === 'summarising');
+    await jobs.reaches(id, 'summarising');
     child.signal('SIGKILL');
     await child.ended;
-    await env.sql(`update agents.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
-    agents = await startService('agents', env, settings);
-    await waitFor(async () => (await jobOf(id))?.state === 'succeeded', { timeoutMs: 60_000 });
+    await jobs.endLeases();
+    agents = await startService('agents', env, settings, { tuning: quickJobs });
+    await jobs.ends(id);
     expect((await written(id))['title']).toHaveProperty('value');
     const notes = (await call(conversations.rpcs.listNotes, { conversation_id: id })).items.filter(({ body }) =>
       body.startsWith('publishing_summary'),

@@ -108,6 +108,43 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(desk.place.llm.requests).toHaveLength(asked);
   });
 
+  it('expires an update that nobody could answer for a day, and the model is not asked (spec 02, Receives updates; D32)', async () => {
+    const update = desk.compose(desk.next(), { text: 'Yesterday' });
+    const { sql } = desk.place.env;
+    await sql(`create function agents.age() returns trigger language plpgsql as $$ begin
+      new.stored_at := now() - interval '25 hours'; return new; end $$`);
+    await sql(`create trigger age before insert on agents.webhook_receipts for each row when (new.update_id = ${update.update_id})
+      execute function agents.age()`);
+    const asked = desk.place.llm.requests.length;
+    await desk.deliver(update);
+    expect(await desk.settled(update.update_id)).toMatchObject({ outcome: 'expired', sends: [] });
+    expect(desk.place.llm.requests).toHaveLength(asked);
+    await sql('drop function agents.age() cascade');
+    await desk.replay((await desk.settled(update.update_id)).id);
+    await waitFor(async () => (await desk.find(update.update_id))?.outcome === 'answered');
+  });
+
+  it('gives an update up whose turn cannot be recorded, so that its chat goes on (D32)', async () => {
+    const [chat, { sql }] = [desk.next(), desk.place.env];
+    await sql(`create function agents.break_turn() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$`);
+    await sql(`create trigger break_turn before insert on agents.messages for each row when (new.body = 'Break it')
+      execute function agents.break_turn()`);
+    const [broken, next] = [desk.compose(chat, { text: 'Break it' }), desk.compose(chat, { text: 'Go on' })];
+    await desk.deliver(broken);
+    await desk.deliver(next);
+    await waitFor(
+      async () => {
+        await sql(`update agents.jobs set run_at = now() where state = 'queued' and sent_at is null`);
+        return (await desk.find(broken.update_id))?.outcome === 'failed';
+      },
+      { timeoutMs: 30_000, intervalMs: 100 },
+    );
+    await sql('drop function agents.break_turn() cascade');
+    expect(await desk.find(broken.update_id)).toMatchObject({ message: 'Internal error; see the log.', sends: [] });
+    expect((await desk.settled(next.update_id)).outcome).toBe('answered');
+    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Go on']);
+  }, 40_000);
+
   it('loses what was said with the person who is forgotten, and keeps what became of it', async () => {
     const [chat, other] = [desk.next(), desk.next()];
     const receipt = await desk.ask(chat, { text: 'My secret wish' });

@@ -138,7 +138,7 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
 });
 
 describe('the Bot API away (D33b)', () => {
-  it('is waited for: nothing can have arrived, so the reply is sent when it is back', async () => {
+  it('is waited for, up to a day: nothing can have arrived, so the reply is sent when it is back', async () => {
     const first = await startTelegram();
     const port = Number(new URL(first.apiRoot).port);
     await first.stop();
@@ -148,6 +148,11 @@ describe('the Bot API away (D33b)', () => {
       await away.deliver(update);
       const error = 'select error from agents.telegram_sends where error is not null';
       await waitFor(async () => (await away.place.env.sql<{ error: string }>(error))[0]?.error.includes('ECONNREFUSED'));
+      const old = away.compose(8, { text: 'too late?' });
+      await away.deliver(old);
+      await waitFor(async () => (await away.find(old.update_id))?.sends[0]?.error?.includes('ECONNREFUSED'));
+      await away.place.env.sql(`update agents.webhook_receipts set stored_at = now() - interval '25 hours' where chat_id = 8`);
+      expect(await away.settled(old.update_id)).toMatchObject({ outcome: 'expired', sends: [{ part: 1, status: 'given_up' }] });
       const back = await startTelegram({ port });
       away.place.env.onStop(() => back.stop());
       expect((await away.settled(update.update_id)).outcome).toBe('answered');

@@ -34,13 +34,13 @@ const uploaded = (meetingId: string) => JSON.stringify({ event: 'recording.statu
 describe('POST /api/hook/meetings, worked (design/providers §3, Webhooks; D20)', () => {
   it('wakes an import that waits in backoff; the same delivery counts once; a replay works it again', async () => {
     const { id, meetingId, play } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
-    await waitFor(async () => (await stage.jobs(id))[0]?.error === 'the recording is not uploaded yet');
+    await stage.jobs.fails(id, 'the recording is not uploaded yet');
     await stage.world.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
     play({ status: 'UPLOADED' });
     const body = uploaded(meetingId);
     const headers = stage.provider.webhooks.headers(body);
     await deliver(body, headers);
-    await stage.ends(id);
+    await stage.jobs.ends(id);
     await deliver(body, headers);
     const [receipt] = await waitFor(async () => {
       const items = await settled(1);
@@ -63,13 +63,13 @@ describe('POST /api/hook/meetings, worked (design/providers §3, Webhooks; D20)'
     ['a signature that is no base64', 'rejected_signature', () => ({ 'rtk-uuid': randomUUID(), 'rtk-signature': '%%%' })],
   ])('wakes nothing for %s', async (_what, outcome, headersOf) => {
     const { id, meetingId } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
-    await waitFor(async () => (await stage.jobs(id))[0]?.error === 'the recording is not uploaded yet');
+    await stage.jobs.fails(id, 'the recording is not uploaded yet');
     await stage.world.env.sql(`update media.jobs set run_at = now() + interval '15 minutes' where state = 'queued'`);
     const before = (await receipts()).length;
     await deliver(uploaded(meetingId), headersOf(uploaded(meetingId)));
     const [receipt] = await settled(before + 1);
     expect(receipt).toMatchObject({ outcome, conversation_id: null });
-    expect(await stage.jobs(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
   });
 
   it.each([

@@ -1,12 +1,19 @@
+import {
+  CreateMultipartUploadCommand,
+  GetBucketLifecycleConfigurationCommand,
+  PutBucketLifecycleConfigurationCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { playBytes, provideFfmpeg, provideTimeoutMs } from '#libs/testing';
+import { playBytes, provideFfmpeg, provideTimeoutMs, waitFor } from '#libs/testing';
 import { media } from '#services/media';
 import { setRecordingStage, type RecordingStage } from './recording-stage.ts';
 
 let stage: RecordingStage;
 beforeAll(async () => {
   stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
-  await stage.start();
+  await stage.start({ MEDIA_UPLOAD_LEASE_SECONDS: '8' });
 }, provideTimeoutMs);
 afterAll(() => stage.world.stop());
 
@@ -37,9 +44,9 @@ const ask = (request: { after: string | null; min_age_seconds: number; delete: b
 describe('media orphans (architecture §1, clean-up of orphans)', () => {
   it('finds objects that nobody names and records without an object, deletes only the objects, and those only when told', async () => {
     const { id } = await stage.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
-    await stage.ends(id);
+    await stage.jobs.ends(id);
     const { id: lost } = await stage.meet({ content: playBytes(Buffer.alloc(1000, 2), '"b"'), journey: 'plain' });
-    await stage.ends(lost);
+    await stage.jobs.ends(lost);
     const [missing = ''] = await stage.keys(lost);
     await stage.world.store.delete(missing);
     await put('recordings/1/orphan.mp4');
@@ -70,5 +77,42 @@ describe('media orphans (architecture §1, clean-up of orphans)', () => {
     expect(found.orphans).toEqual([]);
     expect(found.pages).toBeGreaterThan(1);
     expect(found.missing.filter((key) => key.startsWith('thumbnails/77/'))).toHaveLength(104 - 21);
+  });
+});
+
+describe('unfinished uploads in MinIO (architecture §1, clean-up of orphans; S3 lifecycle rule)', () => {
+  let client: S3Client;
+  let Bucket: string;
+  beforeAll(() => {
+    const { settings } = stage.world.env;
+    const credentials = { accessKeyId: settings['S3_ACCESS_KEY_ID'] ?? '', secretAccessKey: settings['S3_SECRET_ACCESS_KEY'] ?? '' };
+    client = new S3Client({ endpoint: settings['S3_ENDPOINT'] ?? '', region: 'us-east-1', forcePathStyle: true, credentials });
+    Bucket = settings['S3_BUCKET'] ?? '';
+  });
+  afterAll(() => client.destroy());
+  const readRules = async () => (await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }))).Rules;
+
+  it('are under no rule of the bucket: MinIO knows none for them, and those that it knows stay as they are', async () => {
+    expect(await stage.world.store.ensureBucket()).toEqual({ lifecycle: false });
+    await expect(readRules()).rejects.toMatchObject({ name: 'NoSuchLifecycleConfiguration' });
+    const own = { ID: 'own', Status: 'Enabled', Filter: { Prefix: 'logs/' }, Expiration: { Days: 7 } } as const;
+    await client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [own] } }));
+    expect(await stage.world.store.ensureBucket()).toEqual({ lifecycle: false });
+    expect(await readRules()).toEqual([own]);
+  });
+
+  it('are removed by the sweep with their parts when nobody is at them any more, and by nobody before', async () => {
+    const begin = async (Key: string, until: string): Promise<void> => {
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+      await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: Buffer.alloc(1000) }));
+      await stage.world.env.sql(`insert into media.uploads (object_key, alive_until) values ($1, now() + $2::interval)`, [Key, until]);
+    };
+    const { store } = stage.world;
+    await begin('audio/2/alive.mp3', '1 hour');
+    await begin('audio/2/stale.mp3', '-2 days');
+    await waitFor(async () => (await store.countUnfinished('audio/2/stale.mp3')) === 0, { timeoutMs: 30_000, what: 'the sweep' });
+    expect(await store.countUnfinished('audio/2/alive.mp3')).toBe(1);
+    const left = `select object_key from media.uploads where object_key like 'audio/2/%'`;
+    await waitFor(async () => (await stage.world.env.sql(left)).length === 1);
   });
 });

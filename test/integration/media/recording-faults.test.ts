@@ -3,7 +3,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { playBytes, provideFfmpeg, provideTimeoutMs, startScriptProcess, waitFor, type Fault, type FaultPlace } from '#libs/testing';
+import {
+  playBytes,
+  provideFfmpeg,
+  provideTimeoutMs,
+  startScriptProcess,
+  waitFor,
+  type Fault,
+  type FaultPlace,
+  type ScriptProcess,
+} from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';
 import { makeClock, readClock, type Programs } from './talking-clock.ts';
@@ -26,10 +35,6 @@ beforeAll(async () => {
 afterEach(() => stage.provider.clearFaults());
 afterAll(() => stage.world.stop());
 
-async function firstError(id: number): Promise<string> {
-  return waitFor(async () => (await stage.jobs(id)).find(({ error }) => error !== null)?.error ?? undefined, { what: 'a failed attempt' });
-}
-
 const downloads = () => stage.provider.requests.filter(({ place }) => place === 'recording-download');
 
 describe('media.recording-import: a provider in trouble (architecture §4; D7a; design/providers §3)', () => {
@@ -48,27 +53,34 @@ describe('media.recording-import: a provider in trouble (architecture §4; D7a; 
   it.each(faults)('shows nothing, tries again and recovers: %s %j', async (place, fault, error) => {
     stage.provider.addFault(place, fault);
     const { id } = await stage.meet({ content: noise, journey: 'plain' });
-    const text = await firstError(id);
+    const text = await stage.jobs.fails(id);
     expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
     expect(text).not.toContain('Signature');
     await expect(stage.video(id)).rejects.toMatchObject({ code: 'not_found' });
     stage.provider.clearFaults();
-    await stage.hurry();
-    expect(JSON.parse((await stage.ends(id)).result ?? '')).toMatchObject({ sha256, size_bytes: noise.sizeBytes });
+    await stage.jobs.hurry();
+    expect((await stage.jobs.ends(id)).result).toMatchObject({ sha256, size_bytes: noise.sizeBytes });
   });
 
-  it('asks for a fresh address when the first has expired', async () => {
+  it('asks for a fresh address when the first has expired, with the token, which the signed addresses never get', async () => {
     stage.provider.addFault('recording-download', { kind: 'expired' }, 1);
     const { id } = await stage.meet({ content: noise, journey: 'plain' });
-    expect(await stage.ends(id)).toMatchObject({ attempts: 1 });
+    expect(await stage.jobs.ends(id)).toMatchObject({ attempts: 1 });
+    const asked = stage.provider.requests.filter(({ place }) => place === 'recordings' || place === 'recording-download').slice(-4);
+    expect(asked.map(({ place, authorization }) => [place, authorization])).toEqual([
+      ['recordings', `Bearer ${stage.provider.apiToken}`],
+      ['recording-download', undefined],
+      ['recordings', `Bearer ${stage.provider.apiToken}`],
+      ['recording-download', undefined],
+    ]);
   });
 
   it('goes on behind the whole parts when a download breaks off, and the digest is that of all bytes', async () => {
     stage.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     const before = downloads().length;
     const { id } = await stage.meet({ content: noise, journey: 'plain' });
-    const job = await stage.ends(id);
-    expect([job.attempts, JSON.parse(job.result ?? '')]).toEqual([1, expect.objectContaining({ sha256, size_bytes: noise.sizeBytes })]);
+    const job = await stage.jobs.ends(id);
+    expect([job.attempts, job.result]).toEqual([1, expect.objectContaining({ sha256, size_bytes: noise.sizeBytes })]);
     expect(
       downloads()
         .slice(before)
@@ -83,41 +95,43 @@ describe('media.recording-import: a provider in trouble (architecture §4; D7a; 
     stage.provider.addFault('recording-download', { kind: 'cut', afterBytes: 12 * mebibyte }, 1);
     stage.provider.addFault('recording-download', { status: 500 }, 1);
     const { id, play } = await stage.meet({ content: noise, journey: 'plain' });
-    await firstError(id);
+    await stage.jobs.fails(id);
     play(change);
-    await stage.hurry();
-    expect(JSON.parse((await stage.ends(id)).result ?? '')).toMatchObject({ sha256 });
+    await stage.jobs.hurry();
+    expect((await stage.jobs.ends(id)).result).toMatchObject({ sha256 });
     expect(await stage.unfinished(id)).toBe(0);
     expect(await stage.keys(id)).toHaveLength(1);
   });
 
   it('keeps nothing of a download with another length than was announced', async () => {
     const { id, play } = await stage.meet({ content: noise, journey: 'plain', fileSize: noise.sizeBytes + 1 });
-    expect(await firstError(id)).toBe(`the recording download has ${noise.sizeBytes} bytes where ${noise.sizeBytes + 1} were announced`);
+    expect(await stage.jobs.fails(id)).toBe(
+      `the recording download has ${noise.sizeBytes} bytes where ${noise.sizeBytes + 1} were announced`,
+    );
     expect([await stage.keys(id), await stage.unfinished(id)]).toEqual([[], 0]);
     play({ fileSize: null });
-    await stage.hurry();
-    await stage.ends(id);
+    await stage.jobs.hurry();
+    await stage.jobs.ends(id);
   });
 
   it.each(['INVOKED', 'RECORDING', 'UPLOADING'])('waits while the recording is %s', async (status) => {
     const { id, play } = await stage.meet({ content: noise, journey: 'plain', status });
-    expect(await firstError(id)).toBe('the recording is not uploaded yet');
-    expect(await stage.jobs(id)).toMatchObject([{ state: 'queued' }]);
+    expect(await stage.jobs.fails(id)).toBe('the recording is not uploaded yet');
+    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued' }]);
     play({ status: 'UPLOADED' });
-    await stage.hurry();
-    await stage.ends(id);
+    await stage.jobs.hurry();
+    await stage.jobs.ends(id);
   });
 
   it('is dead at once when the provider has failed to make the recording, or it is no recording at all', async () => {
     const failed = await stage.meet({ journey: 'plain', status: 'ERRORED' });
-    expect(await stage.ends(failed.id, 'dead')).toMatchObject({
+    expect(await stage.jobs.ends(failed.id, 'dead')).toMatchObject({
       attempts: 1,
       error: 'the meeting provider has failed to make the recording',
     });
     const playlist = '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n';
     const strange = await stage.meet({ content: playBytes(Buffer.from(playlist), '"list"'), cutSeconds: 3 });
-    expect(await stage.ends(strange.id, 'dead')).toMatchObject({ error: 'the recording is no video or audio that ffmpeg can read' });
+    expect(await stage.jobs.ends(strange.id, 'dead')).toMatchObject({ error: 'the recording is no video or audio that ffmpeg can read' });
     await expect(stage.video(strange.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -126,87 +140,85 @@ describe('media.recording-import: a provider in trouble (architecture §4; D7a; 
     const other = { startedAt: '2030-01-15T10:00:00.000Z', stoppedAt: '2030-01-15T10:30:00.000Z', content: noise, status: 'UPLOADED' };
     stage.provider.setRecording({ ...other, id: `early-${id}`, meetingId, stoppedAt: '2030-01-15T10:00:30.000Z' });
     stage.provider.setRecording({ ...other, id: `strange-${id}`, meetingId: 'another meeting' });
-    await stage.ends(id, 'dead');
+    await stage.jobs.ends(id, 'dead');
     stage.provider.setRecording({ ...other, id: `good-${id}`, meetingId, startedAt: '2030-01-15T10:00:40.000Z' });
-    const [job] = await stage.jobs(id);
+    const [job] = await stage.jobs.list(id);
     await stage.world.call((await import('#services/media')).media.rpcs.jobsRedrive, { id: job?.id ?? '' });
-    expect(JSON.parse((await stage.ends(id)).result ?? '')).toMatchObject({ recording_id: `good-${id}` });
+    expect((await stage.jobs.ends(id)).result).toMatchObject({ recording_id: `good-${id}` });
   });
 
   it('ends without an effect when the conversation is gone, and leaves nothing', async () => {
     const { id, play, ...meeting } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
-    await firstError(id);
+    await stage.jobs.fails(id);
     await meeting.delete();
     play({ status: 'UPLOADED' });
-    await stage.hurry();
-    expect(JSON.parse((await stage.ends(id)).result ?? '')).toEqual({ status: 'conversation_gone' });
+    await stage.jobs.hurry();
+    expect((await stage.jobs.ends(id)).result).toEqual({ status: 'conversation_gone' });
     expect(await stage.keys(id)).toEqual([]);
   });
 
   it('leaves the previous recording as it is when a later import fails', async () => {
     const { id } = await stage.meet({ content: noise, journey: 'plain' });
-    await stage.ends(id);
+    await stage.jobs.ends(id);
     const before = await stage.video(id);
     stage.provider.setRecording({ id: `second-${id}`, meetingId: 'm', status: 'ERRORED', startedAt: null, stoppedAt: null });
     await stage.world.call(conversations.rpcs.writeRoom, { conversation_id: id, write: { recordingId: `second-${id}` } });
-    await stage.world.env.sql(
-      `update media.jobs set state = 'queued', finished_at = null, run_at = now(), sent_at = null, generation = generation + 1
-       where payload->>'conversation_id' = $1 and type = 'media.recording-import'`,
-      [String(id)],
-    );
-    await stage.ends(id, 'dead');
+    await stage.jobs.rerun(id);
+    await stage.jobs.ends(id, 'dead');
     expect(await stage.video(id)).toEqual(before);
   });
 });
 
 describe('media.recording-import: a killed worker (operations, Promises to be tested)', () => {
-  const script = join(import.meta.dirname, '..', '..', '..', 'services', 'media', 'main.ts');
+  const script = join(import.meta.dirname, 'media-process.ts');
   const env = () => ({ ...stage.world.env.settings, ...stage.world.mediaSettings, ...stage.settings, MEDIA_UPLOAD_LEASE_SECONDS: '2' });
-  /** The lease of a dead worker's job is over, as it is by itself after 30 seconds. */
-  const endLease = async (): Promise<void> => {
-    await stage.world.env.sql(`update media.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+  const startProcess = (): ScriptProcess => {
+    const child = startScriptProcess(script, env());
+    stage.world.env.onStop(async () => {
+      child.signal('SIGKILL');
+      await child.ended;
+    });
+    return child;
   };
-  const phaseOf = (id: number, phase: string) =>
-    waitFor(async () => (await stage.jobs(id)).some((job) => job.phase === phase), { timeoutMs: 60_000, what: phase });
 
   it('goes on with the download where the dead one was, and leaves no parts', async () => {
     await media.stop();
     stage.provider.addFault('recording-download', { kind: 'stall', afterBytes: 12 * mebibyte }, 1);
-    const process = startScriptProcess(script, env());
+    const process = startProcess();
     const { id } = await stage.meet({ content: noise, journey: 'plain' });
-    await waitFor(async () => (await partsOf(id)) === 2, { timeoutMs: 60_000, what: 'two parts' });
+    await waitFor(async () => (await partsOf(id)) === 2, { timeoutMs: 120_000, what: 'two parts' });
     process.signal('SIGKILL');
     await process.ended;
     const before = downloads().length;
-    await endLease();
+    await stage.jobs.endLeases();
     media = await stage.start();
-    const job = await stage.ends(id);
-    expect(JSON.parse(job.result ?? '')).toMatchObject({ sha256, size_bytes: noise.sizeBytes });
+    const job = await stage.jobs.ends(id);
+    expect(job.result).toMatchObject({ sha256, size_bytes: noise.sizeBytes });
     expect(
       downloads()
         .slice(before)
         .map(({ range }) => range),
     ).toEqual([`bytes=${10 * mebibyte}-`]);
     expect([await stage.unfinished(id), await stage.keys(id)]).toEqual([0, [expect.any(String)]]);
-  }, 120_000);
+  }, 240_000);
 
   it('trims again after a death in the middle of the trim, with an empty scratch folder and one recording of each kind', async () => {
     await media.stop();
     const clock = await makeClock(programs, 20, 5);
-    const process = startScriptProcess(script, env());
+    const process = startProcess();
     const { id } = await stage.meet({ content: playBytes(clock, '"clock"'), cutSeconds: 7.4, journey: 'moving' });
-    await phaseOf(id, 'trimming');
+    await stage.jobs.reaches(id, 'trimming');
     process.signal('SIGKILL');
     await process.ended;
-    await endLease();
+    await stage.jobs.endLeases();
     media = await stage.start({ MEDIA_UPLOAD_LEASE_SECONDS: '2' });
-    await stage.ends(id);
+    await stage.jobs.ends(id);
     const [trimmed] = await stage.stored(id, 'recording_front_trimmed');
     expect((await readClock(programs, trimmed ?? Buffer.alloc(0))).firstSeconds).toBeCloseTo(7.4, 5);
     await waitFor(async () => (await stage.keys(id)).length === 5); // full, trimmed, three pictures
     const folder = stage.settings['MEDIA_SCRATCH_DIR'] ?? '';
     expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   async function partsOf(id: number): Promise<number> {
     const [row] = await stage.world.env.sql<{ object_key: string }>(

@@ -1,5 +1,13 @@
 /** A stage for imports of recordings: directory, conversations and media, a played meeting provider, and conversations that reach their step. */
-import { startRealtimeKit, startService, waitFor, type PlayedContent, type RealtimeKitServer } from '#libs/testing';
+import {
+  quickJobs,
+  startRealtimeKit,
+  startService,
+  watchJobs,
+  type JobWatch,
+  type PlayedContent,
+  type RealtimeKitServer,
+} from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -17,11 +25,8 @@ export interface RecordingStage {
   start(overrides?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
   /** A conversation in its import step. */
   meet(options: MeetOptions): Promise<Meeting>;
-  jobs(id: number): Promise<StoredJob[]>;
-  /** The import as it ends. */
-  ends(id: number, state?: 'succeeded' | 'dead', timeoutMs?: number): Promise<StoredJob>;
-  /** Makes jobs that wait for their next attempt due at once. */
-  hurry(): Promise<void>;
+  /** The imports. */
+  readonly jobs: JobWatch;
   /** Bytes of the recording of a kind; undefined when there is none. */
   stored(id: number, kind: BlobKind): Promise<Buffer[]>;
   /** Keys in the object store that belong to the conversation. */
@@ -30,17 +35,6 @@ export interface RecordingStage {
   infos(id: number): Promise<Record<string, unknown>>;
   notes(id: number): Promise<string[]>;
   video(id: number): Promise<{ url: string; name: string }>;
-}
-
-export interface StoredJob {
-  readonly id: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly error: string | null;
-  readonly phase: string | null;
-  readonly percent: number;
-  /** JSON. */
-  readonly result: string | null;
 }
 
 export type BlobKind = 'recording_full' | 'recording_front_trimmed' | 'thumbnail';
@@ -86,7 +80,7 @@ export async function setRecordingStage(fileUrl: string, programs: Programs): Pr
     world,
     provider,
     settings,
-    start: (overrides = {}) => startService('media', env, { ...world.mediaSettings, ...settings, ...overrides }),
+    start: (overrides = {}) => startService('media', env, { ...world.mediaSettings, ...settings, ...overrides }, { tuning: quickJobs }),
     meet: async (options) => {
       count += 1;
       const time = new Date(Date.UTC(2028, 0, 1) - count * 3_600_000).toISOString();
@@ -125,25 +119,7 @@ export async function setRecordingStage(fileUrl: string, programs: Programs): Pr
       };
       return { id, meetingId, recordingId, play, writeRoom, delete: remove };
     },
-    jobs: (id) =>
-      env.sql<StoredJob>(
-        `select id::text, state, attempts, error, phase, percent, result::text from media.jobs
-         where type = 'media.recording-import' and payload->>'conversation_id' = $1 order by id`,
-        [String(id)],
-      ),
-    ends: (id, state = 'succeeded', timeoutMs = 60_000) =>
-      waitFor(
-        async () => {
-          const found = await stage.jobs(id);
-          const last = found.at(-1);
-          if (last?.state !== state) throw new Error(JSON.stringify(found));
-          return last;
-        },
-        { timeoutMs, what: `the import to be ${state}` },
-      ),
-    hurry: async () => {
-      await env.sql(`update media.jobs set run_at = now() where state = 'queued' and sent_at is null`);
-    },
+    jobs: watchJobs(env, 'media.recording-import'),
     stored: async (id, kind) => {
       const rows = await env.sql<{ object_key: string }>(
         `select object_key from media.blobs where conversation_id = $1 and kind = $2 and retired_at is null order by id`,

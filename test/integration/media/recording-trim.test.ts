@@ -35,8 +35,8 @@ describe('media.recording-import: the front trim (architecture §4; spec 01, GET
     ['just before the end', 11.5, 'encoded'],
   ])('begins with the frame at the cut and holds nothing from before it: %s', async (_where, cutSeconds, method) => {
     const { id } = await stage.meet({ content, cutSeconds });
-    const job = await stage.ends(id);
-    expect(JSON.parse(job.result ?? '')).toMatchObject({ status: 'imported', trim: method, cut_seconds: cutSeconds });
+    const job = await stage.jobs.ends(id);
+    expect(job.result).toMatchObject({ status: 'imported', trim: method, cut_seconds: cutSeconds });
     const trimmed = await readTrimmed(id);
     expect(Math.abs(trimmed.firstSeconds - cutSeconds)).toBeLessThanOrEqual(oneFrame + 1e-9);
     expect(trimmed.earliestSeconds).toBeGreaterThanOrEqual(cutSeconds - oneFrame - 1e-9);
@@ -55,9 +55,9 @@ describe('media.recording-import: the front trim (architecture §4; spec 01, GET
 
   it('keeps size and digest of the exact bytes', async () => {
     const { id } = await stage.meet({ content, journey: 'plain' });
-    const job = await stage.ends(id);
+    const job = await stage.jobs.ends(id);
     const sha256 = createHash('sha256').update(clock).digest('hex');
-    expect(JSON.parse(job.result ?? '')).toMatchObject({ size_bytes: clock.byteLength, sha256, trim: 'not_asked_for' });
+    expect(job.result).toMatchObject({ size_bytes: clock.byteLength, sha256, trim: 'not_asked_for' });
     expect(
       await stage.world.env.sql(`select size_bytes::int as size, sha256, source from media.blobs where conversation_id = $1`, [id]),
     ).toEqual([{ size: clock.byteLength, sha256, source: 'realtimekit' }]);
@@ -70,19 +70,19 @@ describe('media.recording-import: the front trim (architecture §4; spec 01, GET
       [60, 'outside'],
     ] as const) {
       const { id } = await stage.meet({ content, cutSeconds });
-      expect(JSON.parse((await stage.ends(id)).result ?? '')).toMatchObject({ trim });
+      expect((await stage.jobs.ends(id)).result).toMatchObject({ trim });
       expect((await stage.video(id)).name).not.toContain('trimmed');
     }
   });
 
   it('stores the recording while the start is unknown, and trims it when the window is complete, without another download', async () => {
     const { id, writeRoom } = await stage.meet({ content, cutSeconds: null, journey: 'moving' });
-    expect(JSON.parse((await stage.ends(id)).result ?? '')).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
+    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'imported_untrimmed', thumbnails: 0 });
     const before = await stage.video(id);
     const downloads = stage.provider.requests.filter(({ place }) => place === 'recording-download').length;
     await writeRoom({ conversationStartedAt: atSeconds(6.1), captureEndedAt: atSeconds(11) });
-    await waitFor(async () => (await stage.jobs(id)).length === 2);
-    expect(JSON.parse((await stage.ends(id)).result ?? '')).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
+    await waitFor(async () => (await stage.jobs.list(id)).length === 2);
+    expect((await stage.jobs.ends(id)).result).toMatchObject({ status: 'imported', trim: 'encoded', thumbnails: 3 });
     expect(stage.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
     expect(Math.abs((await readTrimmed(id)).firstSeconds - 6.1)).toBeLessThanOrEqual(oneFrame + 1e-9);
     expect((await stage.video(id)).url).not.toBe(before.url);
@@ -92,7 +92,7 @@ describe('media.recording-import: the front trim (architecture §4; spec 01, GET
 describe('media.recording-import: thumbnails (spec 03, D18a)', () => {
   it('takes pictures of the conversation alone, public under /media, and names them in infos.publishing', async () => {
     const { id } = await stage.meet({ content, cutSeconds: 6, journey: 'moving' });
-    await stage.ends(id);
+    await stage.jobs.ends(id);
     const pictures = await stage.stored(id, 'thumbnail');
     expect(pictures).toHaveLength(3);
     for (const picture of pictures) expect([...picture.subarray(0, 3)]).toEqual([0xff, 0xd8, 0xff]);
@@ -111,7 +111,7 @@ describe('media.recording-import: thumbnails (spec 03, D18a)', () => {
 
   it('moves the conversation on when the step says so, and notes both', async () => {
     const { id } = await stage.meet({ content, cutSeconds: 6, journey: 'moving' });
-    await stage.ends(id);
+    await stage.jobs.ends(id);
     await waitFor(async () =>
       (await stage.world.listNotes(id)).some(({ note_type: type, body }) => type === 'step_change' && body.includes('Import → Review')),
     );
@@ -132,8 +132,8 @@ describe('media.recording-import: thumbnails (spec 03, D18a)', () => {
       stoppedAt: null,
       content,
     });
-    await stage.hurry();
-    await stage.ends(id);
+    await stage.jobs.hurry();
+    await stage.jobs.ends(id);
     const urls = await waitFor(async () => {
       const stored = (await stage.infos(id))['publishing'] as typeof publishing;
       return stored.artifacts.imported_thumbnails.length === 2 ? stored : undefined;
@@ -157,7 +157,7 @@ describe('media.recording-import without ffmpeg', () => {
       const settings = { ...other.world.mediaSettings, ...other.settings };
       const lame = await startService('media', other.world.env, { ...settings, FFMPEG_PATH: '/nowhere/ffmpeg' });
       const { id } = await other.meet({ content, cutSeconds: 8 });
-      const dead = await other.ends(id, 'dead');
+      const dead = await other.jobs.ends(id, 'dead');
       expect(dead.error).toMatch(/^ffmpeg is not there: install it .* or set FFMPEG_PATH/);
       const { media } = await import('#services/media');
       expect(await other.world.call(media.rpcs.describeTools, {})).toEqual({ ffmpeg: null, hint: dead.error });
@@ -173,7 +173,7 @@ describe('media.recording-import without ffmpeg', () => {
         hint: null,
       });
       expect(await other.world.call(media.rpcs.jobsRedrive, { id: dead.id })).toEqual({ redriven: 1 });
-      await other.ends(id);
+      await other.jobs.ends(id);
       expect(other.provider.requests.filter(({ place }) => place === 'recording-download')).toHaveLength(downloads);
       expect((await other.video(id)).name).toContain('trimmed');
     } finally {

@@ -2,7 +2,16 @@ import { Readable } from 'node:stream';
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startScriptProcess, startService, startYoutube, waitFor, type YoutubeServer } from '#libs/testing';
+import {
+  quickJobs,
+  startScriptProcess,
+  startService,
+  startYoutube,
+  waitFor,
+  watchJobs,
+  type JobWatch,
+  type YoutubeServer,
+} from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { mediaPaths } from '#services/media';
@@ -15,6 +24,7 @@ const sha256 = createHash('sha256').update(recording).digest('hex');
 
 let world: World;
 let youtube: YoutubeServer;
+let jobs: JobWatch;
 let settings: Record<string, string>;
 let media: { stop(): Promise<void> };
 let mediaUrl = '';
@@ -23,6 +33,7 @@ let hour = 0;
 
 beforeAll(async () => {
   world = await createWorld(import.meta.url);
+  jobs = watchJobs(world.env, 'media.videohost-publish');
   youtube = await startYoutube();
   world.env.onStop(() => youtube.stop());
   settings = {
@@ -40,15 +51,15 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 async function start(overrides: Record<string, string> = {}): Promise<void> {
-  const service = await startService('media', world.env, { ...settings, PORT: '0', ...overrides });
+  const service = await startService('media', world.env, { ...settings, PORT: '0', ...overrides }, { tuning: quickJobs });
   mediaUrl = `http://127.0.0.1:${(service as unknown as { port: number }).port}`;
   media = service;
 }
 
 /** A conversation with a recording, not yet in its step. */
-async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown> } = {}): Promise<number> {
+async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown>; journey?: string } = {}): Promise<number> {
   const time = new Date(Date.UTC(2027, 0, 1) - ++hour * 3_600_000).toISOString();
-  const [found] = await world.call(conversations.rpcs.findActive, { person_id: personId, journey: 'published', time });
+  const [found] = await world.call(conversations.rpcs.findActive, { person_id: personId, journey: options.journey ?? 'published', time });
   const id = found?.id ?? 0;
   if (options.infos !== undefined) await world.call(conversations.rpcs.patch, { conversation_id: id, infos: options.infos });
   const address = `${mediaUrl}${mediaPaths.recording(id, 'full')}?name=talk.mp4`;
@@ -63,33 +74,6 @@ async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown> }
 
 const enter = (id: number) => world.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} });
 
-interface Job {
-  readonly id: string;
-  readonly state: string;
-  readonly error: string | null;
-  readonly percent: number;
-  readonly result: string | null;
-}
-
-async function jobOf(id: number): Promise<Job | undefined> {
-  const jobs = await world.env.sql<Job>(
-    `select id::text, state, error, percent, result::text from media.jobs
-     where type = 'media.videohost-publish' and payload->>'conversation_id' = $1 order by alive_since desc limit 1`,
-    [String(id)],
-  );
-  return jobs[0];
-}
-
-const ends = (id: number, state = 'succeeded') =>
-  waitFor(
-    async () => {
-      const job = await jobOf(id);
-      if (job?.state !== state) throw new Error(JSON.stringify(job));
-      return job;
-    },
-    { timeoutMs: 60_000 },
-  );
-const hurry = () => world.env.sql(`update media.jobs set run_at = now() where state = 'queued' and sent_at is null`);
 const record = async (id: number): Promise<unknown> => {
   const { infos } = await world.call(conversations.rpcs.get, { conversation_id: id });
   return (infos as { publishing?: { records?: Record<string, unknown> } }).publishing?.records?.['videohost'];
@@ -104,7 +88,7 @@ describe('videohost_publish (architecture §4)', () => {
     const id = await hold({ infos: { publishing: { fields } } });
     const before = youtube.seen.length;
     await enter(id);
-    expect(JSON.parse((await ends(id)).result ?? '')).toEqual({ status: 'published', host: 'youtube', id: 'video-1', sha256 });
+    expect((await jobs.ends(id)).result).toEqual({ status: 'published', host: 'youtube', id: 'video-1', sha256 });
     expect(placesSince(before)).toEqual([
       'token',
       'begin',
@@ -143,7 +127,7 @@ describe('videohost_publish (architecture §4)', () => {
     const id = await hold({ infos: { publishing: { records: { videohost: { url: 'https://videos.example/mine' } } } } });
     const before = youtube.seen.length;
     await enter(id);
-    expect(JSON.parse((await ends(id)).result ?? '')).toEqual({ status: 'kept' });
+    expect((await jobs.ends(id)).result).toEqual({ status: 'kept' });
     expect([placesSince(before), await record(id)]).toEqual([[], { url: 'https://videos.example/mine' }]);
   });
 
@@ -168,7 +152,7 @@ describe('videohost_publish (architecture §4)', () => {
     const count = youtube.videos.length;
     youtube.fail(place, ...faults);
     await enter(id);
-    await ends(id);
+    await jobs.ends(id);
     expect(youtube.videos.length).toBe(count + 1);
     expect(youtube.videos.at(-1)).toMatchObject({ sha256, sizeBytes: size });
   });
@@ -177,54 +161,37 @@ describe('videohost_publish (architecture §4)', () => {
     const busy = await hold();
     youtube.fail('begin', { kind: 'status', status: 403, reason: 'quotaExceeded' });
     await enter(busy);
-    await waitFor(async () => (await jobOf(busy))?.error === 'the host answered 403 (quotaExceeded)');
-    await hurry();
-    await ends(busy);
+    await jobs.fails(busy, 'the host answered 403 (quotaExceeded)');
+    await jobs.hurry();
+    await jobs.ends(busy);
 
     const refused = await hold();
     youtube.fail('token', { kind: 'status', status: 400, reason: 'invalid_grant' });
     await enter(refused);
-    const dead = await ends(refused, 'dead');
+    const dead = await jobs.ends(refused, 'dead');
     expect(dead.error).toMatch(/^the host gave no access for the refresh token/);
     const told = JSON.stringify(await world.env.sql('select * from media.jobs')) + JSON.stringify(await world.listNotes(refused));
     for (const word of [youtube.refreshToken, youtube.clientSecret, 'upload_id']) expect(told).not.toContain(word);
   });
 
-  it("gives the host the conversation's first thumbnail", async () => {
-    const id = await hold();
-    const picture = Buffer.from('a picture');
-    const key = `thumbnails/${id}/first.jpg`;
-    await world.store.putStream(key, Readable.from([picture]), { contentType: 'image/jpeg' });
-    await world.env.sql(
-      `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source)
-       values ('thumbnail', $1, $2, 'first.jpg', 'image/jpeg', $3, repeat('0', 64), 'test')`,
-      [id, key, picture.byteLength],
-    );
-    await enter(id);
-    await ends(id);
-    expect(youtube.videos.at(-1)?.thumbnail).toEqual(picture);
-  });
-
   it('begins again when the host has forgotten an upload, but never when its last bytes may have arrived', async () => {
     const id = await hold();
-    youtube.fail('chunk', { kind: 'keeps', bytes: chunk }, ...Array.from({ length: 5 }, () => ({ kind: 'status', status: 500 }) as const));
+    youtube.fail(
+      'chunk',
+      { kind: 'keeps', bytes: chunk },
+      ...Array.from({ length: 5 }, () => ({ kind: 'status', status: 500, retryAfter: 1 }) as const),
+    );
     youtube.fail('ask', { kind: 'status', status: 500 });
     await enter(id);
-    await waitFor(async () => (await jobOf(id))?.error === 'the host answered 500 (backendError)', { timeoutMs: 30_000 });
+    await jobs.fails(id, 'the host answered 500 (backendError)');
     youtube.forgetSessions();
     youtube.fail('chunk');
     await world.env.sql(`update media.videohost_uploads set is_ending = true where conversation_id = $1`, [id]);
-    await hurry();
-    expect((await ends(id, 'dead')).error).toMatch(/look at the channel/);
+    await jobs.hurry();
+    expect((await jobs.ends(id, 'dead')).error).toMatch(/look at the channel/);
     const count = youtube.videos.length;
-    await world.call((await import('#services/media')).media.rpcs.jobsRedrive, { id: (await jobOf(id))?.id ?? '' });
-    await waitFor(
-      async () => {
-        await hurry();
-        return (await jobOf(id))?.state === 'succeeded';
-      },
-      { timeoutMs: 40_000, intervalMs: 500 },
-    );
+    await world.call((await import('#services/media')).media.rpcs.jobsRedrive, { id: (await jobs.latest(id))?.id ?? '' });
+    await jobs.ends(id);
     expect(youtube.videos.length).toBe(count + 1);
   });
 
@@ -235,7 +202,7 @@ describe('videohost_publish (architecture §4)', () => {
     await start();
     const id = await hold();
     await media.stop();
-    const child = startScriptProcess(join(import.meta.dirname, '..', '..', '..', 'services', 'media', 'main.ts'), {
+    const child = startScriptProcess(join(import.meta.dirname, 'media-process.ts'), {
       ...world.env.settings,
       ...settings,
       PORT: '0',
@@ -245,38 +212,109 @@ describe('videohost_publish (architecture §4)', () => {
     await waitFor(() => placesSince(before).filter((place) => place.startsWith('chunk')).length === 2, { timeoutMs: 60_000 });
     child.signal('SIGKILL');
     await child.ended;
-    await world.env.sql(`update media.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+    await jobs.endLeases();
     await world.env.sql(`update media.videohost_uploads set worked_until = now() where worked_until is not null`);
     const count = youtube.videos.length;
     const restarted = youtube.seen.length;
     await start();
-    await ends(id);
+    await jobs.ends(id);
     expect(youtube.videos.length).toBe(count + 1);
     expect(youtube.videos.at(-1)?.sha256).toBe(sha256);
     expect(placesSince(restarted).slice(0, 3)).toEqual(['token', `ask bytes */${size}`, `chunk bytes ${chunk}-${2 * chunk - 1}/${size}`]);
   }, 120_000);
 });
 
-const workspace = (token: string): unknown => ({
+describe('the thumbnail on the video host (architecture §4, videohost_publish; thumbnails.set)', () => {
+  /** Thumbnails as an import leaves them, the first one first. */
+  async function addThumbnails(id: number, ...pictures: Buffer[]): Promise<void> {
+    for (const [index, picture] of pictures.entries()) {
+      const key = `thumbnails/${id}/${index}.jpg`;
+      await world.store.putStream(key, Readable.from([picture]), { contentType: 'image/jpeg' });
+      await world.env.sql(
+        `insert into media.blobs (kind, conversation_id, object_key, name, content_type, size_bytes, sha256, source)
+         values ('thumbnail', $1, $2, 'picture.jpg', 'image/jpeg', $3, repeat('0', 64), 'test')`,
+        [id, key, picture.byteLength],
+      );
+    }
+  }
+  const pictures = [Buffer.from('the first picture'), Buffer.from('the second picture')];
+  const asked = (before: number): number => youtube.seen.slice(before).filter(({ place }) => place === 'thumbnail').length;
+  const shown = async (id: number): Promise<unknown> =>
+    (await waitFor(async () => (await record(id)) as { value: { thumbnail: unknown } } | undefined)).value.thumbnail;
+
+  it("is the conversation's first one, and the record has the largest picture that the host made of it", async () => {
+    const id = await hold();
+    await addThumbnails(id, ...pictures);
+    await enter(id);
+    await jobs.ends(id);
+    const video = youtube.videos.at(-1);
+    expect(video?.thumbnail).toEqual(pictures[0]);
+    expect(await shown(id)).toBe(`https://i.ytimg.example/${video?.id}/maxresdefault.jpg`);
+  });
+
+  it('that the host refuses is only noted: the video is there, with a picture of the host', async () => {
+    const id = await hold();
+    await addThumbnails(id, ...pictures);
+    youtube.fail('thumbnail', { kind: 'status', status: 403, reason: 'forbidden' });
+    await enter(id);
+    const { attempts, result } = await jobs.ends(id);
+    expect([attempts, result]).toEqual([1, expect.objectContaining({ status: 'published' })]);
+    const video = youtube.videos.at(-1);
+    expect([video?.thumbnail, await shown(id)]).toEqual([undefined, `https://i.ytimg.example/${video?.id}/default.jpg`]);
+    expect((await world.listNotes(id)).map(({ body }) => body)).toContainEqual(
+      expect.stringMatching(/; the thumbnail was refused: the host answered 403 \(forbidden\)$/),
+    );
+  });
+
+  it.each([
+    ['an answer that is lost', { kind: 'answer_lost' }, /the exchange failed/],
+    ['a host that is away', { kind: 'status', status: 503 }, 'the host answered 503 (backendError)'],
+  ] as const)('is set by the next attempt after %s, and the video is not uploaded again', async (_what, fault, error) => {
+    const id = await hold();
+    await addThumbnails(id, ...pictures);
+    const count = youtube.videos.length;
+    youtube.fail('thumbnail', fault);
+    await enter(id);
+    await jobs.fails(id, error);
+    expect(await record(id)).toBeUndefined();
+    await jobs.hurry();
+    await jobs.ends(id);
+    expect([youtube.videos.length, youtube.videos.at(-1)?.thumbnail]).toEqual([count + 1, pictures[0]]);
+    expect(await shown(id)).toMatch(/maxresdefault/);
+  });
+
+  it.each([
+    ['the configuration says so', 'bare', pictures],
+    ['it is larger than the host takes', 'published', [Buffer.alloc(2 * 1_048_576 + 1)]],
+    ['there is none', 'published', []],
+  ])('is not sent when %s', async (_what, journey, given) => {
+    const id = await hold({ journey });
+    await addThumbnails(id, ...given);
+    const before = youtube.seen.length;
+    await enter(id);
+    await jobs.ends(id);
+    expect([asked(before), await shown(id)]).toEqual([0, `https://i.ytimg.example/${youtube.videos.at(-1)?.id}/default.jpg`]);
+  });
+});
+
+const journey = (slug: string, config: Record<string, unknown>): unknown => ({
+  slug,
+  name: `Journey ${slug}`,
+  svc_app: 'coherence',
+  object_kind: 'holon',
+  applies_to: 'event',
+  is_conversation: true,
+  steps: [
+    { slug: 'held', title: 'Held' },
+    { slug: 'publish', title: 'Publish', pipeline_job: 'videohost_publish', config },
+  ],
+});
+
+const workspace = (videohost_refresh_token: string): unknown => ({
   journeys: [
-    {
-      slug: 'published',
-      name: 'Published',
-      svc_app: 'coherence',
-      object_kind: 'holon',
-      applies_to: 'event',
-      is_conversation: true,
-      steps: [
-        { slug: 'held', title: 'Held' },
-        {
-          slug: 'publish',
-          title: 'Publish',
-          pipeline_job: 'videohost_publish',
-          config: { privacy: 'private', tags: ['coherence'], videohost_refresh_token: token },
-        },
-      ],
-    },
+    journey('published', { privacy: 'private', tags: ['coherence'], videohost_refresh_token }),
+    journey('bare', { set_thumbnail: false, videohost_refresh_token }),
   ],
   people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
-  holons: [{ slug: 'publishing-event', name: 'Publishing', class: 'event', parent: null, journeys: ['published'] }],
+  holons: ['published', 'bare'].map((slug) => ({ slug: `event-${slug}`, name: slug, class: 'event', parent: null, journeys: [slug] })),
 });

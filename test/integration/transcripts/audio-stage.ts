@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemContext } from '#libs/nats';
-import { provideFfmpeg, startLlm, startService, waitFor, type LlmServer } from '#libs/testing';
+import { provideFfmpeg, quickJobs, startLlm, startService, watchJobs, type JobWatch, type LlmServer } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { mediaPaths } from '#services/media';
@@ -19,25 +19,14 @@ export interface AudioStage extends Stage {
   startTranscripts(overrides?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
   /** Stored rows: seconds from the window's start, and the text. */
   rows(id: number): Promise<[number, number, string][]>;
-  /** The transcription as it ends. */
-  ends(id: number, state?: 'succeeded' | 'dead'): Promise<AudioJob>;
-  audioJob(id: number): Promise<AudioJob | undefined>;
+  /** The transcriptions. */
+  readonly jobs: JobWatch;
   stepOf(id: number): Promise<string | null>;
   notes(id: number): Promise<string[]>;
   /** Tones of some seconds with silence between them, in the format that the name tells. */
   makeAudio(plan: readonly (readonly ['tone' | 'silence', number])[], name?: string): Promise<Buffer>;
   /** Length of an audio file in seconds. */
   measure(audio: Buffer): Promise<number>;
-}
-
-export interface AudioJob {
-  readonly id: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly error: string | null;
-  readonly phase: string | null;
-  readonly percent: number;
-  readonly result: { readonly status: string } | null;
 }
 
 const run = promisify(execFile);
@@ -80,7 +69,7 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
       const reply = await fetch(url, { method: 'PUT', body: new Uint8Array(audio), headers: { 'request-id': 'test' } });
       if (!reply.ok) throw new Error(`the upload was answered ${reply.status}: ${await reply.text()}`);
     },
-    startTranscripts: (overrides = {}) => startService('transcripts', env, { ...settings, ...overrides }),
+    startTranscripts: (overrides = {}) => startService('transcripts', env, { ...settings, ...overrides }, { tuning: quickJobs }),
     rows: async (id) => {
       const rows = await env.sql<{ start_us: number; end_us: number; text: string }>(
         'select start_us::float8, end_us::float8, text from transcripts.transcript_rows where conversation_id = $1 order by start_us, position',
@@ -88,26 +77,7 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
       );
       return rows.map((row) => [row.start_us / 1e6, row.end_us / 1e6, row.text]);
     },
-    ends: (id, state = 'succeeded') =>
-      waitFor(
-        async () => {
-          const job = await audioStage.audioJob(id);
-          if (job?.state !== state) throw new Error(JSON.stringify(job));
-          return job;
-        },
-        { timeoutMs: 30_000, what: `the transcription to be ${state}` },
-      ),
-    audioJob: async (id) => {
-      const jobs = await env.sql<Omit<AudioJob, 'result'> & { result: string | null }>(
-        `select id::text, state, attempts, error, phase, percent, result from transcripts.jobs
-         where type = 'transcripts.audio-transcription' and payload->>'conversation_id' = $1 order by alive_since desc, id desc limit 1`,
-        [String(id)],
-      );
-      const [job] = jobs;
-      return job === undefined
-        ? undefined
-        : { ...job, result: job.result === null ? null : (JSON.parse(job.result) as AudioJob['result']) };
-    },
+    jobs: watchJobs(env, 'transcripts.audio-transcription'),
     stepOf: async (id) => (await bus.call(conversations.rpcs.get, { conversation_id: id }, systemContext('test'))).step_slug,
     notes: async (id) =>
       (await bus.call(conversations.rpcs.listNotes, { conversation_id: id }, systemContext('test'))).items.map(({ body }) => body),

@@ -57,7 +57,7 @@ describe('audio_transcription (architecture §4; design of providers, §4)', () 
       counts: { raw: 6, accepted: 3, installedSegments: 3, excludedByReason: { empty_sentence: 3 } },
     });
     expect(await stage.markdown(id)).toContain('Unresolved speaker 1');
-    expect(await stage.ends(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
+    expect(await stage.jobs.ends(id)).toMatchObject({ percent: 100, result: { status: 'imported', parts: 3 } });
     await waitFor(async () => (await stage.notes(id)).includes('audio_transcription finished: imported; 3 of 6 rows lie in the window'));
   });
 
@@ -100,7 +100,7 @@ describe('audio_transcription (architecture §4; design of providers, §4)', () 
 
   it('keeps a transcript that is there and asks nobody, and replaces it when the configuration says so', async () => {
     const { id, recorded } = await stage.hold({ audio: talk });
-    await stage.ends(id);
+    await stage.jobs.ends(id);
     const before = await stage.rows(id);
     const asked = stage.llm.transcriptionRequests.length;
     await stage.env.sql(
@@ -109,7 +109,7 @@ describe('audio_transcription (architecture §4; design of providers, §4)', () 
       [id],
     );
     await recorded();
-    await waitFor(async () => (await stage.ends(id)).result?.status === 'kept');
+    await waitFor(async () => (await stage.jobs.ends(id)).result?.['status'] === 'kept');
     expect([await stage.rows(id), stage.llm.transcriptionRequests.length]).toEqual([before, asked]);
 
     stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Another transcript.' }]);
@@ -121,6 +121,21 @@ describe('audio_transcription (architecture §4; design of providers, §4)', () 
     await other.recorded();
     await stage.becomes(other.id, 'imported');
     expect((await stage.rows(other.id)).map(([, , text]) => text)).toEqual(Array(3).fill('Another transcript.'));
+  });
+
+  it('does not rewrite the transcript when audio is uploaded again, which the next run hears (spec 01, POST /conversations/{id}/audio)', async () => {
+    stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' First hearing.' }]);
+    const { id } = await stage.hold({ audio: talk, journey: 'again' });
+    const first = await stage.becomes(id, 'imported');
+    stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' Second hearing.' }]);
+    const asked = stage.llm.transcriptionRequests.length;
+    const later = await stage.makeAudio([['tone', 2]]);
+    await stage.upload(id, later);
+    expect([(await stage.rows(id)).map(([, , text]) => text), await stage.evidence(id)]).toEqual([Array(3).fill('First hearing.'), first]);
+    expect([await stage.jobs.list(id), stage.llm.transcriptionRequests.length]).toMatchObject([[{ state: 'succeeded' }], asked]);
+    await stage.jobs.rerun(id);
+    await waitFor(async () => (await stage.rows(id))[0]?.[2] === 'Second hearing.');
+    expect((await stage.evidence(id)).artifact).toMatchObject({ bytes: later.byteLength });
   });
 
   it.each([
@@ -144,14 +159,14 @@ describe('audio_transcription (architecture §4; design of providers, §4)', () 
 describe('audio_transcription, failures (architecture §4)', () => {
   it('waits for the audio, and for a server that is away, and has stored nothing meanwhile', async () => {
     const { id } = await stage.hold({});
-    await waitFor(async () => (await stage.audioJob(id))?.error === 'the conversation has no audio yet');
+    await stage.jobs.fails(id, 'the conversation has no audio yet');
     await stage.upload(id, talk);
     // The client tries twice.
     stage.llm.failTranscription({ kind: 'status', status: 500 }, { kind: 'dropped' });
-    await stage.hurry();
-    await waitFor(async () => /model/.test((await stage.audioJob(id))?.error ?? ''));
+    await stage.jobs.hurry();
+    await stage.jobs.fails(id, /model/);
     expect([await stage.rows(id), (await stage.evidence(id)).status]).toEqual([[], 'never_ran']);
-    await stage.hurry();
+    await stage.jobs.hurry();
     await stage.becomes(id, 'imported');
   });
 
@@ -165,7 +180,7 @@ describe('audio_transcription, failures (architecture §4)', () => {
   ])('is dead when the server or ffmpeg %s, and the note says so', async (what, prepare, error) => {
     prepare();
     const { id } = await stage.hold({ audio: what.startsWith('refuses') ? talk : Buffer.from('no audio at all') });
-    const dead = await stage.ends(id, 'dead');
+    const dead = await stage.jobs.ends(id, 'dead');
     expect(dead.error).toMatch(error);
     await waitFor(async () => (await stage.notes(id)).includes(`audio_transcription failed: ${dead.error}`));
     expect((await stage.evidence(id)).status).toBe('never_ran');
@@ -175,11 +190,11 @@ describe('audio_transcription, failures (architecture §4)', () => {
     await service.stop();
     const waiting = await stage.startTranscripts({ TRANSCRIPTION_MODEL: '' });
     const { id } = await stage.hold({ audio: talk });
-    await waitFor(async () => (await stage.audioJob(id))?.error === 'LLM_BASE_URL and TRANSCRIPTION_MODEL are not set');
+    await stage.jobs.fails(id, 'LLM_BASE_URL and TRANSCRIPTION_MODEL are not set');
     await waiting.stop();
     const without = await stage.startTranscripts({ FFMPEG_PATH: '/nowhere/ffmpeg' });
-    await stage.hurry();
-    expect((await stage.ends(id, 'dead')).error).toMatch(/^ffmpeg is not there: install it/);
+    await stage.jobs.hurry();
+    expect((await stage.jobs.ends(id, 'dead')).error).toMatch(/^ffmpeg is not there: install it/);
     await without.stop();
     service = await stage.startTranscripts();
   });
@@ -195,11 +210,11 @@ describe('audio_transcription, failures (architecture §4)', () => {
     const { id } = await stage.hold({ audio: talk });
     const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), { ...stage.settings, METRICS_PORT: '0' });
     await waitFor(() => stage.llm.transcriptionRequests.length === before + 2, { timeoutMs: 60_000 });
-    await waitFor(async () => (await stage.audioJob(id))?.phase === 'transcribed 1 of 3 parts');
+    await stage.jobs.reaches(id, 'transcribed 1 of 3 parts');
     child.signal('SIGKILL');
     await child.ended;
     expect(readdirSync(stage.settings['TRANSCRIPTION_SCRATCH_DIR'] ?? '')).toHaveLength(1);
-    await stage.env.sql(`update transcripts.jobs set lease_until = now() - interval '1 second' where state = 'running'`);
+    await stage.jobs.endLeases();
     service = await stage.startTranscripts();
     await stage.becomes(id, 'imported', 60_000);
     expect((await stage.rows(id)).map(([, , text]) => text)).toEqual(Array(3).fill('Said once.'));

@@ -14,11 +14,6 @@ afterAll(() => stage.stop());
 const minute = 60_000;
 const artifact = { rows: [row(minute, minute + 1_000, 'Welcome.'), row(0, 1_000, 'secretword')] };
 
-/** The error of the first failed attempt. */
-async function firstError(id: number): Promise<string> {
-  return await waitFor(async () => (await stage.jobs(id)).find((job) => job.error !== null)?.error, { what: 'a failed attempt' });
-}
-
 describe('no artifact yet (spec 03 D7a)', () => {
   it.each([
     ['the meeting is not stored', { hasMeeting: false }, 'the conversation has no meeting yet'],
@@ -26,7 +21,7 @@ describe('no artifact yet (spec 03 D7a)', () => {
     ['the session has no transcript', {}, 'the meeting provider answered with status 404'],
   ])('stays never_ran and tries again: %s', async (_what, options, error) => {
     const { id, meetingId, sessionId, writeRoom } = await stage.meet(options);
-    expect(await firstError(id)).toBe(error);
+    expect(await stage.jobs.fails(id)).toBe(error);
     expect(await stage.evidence(id)).toMatchObject({
       status: 'never_ran',
       failureReason: 'never_ran',
@@ -34,11 +29,11 @@ describe('no artifact yet (spec 03 D7a)', () => {
       window: null,
       counts: null,
     });
-    expect(await stage.jobs(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
+    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'queued', attempts: 1 }]);
     if ('hasMeeting' in options) await writeRoom({ meetingId });
     if ('hasSession' in options) stage.provider.addSession({ id: sessionId, meetingId, startedAt: '2030-01-15T10:00:00Z', endedAt: null });
     stage.provider.setArtifact(sessionId, artifact);
-    await stage.hurry();
+    await stage.jobs.hurry();
     await stage.becomes(id, 'imported');
   });
 
@@ -57,7 +52,7 @@ describe('no artifact yet (spec 03 D7a)', () => {
         { what: `attempt ${attempt}` },
       );
       delays.push(job?.wait ?? 0);
-      await stage.hurry();
+      await stage.jobs.hurry();
     }
     expect(delays[0]).toBeLessThan(30);
     for (const [index, delay] of delays.entries()) expect(delay).toBeLessThanOrEqual(Math.min(900, 15 * 2 ** index));
@@ -65,9 +60,9 @@ describe('no artifact yet (spec 03 D7a)', () => {
     await stage.env.sql(`update transcripts.jobs set alive_since = now() - interval '7 days' where payload->>'conversation_id' = $1`, [
       String(id),
     ]);
-    await stage.hurry();
-    await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
-    expect(await stage.jobs(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
+    await stage.jobs.hurry();
+    await stage.jobs.ends(id, 'dead');
+    expect(await stage.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
     expect((await stage.evidence(id)).status).toBe('never_ran');
   }, 60_000);
 });
@@ -92,12 +87,12 @@ describe('a provider in trouble (spec 03 D7a; architecture §3.2)', () => {
   it.each(faults)('leaves the evidence as it is and recovers: %s %j', async (place, fault, error) => {
     stage.provider.addFault(place, fault);
     const { id } = await stage.meet({ artifact });
-    const text = await firstError(id);
+    const text = await stage.jobs.fails(id);
     expect(text).toEqual(typeof error === 'string' ? error : expect.stringMatching(error));
     expect(text).not.toMatch(/secretword|Signature/);
     expect((await stage.evidence(id)).status).toBe('never_ran');
     stage.provider.clearFaults();
-    await stage.hurry();
+    await stage.jobs.hurry();
     await stage.becomes(id, 'imported');
   });
 
@@ -110,20 +105,20 @@ describe('a provider in trouble (spec 03 D7a; architecture §3.2)', () => {
     };
     stage.provider.addFault('sessions', { status: 200, body: JSON.stringify({ success: true, data: { sessions: [session] } }) });
     const { id } = await stage.meet({ artifact });
-    expect(await firstError(id)).toBe('the meeting has no session that overlaps the window yet');
+    expect(await stage.jobs.fails(id)).toBe('the meeting has no session that overlaps the window yet');
   });
 
   it('asks for a fresh download address when the first has expired', async () => {
     stage.provider.addFault('download', { kind: 'expired' }, 1);
     const { id } = await stage.meet({ artifact });
     await stage.becomes(id, 'imported');
-    expect(await stage.jobs(id)).toMatchObject([{ state: 'succeeded', attempts: 1 }]);
+    expect(await stage.jobs.list(id)).toMatchObject([{ state: 'succeeded', attempts: 1 }]);
   });
 
   it('obeys Retry-After without counting the attempt', async () => {
     stage.provider.addFault('sessions', { status: 429, headers: { 'retry-after': '7' } });
     const { id } = await stage.meet({ artifact });
-    await firstError(id);
+    await stage.jobs.fails(id);
     const [job] = await stage.env.sql<{ wait: number; attempts: number }>(
       `select extract(epoch from run_at - now())::float8 as wait, attempts from transcripts.jobs where payload->>'conversation_id' = $1`,
       [String(id)],
@@ -141,8 +136,8 @@ describe('a provider in trouble (spec 03 D7a; architecture §3.2)', () => {
     ['nothing', ''],
   ])('is dead at once when the artifact is %s, with the evidence unchanged', async (_what, bytes) => {
     const { id } = await stage.meet({ artifact: { bytes } });
-    await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
-    const [job] = await stage.jobs(id);
+    await stage.jobs.ends(id, 'dead');
+    const job = await stage.jobs.latest(id);
     expect(job).toMatchObject({ attempts: 1, error: expect.stringContaining('the artifact cannot be read') });
     expect(job?.error).not.toContain('secretword');
     expect(await stage.evidence(id)).toMatchObject({ status: 'never_ran', artifact: null });
@@ -153,11 +148,8 @@ describe('a provider in trouble (spec 03 D7a; architecture §3.2)', () => {
     const before = await stage.becomes(id, 'imported');
     stage.provider.setArtifact(sessionId, { bytes: 'garbage' });
     await writeRoom({ phase: 'exit-lounge' });
-    await stage.env.sql(
-      `update transcripts.jobs set state = 'queued', finished_at = null, run_at = now(), sent_at = null, generation = generation + 1 where payload->>'conversation_id' = $1`,
-      [String(id)],
-    );
-    await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
+    await stage.jobs.rerun(id);
+    await stage.jobs.ends(id, 'dead');
     expect(await stage.evidence(id)).toEqual(before);
   });
 });
@@ -183,7 +175,7 @@ describe('a download address in a private network (architecture §8, OUTBOUND_AL
     });
     stage.provider.addFault('transcript', { status: 200, body });
     const { id } = await stage.meet({ artifact });
-    const error = await firstError(id);
+    const error = await stage.jobs.fails(id);
     expect(error).toContain('the address of 127.0.0.1 is not public');
     expect(error).not.toMatch(/hush|meta-data/);
     expect(hits).toBe(0);

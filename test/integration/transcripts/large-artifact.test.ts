@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '#libs/orm';
-import { streamArtifact, waitFor } from '#libs/testing';
+import { streamArtifact } from '#libs/testing';
 import { countOverdueImports } from '../../../services/transcripts/repositories/overdue.ts';
 import { row, setStage, type Stage } from './stage.ts';
 
@@ -24,10 +24,6 @@ function downloads(): number {
 
 function storedRows(id: number): Promise<unknown[]> {
   return stage.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id]);
-}
-
-function firstError(id: number): Promise<string> {
-  return waitFor(async () => (await stage.jobs(id)).find((job) => job.error !== null)?.error, { what: 'a failed attempt' });
 }
 
 describe('an artifact that is read twice (architecture §3.2; spec 03 D26a)', () => {
@@ -54,9 +50,9 @@ describe('an artifact that is read twice (architecture §3.2; spec 03 D26a)', ()
       );
     };
     const { id } = await stage.meet({ artifact: { stream: changing } });
-    expect(await firstError(id)).toBe('the transcript changed while it was read');
+    expect(await stage.jobs.fails(id)).toBe('the transcript changed while it was read');
     expect([await storedRows(id), (await stage.evidence(id)).status]).toEqual([[], 'never_ran']);
-    await stage.hurry();
+    await stage.jobs.hurry();
     await stage.becomes(id, 'imported');
   });
 
@@ -68,10 +64,10 @@ describe('an artifact that is read twice (architecture §3.2; spec 03 D26a)', ()
     stage.provider.addFault('download', { kind: 'slow', delayMs: 1 }, 1);
     stage.provider.addFault('download', { kind: 'cut', afterBytes: 3_000_000 });
     await recorded();
-    expect(await firstError(id)).toContain('the exchange failed');
+    expect(await stage.jobs.fails(id)).toContain('the exchange failed');
     expect([await storedRows(id), (await stage.evidence(id)).status, sessionId]).toEqual([[], 'never_ran', sessionId]);
     stage.provider.clearFaults();
-    await stage.hurry();
+    await stage.jobs.hurry();
     await stage.becomes(id, 'imported');
   });
 
@@ -79,8 +75,8 @@ describe('an artifact that is read twice (architecture §3.2; spec 03 D26a)', ()
     const other = await setStage(import.meta.url, { overrides: { TRANSCRIPT_MAX_BYTES: '1000' } });
     try {
       const { id } = await other.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });
-      await waitFor(async () => (await other.jobs(id))[0]?.state === 'dead');
-      expect(await other.jobs(id)).toMatchObject([{ attempts: 1, error: 'the artifact is larger than 1000 bytes' }]);
+      await other.jobs.ends(id, 'dead');
+      expect(await other.jobs.list(id)).toMatchObject([{ attempts: 1, error: 'the artifact is larger than 1000 bytes' }]);
     } finally {
       await other.stop();
     }
@@ -102,7 +98,7 @@ describe('metric transcript_imports_overdue (design/providers, Retrieval)', () =
       const waiting = await stage.meet({});
       const empty = await stage.meet({ artifact: { rows: [] } });
       const good = await stage.meet({ artifact: { rows: [row(minute, minute + 1, 'x')] } });
-      await firstError(waiting.id);
+      await stage.jobs.fails(waiting.id);
       await stage.becomes(empty.id, 'transcript_window_empty');
       await stage.becomes(good.id, 'imported');
       expect(await countOverdueImports(db)).toBe(before);

@@ -94,7 +94,7 @@ describe('import of a million rows (spec 01, import evidence; architecture §3.2
       service = await startImporter();
       const end = Date.now() + importTimeoutMs;
       while (Date.now() < end) {
-        await stage.hurry();
+        await stage.jobs.hurry();
         if (await stage.becomes(id, 'imported', 2_000).catch(() => undefined)) break;
       }
       expect((await stage.evidence(id)).counts).toMatchObject({ raw: rows, accepted: rows * 0.9, installedSegments: rows * 0.9 });

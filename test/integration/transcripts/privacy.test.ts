@@ -78,14 +78,14 @@ describe('excluded speech (spec 01: excluded speech is never kept; architecture 
     });
     const garbage = await stage.meet({ artifact: { bytes: `[{"sentence":"${planted.garbage}",]` } });
     const plain = await stage.meet({ artifact: { bytes: `${planted.garbage} said "${planted.garbage}` } });
-    for (const { id } of [garbage, plain]) await waitFor(async () => (await stage.jobs(id))[0]?.state === 'dead');
+    for (const { id } of [garbage, plain]) await stage.jobs.ends(id, 'dead');
     await stage.becomes(mixed.id, 'transcript_window_empty');
     await stage.becomes(good.id, 'imported');
     stage.provider.addFault('download', { kind: 'cut', afterBytes: 400 });
     const cut = await stage.meet({
       artifact: { rows: [say(0, 1_000, planted.cut), say(0, 1_000, planted.cut), say(0, 1_000, planted.cut)] },
     });
-    await waitFor(async () => (await stage.jobs(cut.id))[0]?.error?.includes('the exchange failed'));
+    await stage.jobs.fails(cut.id, /the exchange failed/);
     stage.provider.clearFaults();
     await stage.env.sql(`create function transcripts.refuse() returns trigger language plpgsql as $$ begin
       if position('${planted.refused}' in new.text) > 0 then raise exception 'refused: %', new.text; end if; return new; end $$`);
@@ -95,7 +95,7 @@ describe('excluded speech (spec 01: excluded speech is never kept; architecture 
     const refused = await stage.meet({ artifact: { rows: [say(2 * minute, 3 * minute, planted.refused)] } });
 
     await stage.becomes(refused.id, 'install_refused_or_incomplete');
-    await waitFor(async () => (await stage.jobs(refused.id))[0]?.error);
+    await stage.jobs.fails(refused.id);
     await stage.env.sql('drop function transcripts.refuse() cascade');
 
     const tables = await stage.env.sql<{ name: string }>(

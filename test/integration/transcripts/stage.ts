@@ -1,8 +1,8 @@
 /** A stage for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
 import { createHash } from 'node:crypto';
 import { connectBus, systemContext, type Bus } from '#libs/nats';
-import { createTestEnvironment, startRealtimeKit, startService, waitFor } from '#libs/testing';
-import type { PlayedArtifact, RealtimeKitServer, TestEnvironment } from '#libs/testing';
+import { createTestEnvironment, quickJobs, startRealtimeKit, startService, waitFor, watchJobs } from '#libs/testing';
+import type { JobWatch, PlayedArtifact, RealtimeKitServer, TestEnvironment } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { transcripts, type ImportEvidence, type ImportStatus } from '#services/transcripts';
@@ -25,10 +25,8 @@ export interface Stage {
   evidence(id: number): Promise<ImportEvidence>;
   markdown(id: number, personId?: number): Promise<string>;
   becomes(id: number, status: ImportStatus, timeoutMs?: number): Promise<ImportEvidence>;
-  /** Makes jobs that wait for their next attempt due at once. */
-  hurry(): Promise<void>;
-  /** Jobs of an import, oldest first. */
-  jobs(id: number): Promise<{ state: string; attempts: number; error: string | null }[]>;
+  /** The imports. */
+  readonly jobs: JobWatch;
   stop(): Promise<void>;
 }
 
@@ -70,7 +68,7 @@ export async function setStage(
   };
   await startService('directory', env);
   await startService('conversations', env);
-  if (options.runsImporter !== false) await startService('transcripts', env, settings);
+  if (options.runsImporter !== false) await startService('transcripts', env, settings, { tuning: quickJobs });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'test',
@@ -124,16 +122,12 @@ export async function setStage(
       await waitFor(
         async () => {
           const evidence = await stage.evidence(id);
-          if (evidence.status !== status) throw new Error(`the status is ${evidence.status}: ${JSON.stringify(await stage.jobs(id))}`);
+          if (evidence.status !== status) throw new Error(`the status is ${evidence.status}: ${JSON.stringify(await stage.jobs.list(id))}`);
           return evidence;
         },
         { timeoutMs, what: status },
       ),
-    hurry: async () => {
-      await env.sql(`update transcripts.jobs set run_at = now() where state = 'queued' and sent_at is null`);
-    },
-    jobs: async (id) =>
-      await env.sql(`select state, attempts, error from transcripts.jobs where payload->>'conversation_id' = $1 order by id`, [String(id)]),
+    jobs: watchJobs(env, 'transcripts.transcript-import'),
     stop: async () => {
       await bus.close();
       await env.stop();
