@@ -1,0 +1,36 @@
+/** The network of the fixture, and its accounts as callers: what the reads of the open API are tested on. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Actor } from '#libs/contract';
+import { createWorld, type World } from './world.ts';
+
+export interface ReadsNetwork extends World {
+  /** Id of what the fixture calls `key`; 0 when it has none. */
+  idOf(list: string, key: string): number;
+  /** By the name of the account. */
+  readonly actors: Readonly<Record<string, Actor>>;
+}
+
+export async function createReadsNetwork(fileUrl: string): Promise<ReadsNetwork> {
+  const world = await createWorld(fileUrl);
+  const file = join(import.meta.dirname, '..', '..', 'fixtures', 'v1-network.yaml');
+  const { ids } = await world.apply(parse(readFileSync(file, 'utf8')));
+  const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
+  const actors: Record<string, Actor> = {};
+  for (const [email, accountId] of Object.entries(ids['accounts'] ?? {})) {
+    const name = email.split('@')[0] ?? '';
+    actors[name] = {
+      kind: 'user',
+      accountId,
+      personId: idOf('people', name),
+      superuser: name === 'root',
+      globalEditor: name === 'editor',
+      coherenceAccess: false,
+    };
+  }
+  return { ...world, idOf, actors };
+}
+
+export const slugs = (body: { items: { slug: string }[] }): string[] => body.items.map(({ slug }) => slug);
+export const names = (body: { items: { name: string }[] }): string[] => body.items.map(({ name }) => name);

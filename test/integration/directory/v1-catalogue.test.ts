@@ -1,0 +1,163 @@
+/** Reads of classes and journeys over the network of the fixture: shapes, filters, order, and counts of their use. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { directory } from '#services/directory';
+import { joinUsageCounts } from '../../../services/directory/repositories/v1/journeys.ts';
+import { createReadsNetwork, names, slugs, type ReadsNetwork } from './reads-network.ts';
+
+const { listClasses, getClass, listJourneys, getJourney } = directory.rpcs;
+
+let world: ReadsNetwork;
+beforeAll(async () => {
+  world = await createReadsNetwork(import.meta.url);
+});
+afterAll(() => world.stop());
+
+describe('directory.classes.list and get (spec 02, GET /classes; D48)', () => {
+  const catalogue = (body: { journeys: { slug: string }[] }): string[] => body.journeys.map(({ slug }) => slug);
+
+  it('lists active classes in order, those of one kind when asked', async () => {
+    const all = await world.call(listClasses, {});
+    expect(all.map(({ slug }) => slug)).toEqual([
+      'topic',
+      'organisation',
+      'community',
+      'circle',
+      'inner-circle',
+      'core-circle',
+      'gathering',
+      'experience',
+      'workshop',
+      'domain',
+    ]);
+    expect(all.every((entry) => entry.is_active)).toBe(true);
+    expect((await world.call(listClasses, { object_kind: 'person' })).map(({ slug }) => slug)).toEqual(['topic']);
+    expect(await world.call(listClasses, { object_kind: 'nothing' })).toEqual([]);
+  });
+
+  it('joins its own journeys and the inherited ones in catalogue order, once each', async () => {
+    const get = (slug: string) => world.call(getClass, { object_kind: 'holon', slug });
+    expect(catalogue(await get('community'))).toEqual(['membership', 'participation', 'contact']);
+    expect(catalogue(await get('circle'))).toEqual(['rotation', 'participation', 'membership', 'contact']);
+    expect(catalogue(await get('core-circle'))).toEqual(['rotation', 'participation', 'membership', 'contact']);
+    expect(catalogue(await get('domain'))).toEqual([]);
+    expect((await get('circle')).journeys.find(({ slug }) => slug === 'membership')).toMatchObject({ step_count: 2 });
+  });
+
+  it('carries the configuration, and the custom fields of every class of holons', async () => {
+    const organisation = await world.call(getClass, { object_kind: 'holon', slug: 'organisation' });
+    expect(organisation.config).toMatchObject({ colour: 'green' });
+    const [group] = organisation.config.info_field_groups ?? [];
+    expect(group?.fields?.map(({ type }) => type)).toEqual([
+      'text',
+      'long_text',
+      'rich_text',
+      'select',
+      'multi_select',
+      'number',
+      'boolean',
+      'date',
+      'url',
+      'video',
+      'slideshow',
+    ]);
+    expect((await world.call(getClass, { object_kind: 'holon', slug: 'domain' })).config).toEqual({ info_field_groups: [] });
+    expect((await world.call(getClass, { object_kind: 'person', slug: 'topic' })).config).toEqual({});
+  });
+
+  it.each([
+    ['holon', 'newsletter'],
+    ['holon', 'old-circle'],
+    ['person', 'organisation'],
+    ['holon', 'unknown'],
+  ])('knows no active class %s/%s', async (kind, slug) => {
+    expect(await world.refusal(getClass, { object_kind: kind, slug })).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('directory.journeys.list and get (spec 02, GET /journeys; D47a, D48)', () => {
+  const list = (request: Parameters<typeof world.call<typeof listJourneys>>[1]) =>
+    world.call(listJourneys, request, world.actors['stranger']);
+
+  it('shows every field, active steps counted and usage totalled over private holons too', async () => {
+    const { items } = await list({ q: 'membership' });
+    expect(items).toEqual([
+      {
+        slug: 'membership',
+        name: 'Membership',
+        description: 'From guest to member.',
+        svc_app_slug: 'network',
+        applies_to_slug: 'community',
+        applies_to_label: 'Community',
+        object_kind: 'holon',
+        is_conversation: false,
+        public_visible: true,
+        config_flags: [{ key: 'bulk_add', value: true, is_set: true }],
+        step_count: 2,
+        usage: { holon_direct_count: 0, membership_count: 3, relationship_count: 0 },
+      },
+    ]);
+    expect((await list({ q: 'hosting' })).items[0]?.usage).toEqual({ holon_direct_count: 1, membership_count: 0, relationship_count: 2 });
+    expect((await list({ q: 'open-talk' })).items[0]?.usage).toMatchObject({ holon_direct_count: 3 });
+  });
+
+  it('filters by application, kind, class, conversation and text; what names nothing finds nothing', async () => {
+    expect(slugs(await list({ svc_app: 'circles' }))).toEqual(['rotation']);
+    expect(slugs(await list({ object_kind: 'person' }))).toEqual(['empty']);
+    expect(slugs(await list({ applies_to: 'gathering' }))).toEqual(['participation']);
+    expect(slugs(await list({ is_conversation: true }))).toEqual(['open-talk']);
+    expect(slugs(await list({ q: 'open' }))).toEqual(['open-talk']);
+    expect(slugs(await list({ q: 'ÖP', is_conversation: true }))).toEqual(['open-talk']);
+    for (const request of [
+      { svc_app: 'x' },
+      { object_kind: 'x' },
+      { applies_to: 'x' },
+      { q: '%' },
+      { is_conversation: true, svc_app: 'network' },
+    ]) {
+      expect(await list(request)).toEqual({ count: 0, limit: 50, offset: 0, has_more: false, items: [] });
+    }
+  });
+
+  it('pages by name', async () => {
+    const all = await list({});
+    expect([all.count, all.items.length]).toEqual([7, 7]);
+    expect(names(all)).toEqual(names(all).toSorted());
+    const page = await list({ limit: 3, offset: 3 });
+    expect([page.count, page.has_more, slugs(page)]).toEqual([7, true, slugs(all).slice(3, 6)]);
+  });
+
+  it('shows the steps in order, archived ones too, and follows every change of memberships', async () => {
+    const usage = async () => {
+      const journey = await world.call(getJourney, { slug: 'membership' });
+      return [journey.usage.membership_count, ...journey.steps.map((step) => step.usage.membership_count)];
+    };
+    const journey = await world.call(getJourney, { slug: 'membership' }, world.actors['stranger']);
+    expect(journey.steps.map(({ slug, order, is_archived: archived }) => [slug, order, archived])).toEqual([
+      ['interested', 0, false],
+      ['draft', 1, true],
+      ['member', 2, false],
+    ]);
+    expect(journey.steps[0]).toEqual({
+      slug: 'interested',
+      order: 0,
+      title: 'Interested',
+      goal: 'Meet.',
+      success_criteria: 'Met.',
+      starter_message: 'Hello.',
+      is_archived: false,
+      config_flags: [{ key: 'pipeline_job', value: null, is_set: false }],
+      usage: { membership_count: 1, relationship_count: 0 },
+    });
+    expect(await usage()).toEqual([3, 1, 0, 1]);
+    await world.apply({ memberships: [{ key: 'ada-council', person: 'ada', holon: 'council', journey: 'membership', step: 'member' }] });
+    expect(await usage()).toEqual([3, 0, 0, 2]);
+    await world.env.sql(joinUsageCounts.text);
+    expect(await usage()).toEqual([3, 0, 0, 2]);
+    await world.env.sql(`delete from directory.memberships where key = 'ada-council'`);
+    expect(await usage()).toEqual([2, 0, 0, 1]);
+    const talk = await world.call(getJourney, { slug: 'open-talk' });
+    expect(talk.steps[1]?.config_flags).toEqual([{ key: 'pipeline_job', value: 'transcript_import', is_set: true }]);
+    expect((await world.call(getJourney, { slug: 'empty' })).steps).toEqual([]);
+    expect(await world.refusal(getJourney, { slug: 'unknown' })).toMatchObject({ code: 'not_found' });
+  });
+});

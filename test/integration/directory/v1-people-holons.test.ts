@@ -1,0 +1,193 @@
+/** Reads of people and holons over the network of the fixture: shapes, filters, order, counts, and what a caller may not see. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { directory } from '#services/directory';
+import { joinUsageCounts } from '../../../services/directory/repositories/v1/journeys.ts';
+import { createReadsNetwork, names, slugs, type ReadsNetwork } from './reads-network.ts';
+
+const { listPeople, getPerson, listHolons, getHolon, getHolonBySlug } = directory.rpcs;
+
+let world: ReadsNetwork;
+beforeAll(async () => {
+  world = await createReadsNetwork(import.meta.url);
+});
+afterAll(() => world.stop());
+
+describe('directory.people.list (spec 02, GET /people; D41, D47)', () => {
+  const list = (request: Parameters<typeof world.call<typeof listPeople>>[1]) => world.call(listPeople, request, world.actors['stranger']);
+
+  it('finds a part of the name without case and accents, and shows every public field with timestamps', async () => {
+    const body = await list({ q: 'FRANÇOIS LEF' });
+    expect(body).toEqual({
+      query: 'FRANÇOIS LEF',
+      limit: 100,
+      offset: 0,
+      count: 1,
+      has_more: false,
+      items: [
+        {
+          id: world.idOf('people', 'francois'),
+          name: 'François Lefèvre',
+          description: '',
+          photo_url: null,
+          actor_kind: 'human',
+          contact: { email: 'fl@example.org' },
+          created_at: expect.stringMatching(/Z$/),
+          updated_at: expect.stringMatching(/Z$/),
+        },
+      ],
+    });
+    expect(names(await list({ q: 'lefevre' }))).toEqual(['François Lefèvre']);
+  });
+
+  it('looks at the name alone, and takes wildcards as they are', async () => {
+    expect((await list({ q: 'hana@example.org' })).count).toBe(0);
+    expect((await list({ q: 'programmes' })).count).toBe(0);
+    for (const q of ['%', '_', '%%%', 'a_a', '\\']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
+  });
+
+  it.each(['e', 'ki', 'kim', ''])('counts all matches of %j and pages through them once each', async (q) => {
+    const all = await list({ q });
+    expect(all.count).toBe(all.items.length);
+    expect(names(all)).toEqual(names(all).toSorted());
+    const seen: string[] = [];
+    for (let offset = 0, more = true; more; offset += 2) {
+      const page = await list({ q, limit: 2, offset });
+      seen.push(...names(page));
+      expect(page.count).toBe(all.count);
+      more = page.has_more;
+    }
+    expect(seen).toEqual(names(all));
+  });
+
+  it('orders by creation and change, last first, the id between equals, and filters strictly after', async () => {
+    const [moment, later] = ['2026-01-01T10:00:00.000001Z', '2026-01-02T00:00:00Z'];
+    await world.env.sql(`update directory.people set created_at = $1, updated_at = $2`, [moment, later]);
+    await world.env.sql(`update directory.people set created_at = $1, updated_at = $2 where key = 'ada'`, [later, '2026-01-03T00:00:00Z']);
+    const latest = await list({ q: '', sort: 'latest' });
+    expect(names(latest)[0]).toBe('Ada Lovelace');
+    const rest = latest.items.slice(1).map(({ id }) => id);
+    expect(rest).toEqual(rest.toSorted((left, right) => left - right));
+    expect(names(await list({ q: '', sort: 'updated' }))[0]).toBe('Ada Lovelace');
+    expect(names(await list({ q: '', created_after: moment }))).toEqual(['Ada Lovelace']);
+    expect((await list({ q: '', created_after: '2026-01-01T10:00:00Z' })).count).toBe(latest.count);
+    expect(names(await list({ q: '', updated_after: '2026-01-02T00:00:00' }))).toEqual(['Ada Lovelace']);
+    expect((await list({ q: '', updated_after: '2026-01-02T02:00:00+02:00' })).count).toBe(1);
+  });
+
+  it('refuses an unknown order', async () => {
+    expect(await world.refusal(listPeople, { q: 'a', sort: 'created' })).toMatchObject({ code: 'bad_request' });
+  });
+});
+
+describe('directory.people.get (spec 02, GET /people/{person_id})', () => {
+  it('shows the person without timestamps, and 404 to an id that nobody has', async () => {
+    expect(await world.call(getPerson, { person_id: world.idOf('people', 'scribe') }, world.actors['stranger'])).toEqual({
+      id: world.idOf('people', 'scribe'),
+      name: 'Scribe',
+      description: '',
+      photo_url: null,
+      actor_kind: 'agent',
+      contact: {},
+    });
+    expect(await world.refusal(getPerson, { person_id: 2_000_000_000 })).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('directory.holons.list (spec 02, GET /holons; D47a, D48)', () => {
+  const list = (request: Parameters<typeof world.call<typeof listHolons>>[1], who = 'stranger') =>
+    world.call(listHolons, request, world.actors[who]);
+
+  it('searches name and description, without case and accents', async () => {
+    expect(slugs(await list({ q: 'VILLAGE' }))).toEqual(['kitchen', 'village']);
+    expect(slugs(await list({ q: 'örk' }))).toEqual(['bread']);
+    for (const q of ['%', '__', '%it%']) expect([q, (await list({ q })).count]).toEqual([q, 0]);
+  });
+
+  it('covers the whole subtree of a class, holons of retired descendants too', async () => {
+    expect(await list({ class: 'community' })).toMatchObject({ query: null, class: 'community', parent: null, count: 4, has_more: false });
+    expect(slugs(await list({ class: 'community' }))).toEqual(['attic', 'harbour', 'kitchen', 'village']);
+    expect(slugs(await list({ class: 'experience' }))).toEqual(['bread']);
+    expect(slugs(await list({ class: 'community', q: 'e' }))).toEqual(['kitchen', 'village']);
+  });
+
+  it.each(['newsletter', 'old-circle', 'unknown', ''])('refuses the class %j, which is no active one', async (slug) => {
+    expect(await world.refusal(listHolons, { class: slug })).toMatchObject({ code: 'bad_request' });
+    expect(await world.refusal(listHolons, { class: slug, q: 'a' })).toMatchObject({ code: 'bad_request' });
+  });
+
+  it('needs q or class, and a known order', async () => {
+    expect(await world.refusal(listHolons, {})).toMatchObject({ code: 'bad_request' });
+    expect(await world.refusal(listHolons, { parent: 1 })).toMatchObject({ code: 'bad_request' });
+    expect(await world.refusal(listHolons, { q: 'a', sort: 'id' })).toMatchObject({ code: 'bad_request' });
+  });
+
+  it('narrows to the children of a holon; an unknown or invisible one has none', async () => {
+    expect(slugs(await list({ q: '', parent: world.idOf('holons', 'commons') }))).toEqual(['camp', 'village']);
+    expect(slugs(await list({ q: '', parent: world.idOf('holons', 'commons') }, 'host'))).toEqual(['cellar', 'camp', 'village']);
+    expect(await list({ q: '', parent: 0 })).toMatchObject({ parent: 0, count: 0, items: [] });
+    expect((await list({ q: '', parent: world.idOf('holons', 'council') })).count).toBe(0);
+    expect(slugs(await list({ q: '', parent: world.idOf('holons', 'council') }, 'keeper'))).toEqual(['core', 'open-house']);
+  });
+
+  it.each([
+    ['stranger', []],
+    ['former', []],
+    ['neighbour', ['vault']],
+    ['keeper', ['core', 'council']],
+    ['host', ['cellar', 'core', 'council']],
+    ['editor', ['cellar', 'core', 'council', 'vault']],
+    ['root', ['cellar', 'core', 'council', 'vault']],
+  ])('shows and counts private holons to %s as far as the authority goes', async (who, seen) => {
+    for (const request of [
+      { class: 'inner-circle' },
+      { class: 'inner-circle', q: 'co' },
+      { class: 'inner-circle', created_after: '2020-01-01T00:00:00Z' },
+    ]) {
+      const body = await list(request, who);
+      expect([request, body.count, slugs(body).toSorted()]).toEqual([request, seen.length, seen]);
+    }
+    expect((await list({ class: 'community' }, who)).count).toBe(4 + seen.length);
+    expect((await list({ q: 'council', limit: 1 }, who)).count).toBe(seen.length);
+  });
+
+  it('counts anew when holons come, go and change their class', async () => {
+    const count = async () => (await list({ class: 'domain' })).count;
+    const before = await count();
+    await world.apply({ holons: [{ slug: 'mining', name: 'Mining', class: 'domain' }] });
+    expect(await count()).toBe(before + 1);
+    await world.env.sql(joinUsageCounts.text);
+    expect(await count()).toBe(before + 1);
+    await world.apply({ holons: [{ slug: 'mining', class: 'gathering' }] });
+    expect(await count()).toBe(before);
+    await world.env.sql(`delete from directory.holons where slug = 'mining'`);
+    expect((await list({ class: 'gathering' }, 'root')).count).toBe(slugs(await list({ class: 'gathering' }, 'root')).length);
+  });
+});
+
+describe('directory.holons.get and get-by-slug (spec 02, GET /holons/{holon_id}; D48)', () => {
+  it('shows the class slug as type, retired ones too, and names the parent to those who may see it', async () => {
+    expect(await world.call(getHolonBySlug, { slug: 'letter' }, world.actors['stranger'])).toEqual({
+      id: world.idOf('holons', 'letter'),
+      name: 'Letter',
+      slug: 'letter',
+      type: 'newsletter',
+      description: '',
+      parent_id: null,
+      logo_url: null,
+      links: {},
+    });
+    const [council, house] = [world.idOf('holons', 'council'), world.idOf('holons', 'open-house')];
+    expect(await world.call(getHolon, { holon_id: house }, world.actors['stranger'])).toMatchObject({ type: 'gathering', parent_id: null });
+    expect(await world.call(getHolon, { holon_id: house }, world.actors['keeper'])).toMatchObject({ parent_id: council });
+  });
+
+  it.each(['stranger', 'former', 'neighbour'])('answers %s as if a private holon did not exist', async (who) => {
+    const absent = await world.refusal(getHolonBySlug, { slug: 'nothing' }, world.actors[who]);
+    for (const slug of ['council', 'core', 'cellar']) {
+      expect((await world.refusal(getHolonBySlug, { slug }, world.actors[who])).toBody()).toEqual(absent.toBody());
+      expect((await world.refusal(getHolon, { holon_id: world.idOf('holons', slug) }, world.actors[who])).toBody()).toEqual(
+        absent.toBody(),
+      );
+    }
+  });
+});
