@@ -59,7 +59,8 @@ describe('from /recorded to browse (architecture §4; spec 01, POST /conversatio
     });
     llm.transcribeWith(() => [{ start: 0.5, end: 2, text: ' Rivers carry stories to the sea.' }]);
     const texts = { title: 'Rivers and stories', summary: 'A talk about what rivers carry.', videohost_description: 'About rivers.' };
-    llm.answerSummaryWith(() => JSON.stringify(texts));
+    const written = Promise.withResolvers<string>();
+    llm.answerSummaryWith(() => written.promise);
     const room = await world.client.writeRoom({
       path: { conversation_id: id },
       body: {
@@ -76,6 +77,13 @@ describe('from /recorded to browse (architecture §4; spec 01, POST /conversatio
     expect((await world.call('POST', `${base}/audio`, { token, body: form })).status).toBe(201);
     expect((await world.call('POST', `${base}/recorded`, { json: {} })).status).toBe(200);
 
+    const idOf = async (): Promise<string | undefined> =>
+      (await world.sql<{ id: string }>(`select id::text from agents.jobs where type = 'agents.publishing-summary'`))[0]?.id;
+    await eventually(async () => expect(llm.summaryRequests).toHaveLength(1), 80_000);
+    await eventually(async () =>
+      expect((await world.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/running[^]* 10 %[^]*phase: *summarising/),
+    );
+    written.resolve(JSON.stringify(texts));
     await eventually(async () => {
       const { json } = await world.call('GET', base);
       if (json.step_slug !== 'published') throw new Error(`${json.step_slug}: ${(await world.cli('jobs', 'list')).stdout}`);
@@ -88,7 +96,6 @@ describe('from /recorded to browse (architecture §4; spec 01, POST /conversatio
     const picture = await fetch(new URL(shown.public.thumbnail as string, world.baseUrl));
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
     expect((await world.call('GET', `${base}/transcript`)).text).toContain('Rivers carry stories to the sea.');
-    const jobs = await world.sql<{ id: string }>(`select id::text from agents.jobs where type = 'agents.publishing-summary'`);
-    expect((await world.cli('jobs', 'show', jobs[0]?.id ?? '')).stdout).toMatch(/succeeded[^]*phase: [^]*written/);
+    expect((await world.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/succeeded[^]*phase: [^]*written/);
   });
 });

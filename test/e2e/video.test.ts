@@ -78,6 +78,26 @@ describe('GET /conversations/{id}/video (spec 01; D27)', () => {
   });
 });
 
+describe('media orphans (architecture §1, clean-up of orphans)', () => {
+  it('shows what nobody names and deletes it only when told, and leaves alone what is young or in use', async () => {
+    const id = await record('kept', { full: 'kept.mp4' }, { 'kept.mp4': 'kept' });
+    const lost = await record('lost', { full: 'lost.mp4' }, { 'lost.mp4': 'lost' });
+    await world.sql(`delete from media.blobs where conversation_id = ${lost}`);
+    const orphans = async (...options: string[]) => {
+      const { code, stdout, stderr } = await world.cli('media', 'orphans', ...options, '--json');
+      expect([code, stderr]).toEqual([0, '']);
+      const { orphans: found, deleted } = JSON.parse(stdout) as { orphans: { key: string }[]; deleted: number };
+      return [found.filter(({ key }) => key.startsWith(`recordings/${lost}/`)).length, found.length, deleted];
+    };
+    expect(await orphans('--delete')).toEqual([0, 0, 0]);
+    expect((await world.cli('media', 'orphans', '--min-age-hours', '0')).stdout).toMatch(
+      /1 orphans \(4 bytes, nothing deleted; --delete does\)/,
+    );
+    expect(await orphans('--min-age-hours', '0', '--delete')).toEqual([1, 1, 1]);
+    expect(await (await fetchMedia((await video(id)).json.url as string)).text()).toBe('kept');
+  });
+});
+
 describe('GET /media/* (spec 01, GET /conversations/{id}/video; D27)', () => {
   const addressOf = async (): Promise<string> =>
     (await video(await record('film', { full: 'film.webm' }, { 'film.webm': film }))).json.url as string;
