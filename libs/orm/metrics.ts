@@ -9,5 +9,9 @@ export function measurePool(metrics: Metrics, database: Pick<Database, 'stats'>)
     gauge.set({ state: 'busy' }, total - idle);
   });
   metrics.gauge('database_pool_connections_max', 'Most connections of this process', [], (gauge) => gauge.set(database.stats().max));
-  metrics.gauge('database_pool_waiting', 'Callers that wait for a connection', [], (gauge) => gauge.set(database.stats().waiting));
+  metrics.gauge('database_pool_waiting', 'Callers that wait for a connection', [], (gauge) => {
+    // Whoever asks is queued for a moment even when a connection is idle; the gauges of this very scrape are such callers.
+    const { idle, waiting } = database.stats();
+    gauge.set(Math.max(0, waiting - idle));
+  });
 }

@@ -13,7 +13,7 @@ import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
 import { createTelemetry } from '#libs/telemetry';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { transcripts } from '#services/transcripts';
+import { importStatuses, transcripts } from '#services/transcripts';
 import type { TranscriptsConfig } from './config.ts';
 import { createHandlers } from './handlers/index.ts';
 import { countOverdueImports } from './repositories/overdue.ts';
@@ -64,6 +64,8 @@ export async function createService({ config, logger: given, pipeline, tuning }:
   const contract = { ...transcripts, jobs: jobsOf('transcripts', registry) };
   const jobs = createJobs({ contract, db, bus, logger, metrics: telemetry.metrics, tuning });
   const imports = telemetry.metrics.counter('transcript_imports_total', 'Finished transcript imports by status', ['status']);
+  // Imports are seldom; a series that begins with one is no increase for Prometheus.
+  for (const status of importStatuses) imports.inc({ status }, 0);
   const transcriptions = telemetry.metrics.counter('audio_transcriptions_total', 'Finished transcriptions of audio by status', ['status']);
   telemetry.metrics.gauge(
     'transcript_imports_overdue',

@@ -54,6 +54,8 @@ export async function createWebhookIntake(options: {
   };
   const spool = await openSpool({ dir: options.dir, maxBytes: options.maxSpoolBytes, logger, send: (entry) => send(entry) });
   const counts = metrics.counter('webhook_intake_total', 'Webhooks by where they were stored', ['stored']);
+  // The first lost webhook is an alert; a series that begins with it is no increase for Prometheus.
+  for (const stored of ['broker', 'spool', 'memory', 'lost']) counts.inc({ stored }, 0);
   const held = new HeldEntries(spool, send, logger, counts);
   metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
   metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));

@@ -215,8 +215,10 @@ describe('metrics (design/operations.md, Signals)', () => {
     ['webhook_receipts_recent', { service: 'conversations', source: 'booking', outcome: 'rejected_signature' }],
     ['webhook_receipts_recent', { service: 'agents', source: 'telegram', outcome: 'answered' }],
     ['webhook_intake_total', { service: 'api-gateway', stored: 'broker' }],
+    ['webhook_intake_total', { service: 'api-gateway', stored: 'lost' }],
     ['webhook_spool_entries', { service: 'api-gateway' }],
     ['transcript_imports_total', { service: 'transcripts', status: 'imported' }],
+    ['transcript_imports_total', { service: 'transcripts', status: 'transcript_window_missing' }],
     ['transcript_imports_overdue', { service: 'transcripts' }],
     ['database_pool_connections', { service: 'directory', state: 'busy' }],
     ['nodejs_eventloop_lag_p99_seconds', { service: 'directory' }],
@@ -228,6 +230,15 @@ describe('metrics (design/operations.md, Signals)', () => {
     await eventually(async () => {
       const found = readSamples(await signals.scrape()).filter((sample) => sample.metric === metric);
       expect(found).toContainEqual({ metric, labels: expect.objectContaining(labels) });
+    });
+  });
+
+  it('counts nobody as waiting for a connection while there are idle ones, the scrape itself included', async () => {
+    await eventually(async () => {
+      const waiting = [...(await signals.scrape()).matchAll(/^database_pool_waiting\{service="(.+)"\} (\d+)$/gm)].map((match) =>
+        match.slice(1),
+      );
+      expect(waiting.toSorted()).toEqual(['agents', 'conversations', 'directory', 'media', 'transcripts'].map((service) => [service, '0']));
     });
   });
 
