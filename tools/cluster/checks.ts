@@ -1,18 +1,26 @@
 /** What the test shows, one after the other; each leaves the release as the next one needs it. */
+import { checkAccepted } from './accepted.ts';
+import { checkDrain } from './drain.ts';
+import { checkEvaluation } from './evaluation.ts';
+import { checkPolicies } from './policies.ts';
+import { checkScaling } from './scaling.ts';
 import {
   applyRelease,
   type Values,
   chosenUser,
   components,
+  describeClosedNamespace,
   describeSecrets,
+  listObjects,
   platformSelector,
   releaseName,
   releaseSelector,
   startServers,
+  untilGone,
   waitUntilReady,
 } from './release.ts';
-import { findKnown, startClient, underLoad, withLedger, type Known, type LoadSummary } from './client.ts';
-import { type Cluster, CommandError, until } from './commands.ts';
+import { describeLoad, findKnown, startClient, underLoad, withLedger, type Known } from './client.ts';
+import { type Cluster, CommandError, mustSucceed, until } from './commands.ts';
 import { runDemo } from './demo.ts';
 import { refusals } from './refusals.ts';
 
@@ -29,27 +37,18 @@ async function requireKnown(cluster: Cluster): Promise<Known> {
   return (known ??= await findKnown(cluster));
 }
 
-const describeLoad = ({ requests, p95Ms, maxMs }: LoadSummary): string =>
-  `${requests} requests, 0 failed, p95 ${p95Ms} ms, longest ${maxMs} ms`;
-
-/** @throws Error with what helm said. */
-async function mustSucceed(ended: Promise<{ status: number; stdout: string; stderr: string }>): Promise<string> {
-  const { status, stdout, stderr } = await ended;
-  if (status !== 0) throw new Error(`${stderr.trim()}\n${stdout.trim()}`.slice(0, 2_500));
-  return stdout;
-}
-
 export const checks: readonly Check[] = [
   {
     title: 'a namespace that enforces Pod Security "restricted" takes PostgreSQL, NATS and MinIO',
     run: async (cluster) => {
-      await cluster.apply(...describeSecrets());
+      await cluster.apply(...describeSecrets(), describeClosedNamespace());
       await startServers(cluster);
       return undefined;
     },
   },
+  { title: 'every object of every value file in ci/ is taken by the API server, without a warning', run: checkAccepted },
   {
-    title: 'helm install, from nothing to ready',
+    title: 'helm install, from nothing to ready, in a namespace that denies what no policy allows',
     run: async (cluster) => {
       await mustSucceed(applyRelease(cluster, 'install'));
       await waitUntilReady(cluster);
@@ -136,7 +135,23 @@ export const checks: readonly Check[] = [
       return `${refusals.length} refusals`;
     },
   },
+  {
+    title: 'NetworkPolicies: an unrelated pod reaches neither metrics nor media nor the gateway, components reach what they need alone',
+    run: checkPolicies,
+  },
+  {
+    title: 'PodDisruptionBudgets: one pod of a component at a time is evicted, and no request fails while a node is drained',
+    run: async (cluster) => checkDrain(cluster, await requireKnown(cluster)),
+  },
+  {
+    title: 'a HorizontalPodAutoscaler takes the pods over from the values without stopping one, and scales under load',
+    run: async (cluster) => checkScaling(cluster, await requireKnown(cluster)),
+  },
   { title: 'helm uninstall leaves what the README says, and an install after it finds its data', run: checkUninstall },
+  {
+    title: 'the profile evaluation as one release: from nothing to ready, helm test, uninstall, and again with its data',
+    run: checkEvaluation,
+  },
 ];
 
 /** Values that replace every pod, whatever ran before. */
@@ -145,14 +160,6 @@ const changedSecrets = (): Values => ({ secrets: { revision: new Date().toISOStr
 /** SIGKILL, at once, and the API forgets the pod. */
 async function kill(cluster: Cluster, pod: string): Promise<void> {
   await cluster.kubectl(['delete', 'pod', pod, '--grace-period=0', '--force']);
-}
-
-/** Pods that were told to end are gone, their last requests with them. */
-async function untilGone(cluster: Cluster, replicas: number): Promise<void> {
-  await until('the old pods to be gone', 120_000, async () => {
-    const names = await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', 'name']);
-    return names.trim().split('\n').length === replicas * components.length;
-  });
 }
 
 async function replaceUnderLoad(cluster: Cluster, replace: () => ReturnType<typeof applyRelease>): Promise<string> {
@@ -215,28 +222,17 @@ async function checkFailedMigration(cluster: Cluster): Promise<string> {
 
 async function checkUninstall(cluster: Cluster): Promise<string> {
   await mustSucceed(cluster.helm(['uninstall', releaseName, '--wait', '--timeout', '3m']));
-  const kinds = 'all,configmaps,secrets,serviceaccounts,networkpolicies,poddisruptionbudgets,persistentvolumeclaims';
-  const list = async (): Promise<string[]> => {
-    const names = await cluster.kubectl(['get', kinds, '--selector', `app.kubernetes.io/instance=${releaseName}`, '-o', 'name']);
-    return names
-      .trim()
-      .split('\n')
-      .filter((name) => name !== '')
-      .toSorted();
-  };
-  const finished = (name: string): boolean => /^(job\.batch|pod)\/coherence-(setup|workspace)/.test(name);
   const expected = [`configmap/${releaseName}-test`, `pod/${releaseName}-test`].join(' ');
   await until('nothing else to be left', 60_000, async () => {
-    const left = (await list()).filter((name) => !finished(name)).join(' ');
+    const left = (await listObjects(cluster, releaseName)).join(' ');
     if (left !== expected) throw new Error(`left are ${left}`);
     return true;
   });
-  const left = await list();
   await mustSucceed(applyRelease(cluster, 'install'));
   await waitUntilReady(cluster);
   const { conversationId } = await requireKnown(cluster);
   await findKnown(cluster).then((found) => {
     if (found.conversationId !== conversationId) throw new Error(`conversation ${conversationId} is not found again`);
   });
-  return `left were ${left.join(', ')}`;
+  return `left were ${expected.replace(' ', ', ')}`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { repoDir } from '../check/commands.ts';
 import { type Cluster, until } from './commands.ts';
 import { refer, serversImage } from './images.ts';
-import { apiToken, containerSecurity, gatewayUrl, loginSecret } from './release.ts';
+import { apiToken, clientApp, containerSecurity, gatewayUrl, loginSecret } from './release.ts';
 
 /** What the load reads; made by the demo. */
 export interface Known {
@@ -21,6 +21,9 @@ export interface LoadSummary {
   maxMs: number;
 }
 
+export const describeLoad = ({ requests, p95Ms, maxMs }: LoadSummary): string =>
+  `${requests} requests, 0 failed, p95 ${p95Ms} ms, longest ${maxMs} ms`;
+
 /** What `ledger.mjs write` tells. */
 interface Written {
   attempts: number;
@@ -30,7 +33,7 @@ interface Written {
   uploads: number;
 }
 
-const name = 'client';
+const name = clientApp;
 const scripts = ['steady.js', 'ledger.mjs'];
 
 export async function startClient(cluster: Cluster): Promise<void> {
@@ -42,7 +45,7 @@ export async function startClient(cluster: Cluster): Promise<void> {
     {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name },
+      metadata: { name, labels: { app: name } },
       spec: {
         automountServiceAccountToken: false,
         terminationGracePeriodSeconds: 1,
@@ -70,26 +73,29 @@ export async function startClient(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['wait', '--for=condition=Ready', `pod/${name}`, '--timeout=120s']);
 }
 
-function exec(cluster: Cluster, command: readonly string[], timeoutMs?: number): Promise<string> {
+/** A command in the pod. @returns what it printed. */
+export function execInClient(cluster: Cluster, command: readonly string[], timeoutMs?: number): Promise<string> {
   return cluster.kubectl(['exec', name, '--', ...command], timeoutMs === undefined ? {} : { timeoutMs });
 }
 
 export async function findKnown(cluster: Cluster): Promise<Known> {
-  return JSON.parse(await exec(cluster, ['node', '/scripts/ledger.mjs', 'prepare'])) as Known;
+  return JSON.parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'prepare'])) as Known;
 }
 
 /** Runs a program in the pod while `work` is done, and ends it then. @returns what it printed. */
 async function runBeside(cluster: Cluster, program: readonly string[], work: () => Promise<void>): Promise<string> {
-  const ended = exec(cluster, ['sh', '-c', 'echo $$ > /tmp/pid; exec "$@"', 'sh', ...program]).catch((error: unknown) => error as Error);
+  const ended = execInClient(cluster, ['sh', '-c', 'echo $$ > /tmp/pid; exec "$@"', 'sh', ...program]).catch(
+    (error: unknown) => error as Error,
+  );
   await until(
     'the client to begin',
     30_000,
-    async () => (await exec(cluster, ['sh', '-c', 'cat /tmp/pid 2>/dev/null || true'])).trim() !== '',
+    async () => (await execInClient(cluster, ['sh', '-c', 'cat /tmp/pid 2>/dev/null || true'])).trim() !== '',
   );
   try {
     await work();
   } finally {
-    await exec(cluster, ['sh', '-c', 'kill -TERM $(cat /tmp/pid); rm /tmp/pid']).catch(() => {});
+    await execInClient(cluster, ['sh', '-c', 'kill -TERM $(cat /tmp/pid); rm /tmp/pid']).catch(() => {});
   }
   const output = await ended;
   return output instanceof Error ? output.message : output;
@@ -106,8 +112,8 @@ export async function underLoad(cluster: Cluster, known: Known, work: () => Prom
   const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const shell = 'k6 run --quiet --no-color /scripts/steady.js > /tmp/k6.out 2> /tmp/k6.err & wait $!';
   await runBeside(cluster, ['env', ...variables, 'sh', '-c', `trap 'kill -TERM $!; wait $!' TERM; ${shell}`], work);
-  const line = /SUMMARY (.*)/.exec(await exec(cluster, ['sh', '-c', 'cat /tmp/k6.out']))?.[1];
-  const failures = await exec(cluster, ['sh', '-c', 'grep -v "^$" /tmp/k6.err | head -n 12']);
+  const line = /SUMMARY (.*)/.exec(await execInClient(cluster, ['sh', '-c', 'cat /tmp/k6.out']))?.[1];
+  const failures = await execInClient(cluster, ['sh', '-c', 'grep -v "^$" /tmp/k6.err | head -n 12']);
   if (line === undefined) throw new Error(`k6 made no summary:\n${failures}`);
   const summary = JSON.parse(line) as LoadSummary;
   if (summary.failed > 0 || summary.requests === 0)
@@ -120,7 +126,7 @@ export async function withLedger(cluster: Cluster, known: Known, work: () => Pro
   const written = await runBeside(cluster, ['node', '/scripts/ledger.mjs', 'write', JSON.stringify(known)], work);
   const counts = parse(written) as Written;
   if (counts.people === 0 || counts.bookings === 0 || counts.uploads === 0) throw new Error(`too little was acknowledged: ${written}`);
-  const { problems } = parse(await exec(cluster, ['node', '/scripts/ledger.mjs', 'verify'], 300_000)) as { problems: string[] };
+  const { problems } = parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'verify'], 300_000)) as { problems: string[] };
   if (problems.length > 0) throw new Error(problems.slice(0, 10).join('\n'));
   return `${counts.people} people, ${counts.bookings} bookings, ${counts.uploads} uploads acknowledged and there; ${counts.refused} of ${counts.attempts} requests refused meanwhile`;
 }

@@ -88,6 +88,13 @@ export function run(
   });
 }
 
+/** @returns what helm printed. @throws Error with what it said when it failed. */
+export async function mustSucceed(ended: Promise<Ended>): Promise<string> {
+  const { status, stdout, stderr } = await ended;
+  if (status !== 0) throw new Error(`${stderr.trim()}\n${stdout.trim()}`.slice(0, 2_500));
+  return stdout;
+}
+
 /** Asks until it is so. @throws Error after `timeoutMs` with what the last attempt said. */
 export async function until(what: string, timeoutMs: number, attempt: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + timeoutMs;

@@ -11,16 +11,16 @@ import {
   gatewayUrl,
   loginSecret,
   modelPort,
+  othersApp,
+  outerPorts,
   providerPort,
   providerToken,
   secretName,
 } from './release.ts';
 
-const name = 'others';
+const name = othersApp;
 /** Folders that the image does not have: the demo, and the servers of others. */
 const folders = ['tools/demo', 'libs/testing'];
-/** From the pod's address to its loopback, where the demo plays. */
-const outerPorts = { [providerPort]: 18_790, [modelPort]: 18_791 };
 
 /** @returns the last line that the demo said. @throws Error with the end of its output. */
 export async function runDemo(cluster: Cluster): Promise<string> {
@@ -83,7 +83,9 @@ function nameOf(folder: string): string {
 
 function describeService(): object {
   const ports = Object.entries(outerPorts).map(([inner, outer]) => ({ name: `port-${inner}`, port: Number(inner), targetPort: outer }));
-  return { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { selector: { app: name }, ports } };
+  // The pod is not ready when the demo has ended; its ports are asked for later too.
+  const spec = { selector: { app: name }, ports, publishNotReadyAddresses: true };
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec };
 }
 
 function describeEnv(): object[] {

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { helmTool, provideGoTool } from '../servers/go-tool.ts';
+import { capabilities } from './capabilities.ts';
 import { checks } from './checks.ts';
 import { connectCluster, run, type Cluster } from './commands.ts';
 import { provideImages } from './images.ts';
@@ -42,6 +43,7 @@ async function test(): Promise<boolean> {
   } finally {
     if (!given.keep) await removeNamespace(cluster);
   }
+  for (const capability of given.without) say(`not shown, CLUSTER_WITHOUT names it: what needs ${capabilities[capability]}`);
   say(failed === 0 ? `${checks.length - first + 1} checks passed` : 'a check failed');
   return failed === 0;
 }
@@ -54,7 +56,7 @@ async function timed(title: string, work: () => Promise<void>): Promise<void> {
 
 async function makeNamespace(cluster: Cluster): Promise<void> {
   await removeNamespace(cluster);
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/warn': 'restricted' };
   await cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.settings.namespace, labels } });
 }
 

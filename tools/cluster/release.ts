@@ -21,6 +21,11 @@ export const providerToken = 'cluster-test-provider';
 /** Ports of the servers of others, which the demo plays. */
 export const providerPort = 8790;
 export const modelPort = 8791;
+/** From the address of the demo's pod to its loopback, where it plays them. */
+export const outerPorts = { [providerPort]: 18_790, [modelPort]: 18_791 };
+/** Labels `app` of the pods beside the release: the clients, and the servers of others. */
+export const clientApp = 'client';
+export const othersApp = 'others';
 
 export type Values = Record<string, unknown>;
 
@@ -86,12 +91,36 @@ export function describeValues(settings: ClusterSettings): Values {
     toolbox: { enabled: true },
     workspace: { demo: true },
     tests: { existingSecret: accountSecretName },
+    networkPolicy: describePeers(),
   };
+}
+
+/** Everyone that the release has to do with, and nobody else. */
+function describePeers(): Values {
+  const app = (name: string): object => ({ podSelector: { matchLabels: { app: name } } });
+  const server = (name: string): object => ({ podSelector: { matchLabels: { 'app.kubernetes.io/component': name } } });
+  return {
+    gatewayFrom: [app(clientApp), app(othersApp)],
+    metricsFrom: [app(othersApp)],
+    egress: {
+      postgresql: { to: [server('postgresql')] },
+      nats: { to: [server('nats')] },
+      objectStore: { to: [server('minio')] },
+      outbound: { to: [app(othersApp)], ports: Object.values(outerPorts) },
+    },
+  };
+}
+
+/** As platform teams close a namespace: what no policy of the release allows is denied to its pods. */
+export function describeClosedNamespace(): object {
+  const podSelector = { matchLabels: { 'app.kubernetes.io/instance': releaseName } };
+  const spec = { podSelector, policyTypes: ['Ingress', 'Egress'] };
+  return { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'closed' }, spec };
 }
 
 /** The demo plays the servers of others on its own loopback; this brings a port of the pod's loopback there. */
 function describeForwarder(settings: ClusterSettings, name: string, port: number): object {
-  return forwarder(settings, `played-${name}`, `127.0.0.1:${port}`, `others:${port}`);
+  return forwarder(settings, `played-${name}`, `127.0.0.1:${port}`, `${othersApp}:${port}`);
 }
 
 /** A container that passes TCP connections on. */
@@ -150,18 +179,40 @@ export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<vo
   });
 }
 
+/** Pods that were told to end are gone, their last requests with them. */
+export async function untilGone(cluster: Cluster, replicas: number): Promise<void> {
+  await until('the old pods to be gone', 120_000, async () => {
+    const names = await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', 'name']);
+    return names.trim().split('\n').length === replicas * components.length;
+  });
+}
+
+/** Names of a release's objects that are there, without those of finished Jobs, which go by themselves. */
+export async function listObjects(cluster: Cluster, release: string): Promise<string[]> {
+  const kinds = 'all,configmaps,secrets,serviceaccounts,networkpolicies,poddisruptionbudgets,persistentvolumeclaims';
+  const names = await cluster.kubectl(['get', kinds, '--selector', `app.kubernetes.io/instance=${release}`, '-o', 'name']);
+  return names
+    .trim()
+    .split('\n')
+    .filter((name) => name !== '' && !/^(job\.batch|pod)\/.*-(setup|workspace)(-|$)/.test(name))
+    .toSorted();
+}
+
+/** The programs of the servers' image in place of public images, for values under `evaluation`. */
+export function describeServerImages(): Values {
+  const own = (command: string) => ({ image: serversImage, command: [command] });
+  return { postgresql: own('start-postgresql'), nats: own('nats-server'), minio: own('minio') };
+}
+
 /** PostgreSQL, NATS with the users of the contracts, and MinIO, as the profile `evaluation` makes them, beside the release. */
 export async function startServers(cluster: Cluster): Promise<void> {
   const { settings } = cluster;
-  const own = (command: string) => ({ image: { repository: serversImage.repository, tag: serversImage.tag }, command: [command] });
   const values = {
     profiles: 'evaluation',
     global: { imageRegistry: settings.registry },
     evaluation: {
       password,
-      postgresql: own('start-postgresql'),
-      nats: own('nats-server'),
-      minio: own('minio'),
+      ...describeServerImages(),
       persistence: { enabled: false },
     },
   };

@@ -1,3 +1,5 @@
+import { capabilities, type Capability } from './capabilities.ts';
+
 /** How to reach the cluster, from the environment; docs/kubernetes.md has the values for kind, k3d and a plain cluster. */
 export interface ClusterSettings {
   /** Words before the arguments of kubectl. */
@@ -15,6 +17,8 @@ export interface ClusterSettings {
   readonly keep: boolean;
   /** Requests a second under which the release is upgraded and scaled. */
   readonly rate: number;
+  /** What the cluster has not got and need not have. */
+  readonly without: ReadonlySet<Capability>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -27,6 +31,9 @@ export function readClusterSettings(env: Variables): ClusterSettings {
   const rate = Number(env['CLUSTER_LOAD_RATE'] || '15');
   if (!Number.isInteger(rate) || rate < 1)
     throw new Error(`CLUSTER_LOAD_RATE is "${env['CLUSTER_LOAD_RATE']}"; it must be a number of requests a second.`);
+  const without = splitWords((env['CLUSTER_WITHOUT'] ?? '').replaceAll(',', ' '));
+  const unknown = without.find((name) => !(name in capabilities));
+  if (unknown !== undefined) throw new Error(`CLUSTER_WITHOUT names "${unknown}"; it may name ${Object.keys(capabilities).join(', ')}.`);
   return {
     kubectl: splitWords(env['CLUSTER_KUBECTL'] || 'kubectl'),
     helm: splitWords(env['CLUSTER_HELM'] ?? ''),
@@ -36,6 +43,7 @@ export function readClusterSettings(env: Variables): ClusterSettings {
     baseImage: env['CLUSTER_BASE_IMAGE'] ?? '',
     keep: env['CLUSTER_KEEP'] === 'true',
     rate,
+    without: new Set(without as Capability[]),
   };
 }
 

@@ -1,0 +1,95 @@
+/** The profile `evaluation` as somebody tries it: one release with everything inside. */
+import { join } from 'node:path';
+import { execInClient } from './client.ts';
+import { type Cluster, mustSucceed, until } from './commands.ts';
+import { platformImage } from './images.ts';
+import { connects } from './policies.ts';
+import { describeAbsent } from './capabilities.ts';
+import { chartDir, clientApp, components, describeServerImages, listObjects, type Values } from './release.ts';
+
+const release = 'trial';
+const fullname = `${release}-coherence`;
+const servers = ['minio', 'nats', 'postgresql'];
+/** The credentials that the chart gives an evaluation. */
+const knownSecret = 'coherence-evaluation';
+
+/** A client's program: logs a person of the demo in, then makes a person (`-`) or reads the one with this id. Prints the id. */
+const program = `
+const [id] = process.argv.slice(1);
+const ask = async (method, path, headers, body) => {
+  const json = { 'content-type': 'application/json' };
+  const response = await fetch('http://${fullname}-gateway' + path, { method, headers: { ...json, ...headers }, body: body && JSON.stringify(body) });
+  if (!response.ok) throw new Error(method + ' ' + path + ': ' + response.status + ' ' + (await response.text()));
+  return response.json();
+};
+const account = { email: 'admin@example.org', password: 'admin-demo-password' };
+const { token } = await ask('POST', '/api/v1/auth/login', { 'x-svc-api-key': '${knownSecret}' }, account);
+const own = { authorization: 'Bearer ' + token };
+const found = id === '-' ? await ask('POST', '/api/v1/people', own, { name: 'Kept' }) : await ask('GET', '/api/v1/people/' + id, own);
+console.log(found.person?.id ?? found.id);`;
+
+export async function checkEvaluation(cluster: Cluster): Promise<string> {
+  const hasVolumes = !cluster.settings.without.has('volumes');
+  const seconds = await install(cluster, hasVolumes);
+  await mustSucceed(cluster.helm(['test', release, '--timeout', '3m']));
+  const id = await runProgram(cluster, '-');
+  if (!cluster.settings.without.has('network-policies')) await mustBeClosed(cluster);
+  await uninstall(cluster, hasVolumes);
+  let told = `ready after ${seconds} s`;
+  if (hasVolumes) {
+    const again = await install(cluster, hasVolumes);
+    if ((await runProgram(cluster, id)) !== id) throw new Error(`person ${id} is not found again`);
+    await uninstall(cluster, hasVolumes);
+    told += `, with the data that were left after ${again} s`;
+  }
+  return told;
+}
+
+/** @returns seconds until every pod was ready. */
+async function install(cluster: Cluster, hasVolumes: boolean): Promise<number> {
+  const startedAt = performance.now();
+  const { settings } = cluster;
+  const values: Values = {
+    global: { imageRegistry: settings.registry },
+    image: platformImage,
+    evaluation: { ...describeServerImages(), persistence: { enabled: hasVolumes } },
+  };
+  const args = ['install', release, chartDir, '-f', join(chartDir, 'ci', 'evaluation-values.yaml'), '-f', '-', '--timeout', '10m'];
+  const { status, stderr } = await cluster.helm(args, { input: JSON.stringify(values) });
+  if (status !== 0) throw new Error(`${stderr.trim()}\n${await explainClaims(cluster)}`);
+  for (const name of servers) await rolledOut(cluster, `statefulset/${fullname}-${name}`);
+  for (const name of components) await rolledOut(cluster, `deployment/${fullname}-${name}`);
+  return Math.round((performance.now() - startedAt) / 1_000);
+}
+
+async function rolledOut(cluster: Cluster, workload: string): Promise<void> {
+  await cluster.kubectl(['rollout', 'status', workload, '--timeout=300s']);
+}
+
+async function explainClaims(cluster: Cluster): Promise<string> {
+  const phases = await cluster.kubectl(['get', 'persistentvolumeclaims', '-o', 'jsonpath={.items[*].status.phase}']);
+  return phases.includes('Pending') ? describeAbsent('volumes') : '';
+}
+
+function runProgram(cluster: Cluster, id: string): Promise<string> {
+  return execInClient(cluster, ['node', '--input-type=module', '--eval', program, id]).then((text) => text.trim());
+}
+
+/** The servers, whose credentials anybody knows, are there for the release alone. */
+async function mustBeClosed(cluster: Cluster): Promise<void> {
+  const ports = { minio: 9000, nats: 4222, postgresql: 5432 };
+  for (const [name, port] of Object.entries(ports)) {
+    if (await connects(cluster, `pod/${clientApp}`, `${fullname}-${name}`, port)) throw new Error(`an unrelated pod reaches ${name}`);
+  }
+}
+
+async function uninstall(cluster: Cluster, hasVolumes: boolean): Promise<void> {
+  await mustSucceed(cluster.helm(['uninstall', release, '--wait', '--timeout', '3m']));
+  const claims = hasVolumes ? servers.map((name) => `persistentvolumeclaim/data-${fullname}-${name}-0`) : [];
+  const expected = [`configmap/${fullname}-test`, ...claims, `pod/${fullname}-test`].join(' ');
+  await until('nothing else to be left', 60_000, async () => {
+    const left = (await listObjects(cluster, release)).join(' ');
+    if (left !== expected) throw new Error(`left are ${left}`);
+    return true;
+  });
+}
