@@ -8,7 +8,7 @@ import {
   type LifecycleRule,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { isMissing, patientRetry, quickRetry, withRetry } from './client.ts';
+import { ignoreMissing, isMissing, patientRetry, quickRetry, withRetry } from './client.ts';
 
 const ruleId = 'coherence-incomplete-uploads';
 const incompleteUploadDays = 2;
@@ -61,11 +61,6 @@ export async function ensureLifecycle(client: S3Client, bucket: string): Promise
 }
 
 async function listRules(client: S3Client, bucket: string): Promise<LifecycleRule[]> {
-  try {
-    const { Rules } = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }));
-    return Rules ?? [];
-  } catch (error) {
-    if (error instanceof S3ServiceException && error.name === 'NoSuchLifecycleConfiguration') return [];
-    throw error;
-  }
+  const found = await ignoreMissing(client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket })));
+  return found?.Rules ?? [];
 }

@@ -78,8 +78,10 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
   return client;
 }
 
+const missingNames = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload', 'NoSuchLifecycleConfiguration']);
+
 function isMissingName(name: string): boolean {
-  return name === 'NoSuchKey' || name === 'NotFound' || name === 'NoSuchUpload';
+  return missingNames.has(name);
 }
 
 /**
