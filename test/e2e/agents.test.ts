@@ -8,8 +8,12 @@ let world: World;
 let silent: World;
 beforeAll(async () => {
   llm = await startLlm();
-  world = await startWorld(import.meta.url, { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'test-model' });
-  silent = await startWorld(import.meta.url);
+  const model = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'test-model' };
+  const services = ['api-gateway', 'directory', 'agents'];
+  [world, silent] = (await Promise.all([model, {}].map((settings) => startWorld(import.meta.url, settings, { services })))) as [
+    World,
+    World,
+  ];
   for (const place of [world, silent]) {
     await place.apply({
       agents: [

@@ -5,7 +5,7 @@ import type { Demo, World } from './world.ts';
 let world: World;
 let demo: Demo;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
   demo = await applyDemo(world, 'find');
 });
 afterAll(() => world.stop());

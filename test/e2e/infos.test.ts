@@ -7,7 +7,7 @@ let demo: Demo;
 let token: string;
 let count = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
   demo = await applyDemo(world, 'inf');
   token = await world.login('ben-inf@example.org', 'pw-ben-inf');
 });

@@ -8,7 +8,7 @@ let other: Demo;
 let count = 0;
 let questions: number[];
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
   demo = await applyDemo(world, 'que');
   other = await applyDemo(world, 'oth');
   questions = (await get(await fresh())).questions.map((question: { id: number }) => question.id);

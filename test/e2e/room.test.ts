@@ -6,7 +6,7 @@ let world: World;
 let demo: Demo;
 let count = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
   demo = await applyDemo(world, 'room');
 });
 afterAll(() => world.stop());

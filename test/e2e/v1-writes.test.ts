@@ -8,7 +8,7 @@ let ids: Applied['ids'];
 let editor: string;
 let host: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'media'] });
   ({ ids } = await world.apply({
     classes: [
       {
