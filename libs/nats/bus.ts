@@ -14,6 +14,7 @@ import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import { Inbox } from './inbox.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
 import { type ConsumerLag, JetStream, type StreamName } from './jetstream.ts';
+import { Outbox, type Parties } from './outbox.ts';
 import { PendingCall } from './pending-call.ts';
 import { RawJson, type RawReply } from './reply.ts';
 import { type BusMetrics, type Handlers, Responder, ServedContext, type ServeOptions } from './responder.ts';
@@ -108,7 +109,8 @@ class NatsBus implements Bus {
   readonly #metrics: BusMetrics;
   readonly #reconnectListeners = new Set<() => void>();
   readonly #responders = new Set<Responder>();
-  readonly #parties: { connection: NatsConnection; inbox: Inbox };
+  readonly #outbox: Outbox;
+  readonly #parties: Parties;
   #up = true;
 
   constructor(connection: NatsConnection, settings: BusSettings, onUp: () => void) {
@@ -118,7 +120,8 @@ class NatsBus implements Bus {
     this.#logger = settings.logger;
     this.#metrics = settings.metrics ?? {};
     this.#inbox = new Inbox(connection, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
-    this.#parties = { connection, inbox: this.#inbox };
+    this.#outbox = new Outbox(connection);
+    this.#parties = { connection, inbox: this.#inbox, outbox: this.#outbox };
     const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);
@@ -176,15 +179,11 @@ class NatsBus implements Bus {
       const send = (): void => {
         pending = new PendingCall(this.#parties, rpc.subject, deadlineMs, settle, onNobody);
         pending.token = this.#inbox.add(pending);
-        try {
-          this.#connection.publish(this.prefix + rpc.subject, bytes, {
-            reply: this.#inbox.subject(pending.token),
-            headers: encodeContext(context, deadlineMs, span?.traceparent),
-          });
-        } catch {
-          this.#inbox.remove(pending.token);
-          settle(undefined, connectionLost());
-        }
+        const { token } = pending;
+        const message = { reply: this.#inbox.subject(token), headers: encodeContext(context, deadlineMs, span?.traceparent) };
+        this.#outbox.publish(this.prefix + rpc.subject, bytes, message, () => {
+          if (this.#inbox.remove(token)) settle(undefined, connectionLost());
+        });
       };
       send();
     });
@@ -192,14 +191,14 @@ class NatsBus implements Bus {
 
   serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options: ServeOptions = {}): Promise<{ drain(): Promise<void> }> {
     const responder = new Responder(
-      { connection: this.#connection, inbox: this.#inbox, prefix: this.prefix, logger: this.#logger, metrics: this.#metrics },
+      { ...this.#parties, prefix: this.prefix, logger: this.#logger, metrics: this.#metrics },
       contract,
       handlers,
       options,
     );
     this.#responders.add(responder);
     // The broker has processed the subscriptions when it answers this.
-    return this.#connection.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
+    return this.#outbox.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
   }
 
   publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void {
@@ -208,7 +207,7 @@ class NatsBus implements Bus {
       context === undefined
         ? undefined
         : encodeHeaders({ [header.requestId]: context.requestId, [header.traceparent]: context.traceparent });
-    this.#connection.publish(this.prefix + event.subject, JSON.stringify(payload), headers === undefined ? {} : { headers });
+    this.#outbox.publish(this.prefix + event.subject, JSON.stringify(payload), headers === undefined ? {} : { headers });
   }
 
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void {
@@ -271,7 +270,7 @@ class NatsBus implements Bus {
       timer = setTimeout(() => reject(connectionLost()), timeoutMs);
     });
     try {
-      await Promise.race([this.#connection.flush(), timeout]);
+      await Promise.race([this.#outbox.flush(), timeout]);
     } catch {
       throw connectionLost();
     } finally {
@@ -285,13 +284,14 @@ class NatsBus implements Bus {
     await this.#jetstream.stop();
     this.#inbox.breakAll(connectionLost());
     this.#inbox.stop();
+    this.#outbox.send();
     await (this.#up ? this.#connection.drain() : this.#connection.close()).catch(() => this.#connection.close());
   }
 
   async #drainResponder(responder: Responder): Promise<void> {
     this.#responders.delete(responder);
     await responder.drain();
-    if (this.#up && !this.#connection.isClosed()) await this.#connection.flush().catch(() => undefined);
+    if (this.#up && !this.#connection.isClosed()) await this.#outbox.flush().catch(() => undefined);
   }
 
   /** Follows the connection's state. Never rejects. */
@@ -329,10 +329,10 @@ class NatsBus implements Bus {
     const replyTo = message.reply;
     if (replyTo === undefined || replyTo === '') return;
     if (readHeader(message.headers, header.chunk) !== undefined) {
-      this.#connection.publish(replyTo, streamControl.cancel);
+      this.#outbox.publish(replyTo, streamControl.cancel);
     } else if (decodeText(message.data) === streamControl.alive) {
       const body = JSON.stringify(connectionLost().toBody());
-      this.#connection.publish(replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
+      this.#outbox.publish(replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
     }
   }
 

@@ -6,6 +6,7 @@ import { type Msg, type NatsConnection, nanos, createInbox, type Subscription } 
 import type { Logger } from '#libs/logger';
 import { drainSubscription } from './drain-subscription.ts';
 import { readHeader } from './wire.ts';
+import type { Outbox } from './outbox.ts';
 import type { Prefixes, StreamName } from './jetstream.ts';
 
 export interface ConsumerOptions {
@@ -48,6 +49,7 @@ export interface RunningConsumer {
 
 export interface ConsumerDependencies {
   readonly connection: NatsConnection;
+  readonly outbox: Outbox;
   readonly logger: Logger;
   readonly prefixes: Prefixes;
   /** Creates stream and consumer when the broker lost them. */
@@ -127,11 +129,8 @@ export class Consumer {
     if (this.#requested === 0) this.#heardAtMs = Date.now();
     this.#requested += free;
     const request = { batch: free, expires: nanos(pullExpiresMs), idle_heartbeat: nanos(heartbeatMs) };
-    try {
-      this.#deps.connection.publish(this.#pullSubject, JSON.stringify(request), { reply: this.#inbox });
-    } catch {
-      this.#requested -= free;
-    }
+    const onRefused = (): void => void (this.#requested -= free);
+    this.#deps.outbox.publish(this.#pullSubject, JSON.stringify(request), { reply: this.#inbox }, onRefused);
   }
 
   #onStatus(message: Msg): void {
@@ -151,7 +150,7 @@ export class Consumer {
   #onDelivery(message: Msg): void {
     this.#requested = Math.max(0, this.#requested - 1);
     this.#inFlight++;
-    void this.#work(new DeliveredMessage(this.#deps.connection, message, this.#deps.prefixes.subject));
+    void this.#work(new DeliveredMessage(this.#deps.outbox, message, this.#deps.prefixes.subject));
     this.#pull();
   }
 
@@ -201,13 +200,13 @@ class DeliveredMessage implements Delivery {
   readonly subject: string;
   readonly attempt: number;
   readonly streamSequence: number;
-  readonly #connection: NatsConnection;
+  readonly #outbox: Outbox;
   readonly #message: Msg;
   readonly #reply: string;
   #settled = false;
 
-  constructor(connection: NatsConnection, message: Msg, prefix: string) {
-    this.#connection = connection;
+  constructor(outbox: Outbox, message: Msg, prefix: string) {
+    this.#outbox = outbox;
     this.#message = message;
     this.#reply = message.reply ?? '';
     this.subject = message.subject.slice(prefix.length);
@@ -235,25 +234,17 @@ class DeliveredMessage implements Delivery {
   }
 
   working(): void {
-    if (!this.#settled) this.#send('+WPI');
+    if (!this.#settled) this.#outbox.publish(this.#reply, '+WPI');
   }
 
   term(reason: string): void {
     this.#settle(`+TERM ${reason}`);
   }
 
+  /** A settlement that cannot be sent is lost; the message comes again, which handlers must bear anyway. */
   #settle(text: string): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#send(text);
-  }
-
-  /** A settlement that cannot be sent is lost; the message comes again, which handlers must bear anyway. */
-  #send(text: string): void {
-    try {
-      this.#connection.publish(this.#reply, text);
-    } catch {
-      // closed or reconnecting
-    }
+    this.#outbox.publish(this.#reply, text);
   }
 }

@@ -2,10 +2,11 @@
  * Durable publishing through the bus's own inbox: a lost connection ends the wait at once instead of after its timeout, and
  * nothing but one header block is allocated per message.
  */
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Inbox, InboxListener } from './inbox.ts';
+import type { Outbox } from './outbox.ts';
 import { connectionLost, decodeText, encodeHeaders, isNoResponders } from './wire.ts';
 
 export interface PublishDurableOptions {
@@ -64,7 +65,7 @@ class PendingStore implements InboxListener {
 
 /** Publishes on a full subject and waits for the broker's word. @throws AppError unavailable */
 export function publishAndConfirm(
-  parties: { connection: NatsConnection; inbox: Inbox },
+  parties: { inbox: Inbox; outbox: Outbox },
   subject: string,
   bytes: Uint8Array | string,
   options: PublishDurableOptions,
@@ -72,18 +73,14 @@ export function publishAndConfirm(
   return new Promise((resolve, reject) => {
     const pending = new PendingStore(parties.inbox, Date.now() + (options.timeoutMs ?? 5_000), resolve, reject);
     pending.token = parties.inbox.add(pending);
-    try {
-      parties.connection.publish(subject, bytes, {
-        reply: parties.inbox.subject(pending.token),
-        headers: encodeHeaders({ 'Nats-Msg-Id': options.msgId, ...options.headers }),
-      });
-    } catch (error) {
+    const message = {
+      reply: parties.inbox.subject(pending.token),
+      headers: encodeHeaders({ 'Nats-Msg-Id': options.msgId, ...options.headers }),
+    };
+    parties.outbox.publish(subject, bytes, message, (error) => {
       parties.inbox.remove(pending.token);
-      reject(
-        error instanceof Error && error.message.includes('max_payload')
-          ? unavailable('The message is too large for the broker')
-          : connectionLost(),
-      );
-    }
+      const tooLarge = error instanceof Error && error.message.includes('max_payload');
+      reject(tooLarge ? unavailable('The message is too large for the broker') : connectionLost());
+    });
   });
 }

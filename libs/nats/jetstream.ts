@@ -18,7 +18,7 @@ import type { Logger } from '#libs/logger';
 import { unavailable } from '#libs/errors';
 import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
 import { type PublishDurableOptions, publishAndConfirm } from './durable-publish.ts';
-import type { Inbox } from './inbox.ts';
+import type { Parties } from './outbox.ts';
 import { connectionLost } from './wire.ts';
 
 /** Streams of the platform: name → subjects and retention. */
@@ -54,7 +54,7 @@ export interface Prefixes {
 }
 
 export class JetStream {
-  readonly #parties: { connection: NatsConnection; inbox: Inbox };
+  readonly #parties: Parties;
   readonly #connection: NatsConnection;
   readonly #prefixes: Prefixes;
   readonly #logger: Logger;
@@ -62,7 +62,7 @@ export class JetStream {
   readonly #consumers = new Set<Consumer>();
   #manager: Promise<JetStreamManager> | undefined;
 
-  constructor(parties: { connection: NatsConnection; inbox: Inbox }, prefixes: Prefixes, logger: Logger, isUp: () => boolean) {
+  constructor(parties: Parties, prefixes: Prefixes, logger: Logger, isUp: () => boolean) {
     this.#parties = parties;
     this.#connection = parties.connection;
     this.#prefixes = prefixes;
@@ -105,6 +105,7 @@ export class JetStream {
     const consumer = new Consumer(
       {
         connection: this.#connection,
+        outbox: this.#parties.outbox,
         logger: this.#logger,
         prefixes: this.#prefixes,
         ensure: () => this.#ensureConsumer(options),

@@ -1,21 +1,22 @@
 /** One call that waits for its answer: a message, the first piece of a stream, a refusal, or nobody there. */
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
-import type { Inbox, InboxListener } from './inbox.ts';
+import type { InboxListener } from './inbox.ts';
+import type { Parties } from './outbox.ts';
 import type { RawReply } from './reply.ts';
 import { StreamReader } from './stream-reader.ts';
 import { deadlineExceeded, header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
 
 export class PendingCall implements InboxListener {
   readonly expiresAtMs: number;
-  readonly #bus: { connection: NatsConnection; inbox: Inbox };
+  readonly #bus: Parties;
   readonly #subject: string;
   readonly #settle: (reply: RawReply | undefined, error: AppError | undefined) => void;
   readonly #onNobody: () => void;
   token = '';
 
   constructor(
-    bus: { connection: NatsConnection; inbox: Inbox },
+    bus: Parties,
     subject: string,
     expiresAtMs: number,
     settle: (reply: RawReply | undefined, error: AppError | undefined) => void,
@@ -37,7 +38,7 @@ export class PendingCall implements InboxListener {
     }
     const facts = { outcome: readHeader(headers, header.outcome), digest: readHeader(headers, header.digest) };
     if (readHeader(headers, header.chunk) !== undefined) {
-      const chunks = new StreamReader(this.#bus.connection, this.#bus.inbox, this.token, message);
+      const chunks = new StreamReader(this.#bus.outbox, this.#bus.inbox, this.token, message);
       this.#settle({ kind: 'stream', chunks, ...facts }, undefined);
       return;
     }

@@ -2,7 +2,7 @@
  * Serving a contract: one queue subscription per operation, validation, the handler, the reply, and the one log line of a
  * fault. Nothing that a handler throws can escape: the client calls back synchronously and would lose a rejection.
  */
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import type { Actor, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
@@ -10,8 +10,8 @@ import { parseJson } from '#libs/json';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { getTracer, readTraceId, type Span } from '#libs/telemetry';
 import { drainSubscription } from './drain-subscription.ts';
-import type { Inbox } from './inbox.ts';
 import { announceService, EndpointStats } from './micro.ts';
+import type { Parties } from './outbox.ts';
 import { JsonStream, RawJson, TaggedReply } from './reply.ts';
 import { ReaderGone, type ReplyHeaders, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
 import { type CallContext, deadlineExceeded, decodeText, header, readActor } from './wire.ts';
@@ -45,9 +45,7 @@ export interface BusMetrics {
   connected?(up: boolean): void;
 }
 
-export interface ResponderDependencies {
-  readonly connection: NatsConnection;
-  readonly inbox: Inbox;
+export interface ResponderDependencies extends Parties {
   readonly prefix: string;
   readonly logger: Logger;
   readonly metrics: BusMetrics;
@@ -222,11 +220,11 @@ export class Responder {
     if (endpoint.checkReply !== undefined && (!(body instanceof RawJson) || body.json))
       checkReply(endpoint, endpoint.checkReply, decodeText(bytes));
     if (bytes.length > singleReplyBytes) await this.#stream(replyTo, oneChunk(bytes), facts, context);
-    else this.#deps.connection.publish(replyTo, bytes, singleReplyOptions(facts));
+    else this.#deps.outbox.publish(replyTo, bytes, singleReplyOptions(facts));
   }
 
   async #stream(replyTo: string, source: AsyncIterable<string | Uint8Array>, facts: ReplyHeaders, context: ServedContext): Promise<void> {
-    const sender = new StreamSender(this.#deps.connection, this.#deps.inbox, replyTo, () => context.abort(new ReaderGone()));
+    const sender = new StreamSender(this.#deps.outbox, this.#deps.inbox, replyTo, () => context.abort(new ReaderGone()));
     try {
       await sender.send(source, facts);
     } catch (error) {
@@ -248,7 +246,7 @@ export class Responder {
     else if (error.status >= 500) logger.warn({ err: error, code: error.code }, 'request could not be served');
     if (!(thrown instanceof StreamBroken) && message.reply !== undefined && message.reply !== '') {
       try {
-        sendError(this.#deps.connection, message.reply, failure);
+        sendError(this.#deps.outbox, message.reply, failure);
       } catch (publishError) {
         logger.warn({ err: publishError }, 'error reply could not be sent');
       }

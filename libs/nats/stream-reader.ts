@@ -3,9 +3,10 @@
  * sign of life while it waits, and the broker itself answers when the responder is gone. A gap, an error mark, a responder
  * that stays silent or a lost connection end the iteration with an error: only the end mark with the right count completes it.
  */
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import { type AppError, unavailable } from '#libs/errors';
 import type { Inbox, InboxListener } from './inbox.ts';
+import type { Outbox } from './outbox.ts';
 import { header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
 
 /** What a reader tells the responder; a number is the last chunk taken. */
@@ -18,7 +19,7 @@ export const silenceLimitMs = 10_000;
 
 export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8Array> {
   readonly expiresAtMs = Infinity;
-  readonly #connection: NatsConnection;
+  readonly #outbox: Outbox;
   readonly #inbox: Inbox;
   readonly #token: string;
   readonly #controlSubject: string;
@@ -32,8 +33,8 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   #waiting: { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void } | undefined;
 
   /** `first` is the message that carries chunk 1; its reply subject is where acknowledgements go. */
-  constructor(connection: NatsConnection, inbox: Inbox, token: string, first: Msg) {
-    this.#connection = connection;
+  constructor(outbox: Outbox, inbox: Inbox, token: string, first: Msg) {
+    this.#outbox = outbox;
     this.#inbox = inbox;
     this.#token = token;
     this.#controlSubject = first.reply ?? '';
@@ -118,7 +119,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
 
   #tell(text: string): void {
     try {
-      this.#connection.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token) });
+      this.#outbox.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token) });
     } catch {
       this.#fail(unavailable('The message broker is not reachable'));
     }
