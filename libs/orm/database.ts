@@ -7,8 +7,10 @@ import pg from 'pg';
 import type { Logger } from '#libs/logger';
 import { getTracer, type Span, traceWork } from '#libs/telemetry';
 import { createDialect, PooledConnection } from './dialect.ts';
+import { GatheringSocket } from './gathering-socket.ts';
 import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
 import { entityParsers, rowParsers } from './parsers.ts';
+import { PipelinedReads } from './pipelined-reads.ts';
 
 /** SQL with a name: PostgreSQL parses and plans it once per connection. */
 export interface Statement {
@@ -19,6 +21,8 @@ export interface Statement {
    * guesses about the cost of either.
    */
   readonly planned?: 'each-call' | 'once';
+  /** Shares a connection with others of the same turn of the event loop: for reads of a few rows by key, which never wait for a lock. */
+  readonly pipelined?: boolean;
 }
 
 export interface Queryable {
@@ -93,7 +97,7 @@ export interface DatabaseOptions {
  * @param options `planned: 'each-call'` for the few whose best plan depends on the values, such as a part of a name: it costs a plan each time;
  *   `planned: 'once'` for those of many tables that are read alike for any values: their planning takes longer than their work
  */
-export function statement(name: string, text: string, options: Pick<Statement, 'planned'> = {}): Statement {
+export function statement(name: string, text: string, options: Pick<Statement, 'planned' | 'pipelined'> = {}): Statement {
   if (!/^[a-z][a-z0-9_.-]{0,62}$/.test(name)) throw new Error(`"${name}" is not a name of a statement`);
   return Object.freeze({ name, text, ...options });
 }
@@ -142,12 +146,14 @@ class PooledDatabase implements Database {
   readonly orm: MikroORM;
   readonly #pool: pg.Pool;
   readonly #queryTimeoutMs: number;
+  readonly #reads: PipelinedReads;
   #closing: Promise<void> | undefined;
 
   constructor(orm: MikroORM, pool: pg.Pool, queryTimeoutMs: number) {
     this.orm = orm;
     this.#pool = pool;
     this.#queryTimeoutMs = queryTimeoutMs;
+    this.#reads = new PipelinedReads(() => this.#connect());
   }
 
   fork(): EntityManager {
@@ -161,6 +167,7 @@ class PooledDatabase implements Database {
 
   async #query<Row>(item: Statement, params: readonly unknown[]): Promise<Row[]> {
     return this.#retry(async () => {
+      if (item.pipelined === true) return this.#reads.run((client) => this.#run<Row>(client, item, params));
       const client = await this.#connect();
       try {
         const rows = await this.#run<Row>(client, item, params);
@@ -374,6 +381,7 @@ function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Po
     keepAlive: true,
     types: entityParsers,
     pipeline: true,
+    stream: () => new GatheringSocket(),
   };
   const pool = new pg.Pool(config);
   // A connection that PostgreSQL drops says so by an 'error' event, fatal without a listener. The statement on it fails by itself

@@ -21,6 +21,7 @@ export const nextUpdatedAt = `greatest(clock_timestamp(), c.updated_at + interva
 export const getConversation = statement(
   'conversations.get',
   `select ${conversationColumns} from conversations.conversations c where c.id = $1`,
+  { pipelined: true },
 );
 
 /** For update: waits for whoever writes the conversation. */
@@ -45,6 +46,7 @@ export const findActive = statement(
    ) c
    order by c.start_at, c.id
    limit $4`,
+  { pipelined: true },
 );
 
 /** Serialises creators for one (person, journey) until the end of the transaction. */
@@ -75,7 +77,9 @@ export const patchConversation = statement(
    returning ${conversationColumns}`,
 );
 
-export const getInfos = statement('conversations.get-infos', `select c.infos from conversations.conversations c where c.id = $1`);
+export const getInfos = statement('conversations.get-infos', `select c.infos from conversations.conversations c where c.id = $1`, {
+  pipelined: true,
+});
 
 /** $1 id, $2 infos (a JSON object). No row: absent. */
 export const patchInfos = statement(
@@ -118,6 +122,7 @@ export const replaceRoom = statement(
 export const getRoom = statement(
   'conversations.get-room',
   `select c.room, c.updated_at at time zone 'UTC' as updated_at from conversations.conversations c where c.id = $1`,
+  { pipelined: true },
 );
 
 export const lockRoom = statement(
@@ -131,9 +136,12 @@ export const describeConversation = statement(
   `select c.id, c.journey_id, c.event_id, c.participant_ids::text as participants, ${titleColumns},
      c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish
    from conversations.conversations c where c.id = $1`,
+  { pipelined: true },
 );
 
-export const existsConversation = statement('conversations.exists', `select c.id from conversations.conversations c where c.id = $1`);
+export const existsConversation = statement('conversations.exists', `select c.id from conversations.conversations c where c.id = $1`, {
+  pipelined: true,
+});
 
 /** $1 id, $2 holon. No row: absent, or linked already. */
 export const connectHolon = statement(

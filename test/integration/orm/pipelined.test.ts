@@ -1,0 +1,90 @@
+import { setImmediate as turnEnd } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type Database, sqlStateOf, statement } from '#libs/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+
+const readNumber = statement('pipelined.number', 'select pg_backend_pid() as pid, $1::int as n', { pipelined: true });
+const divide = statement('pipelined.divide', 'select 1 / $1::int as n', { pipelined: true });
+const readSlowly = statement('pipelined.slowly', `select pg_backend_pid() as pid, $1::int as n, pg_sleep(0.5)::text as slept`, {
+  pipelined: true,
+});
+const cutOthers = statement(
+  'pipelined.cut-others',
+  `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid() and state = 'active'`,
+);
+
+interface Row {
+  pid: number;
+  n: number;
+}
+
+describe('pipelined statements (design/architecture.md §6)', () => {
+  let env: TestEnvironment;
+  let db: Database;
+  let one: Database;
+  const count = (length: number): number[] => Array.from({ length }, (_, index) => index);
+  const readAll = async (items: number[]): Promise<Row[]> =>
+    (await Promise.all(items.map((n) => db.query<Row>(readNumber, [n])))).flatMap((rows) => rows);
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+    const options = { url: env.settings['DATABASE_URL'] ?? '', schema: 'public', logger: env.logger };
+    db = await createDatabase({ ...options, poolSize: 5, applicationName: 'pipelined test' });
+    one = await createDatabase({ ...options, poolSize: 1, applicationName: 'pipelined single' });
+  });
+  afterAll(async () => {
+    await Promise.all([db.close(), one.close()]);
+    await env.stop();
+  });
+
+  it('of one turn share a connection, each with its own answer, and give it back', async () => {
+    const rows = await readAll(count(10));
+    expect(rows.map(({ n }) => n)).toEqual(count(10));
+    expect(new Set(rows.map(({ pid }) => pid)).size).toBe(1);
+    expect(db.stats()).toMatchObject({ total: 1, idle: 1, waiting: 0 });
+  });
+
+  it('take another connection for every sixteen', async () => {
+    const rows = await readAll(count(40));
+    expect(rows.map(({ n }) => n)).toEqual(count(40));
+    expect(new Set(rows.map(({ pid }) => pid)).size).toBe(3);
+    expect(db.stats()).toMatchObject({ total: 3, idle: 3, waiting: 0 });
+  });
+
+  it('fail alone', async () => {
+    const results = await Promise.allSettled([db.query(divide, [1]), db.query(divide, [0]), db.query(readNumber, [3])]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(sqlStateOf((results[1] as PromiseRejectedResult).reason)).toBe('22012');
+    expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
+  });
+
+  it('of a later turn do not wait for a slow one', async () => {
+    const slow = db.query<Row>(readSlowly, [1]).then(() => 'slow');
+    await turnEnd();
+    await turnEnd();
+    await expect(Promise.race([slow, db.query<Row>(readNumber, [2]).then(() => 'quick')])).resolves.toBe('quick');
+    await slow;
+  });
+
+  it('run again when their connection is cut', async () => {
+    const reads = count(3).map((n) => db.query<Row>(readSlowly, [n]));
+    let cut = 0;
+    while (cut === 0) cut = (await one.query(cutOthers, ['pipelined test'])).length;
+    expect((await Promise.all(reads)).flatMap((rows) => rows.map(({ n }) => n))).toEqual(count(3));
+    expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
+  });
+
+  it('wait for a connection together when all are taken', async () => {
+    const reads: Promise<Row[]>[] = [];
+    await one.transaction(async (tx) => {
+      await tx.query(readNumber, [0]);
+      for (const n of count(3)) {
+        reads.push(one.query<Row>(readNumber, [n]));
+        await turnEnd();
+      }
+      expect(one.stats().waiting).toBe(1);
+    });
+    expect((await Promise.all(reads)).flatMap((rows) => rows.map(({ n }) => n))).toEqual(count(3));
+    expect(one.stats()).toMatchObject({ total: 1, idle: 1, waiting: 0 });
+  });
+});
