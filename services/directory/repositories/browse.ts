@@ -48,15 +48,15 @@ export const lookUpHolons = statement(
 export const getHolonSubtree = statement(
   'holons.subtree',
   `with recursive root as (
-     select h.id from directory.holons h join directory.object_classes c on c.id = h.class_id
+     select h.id, h.class_id from directory.holons h join directory.object_classes c on c.id = h.class_id
      where h.slug = $1::text and ${holonVisibleSql('h', 'c', 2)}
    ), tree as (
-     select id from root
-     union select h.id from directory.holons h join tree on h.parent_id = tree.id
+     select id, class_id from root
+     union select h.id, h.class_id from directory.holons h join tree on h.parent_id = tree.id
    )
    select json_build_object('found', exists (select from root), 'holon_id', (select id from root), 'ids', coalesce((
      select json_agg(h.id order by h.id)
-     from tree join directory.holons h on h.id = tree.id join directory.object_classes c on c.id = h.class_id
+     from tree h join directory.object_classes c on c.id = h.class_id
      where ${holonVisibleSql('h', 'c', 2)}), '[]'))::text as body`,
 );
 

@@ -16,7 +16,8 @@ function eventListSql(from: string, viewer: number): string {
 /** `$1`, `$2` = viewer; one row with every event. */
 export const listAllEvents = statement('events.list-all', eventListSql('directory.holons h', 1));
 
-/** `$1` = slug, `$2`, `$3` = viewer; the holon and its descendants, as far as they are events. The body is null when the holon is absent or invisible. */
+/** `$1` = slug, `$2`, `$3` = viewer; the holon and its descendants, as far as they are events. The body is null when the holon is absent or
+ * invisible. `offset 0` keeps the look-up by id, whatever the planner expects of the size of a tree. */
 export const listEventsBelow = statement(
   'events.list-below',
   `with recursive root as (
@@ -27,7 +28,7 @@ export const listEventsBelow = statement(
      union select below.id from directory.holons below join tree on below.parent_id = tree.id
    )
    select case when exists (select from root) then events.body end as body
-   from (${eventListSql('tree join directory.holons h on h.id = tree.id', 2)}) as events`,
+   from (${eventListSql('tree cross join lateral (select * from directory.holons where id = tree.id offset 0) h', 2)}) as events`,
 );
 
 /** `$1` = slug, `$2`, `$3` = viewer; one row with the list of EventJourney, none when there is no such event for the caller. */
