@@ -11,6 +11,7 @@ import { Migration20260304090000_erasures } from './Migration20260304090000_eras
 import { Migration20260305090000_team_authority } from './Migration20260305090000_team_authority.ts';
 import { Migration20260305090100_short_grams } from './Migration20260305090100_short_grams.ts';
 import { Migration20260305090200_search_terms } from './Migration20260305090200_search_terms.ts';
+import { Migration20260306090000_long_grams } from './Migration20260306090000_long_grams.ts';
 
 /** History of the schema `directory`, oldest first. */
 export const migrations: readonly MigrationClass[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260305090000_team_authority,
   Migration20260305090100_short_grams,
   Migration20260305090200_search_terms,
+  Migration20260306090000_long_grams,
 ];

@@ -4,7 +4,7 @@ import { holonListItemSql, holonPublicSql } from '../public-json.ts';
 import { coveredHolonsSql, holonVisibleSql } from '../visibility.ts';
 import { listStatement, type ListSql } from './list-statement.ts';
 import { recordOrders, type RecordSort } from './record-orders.ts';
-import { containsInAnySql, containsSql, gramsOf } from './text-match.ts';
+import { containsInAnySql, containsSql, gramsOf, longGramsOf } from './text-match.ts';
 
 const one = (name: string, condition: string) =>
   statement(
@@ -27,7 +27,8 @@ const classIdsSql = `h.class_id = any(array(select k.id from directory.object_cl
 const from = 'directory.holons h join directory.object_classes c on c.id = h.class_id';
 /** @param frequent says that a short text is in many names or descriptions */
 const where = (frequent: boolean): string => {
-  const contains = (column: string): string => (frequent ? containsSql : containsInAnySql)(column, '$1', gramsOf('h'), String(frequent));
+  const contains = (column: string): string =>
+    frequent ? containsSql(column, '$1', gramsOf('h'), 'true') : containsInAnySql(column, '$1', gramsOf('h'), longGramsOf.holons('h'));
   return `($1::text is null or ${contains('h.search_name')} or ${contains('h.search_description')})
   and ($2::text is null or ${classIdsSql})
   and ($3::integer is null or (h.parent_id = $3::integer and exists (

@@ -3,7 +3,7 @@ import { statement } from '#libs/orm';
 import { personListItemSql, personPublicSql } from '../public-json.ts';
 import { listStatement } from './list-statement.ts';
 import { recordOrders, type RecordSort } from './record-orders.ts';
-import { containsInAnySql, containsSql, gramsOf } from './text-match.ts';
+import { containsInAnySql, containsSql, gramsOf, longGramsOf } from './text-match.ts';
 
 /** `$1` = person; one row with PersonPublic. */
 export const getPerson = statement(
@@ -18,7 +18,7 @@ const list = (sort: RecordSort, found: boolean) =>
     planned: 'each-call',
     ...(found ? { foundOnce: true } : {}),
     from: 'directory.people p',
-    where: `${(found ? containsInAnySql : containsSql)('p.search_name', '$1', gramsOf('p'), String(!found))}
+    where: `${found ? containsInAnySql('p.search_name', '$1', gramsOf('p'), longGramsOf.people('p')) : containsSql('p.search_name', '$1', gramsOf('p'), 'true')}
       and ($2::timestamptz is null or p.created_at > $2::timestamptz) and ($3::timestamptz is null or p.updated_at > $3::timestamptz)`,
     key: 'p.id',
     order: recordOrders[sort]('p'),

@@ -16,6 +16,11 @@ const isShortSql = (parameter: string): string => `char_length(btrim(directory.w
 
 /** What the index of short grams is built on, for an alias of people or holons; holds all that search compares. */
 export const gramsOf = (alias: string): string => `directory.short_grams(${alias}.search_text || E'\\n' || ${alias}.search_description)`;
+/** What the indexes of long grams are built on: what the lists compare, and no more, or a part of every email would be in every row. */
+export const longGramsOf = {
+  people: (alias: string): string => `directory.long_grams(${alias}.search_name)`,
+  holons: (alias: string): string => `directory.long_grams(${alias}.search_name || E'\\n' || ${alias}.search_description collate "C")`,
+} as const;
 /** The same of journeys. */
 export const journeyGramsOf = (alias: string): string => `directory.short_grams(${alias}.search_text)`;
 
@@ -29,13 +34,16 @@ export function containsSql(column: string, parameter: string, grams: string, fr
 
 /**
  * The same where all matches are read: of a text of several words the index is asked for the longest alone, since the short starts of words are
- * trigrams of very many rows. Not for the first matches in an order: the planner takes the one word for as frequent as the text.
- * docs/adr/search-asks-for-one-word.md
+ * trigrams of very many rows, and of one with five characters and more for its long grams. Not for the first matches in an order: the planner
+ * takes the one word for as frequent as the text. docs/adr/search-asks-for-one-word.md
  */
-export function containsInAnySql(column: string, parameter: string, grams: string, frequent?: string): string {
-  const long = `${column} like '%' || directory.like_literal(directory.sought_word(${foldedSql(parameter)})) || '%'
+export function containsInAnySql(column: string, parameter: string, grams: string, longGrams: string): string {
+  const word = `directory.sought_word(${foldedSql(parameter)})`;
+  const hasLong = `char_length(${word}) >= 5`;
+  const long = `((${hasLong} and ${longGrams} @> directory.long_grams(${word}))
+      or (not ${hasLong} and ${column} like '%' || directory.like_literal(${word}) || '%'))
     and strpos(${column}, ${foldedSql(parameter)}) > 0`;
-  return caseOf(column, long, parameter, grams, frequent);
+  return caseOf(column, long, parameter, grams);
 }
 
 /** The row's name or channels contain the text. Words are compared first, where what is between them counts as one space. */
