@@ -34,8 +34,8 @@ function readCalls(): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-function provide(): Promise<string> {
-  return provideGoTool(tool, (line) => lines.push(line));
+function provide(wanted = tool): Promise<string> {
+  return provideGoTool(wanted, (line) => lines.push(line));
 }
 
 beforeEach(() => {
@@ -66,6 +66,17 @@ describe('provideGoTool (design/architecture.md §9)', () => {
     await expect(provide()).resolves.toBe(built);
     expect(readCalls()).toEqual(['install -v example.org/some-server@v1.2.3']);
     expect(lines[0]).toBe('building some-server v1.2.3 with go install, once for all clones (about 5 s on two cores)');
+    expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
+  });
+
+  it('builds what replaces modules of its own as a requirement of another module, with the tags of the build', async () => {
+    writeGo(`test "$1" != install || echo 'echo built' > "$GOBIN/some-server"`);
+    await provide({ ...tool, required: { tags: 'without_all' } });
+    expect(readCalls()).toEqual([
+      'mod init build',
+      'get example.org/some-server@v1.2.3',
+      'install -v -tags without_all example.org/some-server',
+    ]);
     expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
   });
 

@@ -13,6 +13,11 @@ export interface GoTool {
   name: string;
   module: string;
   version: string;
+  /**
+   * Its own go.mod replaces modules, which `go install module@version` refuses: it is built as what another module requires. With the tags
+   * of the build, e.g. to leave out what is not needed.
+   */
+  required?: { readonly tags: string };
   /** How it tells its version; default `--version`. */
   versionArgs?: readonly string[];
   /** Seconds that a build from nothing takes on two cores. */
@@ -27,6 +32,12 @@ export interface GoTool {
 const skipHelmTests = [
   'run the other tiers alone: npm test -- --selectProjects unit integration e2e',
   'see CONTRIBUTING.md for what the tests of the chart need',
+];
+
+/** Other ways out of a missing tool of the dashboards and alerts; no test needs them. */
+const skipMonitoringTools = [
+  'make the pictures or try the alerts on another machine, see docs/operations.md',
+  'leave them as they are: neither npm start nor npm test needs them',
 ];
 
 export const natsServerTool: GoTool = {
@@ -89,6 +100,28 @@ export const k6Tool: GoTool = {
   ],
 };
 
+/** Only for the alerts and the pictures of the dashboards: no pages of its own, and targets that the configuration lists itself. */
+const monitoringTool = {
+  version: 'v0.315.0',
+  required: { tags: 'remove_all_sd' },
+  buildSeconds: 240,
+  isGoodEnough: (text: string) => isAtLeast(/version (\d+)\.(\d+)\./.exec(text), [3, 0]),
+};
+
+export const prometheusTool: GoTool = {
+  ...monitoringTool,
+  name: 'prometheus',
+  module: 'github.com/prometheus/prometheus/cmd/prometheus',
+  waysOut: ['install it: prometheus 3 on the PATH (https://prometheus.io/download), or Go 1.26 to build it', ...skipMonitoringTools],
+};
+
+export const promtoolTool: GoTool = {
+  ...monitoringTool,
+  name: 'promtool',
+  module: 'github.com/prometheus/prometheus/cmd/promtool',
+  waysOut: ['install it: promtool 3 on the PATH (https://prometheus.io/download), or Go 1.26 to build it', ...skipMonitoringTools],
+};
+
 /**
  * Path of a program that will do; builds it when there is none, while other processes that want the same one wait.
  * @throws Error that names the ways out.
@@ -138,36 +171,46 @@ async function build(tool: GoTool, binDir: string, program: string, progress: Pr
 }
 
 /** @returns undefined on success, else the last lines of the output. */
-function runGoInstall(go: string, tool: GoTool, buildDir: string, progress: Progress): Promise<string | undefined> {
+async function runGoInstall(go: string, tool: GoTool, buildDir: string, progress: Progress): Promise<string | undefined> {
   const env: NodeJS.ProcessEnv = { ...process.env, GOBIN: buildDir, CGO_ENABLED: '0', GOFLAGS: '-trimpath' };
   if (!isWritable(homedir())) {
     env['GOPATH'] ??= join(findCacheDir(), 'go');
     env['GOCACHE'] ??= join(findCacheDir(), 'go-build');
   }
-  const child = spawn(go, ['install', '-v', `${tool.module}@${tool.version}`], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const lines: string[] = [];
-  let downloaded = 0;
-  let compiled = 0;
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n').filter((part) => part !== '')) {
-      if (line.startsWith('go: downloading')) downloaded += 1;
-      else compiled += 1;
-      lines.push(line);
-    }
-  });
   const startedAt = Date.now();
   const timer = setInterval(() => {
     const seconds = Math.round((Date.now() - startedAt) / 1000);
+    const downloaded = lines.filter((line) => line.startsWith('go: downloading')).length;
+    const compiled = lines.filter((line) => !line.startsWith('go: ')).length;
     progress(
       `building ${tool.name}: ${seconds} s of about ${tool.buildSeconds} s (${downloaded} modules downloaded, ${compiled} packages compiled)`,
     );
   }, 5_000);
+  try {
+    for (const args of listGoCommands(tool)) if ((await runGo(go, args, buildDir, env, lines)) !== 0) return lines.slice(-12).join('\n');
+    return undefined;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function listGoCommands({ module, version, required }: GoTool): string[][] {
+  if (required === undefined) return [['install', '-v', `${module}@${version}`]];
+  return [
+    ['mod', 'init', 'build'],
+    ['get', `${module}@${version}`],
+    ['install', '-v', '-tags', required.tags, module],
+  ];
+}
+
+/** @returns its status; what it says is added to `lines`. */
+function runGo(go: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, lines: string[]): Promise<number | null> {
+  const child = spawn(go, [...args], { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter((part) => part !== '')));
   return new Promise((resolve) => {
     child.once('error', (error) => lines.push(error.message));
-    child.once('close', (code) => {
-      clearInterval(timer);
-      resolve(code === 0 ? undefined : lines.slice(-12).join('\n'));
-    });
+    child.once('close', (code) => resolve(code));
   });
 }
 

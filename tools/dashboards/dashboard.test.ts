@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { fillVariables, readDashboards, toLines } from './dashboard.ts';
+
+const range = { fromSeconds: 100, toSeconds: 120, stepSeconds: 10 };
+
+describe('dashboards (operations, Signals: observability)', () => {
+  it.each(readDashboards())('$name has every variable that its panels use', (dashboard) => {
+    for (const { targets = [] } of dashboard.panels) {
+      for (const { expr } of targets) expect(fillVariables(expr, dashboard, '30s')).not.toContain('$');
+    }
+  });
+
+  it('refuses a variable that the dashboard does not have', () => {
+    for (const dashboard of readDashboards())
+      expect(() => fillVariables('up{pod=~"$pod"}', dashboard, '30s')).toThrow('$pod is no variable');
+  });
+});
+
+describe('toLines', () => {
+  it('names a line by its labels and leaves gaps where there is no value', () => {
+    const series = [{ metric: { service: 'media', outcome: '200' }, values: [[100, '1.5'] as const, [120, '2'] as const] }];
+    expect(toLines(series, '{{outcome}} {{service}}', range)).toEqual([{ name: '200 media', values: [1.5, null, 2] }]);
+  });
+
+  it('leaves out what has no value at all, such as a quantile of nothing', () => {
+    expect(toLines([{ metric: {}, values: [[100, 'NaN']] }], 'p95', range)).toEqual([]);
+  });
+
+  it('refuses a legend that names a label which the series does not have', () => {
+    expect(() => toLines([{ metric: { service: 'media' }, values: [[100, '1']] }], '{{type}}', range)).toThrow('names type');
+  });
+});
