@@ -106,9 +106,10 @@ export function statement(name: string, text: string, options: Pick<Statement, '
  * Settings of every connection that decide about plans; those of DATABASE_URL come after them. A page at random costs hardly more than the
  * next one on solid disks and in memory: with PostgreSQL's default, made for turning disks, a few thousand ids already read a whole table.
  * Nothing is compiled: conditions that walk a tree look dear to the planner, and compiling takes longer than any statement of a request. Nor
- * do statements start workers: that takes longer than most, and many requests at once keep the processors busy anyway.
+ * do statements start workers: that takes longer than most, and many requests at once keep the processors busy anyway. The memory of a statement
+ * holds the rows that an index found in a table of a gigabyte or two; with less, PostgreSQL compares every row of the pages that they are in.
  */
-export const plannerOptions = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0';
+export const plannerOptions = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB';
 
 const maxAttempts = 6;
 /** Connections that are lost while nobody uses them are mostly lost all at once, and the pool notices it a moment later. */
