@@ -59,9 +59,14 @@ export function createApp(options: AppOptions): HttpApp {
       const seconds = (performance.now() - state.startedAt) / 1000;
       const status = res.writableFinished ? res.statusCode : clientGoneStatus;
       const { route } = state;
-      const traceId = readTraceId(state.traceparent);
       options.observe?.({ method: knownMethods.has(ctx.method) ? ctx.method : 'other', route, status, seconds });
-      logger.info({ requestId, traceId, method: ctx.method, path, route, status, durationMs: Math.round(seconds * 1e5) / 100 }, 'request');
+      if (logger.isLevelEnabled('info')) {
+        const traceId = readTraceId(state.traceparent);
+        logger.info(
+          { requestId, traceId, method: ctx.method, path, route, status, durationMs: Math.round(seconds * 1e5) / 100 },
+          'request',
+        );
+      }
       span?.end(describeExchange(ctx.method, route, status));
     });
     res.setHeader('X-Request-Id', requestId);

@@ -1,5 +1,5 @@
 /** Who may call what: the classes of routes (architecture §5; spec 01 and 02, Authentication; D12, D13, D30, D40). */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Actor, AuthClass } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { type HttpContext, readClientAddress } from '#libs/http';
@@ -67,10 +67,18 @@ function admitUser(auth: AuthClass, actor: UserActor): Actor {
   return actor;
 }
 
-/** Compares in a time that depends on neither secret. */
+/** Compares in a time that depends on neither text: both are laid into blocks of one size, which end with their lengths. */
 function createSecretCheck(secret: string): (given: string) => boolean {
-  const expected = hash('sha256', secret, 'buffer');
-  return (given) => timingSafeEqual(hash('sha256', given, 'buffer'), expected);
+  const size = Math.max(256, Buffer.byteLength(secret));
+  const lay = (block: Buffer, text: string): Buffer => {
+    block.fill(0);
+    block.write(text, 'utf8');
+    block.writeUInt32LE(text.length, size);
+    return block;
+  };
+  const expected = lay(Buffer.alloc(size + 4), secret);
+  const block = Buffer.alloc(size + 4);
+  return (given) => timingSafeEqual(lay(block, given), expected);
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter. */
