@@ -7,10 +7,10 @@ import pg from 'pg';
 import type { Logger } from '#libs/logger';
 import { getTracer, type Span, traceWork } from '#libs/telemetry';
 import { createDialect, PooledConnection } from './dialect.ts';
-import { GatheringSocket } from './gathering-socket.ts';
 import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
-import { entityParsers, rowParsers } from './parsers.ts';
-import { PipelinedReads } from './pipelined-reads.ts';
+import { rowParsers } from './parsers.ts';
+import { Pipeline } from './pipeline.ts';
+import { createPool } from './pool.ts';
 
 /** SQL with a name: PostgreSQL parses and plans it once per connection. */
 export interface Statement {
@@ -21,8 +21,12 @@ export interface Statement {
    * guesses about the cost of either.
    */
   readonly planned?: 'each-call' | 'once';
-  /** Shares a connection with others of the same turn of the event loop: for reads of a few rows by key, which never wait for a lock. */
-  readonly pipelined?: boolean;
+  /**
+   * Shares a connection with others of the same turn of the event loop, one behind the other. `always`: for reads of a few rows by key, which
+   * never wait for a lock. `when-busy`: for writes of one row, as long as they would wait for a connection anyway. A slow one delays the others,
+   * so nobody asks for one within a transaction of its own. Without it a statement has a connection to itself.
+   */
+  readonly pipelined?: 'always' | 'when-busy';
 }
 
 export interface Queryable {
@@ -102,15 +106,10 @@ export function statement(name: string, text: string, options: Pick<Statement, '
   return Object.freeze({ name, text, ...options });
 }
 
-/**
- * Settings of every connection that decide about plans; those of DATABASE_URL come after them. A page at random costs hardly more than the
- * next one on solid disks and in memory: with PostgreSQL's default, made for turning disks, a few thousand ids already read a whole table.
- * Nothing is compiled: conditions that walk a tree look dear to the planner, and compiling takes longer than any statement of a request. Nor
- * do statements start workers: that takes longer than most, and many requests at once keep the processors busy anyway. The memory of a statement
- * holds the rows that an index found in a table of a gigabyte or two; with less, PostgreSQL compares every row of the pages that they are in.
- */
-export const plannerOptions = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB';
-
+/** Statements that share a connection at most; more take another, so that PostgreSQL works on them side by side. */
+const readsOfConnection = 16;
+/** Each of them waits for the disk, and PostgreSQL commits those of several connections together. */
+const writesOfConnection = 6;
 const maxAttempts = 6;
 /** Connections that are lost while nobody uses them are mostly lost all at once, and the pool notices it a moment later. */
 const maxLostConnections = 2;
@@ -147,14 +146,19 @@ class PooledDatabase implements Database {
   readonly orm: MikroORM;
   readonly #pool: pg.Pool;
   readonly #queryTimeoutMs: number;
-  readonly #reads: PipelinedReads;
+  readonly #single: Pipeline;
+  readonly #reads: Pipeline;
+  readonly #writes: Pipeline;
   #closing: Promise<void> | undefined;
 
   constructor(orm: MikroORM, pool: pg.Pool, queryTimeoutMs: number) {
     this.orm = orm;
     this.#pool = pool;
     this.#queryTimeoutMs = queryTimeoutMs;
-    this.#reads = new PipelinedReads(() => this.#connect());
+    const connect = (): Promise<pg.PoolClient> => this.#connect();
+    this.#single = new Pipeline(connect, 1);
+    this.#reads = new Pipeline(connect, readsOfConnection);
+    this.#writes = new Pipeline(connect, writesOfConnection);
   }
 
   fork(): EntityManager {
@@ -168,17 +172,19 @@ class PooledDatabase implements Database {
 
   async #query<Row>(item: Statement, params: readonly unknown[]): Promise<Row[]> {
     return this.#retry(async () => {
-      if (item.pipelined === true) return this.#reads.run((client) => this.#run<Row>(client, item, params));
-      const client = await this.#connect();
       try {
-        const rows = await this.#run<Row>(client, item, params);
-        client.release();
-        return rows;
+        return await this.#pipelineOf(item).run((client) => this.#run<Row>(client, item, params));
       } catch (error) {
-        client.release(isStalePlan(error) || isConnectionError(error));
         throw writes.test(item.text) ? toDatabaseError(error) : error;
       }
     });
+  }
+
+  #pipelineOf({ pipelined }: Statement): Pipeline {
+    if (pipelined === 'always') return this.#reads;
+    const { idleCount, totalCount, waitingCount, options } = this.#pool;
+    const isBusy = waitingCount >= idleCount + options.max - totalCount;
+    return pipelined === 'when-busy' && isBusy ? this.#writes : this.#single;
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -366,39 +372,4 @@ function startStatement(name: string): Span | undefined {
 /** Who collided does not collide again at the same moment. */
 function pauseBefore(attempt: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** Math.min(attempt, 6)));
-}
-
-function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Pool {
-  const { connectionString, startOptions } = splitUrl(options.url);
-  const config: pg.PoolConfig & { pipeline: boolean } = {
-    connectionString,
-    options: `${plannerOptions} ${startOptions} -c search_path=${options.schema},public`,
-    application_name: options.applicationName,
-    max: options.poolSize,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: 60_000,
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    types: entityParsers,
-    pipeline: true,
-    stream: () => new GatheringSocket(),
-  };
-  const pool = new pg.Pool(config);
-  // A connection that PostgreSQL drops says so by an 'error' event, fatal without a listener. The statement on it fails by itself
-  // and the pool forgets the connection, so there is nothing more to do than to say it.
-  pool.on('connect', (client) => {
-    client.on('error', (error: Error) => options.logger.warn({ error: error.message }, 'database connection lost'));
-  });
-  pool.on('error', () => {});
-  return pool;
-}
-
-/** Takes `options` out of the URL, where it would hide the search path. */
-function splitUrl(url: string): { connectionString: string; startOptions: string } {
-  if (!URL.canParse(url)) throw new Error('DATABASE_URL is not a valid PostgreSQL URL');
-  const parsed = new URL(url);
-  const startOptions = parsed.searchParams.get('options') ?? '';
-  parsed.searchParams.delete('options');
-  return { connectionString: parsed.href, startOptions };
 }

@@ -2,7 +2,7 @@
  * The database of a service: MikroORM on PostgreSQL for writes with invariants, named (prepared) statements for the rest, both on
  * one connection inside a transaction; migrations.
  */
-export { createDatabase, plannerOptions, statement } from './database.ts';
+export { createDatabase, statement } from './database.ts';
 export type { Database, DatabaseOptions, Queryable, Statement, Tx } from './database.ts';
 export { constraintOf, isConnectionError, sqlStateOf, toDatabaseError } from './errors.ts';
 export { measurePool } from './metrics.ts';
@@ -11,3 +11,4 @@ export type { MigrateOptions, MigrationClass } from './migrate.ts';
 export { findPendingMigrations, waitForMigrations } from './pending.ts';
 export { roleOf } from './role.ts';
 export type { ServiceRole } from './role.ts';
+export { plannerOptions } from './pool.ts';

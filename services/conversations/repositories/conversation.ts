@@ -21,7 +21,7 @@ export const nextUpdatedAt = `greatest(clock_timestamp(), c.updated_at + interva
 export const getConversation = statement(
   'conversations.get',
   `select ${conversationColumns} from conversations.conversations c where c.id = $1`,
-  { pipelined: true },
+  { pipelined: 'always' },
 );
 
 /** For update: waits for whoever writes the conversation. */
@@ -46,7 +46,7 @@ export const findActive = statement(
    ) c
    order by c.start_at, c.id
    limit $4`,
-  { pipelined: true },
+  { pipelined: 'always' },
 );
 
 /** Serialises creators for one (person, journey) until the end of the transaction. */
@@ -75,10 +75,11 @@ export const patchConversation = statement(
        end
    where c.id = $1 and ($4::timestamptz is null or c.updated_at = $4::timestamptz)
    returning ${conversationColumns}`,
+  { pipelined: 'when-busy' },
 );
 
 export const getInfos = statement('conversations.get-infos', `select c.infos from conversations.conversations c where c.id = $1`, {
-  pipelined: true,
+  pipelined: 'always',
 });
 
 /** $1 id, $2 infos (a JSON object). No row: absent. */
@@ -89,6 +90,7 @@ export const patchInfos = statement(
        updated_at = case when c.infos || $2::jsonb <> c.infos then ${nextUpdatedAt} else c.updated_at end
    where c.id = $1
    returning c.infos`,
+  { pipelined: 'when-busy' },
 );
 
 /** $1 id, $2 step, $3 finish when it is still null, $4 infos, $5 config, $6 room or null. For callers that hold the row's lock. */
@@ -122,7 +124,7 @@ export const replaceRoom = statement(
 export const getRoom = statement(
   'conversations.get-room',
   `select c.room, c.updated_at at time zone 'UTC' as updated_at from conversations.conversations c where c.id = $1`,
-  { pipelined: true },
+  { pipelined: 'always' },
 );
 
 export const lockRoom = statement(
@@ -136,11 +138,11 @@ export const describeConversation = statement(
   `select c.id, c.journey_id, c.event_id, c.participant_ids::text as participants, ${titleColumns},
      c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish
    from conversations.conversations c where c.id = $1`,
-  { pipelined: true },
+  { pipelined: 'always' },
 );
 
 export const existsConversation = statement('conversations.exists', `select c.id from conversations.conversations c where c.id = $1`, {
-  pipelined: true,
+  pipelined: 'always',
 });
 
 /** $1 id, $2 holon. No row: absent, or linked already. */

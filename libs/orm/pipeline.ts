@@ -1,12 +1,9 @@
 /**
- * Small reads of one turn of the event loop travel on one connection, one behind the other: under load a turn serves many requests, and a
- * connection, a write and a process switch for each would cost PostgreSQL and the service more than the reads themselves.
+ * Statements of one turn of the event loop travel on one connection, one behind the other: under load a turn serves many requests, and a
+ * connection, a write and a process switch for each would cost PostgreSQL and the service more than the statements themselves.
  */
 import type pg from 'pg';
 import { isConnectionError, isStalePlan } from './errors.ts';
-
-/** Reads on one connection; more of a turn take another, so that PostgreSQL works on them side by side. */
-const maxReads = 16;
 
 interface Group {
   readonly client: Promise<pg.PoolClient>;
@@ -15,22 +12,24 @@ interface Group {
   broken: boolean;
 }
 
-export class PipelinedReads {
+export class Pipeline {
   readonly #connect: () => Promise<pg.PoolClient>;
-  /** Takes reads until the turn ends in which its connection is there. */
+  readonly #size: number;
+  /** Takes statements until the turn ends in which its connection is there. */
   #open: Group | undefined;
 
-  /** `connect` gives a connection of the pool. */
-  constructor(connect: () => Promise<pg.PoolClient>) {
+  /** `connect` gives a connection of the pool; `size` statements at most share it, 1 = each has its own. */
+  constructor(connect: () => Promise<pg.PoolClient>, size: number) {
     this.#connect = connect;
+    this.#size = size;
   }
 
-  /** Runs `read` on the turn's connection; it gives the connection back when the last of them is done. */
-  async run<T>(read: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  /** Runs `work` on the turn's connection; it gives the connection back when the last of them is done. */
+  async run<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const group = this.#join();
     const client = await group.client;
     try {
-      return await read(client);
+      return await work(client);
     } catch (error) {
       if (isStalePlan(error) || isConnectionError(error)) group.broken = true;
       throw error;
@@ -46,14 +45,14 @@ export class PipelinedReads {
     const group = (this.#open ??= this.#begin());
     group.taken++;
     group.running++;
-    if (group.taken === maxReads) this.#open = undefined;
+    if (group.taken === this.#size) this.#open = undefined;
     return group;
   }
 
   #begin(): Group {
     const group: Group = { client: this.#connect(), taken: 0, running: 0, broken: false };
     const close = (): void => void setImmediate(() => this.#close(group));
-    group.client.then(close, close);
+    if (this.#size > 1) group.client.then(close, close);
     return group;
   }
 
