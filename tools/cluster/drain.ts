@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { askFor } from './capabilities.ts';
 import { describeLoad, underLoad, type Known } from './client.ts';
 import { type Cluster, CommandError, mustSucceed, run, until } from './commands.ts';
-import { applyRelease, components, platformSelector, untilGone, waitUntilReady } from './release.ts';
+import { applyRelease, components, platformSelector, takeOver, untilGone, waitUntilReady } from './release.ts';
 
 const replicas = 2;
 
@@ -18,7 +18,7 @@ interface Node {
 }
 
 export async function checkDrain(cluster: Cluster, known: Known): Promise<string> {
-  await mustSucceed(applyRelease(cluster, 'upgrade', { defaults: { replicas } }));
+  await mustSucceed(applyRelease(cluster, 'upgrade', { defaults: { replicas } }, takeOver));
   await waitUntilReady(cluster, replicas);
   await evictTwoOfEach(cluster);
   await waitUntilReady(cluster, replicas);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { execInClient } from './client.ts';
 import { type Cluster, mustSucceed, until } from './commands.ts';
 import { platformImage } from './images.ts';
-import { connects } from './policies.ts';
+import { findOpen } from './policies.ts';
 import { describeAbsent } from './capabilities.ts';
 import { chartDir, clientApp, components, describeServerImages, listObjects, type Values } from './release.ts';
 
@@ -78,9 +78,9 @@ function runProgram(cluster: Cluster, id: string): Promise<string> {
 /** The servers, whose credentials anybody knows, are there for the release alone. */
 async function mustBeClosed(cluster: Cluster): Promise<void> {
   const ports = { minio: 9000, nats: 4222, postgresql: 5432 };
-  for (const [name, port] of Object.entries(ports)) {
-    if (await connects(cluster, `pod/${clientApp}`, `${fullname}-${name}`, port)) throw new Error(`an unrelated pod reaches ${name}`);
-  }
+  const targets = Object.entries(ports).map(([name, port]) => [`${fullname}-${name}`, port] as const);
+  const open = await findOpen(cluster, `pod/${clientApp}`, targets);
+  if (open.length > 0) throw new Error(`an unrelated pod reaches ${open.join(', ')}`);
 }
 
 async function uninstall(cluster: Cluster, hasVolumes: boolean): Promise<void> {

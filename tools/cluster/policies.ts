@@ -1,7 +1,7 @@
 /** What the network lets through: asked with connections, from pods that the policies know and from others. */
 import { askFor } from './capabilities.ts';
 import { type Cluster, until } from './commands.ts';
-import { clientApp, components, modelPort, othersApp, platformSelector, releaseName } from './release.ts';
+import { clientApp, components, modelPort, othersApp, releaseName } from './release.ts';
 
 /** From where, to which host and port, and whether the chart promises that it is open. */
 type Connection = readonly [from: string, to: string, port: number, isOpen: boolean];
@@ -27,44 +27,53 @@ const connections: readonly Connection[] = [
   [deploymentOf('directory'), othersApp, modelPort, false],
 ];
 
-/** The server of others in the demo's pod closed for a moment: whether the network enforces policies at all. */
+/** The servers of others in the demo's pod, closed for a moment: whether the network enforces policies at all. */
 async function enforcesPolicies(cluster: Cluster): Promise<boolean> {
-  if (!(await connects(cluster, client, othersApp, modelPort))) throw new Error(`${othersApp}:${modelPort} cannot be reached`);
+  const isOpen = async (): Promise<boolean> => (await findOpen(cluster, client, [[othersApp, modelPort]])).length === 1;
+  await until(`${othersApp}:${modelPort} to be reached`, 30_000, isOpen);
   const spec = { podSelector: { matchLabels: { app: othersApp } }, policyTypes: ['Ingress'] };
   await cluster.apply({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'probe' }, spec });
   try {
-    await until('the network to close a port', 20_000, async () => !(await connects(cluster, client, othersApp, modelPort)));
+    await until('the network to close a port', 20_000, async () => !(await isOpen()));
     return true;
   } catch {
     return false;
   } finally {
     await cluster.kubectl(['delete', 'networkpolicy', 'probe']);
+    await until(`${othersApp}:${modelPort} to be reached again`, 30_000, isOpen);
   }
 }
 
 export async function checkPolicies(cluster: Cluster): Promise<string> {
   if (!(await askFor(cluster, 'network-policies', () => enforcesPolicies(cluster)))) return 'accepted, not enforced here';
   const wrong: string[] = [];
-  for (const [from, to, port, isOpen] of connections) {
-    // What the probe closed may take a moment to be open again.
-    await until('', 10_000, async () => (await connects(cluster, from, to, port)) === isOpen).catch(() =>
-      wrong.push(`${from} → ${to}:${port} is ${isOpen ? 'closed' : 'open'}`),
+  for (const from of new Set(connections.map(([name]) => name))) {
+    const own = connections.filter(([name]) => name === from);
+    const open = await findOpen(
+      cluster,
+      from,
+      own.map(([, to, port]) => [to, port] as const),
     );
+    for (const [, to, port, isOpen] of own) {
+      if (open.includes(`${to}:${port}`) !== isOpen) wrong.push(`${from} → ${to}:${port} is ${isOpen ? 'closed' : 'open'}`);
+    }
   }
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
-  const pods = await cluster.listPods(platformSelector);
-  if (!pods.every(({ ready }) => ready)) throw new Error('a pod is not ready');
   return `${connections.length} connections, ${connections.filter(([, , , isOpen]) => isOpen).length} of them open`;
 }
 
-/** Whether a TCP connection is taken within two seconds. */
-export async function connects(cluster: Cluster, from: string, host: string, port: number): Promise<boolean> {
-  const program = `const socket = require('node:net').connect({ host: '${host}', port: ${port}, timeout: 2000 });
-    const end = (word) => { console.log(word); socket.destroy(); };
+/** @returns which of the targets take a TCP connection within five seconds, as `host:port`. */
+export async function findOpen(cluster: Cluster, from: string, targets: readonly (readonly [string, number])[]): Promise<string[]> {
+  const program = `for (const [host, port] of ${JSON.stringify(targets)}) {
+    const socket = require('node:net').connect({ host, port, timeout: 5000 });
+    const end = (word) => { console.log(word, host + ':' + port); socket.destroy(); };
     socket.on('connect', () => end('open')).on('timeout', () => end('closed'))
-      .on('error', ({ code }) => end(code === 'ECONNREFUSED' || code.endsWith('UNREACH') ? 'closed' : code));`;
+      .on('error', ({ code }) => end(code === 'ECONNREFUSED' || code.endsWith('UNREACH') ? 'closed' : code));
+  }`;
   const container = from === others ? ['-c', `port-${modelPort}`] : [];
-  const output = (await cluster.kubectl(['exec', from, ...container, '--', 'node', '--eval', program])).trim();
-  if (output !== 'open' && output !== 'closed') throw new Error(`${from} → ${host}:${port}: ${output}`);
-  return output === 'open';
+  const output = await cluster.kubectl(['exec', from, ...container, '--', 'node', '--eval', program]);
+  const answers = output.trim().split('\n');
+  const unclear = answers.filter((line) => !/^(open|closed) /.test(line));
+  if (unclear.length > 0 || answers.length !== targets.length) throw new Error(`${from}: ${unclear.join(', ') || 'too few answers'}`);
+  return answers.filter((line) => line.startsWith('open ')).map((line) => line.replace('open ', ''));
 }

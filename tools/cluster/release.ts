@@ -29,6 +29,9 @@ export const othersApp = 'others';
 
 export type Values = Record<string, unknown>;
 
+/** UPGRADING.md, "Replicas that somebody else has set": kubectl scale, or an autoscaler. */
+export const takeOver = ['--force-conflicts'];
+
 const owners = ['agents', 'conversations', 'directory', 'media', 'transcripts'];
 const readyTimeoutMs = 300_000;
 

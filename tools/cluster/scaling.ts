@@ -2,7 +2,7 @@
 import { askFor } from './capabilities.ts';
 import { describeLoad, underLoad, type Known } from './client.ts';
 import { type Cluster, mustSucceed, until } from './commands.ts';
-import { applyRelease, releaseName, releaseSelector, untilGone, type Values, waitUntilReady } from './release.ts';
+import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
 
 const name = `${releaseName}-gateway`;
 const gatewaySelector = `${releaseSelector},app.kubernetes.io/component=gateway`;
@@ -45,7 +45,7 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
     told += '; its status says that it has no metrics';
   }
   await keepsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
-  await mustSucceed(applyRelease(cluster, 'upgrade'));
+  await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
   await waitUntilReady(cluster);
   await untilGone(cluster, 1);
   return told;
