@@ -112,14 +112,17 @@ describe('durable messages (architecture §2, Jobs and Webhooks)', () => {
 
   it('delivers again when the lease runs out, unless `working` renews it', async () => {
     const attempts: Record<string, number> = {};
+    const holdLease = async (delivery: Delivery): Promise<void> => {
+      while (attempts['silent'] !== 2) {
+        await sleep(200);
+        delivery.working();
+      }
+    };
     const consumer = await first.consume(options('lease', { ackWaitMs: 2_000 }), async (delivery) => {
       const name = text(delivery);
       attempts[name] = delivery.attempt;
       if (name === 'silent' && delivery.attempt === 1) return;
-      while (name === 'alive' && attempts['silent'] !== 2) {
-        await sleep(200);
-        delivery.working();
-      }
+      if (name === 'alive') await holdLease(delivery);
       delivery.ack();
     });
     await first.publishDurable('jobs.lease.x', 'silent', { msgId: 'lease-1' });
