@@ -5,7 +5,7 @@ import { type Cluster, mustSucceed, until } from './commands.ts';
 import { platformImage } from './images.ts';
 import { findOpen } from './policies.ts';
 import { describeAbsent } from './capabilities.ts';
-import { chartDir, clientApp, components, describeServerImages, listObjects, type Values } from './release.ts';
+import { chartDir, clientApp, components, describeServerImages, listObjects, small, type Values } from './release.ts';
 
 const release = 'trial';
 const fullname = `${release}-coherence`;
@@ -52,6 +52,7 @@ async function install(cluster: Cluster, hasVolumes: boolean): Promise<number> {
   const values: Values = {
     global: { imageRegistry: settings.registry },
     image: platformImage,
+    components: Object.fromEntries(components.map((name) => [name, { resources: small }])),
     evaluation: { ...describeServerImages(), persistence: { enabled: hasVolumes } },
   };
   const args = ['install', release, chartDir, '-f', join(chartDir, 'ci', 'evaluation-values.yaml'), '-f', '-', '--timeout', '10m'];

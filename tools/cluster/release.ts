@@ -67,9 +67,11 @@ export function describeSecrets(): object[] {
 /** Any uid, as platforms that choose one give it; the image's own is another. */
 export const chosenUser = { runAsUser: 123_456, runAsGroup: 0 };
 
-/** One replica of everything, small requests, so that it fits on any node. */
+/** What each component asks, so that two releases fit on any node. */
+export const small = { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '768Mi' } };
+
+/** One replica of everything. */
 export function describeValues(settings: ClusterSettings): Values {
-  const small = { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '768Mi' } };
   return {
     global: { imageRegistry: settings.registry },
     image: platformImage,
