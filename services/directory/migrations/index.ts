@@ -12,6 +12,7 @@ import { Migration20260305090000_team_authority } from './Migration2026030509000
 import { Migration20260305090100_short_grams } from './Migration20260305090100_short_grams.ts';
 import { Migration20260305090200_search_terms } from './Migration20260305090200_search_terms.ts';
 import { Migration20260306090000_long_grams } from './Migration20260306090000_long_grams.ts';
+import { Migration20260306090100_search_grams } from './Migration20260306090100_search_grams.ts';
 
 /** History of the schema `directory`, oldest first. */
 export const migrations: readonly MigrationClass[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260305090100_short_grams,
   Migration20260305090200_search_terms,
   Migration20260306090000_long_grams,
+  Migration20260306090100_search_grams,
 ];

@@ -241,6 +241,22 @@ describe('the index that a list asks for its text (spec 02, GET /people, GET /ho
   });
 });
 
+describe('the indexes that search asks for its text (spec 02, GET /search)', () => {
+  const longGrams = ['people__search__long_grams', 'holons__search__long_grams'];
+
+  it.each([
+    ['few rows', word('name'), true],
+    ['few rows among words of many', `carla ${word('channel')}`, true],
+    ['many rows', 'carla', false],
+    ['fewer than five characters', word('name').slice(0, 4), false],
+  ])('are those of long grams for a word of five characters and more that is in few rows: %s', async (_, q, asked) => {
+    const sent = await listSent(() => world.call(rpcs.searchDirectory, { q }, stranger));
+    const indexes = (await Promise.all(sent.map(findIndexes))).flat();
+    expect(longGrams.map((index) => indexes.includes(index))).toEqual([asked, asked]);
+    expect(indexes.includes('people__search_name__order')).toBe(!asked);
+  });
+});
+
 describe('the work of a list (spec 02, Limits)', () => {
   const known = places.slice(0, 2);
   /** The list, and what has to be known before: the classes of a filter. */

@@ -1,6 +1,9 @@
 /** Search of the open API over the network of the fixture: ranks, order, limits, and what a caller may not see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
+import { readViewer } from '../../../services/directory/domain/viewer.ts';
+import { searchDirectory as searchTiers } from '../../../services/directory/repositories/v1/search.ts';
+import { searchRare } from '../../../services/directory/repositories/v1/search-rare.ts';
 import { createReadsNetwork, type ReadsNetwork } from './reads-network.ts';
 
 const { searchDirectory } = directory.rpcs;
@@ -91,6 +94,36 @@ describe('directory.search.find (spec 02, GET /search; D42)', () => {
         expect(of(body.items)).toEqual(of(all.items).slice(0, limit));
       }
       expect(body.count).toBe(body.items.length);
+    }
+  });
+
+  it.each([
+    'zephyr',
+    'ZÉPHYR',
+    'zephyrine',
+    'ephyr',
+    'mozephyr',
+    'ozeph',
+    'dora.zephyr',
+    '.zephyr',
+    'zephyr.',
+    'zephyr.carl@example.org',
+    'https://mozephyr',
+    'anna zephyr',
+    'knows the zephyr',
+    'zephyr c',
+    'council',
+    'example.org',
+    'example_org',
+    'zephyr blew',
+  ])('ranks %j in memory, where it is in few rows, as it does tier by tier', async (q) => {
+    for (const who of ['stranger', 'keeper', 'root']) {
+      for (const limit of [1, 3, 50]) {
+        const params = [q, limit, ['person', 'holon'], ...readViewer(world.actors[who])];
+        const [rare] = await world.env.sql<{ body: string }>(searchRare.text, params);
+        const [tiers] = await world.env.sql<{ body: string }>(searchTiers.text, [...params, false, false, false, false]);
+        expect(JSON.parse(rare?.body ?? '')).toEqual(JSON.parse(tiers?.body ?? ''));
+      }
     }
   });
 

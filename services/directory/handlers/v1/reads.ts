@@ -1,4 +1,4 @@
-/** Search, people, holons, classes and journeys of the open API (spec 02; spec 03, D42, D47, D47a, D48). One statement for each request, and two samples where the text is short. */
+/** Search, people, holons, classes and journeys of the open API (spec 02; spec 03, D42, D47, D47a, D48). One statement for each request, after a sample for search and for lists of a short text. */
 import { badRequest } from '#libs/errors';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -11,6 +11,8 @@ import { getJourney, listJourneys } from '../../repositories/v1/journeys.ts';
 import { findPeople, getPerson, listPeople } from '../../repositories/v1/people.ts';
 import type { RecordSort } from '../../repositories/v1/record-orders.ts';
 import { searchDirectory } from '../../repositories/v1/search.ts';
+import { searchRare } from '../../repositories/v1/search-rare.ts';
+import { sampleSearch, type SearchSampleRow } from '../../repositories/v1/search-sample.ts';
 import { sampleText, type ShortTextRow } from '../../repositories/v1/short-text.ts';
 import { readBody, readBodyFor } from './read-body.ts';
 
@@ -45,9 +47,10 @@ export function createV1ReadHandlers(db: Database): V1ReadHandlers {
   return {
     searchDirectory: async ({ q, types, limit_per_type: limit = resultsPerKind }, { actor }) => {
       const kinds = readTypes(types);
-      const [people, holons] = await Promise.all([sampleShort('people', q), sampleShort('holons', q)]);
-      const frequent = [people, holons].flatMap(({ text, description }) => [text, description]);
-      return readBody(db, searchDirectory, q, limit, kinds, ...readViewer(actor), ...frequent);
+      const [sample] = await db.query<SearchSampleRow>(sampleSearch, [q]);
+      const params = [q, limit, kinds, ...readViewer(actor)];
+      if (sample?.rare === true) return readBody(db, searchRare, ...params);
+      return readBody(db, searchDirectory, ...params, ...(sample?.frequent ?? []));
     },
     listPeople: async ({ q, sort, limit = recordPage, offset = 0, ...after }) => {
       const order = readSort(sort);

@@ -7,7 +7,8 @@ import { holonListItemSql, personListItemSql } from '../public-json.ts';
 import { holonVisibleSql } from '../visibility.ts';
 import { containsSql, foldedSql, gramsOf, literalSql, nameWordStartSql, rowContainsSql, wordStartSql } from './text-match.ts';
 
-interface Kind {
+/** What is searched. */
+export interface Kind {
   readonly kind: 'person' | 'holon';
   readonly table: 'people' | 'holons';
   /** Rows that the caller may see, as `r`. */
@@ -22,11 +23,11 @@ interface Kind {
 const viewer = 4;
 const [text, limit, kinds] = ['$1', '$2::integer', '$3::text[]'] as const;
 /** Tiers from the best to the last. */
-const scores = [1, 0.8, 0.6, 0.4, 0.2];
+export const scores = [1, 0.8, 0.6, 0.4, 0.2];
 /** What matched, the first of two that match in one tier. */
-const fields = ['name', 'channel', 'description'];
+export const fields = ['name', 'channel', 'description'];
 
-const searched: readonly Kind[] = [
+export const searched: readonly Kind[] = [
   {
     kind: 'person',
     table: 'people',
@@ -46,6 +47,11 @@ const searched: readonly Kind[] = [
     inManyDescriptions: '$9::boolean',
   },
 ];
+
+/** The body, from the CTE `<kind>_best` of each kind. */
+export const resultsSql = `select json_build_object('query', ${text}::text, 'types', to_json(${kinds}), 'limit_per_type', ${limit}, 'count', count(*),
+     'items', coalesce(json_agg(item order by tier, search_name, id, kind), '[]'))::text as body
+   from (${searched.map(({ kind }) => `select * from ${kind}_best`).join(' union all ')}) as results`;
 
 /** CTEs of one kind; the last, `<kind>_best`, has its results. */
 function describeKind({ kind, table, from, visible, item, inManyTexts, inManyDescriptions }: Kind): string {
@@ -104,11 +110,6 @@ function describeKind({ kind, table, from, visible, item, inManyTexts, inManyDes
 }
 
 /** `$1` = text, `$2` = results of a kind, `$3` = kinds, `$4`, `$5` = viewer, `$6` to `$9` = a short text is in many texts, descriptions of people, of holons; one row. */
-export const searchDirectory = statement(
-  'v1.search',
-  `with ${searched.map(describeKind).join(',\n')}
-   select json_build_object('query', ${text}::text, 'types', to_json(${kinds}), 'limit_per_type', ${limit}, 'count', count(*),
-     'items', coalesce(json_agg(item order by tier, search_name, id, kind), '[]'))::text as body
-   from (${searched.map(({ kind }) => `select * from ${kind}_best`).join(' union all ')}) as results`,
-  { planned: 'each-call' },
-);
+export const searchDirectory = statement('v1.search', `with ${searched.map(describeKind).join(',\n')} ${resultsSql}`, {
+  planned: 'each-call',
+});

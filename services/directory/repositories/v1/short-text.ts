@@ -5,8 +5,8 @@
 import { statement } from '#libs/orm';
 import { foldedSql } from './text-match.ts';
 
-/** Pages of a table that are read, whatever its size; of a smaller one all. About a thousand rows: at the share asked for, ten of them. */
-const samplePages = 60;
+/** Places of a table that are read, whatever its size: the same ones each time, so that they stay in memory. */
+const [samplePages, rowsOfPage] = [64, 6];
 /** Share of the rows from which on a text is frequent. */
 const frequentShare = 0.01;
 
@@ -19,13 +19,17 @@ export interface ShortTextRow {
 
 const flag = (column: string): string =>
   `count(*) filter (where strpos(r.${column}, ${foldedSql('$1')}) > 0) > count(*) * ${frequentShare}`;
+/** Some rows of a table, as `r`. */
+export const sampled = (table: 'people' | 'holons'): string => `(select r.* from directory.${table} r where r.ctid = any(array(
+  select format('(%s,%s)', page * blocks / ${samplePages}, place)::tid
+  from (select pg_relation_size('directory.${table}') / current_setting('block_size')::bigint as blocks) as size,
+    generate_series(0, ${samplePages - 1}) as page, generate_series(1, ${rowsOfPage}) as place))) as r`;
 
 const sample = (table: 'people' | 'holons') =>
   statement(
     `v1.${table}.sample`,
     `select ${flag('search_name')} as name, ${flag('search_text')} as text, ${flag('search_description')} as description
-     from directory.${table} r tablesample system
-       (least(100, ${samplePages} * 100 * current_setting('block_size')::float8 / greatest(1, pg_relation_size('directory.${table}'))))`,
+     from ${sampled(table)}`,
   );
 
 /** `$1` = text; one row. */

@@ -16,10 +16,11 @@ const isShortSql = (parameter: string): string => `char_length(btrim(directory.w
 
 /** What the index of short grams is built on, for an alias of people or holons; holds all that search compares. */
 export const gramsOf = (alias: string): string => `directory.short_grams(${alias}.search_text || E'\\n' || ${alias}.search_description)`;
-/** What the indexes of long grams are built on: what the lists compare, and no more, or a part of every email would be in every row. */
+/** What the indexes of long grams are built on: what the lists compare, and no more, or a part of every email would be in every row; and all that search compares. */
 export const longGramsOf = {
   people: (alias: string): string => `directory.long_grams(${alias}.search_name)`,
   holons: (alias: string): string => `directory.long_grams(${alias}.search_name || E'\\n' || ${alias}.search_description collate "C")`,
+  search: (alias: string): string => `directory.long_grams(${alias}.search_text || E'\\n' || ${alias}.search_description)`,
 } as const;
 /** The same of journeys. */
 export const journeyGramsOf = (alias: string): string => `directory.short_grams(${alias}.search_text)`;
@@ -40,7 +41,7 @@ export function containsSql(column: string, parameter: string, grams: string, fr
 export function containsInAnySql(column: string, parameter: string, grams: string, longGrams: string): string {
   const word = `directory.sought_word(${foldedSql(parameter)})`;
   const hasLong = `char_length(${word}) >= 5`;
-  const long = `((${hasLong} and ${longGrams} @> directory.long_grams(${word}))
+  const long = `((${hasLong} and ${longGrams} @> directory.covering_grams(${word}))
       or (not ${hasLong} and ${column} like '%' || directory.like_literal(${word}) || '%'))
     and strpos(${column}, ${foldedSql(parameter)}) > 0`;
   return caseOf(column, long, parameter, grams);
