@@ -14,8 +14,11 @@ export interface MadeRequest {
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-/** Visible ASCII: the rest is not for headers. */
-const headerText = fc.stringMatching(/^[!-~]{1,20}$/);
+/** Visible ASCII, the rest is not for headers, of twenty lengths from the shortest that the schema allows. */
+function headerText({ minLength, maxLength }: Json): fc.Arbitrary<string> {
+  const shortest = Number(minLength ?? 1);
+  return fc.stringMatching(new RegExp(`^[!-~]{${shortest},${Math.min(shortest + 19, Number(maxLength ?? Infinity))}}$`));
+}
 const slugText = fc.stringMatching(/^[a-z][a-z0-9-]{0,15}$/);
 const nullCharacter = '\0';
 
@@ -82,7 +85,7 @@ function fittingUpload({ properties }: Json): fc.Arbitrary<Body> {
 
 function fittingParameter(parameter: DocumentedParameter, known: Known, components: Json): fc.Arbitrary<string | undefined> {
   const { name, schema, required } = parameter;
-  const made = parameter.in === 'header' && !isConstrained(schema) ? headerText : fittingText(parameter, components);
+  const made = parameter.in === 'header' && !isConstrained(schema) ? headerText(schema) : fittingText(parameter, components);
   const value = preferKnown(known[name]?.map(String), schema, made);
   return required ? value : fc.option(value, { nil: undefined });
 }
@@ -104,9 +107,9 @@ function fittingText({ in: place, schema }: DocumentedParameter, components: Jso
     : text;
 }
 
-/** Texts that the parameter does not allow; undefined = left out. Free text in a header cannot be wrong. */
+/** Texts that the parameter does not allow; undefined = left out. */
 function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (string | undefined)[] {
-  const { type, minimum, maximum, maxLength } = schema;
+  const { type, minimum, maximum, minLength, maxLength } = schema;
   const wrong: (string | undefined)[] = [];
   if (type === 'integer' || type === 'number') wrong.push('abc', '1.5e', '0x10', '--1');
   if (type === 'boolean') wrong.push('perhaps');
@@ -114,6 +117,7 @@ function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (
   if (schema['enum'] !== undefined || schema['format'] !== undefined) wrong.push('neither-this-nor-that');
   if (place === 'query' && typeof maximum === 'number' && maximum < 1e9) wrong.push(String(maximum + 1));
   if (place === 'query' && typeof minimum === 'number' && minimum > -1e9) wrong.push(String(minimum - 1));
+  if (typeof minLength === 'number' && minLength > 1 && place !== 'path') wrong.push('x'.repeat(minLength - 1));
   if (typeof maxLength === 'number' && place !== 'path') wrong.push('x'.repeat(maxLength + 1));
   // No header can carry U+0000.
   if (place !== 'header') wrong.push(`a${nullCharacter}b`);
