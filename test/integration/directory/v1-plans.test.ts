@@ -7,6 +7,7 @@ import pg from 'pg';
 import type { Actor, Rpc } from '#libs/contract';
 import { plannerOptions } from '#libs/orm';
 import type { Bus } from '#libs/nats';
+import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
 import { fillDatabase } from '../../../tools/scale/fill.ts';
@@ -64,7 +65,15 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
   for (const sql of accounts) await client.query(sql);
+  for (const table of ['directory.people', 'directory.holons']) await waitFor(() => isVacuumed(table), { what: `vacuum of ${table}` });
 });
+
+/** A count reads an index alone where all rows are visible to everybody; VACUUM cannot say so of rows that an older transaction may not see. */
+async function isVacuumed(table: string): Promise<boolean> {
+  await client.query(`vacuum (analyze) ${table}`);
+  const { rows } = await client.query(`select relallvisible = relpages as done from pg_class where oid = $1::regclass`, [table]);
+  return (rows as { done: boolean }[])[0]?.done === true;
+}
 afterAll(async () => {
   await client.end();
   await world.stop();
