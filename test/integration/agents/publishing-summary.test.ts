@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { connectBus, systemContext, type Bus } from '#libs/nats';
 import {
+  conversationJourney,
   createTestEnvironment,
   quickJobs,
   startLlm,
@@ -206,19 +207,7 @@ describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
 const workspace = {
   classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
   journeys: [
-    {
-      slug: 'told',
-      name: 'Told',
-      svc_app: 'coherence',
-      object_kind: 'holon',
-      applies_to: 'event',
-      is_conversation: true,
-      steps: [
-        { slug: 'held', title: 'Held' },
-        { slug: 'write', title: 'Write', pipeline_job: 'publishing_summary' },
-        { slug: 'review', title: 'Review' },
-      ],
-    },
+    conversationJourney('told', { slug: 'write', title: 'Write', pipeline_job: 'publishing_summary' }, { slug: 'review', title: 'Review' }),
   ],
   people: [{ key: 'ada', name: 'Ada', contact: { email: 'ada@example.org' } }],
   holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['told'] }],

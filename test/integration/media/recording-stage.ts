@@ -1,5 +1,6 @@
 /** A stage for imports of recordings: directory, conversations and media, a played meeting provider, and conversations that reach their step. */
 import {
+  conversationJourney,
   quickJobs,
   startRealtimeKit,
   startService,
@@ -170,19 +171,12 @@ export function playNoise(sizeBytes: number): PlayedContent {
   };
 }
 
-const journey = (slug: string, config: unknown): unknown => ({
-  slug,
-  name: `Journey ${slug}`,
-  svc_app: 'coherence',
-  object_kind: 'holon',
-  applies_to: 'event',
-  is_conversation: true,
-  steps: [
-    { slug: 'held', title: 'Held' },
+const journey = (slug: string, config: unknown): unknown =>
+  conversationJourney(
+    slug,
     { slug: 'import', title: 'Import', pipeline_job: 'recording_import', config },
     { slug: 'review', title: 'Review' },
-  ],
-});
+  );
 
 const workspace = {
   classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],

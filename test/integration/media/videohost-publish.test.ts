@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
+  conversationJourney,
   quickJobs,
   startScriptProcess,
   startService,
@@ -297,18 +298,8 @@ describe('the thumbnail on the video host (architecture §4, videohost_publish; 
   });
 });
 
-const journey = (slug: string, config: Record<string, unknown>): unknown => ({
-  slug,
-  name: `Journey ${slug}`,
-  svc_app: 'coherence',
-  object_kind: 'holon',
-  applies_to: 'event',
-  is_conversation: true,
-  steps: [
-    { slug: 'held', title: 'Held' },
-    { slug: 'publish', title: 'Publish', pipeline_job: 'videohost_publish', config },
-  ],
-});
+const journey = (slug: string, config: Record<string, unknown>): unknown =>
+  conversationJourney(slug, { slug: 'publish', title: 'Publish', pipeline_job: 'videohost_publish', config });
 
 const workspace = (videohost_refresh_token: string): unknown => ({
   journeys: [

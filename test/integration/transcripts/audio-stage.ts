@@ -5,7 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemContext } from '#libs/nats';
-import { provideFfmpeg, quickJobs, startLlm, startService, watchJobs, type JobWatch, type LlmServer } from '#libs/testing';
+import {
+  conversationJourney,
+  provideFfmpeg,
+  quickJobs,
+  startLlm,
+  startService,
+  watchJobs,
+  type JobWatch,
+  type LlmServer,
+} from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { mediaPaths } from '#services/media';
@@ -103,19 +112,12 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
   return audioStage;
 }
 
-const journey = (slug: string, config: unknown): unknown => ({
-  slug,
-  name: `Journey ${slug}`,
-  svc_app: 'coherence',
-  object_kind: 'holon',
-  applies_to: 'event',
-  is_conversation: true,
-  steps: [
-    { slug: 'held', title: 'Held' },
+const journey = (slug: string, config: unknown): unknown =>
+  conversationJourney(
+    slug,
     { slug: 'transcribe', title: 'Transcribe', pipeline_job: 'audio_transcription', config },
     { slug: 'review', title: 'Review' },
-  ],
-});
+  );
 
 const journeys: Record<string, unknown> = {
   spoken: {},

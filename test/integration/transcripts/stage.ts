@@ -1,7 +1,7 @@
 /** A stage for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
 import { createHash } from 'node:crypto';
 import { connectBus, systemContext, type Bus } from '#libs/nats';
-import { createTestEnvironment, quickJobs, startRealtimeKit, startService, waitFor, watchJobs } from '#libs/testing';
+import { conversationJourney, createTestEnvironment, quickJobs, startRealtimeKit, startService, waitFor, watchJobs } from '#libs/testing';
 import type { JobWatch, PlayedArtifact, RealtimeKitServer, TestEnvironment } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -137,19 +137,12 @@ export async function setStage(
   return stage;
 }
 
-const journey = (slug: string, config: unknown): unknown => ({
-  slug,
-  name: `Journey ${slug}`,
-  svc_app: 'coherence',
-  object_kind: 'holon',
-  applies_to: 'event',
-  is_conversation: true,
-  steps: [
-    { slug: 'held', title: 'Held' },
+const journey = (slug: string, config: unknown): unknown =>
+  conversationJourney(
+    slug,
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config },
     { slug: 'review', title: 'Review' },
-  ],
-});
+  );
 
 const workspace = {
   classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
