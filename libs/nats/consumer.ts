@@ -2,11 +2,11 @@
  * A durable pull consumer. It asks for as many messages as it has free hands, so that none waits in one process while
  * another is idle, and asks again when the broker was silent, restarted, or forgot the consumer.
  */
-import { type Msg, type NatsConnection, nanos, createInbox, type Subscription } from '@nats-io/transport-node';
+import { type Msg, nanos, createInbox, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import { drainSubscription } from './drain-subscription.ts';
 import { readHeader } from './wire.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, Parties } from './outbox.ts';
 import type { Prefixes, StreamName } from './jetstream.ts';
 
 export interface ConsumerOptions {
@@ -47,9 +47,7 @@ export interface RunningConsumer {
   stop(): Promise<void>;
 }
 
-export interface ConsumerDependencies {
-  readonly connection: NatsConnection;
-  readonly outbox: Outbox;
+export interface ConsumerDependencies extends Pick<Parties, 'connection' | 'outbox'> {
   readonly logger: Logger;
   readonly prefixes: Prefixes;
   /** Creates stream and consumer when the broker lost them. */

@@ -6,7 +6,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Inbox, InboxListener } from './inbox.ts';
-import type { Outbox } from './outbox.ts';
+import type { Parties } from './outbox.ts';
 import { connectionLost, decodeText, encodeHeaders, isNoResponders } from './wire.ts';
 
 export interface PublishDurableOptions {
@@ -65,7 +65,7 @@ class PendingStore implements InboxListener {
 
 /** Publishes on a full subject and waits for the broker's word. @throws AppError unavailable */
 export function publishAndConfirm(
-  parties: { inbox: Inbox; outbox: Outbox },
+  parties: Pick<Parties, 'inbox' | 'outbox'>,
   subject: string,
   bytes: Uint8Array | string,
   options: PublishDurableOptions,
