@@ -181,10 +181,10 @@ class PooledDatabase implements Database {
   }
 
   #pipelineOf({ pipelined }: Statement): Pipeline {
+    if (pipelined === undefined) return this.#single;
     if (pipelined === 'always') return this.#reads;
     const { idleCount, totalCount, waitingCount, options } = this.#pool;
-    const isBusy = waitingCount >= idleCount + options.max - totalCount;
-    return pipelined === 'when-busy' && isBusy ? this.#writes : this.#single;
+    return waitingCount >= idleCount + options.max - totalCount ? this.#writes : this.#single;
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
