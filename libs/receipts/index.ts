@@ -1,17 +1,24 @@
 /**
- * From the stream of webhooks to a service's receipts (architecture §2, Webhooks; spec 03, D20): each message is handed to the service, which
- * stores its receipt, and is acknowledged when that is done. Messages come at least once; the receipt's dedupe key makes them one.
+ * From the stream of webhooks to a service's receipts (architecture §2, Webhooks; spec 03, D20): each webhook is handed to the service, which
+ * stores its receipt, and their message is acknowledged when all are stored. Webhooks come at least once; the receipt's dedupe key makes them one.
  */
 import type { DurableConsumer, Static, TSchema } from '#libs/contract';
+import { AppError } from '#libs/errors';
 import { findJsonProblem, isJsonObject, type JsonObject, parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
 import { getTracer, readTraceId, traceWork } from '#libs/telemetry';
+import { unpackWebhooks, type Webhook } from './message.ts';
 
-/** What is known of a webhook besides the gateway's message. */
+export { isHmac } from './signature.ts';
+export { packWebhooks, unpackWebhooks, type Webhook } from './message.ts';
+
+/** What came with the facts of a webhook. */
 export interface ReceivedWebhook {
-  /** Rises with the order in which webhooks were accepted. */
+  /** As it came; null when it was too large to be kept. */
+  readonly body: Buffer | null;
+  /** Rises with the order in which webhooks were accepted; those that came in the same moment share one. */
   readonly streamSequence: number;
   /** Of the request; for the jobs that follow from it. */
   readonly traceparent: string | undefined;
@@ -22,51 +29,54 @@ export interface ReceiptIntake<Schema extends TSchema> {
   readonly logger: Logger;
   /** As the service's contract declares it. */
   readonly consumer: DurableConsumer;
-  /** The gateway's message. */
-  readonly message: Schema;
+  /** Facts of a webhook. */
+  readonly facts: Schema;
   /** Time after which a message whose process died is delivered again; default 30 000. */
   readonly ackWaitMs?: number;
   /** Stores the receipt; thrown errors bring the message back. */
-  readonly store: (webhook: Static<Schema>, delivery: ReceivedWebhook) => Promise<void>;
+  readonly store: (facts: Static<Schema>, received: ReceivedWebhook) => Promise<void>;
 }
 
 const concurrency = 16;
 const retryDelayMs = 1_000;
 
-/** Begins to take webhooks off the stream; one is acknowledged when its receipt is stored. */
+/** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
 export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake<Schema>): Promise<RunningConsumer> {
   const { bus, logger, consumer, ackWaitMs } = intake;
-  const check = compileSchema(intake.message);
-  return bus.consume({ ...consumer, concurrency, ackWaitMs }, async (delivery) => {
-    const webhook = readMessage(delivery);
-    if (webhook === undefined || check(webhook) !== undefined) {
-      logger.error({ streamSequence: delivery.streamSequence }, 'webhook message breaks its contract');
-      delivery.term('malformed');
-      return;
-    }
-    try {
-      const given = delivery.header('traceparent');
-      const span = getTracer()?.start(`receive ${delivery.subject}`, 'consumer', { 'messaging.system': 'nats' }, given);
-      const received = { streamSequence: delivery.streamSequence, traceparent: span?.traceparent ?? given };
-      await traceWork(span, () => intake.store(webhook as Static<Schema>, received));
-      delivery.ack();
-    } catch (error) {
-      logger.warn(
-        { err: error, requestId: webhook['id'], traceId: readTraceId(delivery.header('traceparent')) },
-        'receipt of a webhook cannot be stored yet',
-      );
-      delivery.nak(retryDelayMs);
-    }
-  });
-}
+  const check = compileSchema(intake.facts);
 
-function readMessage(delivery: Delivery): JsonObject | undefined {
-  try {
-    const value = parseJson(Buffer.from(delivery.data).toString('utf8'));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const store = async ({ facts, body, traceparent: given }: Webhook, { subject, streamSequence }: Delivery): Promise<void> => {
+    const span = getTracer()?.start(`receive ${subject}`, 'consumer', { 'messaging.system': 'nats' }, given);
+    const received = { body, streamSequence, traceparent: span?.traceparent ?? given };
+    await traceWork(span, () => intake.store(facts as Static<Schema>, received));
+  };
+
+  /** One that cannot be stored does not keep back those behind it, unless nothing can be stored now. */
+  const storeAll = async (webhooks: readonly Webhook[], delivery: Delivery): Promise<boolean> => {
+    let failures = 0;
+    for (const webhook of webhooks) {
+      try {
+        await store(webhook, delivery);
+      } catch (error) {
+        failures++;
+        const ids = { requestId: webhook.facts.id, traceId: readTraceId(webhook.traceparent) };
+        logger.warn({ err: error, ...ids }, 'receipt of a webhook cannot be stored yet');
+        if (error instanceof AppError && error.code === 'unavailable') break;
+      }
+    }
+    return failures === 0;
+  };
+
+  return bus.consume({ ...consumer, concurrency, ackWaitMs }, async (delivery) => {
+    const webhooks = unpackWebhooks(delivery.data);
+    const sound = webhooks?.filter(({ facts }) => check(facts) === undefined) ?? [];
+    if (webhooks === undefined || sound.length < webhooks.length) {
+      logger.error({ streamSequence: delivery.streamSequence }, 'webhook message breaks its contract');
+    }
+    if (!(await storeAll(sound, delivery))) delivery.nak(retryDelayMs);
+    else if (webhooks === undefined) delivery.term('malformed');
+    else delivery.ack();
+  });
 }
 
 /** A webhook's body as JSON object; undefined when it is not UTF-8, no JSON, no object, nested too deeply or cannot be stored (D33d). */

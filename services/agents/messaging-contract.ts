@@ -3,7 +3,7 @@ import { job, rpc, type Static, Type } from '#libs/contract';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** The webhook intake's message on `webhooks.agents` (architecture §2, Webhooks); written by the gateway. */
+/** What the gateway says of an update, besides its body (architecture §2, Webhooks). */
 export const TelegramWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
   received_at: Type.String({ format: 'date-time' }),
@@ -12,7 +12,6 @@ export const TelegramWebhook = Type.Object({
   secret_digest: nullable(
     Type.String({ description: 'HMAC-SHA256 under `id` of X-Telegram-Bot-Api-Secret-Token, in hex; null when the header was not sent.' }),
   ),
-  body: nullable(Type.String({ description: 'Raw body in base64; null when it was too large to be kept.' })),
 });
 export const telegramWebhookSubject = 'webhooks.agents.updates';
 

@@ -73,7 +73,7 @@ const PublishingPatch = Type.Object(
   },
 );
 
-/** The webhook intake's message on `webhooks.conversations.bookings` (architecture §2, Webhooks); written by the gateway. */
+/** What the gateway says of a webhook on `webhooks.conversations.bookings`, besides its body (architecture §2, Webhooks). */
 export const BookingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
   received_at: Type.String({ format: 'date-time' }),
@@ -81,16 +81,14 @@ export const BookingWebhook = Type.Object({
   headers: Type.Record(Type.String(), Type.String(), {
     description: 'Lower-case names: x-cal-signature-256, content-type, x-cal-webhook-version.',
   }),
-  body: nullable(Type.String({ description: 'Raw body in base64; null when it was too large to be kept.' })),
 });
 export const bookingWebhookSubject = 'webhooks.conversations.bookings';
 
-/** The webhook intake's message of the meeting provider; written by the gateway. */
+/** What the gateway says of a webhook of the meeting provider, besides its body. */
 export const MeetingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per request.' }),
   received_at: Type.String({ format: 'date-time' }),
   headers: Type.Record(Type.String(), Type.String(), { description: 'Lower-case names: rtk-signature, rtk-uuid, rtk-webhook-id.' }),
-  body: nullable(Type.String({ description: 'Raw body in base64; null when it was too large to be kept.' })),
 });
 export const meetingWebhookSubject = 'webhooks.conversations.meetings';
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { isSecret, judgeUpdate, readUpdate } from './telegram-update.ts';
+import { judgeUpdate, readUpdate } from './telegram-update.ts';
 
 const open = { deliveryId: 'd', digest: null };
 const read = (update: object) => readUpdate(Buffer.from(JSON.stringify(update)));
@@ -122,6 +122,7 @@ describe('judgeUpdate (D31, D33d)', () => {
       expect(judge(wrong)).toMatchObject({ outcome: 'rejected_secret' });
     }
     expect(judgeUpdate(body('no JSON'), open, 'secret')).toMatchObject({ outcome: 'rejected_secret' });
-    expect(isSecret({ deliveryId: 'other', digest: digest('secret') }, 'secret')).toBe(false);
+    const ofAnother = { deliveryId: 'other', digest: digest('secret') };
+    expect(judgeUpdate(body('{"update_id":7}'), ofAnother, 'secret')).toMatchObject({ outcome: 'rejected_secret' });
   });
 });

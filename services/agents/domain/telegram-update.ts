@@ -2,9 +2,8 @@
  * Telegram's Update, read loosely: fields of the wrong type count as missing (design of providers §2). What an update is decides its way:
  * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (spec 02; spec 03, D32).
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { readWebhookBody } from '#libs/receipts';
+import { isHmac, readWebhookBody } from '#libs/receipts';
 
 /** A message that the agent answers. */
 export interface Question {
@@ -67,7 +66,7 @@ const answeredChats = ['private', 'group', 'supergroup'] as const;
 /** What a webhook is. `secret` undefined = the agent has none, so none is checked (D31). */
 export function judgeUpdate(body: Buffer | null, given: SecretDigest, secret: string | undefined): Verdict {
   if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
-  if (secret !== undefined && !isSecret(given, secret)) {
+  if (secret !== undefined && !isHmac(given.digest, given.deliveryId, secret)) {
     return { kind: 'rejected', outcome: 'rejected_secret', message: 'X-Telegram-Bot-Api-Secret-Token is not the one of the agent.' };
   }
   const update = readUpdate(body);
@@ -75,13 +74,6 @@ export function judgeUpdate(body: Buffer | null, given: SecretDigest, secret: st
     return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no Update: a JSON object with an update_id.' };
   }
   return { kind: 'update', update };
-}
-
-/** Compared in constant time, whatever was sent. */
-export function isSecret({ deliveryId, digest }: SecretDigest, secret: string): boolean {
-  const wanted = createHmac('sha256', deliveryId).update(secret).digest();
-  const given = Buffer.from(/^[0-9a-f]{64}$/.test(digest ?? '') ? (digest ?? '') : '', 'hex');
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 export function readUpdate(body: Buffer): Update | undefined {

@@ -26,15 +26,14 @@ const maxUntrustedBytes = 64 * 1024;
 
 export function startUpdateIntake(deps: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = deps;
-  const from = { consumer: agents.consumers.updates, message: TelegramWebhook, ackWaitMs };
+  const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
   return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, webhook, received) });
 }
 
 async function storeUpdate(deps: IntakeDependencies, webhook: Static<typeof TelegramWebhook>, received: ReceivedWebhook): Promise<void> {
   const { db, jobs } = deps;
-  const { streamSequence, traceparent } = received;
+  const { body, streamSequence, traceparent } = received;
   const agent = await findMessagingAgent(db, { slug: webhook.slug });
-  const body = webhook.body === null ? null : Buffer.from(webhook.body, 'base64');
   const agentSlug = toStorableText(webhook.slug).slice(0, 200);
   const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
   const reject = async (outcome: string, message: string, kept: Buffer | null): Promise<void> => {

@@ -8,7 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import { createGate, type HttpContext, readRawBody, type RouteHandler, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
+import { packWebhooks } from '#libs/receipts';
 import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
+import { joinTurns } from './join-turns.ts';
 import { openSpool, type SpoolEntry, type WebhookSpool } from './webhook-spool.ts';
 
 /** One kind of webhook. */
@@ -49,30 +51,34 @@ export async function createWebhookIntake(options: {
   metrics: Metrics;
 }): Promise<WebhookIntake> {
   const { bus, logger, metrics } = options;
-  const send = async ({ id, subject, payload, traceparent }: SpoolEntry, timeoutMs = 5_000): Promise<void> => {
-    await bus.publishDurable(subject, payload, { msgId: id, timeoutMs, headers: { traceparent } });
+  /** One message of the first's subject and id. */
+  const send = async (entries: readonly [SpoolEntry, ...SpoolEntry[]], timeoutMs = 5_000): Promise<void> => {
+    const [{ subject, webhook }] = entries;
+    await bus.publishDurable(subject, packWebhooks(entries.map((entry) => entry.webhook)), { msgId: webhook.facts.id, timeoutMs });
   };
-  const spool = await openSpool({ dir: options.dir, maxBytes: options.maxSpoolBytes, logger, send: (entry) => send(entry) });
+  const sendOne = (entry: SpoolEntry): Promise<void> => send([entry]);
+  const spool = await openSpool({ dir: options.dir, maxBytes: options.maxSpoolBytes, logger, send: sendOne });
   const counts = metrics.counter('webhook_intake_total', 'Webhooks by where they were stored', ['stored']);
   // The first lost webhook is an alert; a series that begins with it is no increase for Prometheus.
   for (const stored of ['broker', 'spool', 'memory', 'lost']) counts.inc({ stored }, 0);
-  const held = new HeldEntries(spool, send, logger, counts);
+  const held = new HeldEntries(spool, sendOne, logger, counts);
   metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
   metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
   const gate = createGate(maxLargeBodies);
 
-  const publish = async (entry: SpoolEntry): Promise<boolean> => {
+  const publish = joinTurns(async (entries: readonly [SpoolEntry, ...SpoolEntry[]]): Promise<boolean> => {
     for (const timeoutMs of publishTimeoutsMs) {
       try {
-        await send(entry, timeoutMs);
-        counts.inc({ stored: 'broker' }, 1);
+        await send(entries, timeoutMs);
+        counts.inc({ stored: 'broker' }, entries.length);
         return true;
       } catch (error) {
-        if (timeoutMs === publishTimeoutsMs.at(-1)) logger.warn({ err: error, id: entry.id }, 'broker did not store a webhook');
+        const ids = entries.map((entry) => entry.webhook.facts.id);
+        if (timeoutMs === publishTimeoutsMs.at(-1)) logger.warn({ err: error, ids }, 'broker did not store webhooks');
       }
     }
     return false;
-  };
+  });
 
   const isEmptied = (): boolean => spool.size.entries + held.count === 0;
 
@@ -114,15 +120,14 @@ export async function createWebhookIntake(options: {
         try {
           const body = await readRawBody(ctx);
           const id = newRequestId();
-          const message = {
+          const facts = {
             id,
             received_at: new Date().toISOString(),
             ...input.params,
             headers: pickHeaders(ctx, kind.headers),
             ...(kind.secretHeader === undefined ? {} : { secret_digest: digestHeader(ctx, kind.secretHeader, id) }),
-            body: body === undefined ? null : body.toString('base64'),
           };
-          await store({ id, subject: kind.subject, payload: JSON.stringify(message), traceparent: call.traceparent });
+          await store({ subject: kind.subject, webhook: { facts, traceparent: call.traceparent, body: body ?? null } });
         } finally {
           leave();
         }
@@ -147,6 +152,8 @@ function digestHeader(ctx: HttpContext, name: string, key: string): string | nul
   return typeof value === 'string' ? createHmac('sha256', key).update(value).digest('hex') : null;
 }
 
+const size = ({ webhook }: SpoolEntry): number => packWebhooks([webhook]).length;
+
 /** The last resort: not durable, loud, and emptied at the first chance. */
 class HeldEntries {
   readonly #spool: WebhookSpool;
@@ -168,12 +175,15 @@ class HeldEntries {
   }
 
   add(entry: SpoolEntry, cause: unknown): void {
-    const fits = this.#bytes + entry.payload.length <= maxHeldBytes;
+    const fits = this.#bytes + size(entry) <= maxHeldBytes;
     this.#counts.inc({ stored: fits ? 'memory' : 'lost' }, 1);
-    this.#logger.error({ err: cause, id: entry.id, subject: entry.subject }, fits ? 'webhook is held in memory only' : 'webhook is lost');
+    this.#logger.error(
+      { err: cause, id: entry.webhook.facts.id, subject: entry.subject },
+      fits ? 'webhook is held in memory only' : 'webhook is lost',
+    );
     if (!fits) return;
     this.#entries.push(entry);
-    this.#bytes += entry.payload.length;
+    this.#bytes += size(entry);
   }
 
   /** Stores what is held, in order. @throws when neither broker nor disk takes it. */
@@ -183,12 +193,12 @@ class HeldEntries {
       await this.#send(current).catch(() => this.#spool.add(current));
       if (this.#entries[0] !== current) continue;
       this.#entries.shift();
-      this.#bytes -= current.payload.length;
+      this.#bytes -= size(current);
     }
   }
 
   reportLoss(): void {
-    for (const { id, subject } of this.#entries)
-      this.#logger.fatal({ id, subject }, 'webhook is lost: neither broker nor disk took it before the end');
+    for (const { subject, webhook } of this.#entries)
+      this.#logger.fatal({ id: webhook.facts.id, subject }, 'webhook is lost: neither broker nor disk took it before the end');
   }
 }

@@ -6,13 +6,19 @@ import { createLogger } from '#libs/logger';
 import { openSpool, type SpoolEntry } from './webhook-spool.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
-const entry = (id: string): SpoolEntry => ({ id, subject: 'webhooks.conversations.bookings', payload: '{"a":"é"}' });
+const body = Buffer.from([0xc3, 0xa9, 0x0a, 0x00, 0xff]);
+const entry = (id: string): SpoolEntry => ({
+  subject: 'webhooks.conversations.bookings',
+  webhook: { facts: { id, person_id: 'é' }, traceparent: '00-a', body },
+});
 let dir: string;
 let sent: string[];
+let last: SpoolEntry | undefined;
 let broker: 'up' | 'down';
-const send = ({ id }: SpoolEntry): Promise<void> => {
+const send = (given: SpoolEntry): Promise<void> => {
   if (broker === 'down') return Promise.reject(new Error('down'));
-  sent.push(id);
+  sent.push(given.webhook.facts.id);
+  last = given;
   return Promise.resolve();
 };
 const open = (maxBytes = 10_000) => openSpool({ dir, maxBytes, logger, send });
@@ -42,7 +48,7 @@ describe('openSpool (spec 03, D20)', () => {
     const next = await open();
     expect(next.size).toEqual(spool.size);
     await next.drain();
-    expect(sent).toEqual(['a']);
+    expect([sent, last]).toEqual([['a'], entry('a')]);
   });
 
   it('sends an entry once when two drain at the same time in one process', async () => {
@@ -53,9 +59,9 @@ describe('openSpool (spec 03, D20)', () => {
   });
 
   it('refuses what does not fit and leaves nothing of it', async () => {
-    const spool = await open(100);
+    const spool = await open(200);
     await spool.add(entry('a'));
-    await expect(spool.add(entry('b'))).rejects.toThrow(/holds \d+ bytes of 100/);
+    await expect(spool.add(entry('b'))).rejects.toThrow(/holds \d+ bytes of 200/);
     expect([spool.size.entries, (await readdir(dir)).length]).toEqual([1, 1]);
   });
 
@@ -67,10 +73,10 @@ describe('openSpool (spec 03, D20)', () => {
   });
 
   it('sets aside what it cannot read and goes on', async () => {
-    await writeFile(join(dir, '1-x.json'), '{"id":"x"}');
+    await writeFile(join(dir, '1-x.webhook'), 'webhooks.x\n[{"facts":{"id":"x"},"size":5}]\nhalf');
     const spool = await open();
     await spool.add(entry('a'));
     await spool.drain();
-    expect([sent, await readdir(dir)]).toEqual([['a'], ['1-x.json.bad']]);
+    expect([sent, await readdir(dir)]).toEqual([['a'], ['1-x.webhook.bad']]);
   });
 });

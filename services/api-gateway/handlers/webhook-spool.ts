@@ -5,15 +5,12 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '#libs/logger';
+import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/receipts';
 
 export interface SpoolEntry {
-  /** Message id; letters, digits and `-`. */
-  readonly id: string;
   readonly subject: string;
-  /** JSON text of the message. */
-  readonly payload: string;
-  /** W3C trace context of the request. */
-  readonly traceparent?: string | undefined;
+  /** Its id has letters, digits and `-`. */
+  readonly webhook: Webhook;
 }
 
 export interface WebhookSpool {
@@ -25,7 +22,7 @@ export interface WebhookSpool {
   readonly size: { readonly entries: number; readonly bytes: number };
 }
 
-const entrySuffix = '.json';
+const entrySuffix = '.webhook';
 const partSuffix = '.part';
 const badSuffix = '.bad';
 /** A part left by a process that died; a younger one may still be written by another replica on this disk. */
@@ -75,15 +72,15 @@ export async function openSpool(options: {
       return { entries: sizes.size, bytes };
     },
     add: async (entry) => {
-      const text = JSON.stringify(entry);
-      const size = Buffer.byteLength(text);
+      const content = encodeEntry(entry);
+      const size = content.length;
       if (bytes + size > maxBytes) throw new Error(`the webhook spool holds ${bytes} bytes of ${maxBytes}`);
       // Names sort by arrival: milliseconds since the epoch have 13 digits until the year 2286.
-      const name = `${Date.now()}-${String(counter++ % 1_000_000).padStart(6, '0')}-${entry.id}${entrySuffix}`;
+      const name = `${Date.now()}-${String(counter++ % 1_000_000).padStart(6, '0')}-${entry.webhook.facts.id}${entrySuffix}`;
       sizes.set(name, size);
       bytes += size;
       try {
-        await writeDurably(dir, name, text);
+        await writeDurably(dir, name, content);
       } catch (error) {
         forget(name);
         throw error;
@@ -106,12 +103,12 @@ async function readSizes(dir: string): Promise<Map<string, number>> {
 }
 
 /** The file appears whole or not at all, and is there after a power cut. */
-async function writeDurably(dir: string, name: string, text: string): Promise<void> {
+async function writeDurably(dir: string, name: string, content: Buffer): Promise<void> {
   const part = join(dir, name + partSuffix);
   try {
     const file = await open(part, 'wx', 0o600);
     try {
-      await file.writeFile(text, 'utf8');
+      await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();
@@ -131,17 +128,20 @@ async function writeDurably(dir: string, name: string, text: string): Promise<vo
 
 async function readEntry(path: string): Promise<SpoolEntry | 'gone' | 'unreadable'> {
   try {
-    const entry: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return isEntry(entry) ? entry : 'unreadable';
+    return decodeEntry(await readFile(path)) ?? 'unreadable';
   } catch (error) {
-    if (error instanceof SyntaxError) return 'unreadable';
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'gone';
     throw error;
   }
 }
 
-function isEntry(value: unknown): value is SpoolEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, subject, payload } = value as Partial<SpoolEntry>;
-  return typeof id === 'string' && typeof subject === 'string' && typeof payload === 'string';
+/** The subject on a line of its own, and the message as the broker gets it. */
+function encodeEntry({ subject, webhook }: SpoolEntry): Buffer {
+  return Buffer.concat([Buffer.from(`${subject}\n`), packWebhooks([webhook])]);
+}
+
+function decodeEntry(content: Buffer): SpoolEntry | undefined {
+  const end = content.indexOf('\n');
+  const [webhook, ...more] = unpackWebhooks(content.subarray(end + 1)) ?? [];
+  return end > 0 && webhook !== undefined && more.length === 0 ? { subject: content.toString('utf8', 0, end), webhook } : undefined;
 }

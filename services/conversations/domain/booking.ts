@@ -2,9 +2,8 @@
  * Cal.com's booking webhook, read loosely: fields of the wrong type count as missing (spec 03, D19, D19a). Nothing in it is trusted;
  * the video call URL is text that is parsed and never fetched.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { readWebhookBody } from '#libs/receipts';
+import { isHmac, readWebhookBody } from '#libs/receipts';
 import { parseInstant, type Instant } from '#libs/time';
 
 export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED'] as const;
@@ -57,7 +56,7 @@ const maxSegments = 50;
 /** What a webhook is, by its bytes alone. `secret` empty = signatures are not checked. */
 export function judgeWebhook({ body, signature }: RawWebhook, secret: string): Verdict {
   if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
-  if (secret !== '' && !isSignedBy(body, signature, secret)) {
+  if (secret !== '' && !isHmac(signature, secret, body)) {
     return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
   }
   const document = readWebhookBody(body);
@@ -67,13 +66,6 @@ export function judgeWebhook({ body, signature }: RawWebhook, secret: string): V
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
   if (!isBookingTrigger(trigger)) return { kind: 'ignored', trigger: shorten(trigger), message: 'No booking event that is acted on.' };
   return { kind: 'booking', event: readBooking(trigger, document) };
-}
-
-/** True for a lower-case hex HMAC-SHA256 of the exact bytes; compared in constant time. */
-export function isSignedBy(body: Buffer, signature: string | undefined, secret: string): boolean {
-  const wanted = createHmac('sha256', secret).update(body).digest();
-  const given = Buffer.from(/^[0-9a-f]{64}$/i.test(signature ?? '') ? (signature ?? '') : '', 'hex');
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 function isBookingTrigger(trigger: string): trigger is BookingTrigger {

@@ -22,15 +22,14 @@ const signatureHeader = 'rtk-signature';
 /** A day longer than importers wait. */
 const waitingDays = 8;
 
-/** Takes the webhooks off the stream; one is acknowledged when its receipt is stored. */
+/** Takes the webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
 export function startMeetingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, logger } = dependencies;
-  const from = { consumer: conversations.consumers.meetings, message: MeetingWebhook };
+  const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
   return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeReceipt(dependencies, webhook, received) });
 }
 
-async function storeReceipt({ jobs }: Dependencies, webhook: Webhook, { traceparent }: ReceivedWebhook): Promise<void> {
-  const body = webhook.body === null ? null : Buffer.from(webhook.body, 'base64');
+async function storeReceipt({ jobs }: Dependencies, webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> {
   // The same delivery has the same bytes: who makes up an id cannot hide the delivery that really has it.
   const hash = createHash('sha256').update(`meeting\n${webhook.headers[deliveryHeader] ?? ''}\n`);
   const dedupeKey = hash.update(body ?? webhook.id).digest('hex');

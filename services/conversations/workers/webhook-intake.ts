@@ -14,15 +14,14 @@ export const signatureHeader = 'x-cal-signature-256';
 /** A repetition of a request with these outcomes is worked again: what was missing may be there now. */
 const reworked = new Set(['person_not_found', 'journey_error']);
 
-/** Begins to take webhooks off the stream; one is acknowledged when its receipt is stored. */
+/** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
 export function startWebhookIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, logger } = dependencies;
-  const from = { consumer: conversations.consumers.bookings, message: BookingWebhook };
+  const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
   return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeReceipt(dependencies, webhook, received) });
 }
 
-async function storeReceipt({ config, jobs }: Dependencies, webhook: Webhook, { traceparent }: ReceivedWebhook): Promise<void> {
-  const body = webhook.body === null ? null : Buffer.from(webhook.body, 'base64');
+async function storeReceipt({ config, jobs }: Dependencies, webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> {
   const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, config.BOOKING_WEBHOOK_SECRET);
   const { trigger, outcome, message } = describeVerdict(verdict);
   await jobs.transaction(async (tx) => {

@@ -2,6 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { agents, telegramWebhookSubject } from '#services/agents';
 import { systemContext } from '#libs/nats';
+import { packWebhooks } from '#libs/receipts';
 import { startTelegram, type TelegramServer, waitFor } from '#libs/testing';
 import { type Place, startPlace } from './place.ts';
 
@@ -68,15 +69,14 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
 
   const deliver: TelegramDesk['deliver'] = async (update, { slug = 'guide', secret = webhookSecret, deliveryId = randomUUID() } = {}) => {
     const body = update === null ? null : Buffer.isBuffer(update) ? update : Buffer.from(JSON.stringify(update));
-    const message = {
+    const facts = {
       id: deliveryId,
       received_at: new Date().toISOString(),
       slug,
       headers: {},
       secret_digest: secret === null ? null : createHmac('sha256', deliveryId).update(secret).digest('hex'),
-      body: body === null ? null : body.toString('base64'),
     };
-    await place.bus.publishDurable(telegramWebhookSubject, JSON.stringify(message), { msgId: randomUUID() });
+    await place.bus.publishDurable(telegramWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });
     return deliveryId;
   };
   const find = async (updateId: number): Promise<Receipt | undefined> => {

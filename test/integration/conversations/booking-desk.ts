@@ -1,7 +1,8 @@
 /** Cal.com as the tests of this folder play it: chains of events, put on the stream as the gateway does. */
 import { randomUUID } from 'node:crypto';
 import type { ReplyOf } from '#libs/contract';
-import { conversations, type ConversationOut } from '#services/conversations';
+import { packWebhooks } from '#libs/receipts';
+import { bookingWebhookSubject, conversations, type ConversationOut } from '#services/conversations';
 import { directory } from '#services/directory';
 import { waitFor, type World } from './world.ts';
 
@@ -34,10 +35,10 @@ export function createBookingDesk(world: World): BookingDesk {
   const receiptIds: BookingDesk['receiptIds'] = async () =>
     new Set((await world.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
   const deliver: BookingDesk['deliver'] = async (envelope, { person = String(world.personId('ada')), body, headers = {} } = {}) => {
-    const raw = body === null ? null : Buffer.from(body ?? JSON.stringify(envelope)).toString('base64');
+    const raw = body === null ? null : Buffer.from(body ?? JSON.stringify(envelope));
     const id = randomUUID();
-    const message = { id, received_at: new Date().toISOString(), person_id: person, headers, body: raw };
-    await world.bus.publishDurable('webhooks.conversations.bookings', JSON.stringify(message), { msgId: id, timeoutMs: 5_000 });
+    const facts = { id, received_at: new Date().toISOString(), person_id: person, headers };
+    await world.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body: raw }]), { msgId: id });
   };
   return {
     deliver,

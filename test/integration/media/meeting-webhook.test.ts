@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { packWebhooks } from '#libs/receipts';
 import { provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations, meetingWebhookSubject } from '#services/conversations';
 import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';
@@ -18,9 +19,8 @@ afterAll(() => stage.world.stop());
 /** As the gateway stores it. */
 async function deliver(body: string | null, headers: Record<string, string>): Promise<void> {
   const id = randomUUID();
-  const encoded = body === null ? null : Buffer.from(body).toString('base64');
-  const message = { id, received_at: new Date().toISOString(), headers, body: encoded };
-  await stage.world.bus.publishDurable(meetingWebhookSubject, JSON.stringify(message), { msgId: id });
+  const webhook = { facts: { id, received_at: new Date().toISOString(), headers }, body: body === null ? null : Buffer.from(body) };
+  await stage.world.bus.publishDurable(meetingWebhookSubject, packWebhooks([webhook]), { msgId: id });
 }
 const receipts = async () =>
   (await stage.world.call(conversations.rpcs.listReceipts, {})).items.filter(({ source }) => source === 'meeting');

@@ -5,8 +5,9 @@ import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { connectBus, systemContext, type Bus } from '#libs/nats';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createObjectStore, type ObjectStore } from '#libs/object-store';
+import { packWebhooks } from '#libs/receipts';
 import { createTestEnvironment, startService, startTcpProxy, type TcpProxy, type TestEnvironment } from '#libs/testing';
-import { conversations } from '#services/conversations';
+import { bookingWebhookSubject, conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
 
@@ -134,15 +135,14 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
         attendees: [],
         metadata: { videoCallUrl: 'https://meet.example.org/r?journey=open-circle' },
       };
-      const body = Buffer.from(JSON.stringify({ triggerEvent, createdAt: new Date().toISOString(), payload })).toString('base64');
-      const message = {
+      const body = Buffer.from(JSON.stringify({ triggerEvent, createdAt: new Date().toISOString(), payload }));
+      const facts = {
         id: randomBytes(9).toString('hex'),
         received_at: new Date().toISOString(),
         person_id: String(personId),
         headers: { 'content-type': 'application/json' },
-        body,
       };
-      await bus.publishDurable('webhooks.conversations.bookings', JSON.stringify(message), { msgId: message.id });
+      await bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body }]), { msgId: facts.id });
     },
     stop: () => env.stop(),
   };
