@@ -65,10 +65,14 @@ function describeKind({ kind, table, from, visible, item, inManyTexts, inManyDes
   // A row may be a hit of several tiers. Fewer than the limit are in better ones whenever a tier is read, so twice the limit is enough.
   const twice = `2 * ${limit}`;
   const asked = `'${kind}' = any(${kinds}) and ${foldedSql(text)} <> ''`;
-  const unfilled = (...before: string[]): string =>
-    `(select count(distinct id) from (${before.map((name) => `select id from ${kind}_${name}`).join(' union all ')}) as found) < ${limit}`;
+  const found = (...before: string[]): string =>
+    `from (${before.map((name) => `select id from ${kind}_${name}`).join(' union all ')}) as found`;
   const tier = (name: string, condition: string, rows: string): string =>
     `${kind}_${name} as materialized (select * from (${rows}) as hits where ${condition})`;
+  /** A tier of one order stops earlier: after the limit and as many as the better tiers have, since no more of its rows are in those. */
+  const laterTier = (name: string, before: readonly string[], rows: string): string =>
+    `${kind}_${name} as materialized (select * from (${rows}) as hits where ${asked}
+       limit (select case when count(distinct id) < ${limit} then ${limit} + count(distinct id) else 0 end ${found(...before)}))`;
   const start = `${literalSql(text)} || '%'`;
   const field = (condition: string): string => `case when ${condition} then 1 else 2 end`;
   return [
@@ -79,23 +83,19 @@ function describeKind({ kind, table, from, visible, item, inManyTexts, inManyDes
     ),
     tier(
       'start',
-      `${asked} and ${unfilled('exact')}`,
+      `${asked} and (select count(distinct id) ${found('exact')}) < ${limit}`,
       `${rowsBy(2, '1', `r.search_name like ${start}`, twice)} union all
        ${channelsBy(2, `v.value like ${start} and (char_length(${foldedSql(text)}) < 2 or left(v.value, 2) = left(${foldedSql(text)}, 2))`, twice)}`,
     ),
-    tier(
-      'word',
-      `${asked} and ${unfilled('exact', 'start')}`,
-      rowsBy(3, field(nameWordStartSql('r', text)), wordStartSql('r', text), twice),
-    ),
-    tier(
+    laterTier('word', ['exact', 'start'], rowsBy(3, field(nameWordStartSql('r', text)), wordStartSql('r', text), twice)),
+    laterTier(
       'part',
-      `${asked} and ${unfilled('exact', 'start', 'word')}`,
+      ['exact', 'start', 'word'],
       rowsBy(4, field(`strpos(r.search_name, ${foldedSql(text)}) > 0`), rowContainsSql('r', text, inManyTexts), twice),
     ),
-    tier(
+    laterTier(
       'description',
-      `${asked} and ${unfilled('exact', 'start', 'word', 'part')}`,
+      ['exact', 'start', 'word', 'part'],
       rowsBy(5, '3', containsSql('r.search_description', text, gramsOf('r'), inManyDescriptions), twice),
     ),
     `${kind}_hits as (select distinct on (id) * from (${['exact', 'start', 'word', 'part', 'description']
