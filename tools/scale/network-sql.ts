@@ -37,6 +37,8 @@ export const noteCount = (sizes: NetworkSizes): number => activePeople(sizes) * 
 const pick = (seed: number, limit: number, n = 'n'): string => `((hashint4extended(${n}, ${seed}) & 2147483647) % ${limit})::integer`;
 
 const syllables = 20;
+/** Two words at most are planted with one middle. */
+const otherEndCount = syllables - 2;
 const beginnings = [
   'Ber',
   'Han',
@@ -104,14 +106,23 @@ const ends = [
   'stein',
 ];
 
-/** Nobody is called by a word whose last syllable follows from the two before it: these are planted. */
-export function plantedWord(kind: PlantedKind, target: number): string {
-  const middle = (3 * target + plantedKinds.indexOf(kind) + 1) % syllables;
-  return `${beginnings[target]}${middles[middle]}${ends[(target + middle) % syllables]}`;
-}
 /** Where a word is planted. */
 const plantedKinds = ['name', 'description', 'channel'] as const;
 type PlantedKind = (typeof plantedKinds)[number];
+const middleOf = (kind: PlantedKind, target: number): number => (3 * target + plantedKinds.indexOf(kind) + 1) % syllables;
+const endOf = (kind: PlantedKind, target: number): number => (target + middleOf(kind, target)) % syllables;
+
+/** A word whose last two syllables, and so each longer part of it, are in no other. */
+export function plantedWord(kind: PlantedKind, target: number): string {
+  return `${beginnings[target]}${middles[middleOf(kind, target)]}${ends[endOf(kind, target)]}`;
+}
+/** Ends that follow a middle in the words of all others. */
+const otherEnds = middles.map((_, middle) => {
+  const planted = plantedKinds.flatMap((kind) =>
+    Array.from({ length: targetCount }, (__, target) => (middleOf(kind, target) === middle ? endOf(kind, target) : -1)),
+  );
+  return ends.filter((_end, end) => !planted.includes(end)).slice(0, otherEndCount);
+});
 /** Two characters that no other text has next to each other. */
 export const plantedPair = (target: number): string => `x${String.fromCodePoint(98 + target)}`;
 
@@ -126,8 +137,8 @@ const plantedAt = (rows: number, offset: number): string =>
 
 /** Three syllables and what is planted, for `n` from 1 to `rows`. */
 function texts(rows: number): string {
-  return `(select *, (${sqlList(beginnings)})[1 + a] || (${sqlList(middles)})[1 + b] || (${sqlList(ends)})[1 + (a + b + 1 + c) % ${syllables}] as word
-    from (select n, ${pick(1, syllables)} as a, ${pick(2, syllables)} as b, ${pick(3, syllables - 1)} as c, ${plantedAt(rows, 0)} as in_name,
+  return `(select *, (${sqlList(beginnings)})[1 + a] || (${sqlList(middles)})[1 + b] || (array[${otherEnds.map(sqlList).join(',')}])[1 + b][1 + c] as word
+    from (select n, ${pick(1, syllables)} as a, ${pick(2, syllables)} as b, ${pick(3, otherEndCount)} as c, ${plantedAt(rows, 0)} as in_name,
         ${plantedAt(rows, 1)} as in_description, ${plantedAt(rows, 2)} as in_channel, ${plantedAt(rows, 3)} as in_pair
       from generate_series(1, ${rows}) as n offset 0) as numbers offset 0) as texts`;
 }
