@@ -51,10 +51,10 @@ export async function startService(
   const configs = (await load('config.ts')) as ConfigModule;
   const config = readConfig(name, configs, withOwnAccounts(name, { ...env.settings, ...overrides }));
   const service = await createService({ config, logger: env.logger.child({ service: name }), ...options });
-  await service.start();
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= service.stop());
   env.onStop(stop);
+  await service.start();
   return { ...service, start: () => service.start(), stop };
 }
 

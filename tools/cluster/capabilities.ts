@@ -2,6 +2,7 @@
 import type { Cluster } from './commands.ts';
 
 export const capabilities = {
+  keda: 'KEDA (its operator and its metrics server), by which job workers scale with what waits for them',
   metrics: 'the metrics API (metrics.k8s.io, e.g. metrics-server), by which a HorizontalPodAutoscaler scales',
   'network-policies': 'a network that enforces NetworkPolicy',
   nodes: 'the right to cordon and drain a node',

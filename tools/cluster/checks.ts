@@ -2,6 +2,7 @@
 import { checkAccepted } from './accepted.ts';
 import { checkDrain } from './drain.ts';
 import { checkEvaluation } from './evaluation.ts';
+import { checkLag } from './lag.ts';
 import { checkPolicies } from './policies.ts';
 import { checkScaling } from './scaling.ts';
 import {
@@ -147,6 +148,7 @@ export const checks: readonly Check[] = [
     title: 'a HorizontalPodAutoscaler takes the pods over from the values without stopping one, and scales under load',
     run: async (cluster) => checkScaling(cluster, await requireKnown(cluster)),
   },
+  { title: 'KEDA scales the workers of jobs by what waits for them', run: checkLag },
   { title: 'helm uninstall leaves what the README says, and an install after it finds its data', run: checkUninstall },
   {
     title: 'the profile evaluation as one release: from nothing to ready, helm test, uninstall, and again with its data',

@@ -1,0 +1,87 @@
+/** Pods by what waits for them: KEDA reads the consumers of a job worker from the broker and brings pods (values, `autoscaling.type: keda`). */
+import { askFor } from './capabilities.ts';
+import { type Cluster, mustSucceed, until } from './commands.ts';
+import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
+
+const name = `${releaseName}-transcripts`;
+const selector = `${releaseSelector},app.kubernetes.io/component=transcripts`;
+const monitoring = 'nats-monitoring';
+const [stream, subject, consumer] = ['JOBS', 'jobs.transcripts.transcript-import', 'transcripts_transcript-import'];
+const lagThreshold = 2;
+const most = 3;
+const waiting = most * lagThreshold;
+const settleMs = 180_000;
+/** Longer than it takes to bring pods. */
+const holdMs = 90_000;
+
+export async function checkLag(cluster: Cluster): Promise<string> {
+  if (!(await askFor(cluster, 'keda', () => servesLag(cluster)))) return 'its objects are accepted; nothing here reads them';
+  await cluster.apply(describeMonitoring());
+  try {
+    await mustSucceed(applyRelease(cluster, 'upgrade', scaledBy(`${monitoring}.${cluster.settings.namespace}.svc:8222`)));
+    await until('KEDA to take the object', settleMs, () => isTaken(cluster));
+    await until('an empty queue to be read as 0', settleMs, async () => (await readLag(cluster)) === 0);
+    await holdBack(cluster);
+    await until('what waits to be read', settleMs, async () => (await readLag(cluster)) >= waiting);
+    await until('it to bring pods', settleMs, async () => {
+      const pods = await cluster.listPods(selector);
+      return pods.filter(({ ready }) => ready).length === most;
+    });
+    await until('the pods to work it off', settleMs, async () => (await readLag(cluster)) === 0);
+  } finally {
+    await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
+    await cluster.kubectl(['delete', 'service', monitoring]);
+  }
+  await waitUntilReady(cluster);
+  await untilGone(cluster, 1);
+  return `${waiting} jobs that wait bring ${most} pods, ${lagThreshold} for each`;
+}
+
+const scaledBy = (natsMonitoringEndpoint: string): Values => ({
+  components: { transcripts: { autoscaling: { type: 'keda', minReplicas: 1, maxReplicas: most, lagThreshold, natsMonitoringEndpoint } } },
+});
+
+/** The broker's own port for it; KEDA asks from another namespace. */
+function describeMonitoring(): object {
+  const labels = { 'app.kubernetes.io/instance': 'servers', 'app.kubernetes.io/component': 'nats' };
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name: monitoring }, spec: { selector: labels, ports: [{ port: 8222 }] } };
+}
+
+async function servesLag(cluster: Cluster): Promise<boolean> {
+  const answer = await cluster.kubectl(['get', '--raw', '/apis/external.metrics.k8s.io/v1beta1']).catch(() => '');
+  return answer.includes('APIResourceList');
+}
+
+async function isTaken(cluster: Cluster): Promise<boolean> {
+  const { status } = JSON.parse(await cluster.kubectl(['get', 'scaledobject', name, '-o', 'json'])) as {
+    status?: { conditions?: { type: string; status: string }[] };
+  };
+  return status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
+}
+
+/** As the autoscaler sees it: the most that any consumer of the worker has. */
+async function readLag(cluster: Cluster): Promise<number> {
+  const { spec } = JSON.parse(await cluster.kubectl(['get', 'horizontalpodautoscaler', `keda-hpa-${name}`, '-o', 'json'])) as {
+    spec: { metrics: { external: { metric: { name: string } } }[] };
+  };
+  const values = spec.metrics.map(async ({ external }) => {
+    const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${cluster.settings.namespace}/${external.metric.name}`;
+    const answer = await cluster.kubectl(['get', '--raw', `${path}?labelSelector=scaledobject.keda.sh%2Fname%3D${name}`]);
+    return Number((JSON.parse(answer) as { items: { value: string }[] }).items[0]?.value);
+  });
+  return Math.max(...(await Promise.all(values)));
+}
+
+/** Holds the consumer back and lets messages wait for it that the worker throws away when it gets them. */
+async function holdBack(cluster: Cluster): Promise<void> {
+  const program = `
+    import { connect } from '@nats-io/transport-node';
+    import { jetstreamManager } from '@nats-io/jetstream';
+    const { username: user, password: pass, host: servers } = new URL(process.env.NATS_URL);
+    const connection = await connect({ servers, user, pass });
+    const manager = await jetstreamManager(connection);
+    await manager.consumers.pause('${stream}', '${consumer}', new Date(Date.now() + ${holdMs}));
+    for (let n = 0; n < ${waiting}; n += 1) await manager.jetstream().publish('${subject}', 'no job');
+    await connection.drain();`;
+  await cluster.kubectl(['exec', '-i', `deploy/${releaseName}-toolbox`, '--', 'node', '--input-type=module', '-'], { input: program });
+}
