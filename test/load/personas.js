@@ -124,8 +124,9 @@ export function uploader({ people }) {
   const { id } = found[0];
   const path = `/api/coherence/conversations/${id}/audio`;
   const form = { audio: http.file(randomBytes(uploadBytes), `talk-${exec.scenario.iterationInTest}.mp3`, 'audio/mpeg') };
-  request('upload', 'POST', path, { form, token: person.token, status: 201, body: (audio) => audio.size_bytes === uploadBytes });
-  request('download', 'GET', path, { token: person.token, length: uploadBytes });
+  const isWhole = (audio) => audio.size_bytes === uploadBytes;
+  const audio = request('upload', 'POST', path, { form, token: person.token, status: 201, body: isWhole });
+  if (isWhole(audio)) request('download', 'GET', path, { token: person.token, length: uploadBytes });
   think();
 }
 
