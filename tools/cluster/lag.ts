@@ -1,4 +1,4 @@
-/** Pods by what waits for them: KEDA reads the consumers of a job worker from the broker and brings pods (values, `autoscaling.type: keda`). */
+/** Pods by what waits or is under way: KEDA reads the consumers of a job worker from the broker and brings pods (values, `autoscaling.type: keda`). */
 import { askFor } from './capabilities.ts';
 import { type Cluster, mustSucceed, until } from './commands.ts';
 import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
@@ -6,13 +6,13 @@ import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type V
 const name = `${releaseName}-transcripts`;
 const selector = `${releaseSelector},app.kubernetes.io/component=transcripts`;
 const monitoring = 'nats-monitoring';
-const [stream, subject, consumer] = ['JOBS', 'jobs.transcripts.transcript-import', 'transcripts_transcript-import'];
+const [subject, consumer] = ['jobs.transcripts.transcript-import', 'transcripts_transcript-import'];
 const lagThreshold = 2;
 const most = 3;
 const waiting = most * lagThreshold;
 const settleMs = 180_000;
 /** Longer than it takes to bring pods. */
-const holdMs = 90_000;
+const busySeconds = 60;
 
 export async function checkLag(cluster: Cluster): Promise<string> {
   if (!(await askFor(cluster, 'keda', () => servesLag(cluster)))) return 'its objects are accepted; nothing here reads them';
@@ -21,20 +21,15 @@ export async function checkLag(cluster: Cluster): Promise<string> {
     await mustSucceed(applyRelease(cluster, 'upgrade', scaledBy(`${monitoring}.${cluster.settings.namespace}.svc:8222`)));
     await until('KEDA to take the object', settleMs, () => isTaken(cluster));
     await until('an empty queue to be read as 0', settleMs, async () => (await readLag(cluster)) === 0);
-    await holdBack(cluster);
-    await until('what waits to be read', settleMs, async () => (await readLag(cluster)) >= waiting);
-    await until('it to bring pods', settleMs, async () => {
-      const pods = await cluster.listPods(selector);
-      return pods.filter(({ ready }) => ready).length === most;
-    });
-    await until('the pods to work it off', settleMs, async () => (await readLag(cluster)) === 0);
+    await Promise.all([keepBusy(cluster), until('jobs under way to bring pods', settleMs, () => hasMost(cluster))]);
+    await until('the end of these jobs to be read', settleMs, async () => (await readLag(cluster)) === 0);
   } finally {
     await mustSucceed(applyRelease(cluster, 'upgrade', {}, takeOver));
     await cluster.kubectl(['delete', 'service', monitoring]);
   }
   await waitUntilReady(cluster);
   await untilGone(cluster, 1);
-  return `${waiting} jobs that wait bring ${most} pods, ${lagThreshold} for each`;
+  return `${waiting} jobs that wait or are under way bring ${most} pods, ${lagThreshold} for each`;
 }
 
 const scaledBy = (natsMonitoringEndpoint: string): Values => ({
@@ -50,6 +45,10 @@ function describeMonitoring(): object {
 async function servesLag(cluster: Cluster): Promise<boolean> {
   const answer = await cluster.kubectl(['get', '--raw', '/apis/external.metrics.k8s.io/v1beta1']).catch(() => '');
   return answer.includes('APIResourceList');
+}
+
+async function hasMost(cluster: Cluster): Promise<boolean> {
+  return (await cluster.listPods(selector)).filter(({ ready }) => ready).length === most;
 }
 
 async function isTaken(cluster: Cluster): Promise<boolean> {
@@ -72,16 +71,27 @@ async function readLag(cluster: Cluster): Promise<number> {
   return Math.max(...(await Promise.all(values)));
 }
 
-/** Holds the consumer back and lets messages wait for it that the worker throws away when it gets them. */
-async function holdBack(cluster: Cluster): Promise<void> {
+/** In the toolbox: a worker beside the real ones that takes as many messages and is busy with them for a while. */
+async function keepBusy(cluster: Cluster): Promise<void> {
   const program = `
-    import { connect } from '@nats-io/transport-node';
-    import { jetstreamManager } from '@nats-io/jetstream';
-    const { username: user, password: pass, host: servers } = new URL(process.env.NATS_URL);
-    const connection = await connect({ servers, user, pass });
-    const manager = await jetstreamManager(connection);
-    await manager.consumers.pause('${stream}', '${consumer}', new Date(Date.now() + ${holdMs}));
-    for (let n = 0; n < ${waiting}; n += 1) await manager.jetstream().publish('${subject}', 'no job');
-    await connection.drain();`;
-  await cluster.kubectl(['exec', '-i', `deploy/${releaseName}-toolbox`, '--', 'node', '--input-type=module', '-'], { input: program });
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { createLogger } from '#libs/logger';
+    import { connectBus } from '#libs/nats';
+    const logger = createLogger({ service: 'busy', level: 'warn' });
+    const bus = await connectBus({ url: process.env.NATS_URL, name: 'busy', logger });
+    let held = 0;
+    await bus.consume({ stream: 'JOBS', durable: '${consumer}', filter: '${subject}', concurrency: ${waiting} }, async (delivery) => {
+      held += 1;
+      for (let seconds = 0; seconds < ${busySeconds}; seconds += 5) await sleep(5_000).then(() => delivery.working());
+      delivery.term('no job');
+    });
+    // The real worker takes some of them and throws them away.
+    for (let n = 0; held < ${waiting}; n += 1) {
+      await bus.publishDurable('${subject}', 'no job', { msgId: 'busy-' + Date.now() + '-' + n });
+      await sleep(50);
+    }
+    await sleep(${busySeconds} * 1_000);
+    await bus.close();`;
+  const command = ['node', '--input-type=module', '-'];
+  await cluster.kubectl(['exec', '-i', `deploy/${releaseName}-toolbox`, '--', ...command], { input: program });
 }

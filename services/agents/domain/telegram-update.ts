@@ -3,7 +3,7 @@
  * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (spec 02; spec 03, D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { isHmac, readWebhookBody } from '#libs/receipts';
+import { isHmac, readWebhookBody } from '#libs/webhooks';
 
 /** A message that the agent answers. */
 export interface Question {

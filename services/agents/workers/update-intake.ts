@@ -5,7 +5,7 @@ import type { Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus, CallContext, RunningConsumer } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { type ReceivedWebhook, startReceiptIntake, toStorableText } from '#libs/receipts';
+import { type ReceivedWebhook, startReceiptIntake, toStorableText } from '#libs/webhooks';
 import { agents, TelegramWebhook } from '../contract.ts';
 import { judgeUpdate, type Update } from '../domain/telegram-update.ts';
 import { findMessagingAgent, type MessagingAgent } from '../repositories/agents.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import { createGate, type HttpContext, readRawBody, type RouteHandler, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
-import { packWebhooks } from '#libs/receipts';
+import { packWebhooks } from '#libs/webhooks';
 import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
 import { joinTurns } from './join-turns.ts';
 import { openSpool, type SpoolEntry, type WebhookSpool } from './webhook-spool.ts';

@@ -5,7 +5,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '#libs/logger';
-import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/receipts';
+import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/webhooks';
 
 export interface SpoolEntry {
   readonly subject: string;

@@ -3,7 +3,7 @@
  * the video call URL is text that is parsed and never fetched.
  */
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { isHmac, readWebhookBody } from '#libs/receipts';
+import { isHmac, readWebhookBody } from '#libs/webhooks';
 import { parseInstant, type Instant } from '#libs/time';
 
 export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED'] as const;

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from '#libs/json';
 import type { JobRun } from '#libs/jobs';
 import type { RunningConsumer } from '#libs/nats';
 import type { WebhookKeys } from '#libs/realtimekit';
-import { readWebhookBody, type ReceivedWebhook, startReceiptIntake } from '#libs/receipts';
+import { readWebhookBody, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { conversations, MeetingWebhook } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { StoredReceipt } from '../handlers/receipt.ts';

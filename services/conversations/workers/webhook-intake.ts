@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import type { RunningConsumer } from '#libs/nats';
-import { type ReceivedWebhook, startReceiptIntake, toStorableText } from '#libs/receipts';
+import { type ReceivedWebhook, startReceiptIntake, toStorableText } from '#libs/webhooks';
 import { BookingWebhook, conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { judgeWebhook, type Verdict } from '../domain/booking.ts';

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { agents, telegramWebhookSubject } from '#services/agents';
 import { systemContext } from '#libs/nats';
-import { packWebhooks } from '#libs/receipts';
+import { packWebhooks } from '#libs/webhooks';
 import { startTelegram, type TelegramServer, waitFor } from '#libs/testing';
 import { type Place, startPlace } from './place.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { type Bus, connectBus } from '#libs/nats';
-import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/receipts';
+import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/webhooks';
 import { compileSchema } from '#libs/schema';
 import { waitFor } from '#libs/testing';
 import { BookingWebhook, bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';

@@ -1,7 +1,7 @@
 /** Cal.com as the tests of this folder play it: chains of events, put on the stream as the gateway does. */
 import { randomUUID } from 'node:crypto';
 import type { ReplyOf } from '#libs/contract';
-import { packWebhooks } from '#libs/receipts';
+import { packWebhooks } from '#libs/webhooks';
 import { bookingWebhookSubject, conversations, type ConversationOut } from '#services/conversations';
 import { directory } from '#services/directory';
 import { waitFor, type World } from './world.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { packWebhooks } from '#libs/receipts';
+import { packWebhooks } from '#libs/webhooks';
 import { provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
 import { conversations, meetingWebhookSubject } from '#services/conversations';
 import { playNoise, setRecordingStage, type RecordingStage } from './recording-stage.ts';

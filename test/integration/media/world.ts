@@ -5,7 +5,7 @@ import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { connectBus, systemContext, type Bus } from '#libs/nats';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createObjectStore, type ObjectStore } from '#libs/object-store';
-import { packWebhooks } from '#libs/receipts';
+import { packWebhooks } from '#libs/webhooks';
 import { createTestEnvironment, startService, startTcpProxy, type TcpProxy, type TestEnvironment } from '#libs/testing';
 import { bookingWebhookSubject, conversations } from '#services/conversations';
 import { directory } from '#services/directory';

@@ -4,7 +4,7 @@ import { type Static, Type } from '#libs/contract';
 import { unavailable } from '#libs/errors';
 import { createLogger } from '#libs/logger';
 import type { Bus, RunningConsumer } from '#libs/nats';
-import { packWebhooks, startReceiptIntake, type Webhook } from '#libs/receipts';
+import { packWebhooks, startReceiptIntake, type Webhook } from '#libs/webhooks';
 import { waitFor } from '#libs/testing';
 import { connect, openBroker } from './parties.ts';
 
