@@ -5,7 +5,7 @@
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { createBatcher, type Batcher } from './batch.ts';
+import { createBatcher, type Batcher } from '#libs/batch';
 import { describeFault } from './errors.ts';
 import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, takeDueJobs, takeOutbox, unsendJobs } from './statements.ts';
 import type { JobTuning } from './types.ts';

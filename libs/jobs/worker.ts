@@ -12,7 +12,7 @@ import type { Database } from '#libs/orm';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { getTracer, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
 import { Attempt, encodeResult } from './attempt.ts';
-import { createBatcher } from './batch.ts';
+import { createBatcher } from '#libs/batch';
 import { type DeliveredJob, readDelivery, readOrigin } from './delivered.ts';
 import { describeFault, LeaseLost, PermanentJobError, WorkerStopping } from './errors.ts';
 import { type Holding, LeaseKeeper } from './leases.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBatcher } from './batch.ts';
+import { createBatcher } from './index.ts';
 
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -41,6 +41,38 @@ describe('createBatcher', () => {
       ['a', 'b'],
       ['a', 'c'],
     ]);
+  });
+
+  it('bounds the sum of sizes, and lets none overtake one that did not fit', async () => {
+    const batches: string[][] = [];
+    const batcher = createBatcher<string, string>({
+      keyOf: (item) => item,
+      sizeOf: (item) => item.length,
+      maxSize: 6,
+      run: async (items) => {
+        batches.push(items);
+        return new Map(items.map((item) => [item, item]));
+      },
+    });
+    const items = ['aaa', 'bbb', 'cccc', 'd', 'too large a one', 'e'];
+    await expect(Promise.all(items.map((item) => batcher.add(item)))).resolves.toEqual(items);
+    expect(batches).toEqual([['aaa', 'bbb'], ['cccc', 'd'], ['too large a one'], ['e']]);
+  });
+
+  it('begins the next batch beside one that runs when more came at once than it takes', async () => {
+    let [running, most] = [0, 0];
+    const batcher = createBatcher<number, number>({
+      keyOf: String,
+      maxItems: 1,
+      run: async () => {
+        most = Math.max(most, ++running);
+        for (let turn = 0; turn < 5; turn++) await later();
+        running--;
+        return new Map();
+      },
+    });
+    await Promise.all([1, 2, 3].map((item) => batcher.add(item)));
+    expect(most).toBe(2);
   });
 
   it('gives undefined where the batch has no result, and its failure to all of it', async () => {

@@ -1,5 +1,6 @@
 /**
- * Collects what comes while a statement runs into the next one: one round trip for many at load, no delay without it.
+ * Collects what comes in one turn of the event loop, and while as many batches run as may, into the next one: one round trip for many at
+ * load, no delay without it.
  */
 export interface Batcher<Item, Result> {
   /** Resolves with the item's result, undefined when the batch has none for it. @throws what the batch throws */
@@ -19,12 +20,15 @@ interface Waiting<Item, Result> {
  */
 export function createBatcher<Item, Result>(options: {
   readonly keyOf: (item: Item) => string;
-  readonly run: (items: Item[]) => Promise<ReadonlyMap<string, Result>>;
+  readonly run: (items: [Item, ...Item[]]) => Promise<ReadonlyMap<string, Result>>;
   readonly maxItems?: number;
+  /** What `maxSize` bounds, in the same unit; a larger item has a batch of its own, and none overtakes one that did not fit. */
+  readonly sizeOf?: (item: Item) => number;
+  readonly maxSize?: number;
   /** Batches under way at the same time, default 2. */
   readonly parallel?: number;
 }): Batcher<Item, Result> {
-  const { keyOf, run, maxItems = 500, parallel = 2 } = options;
+  const { keyOf, run, maxItems = 500, sizeOf = () => 0, maxSize = Infinity, parallel = 2 } = options;
   let waiting: Waiting<Item, Result>[] = [];
   let running = 0;
   let scheduled = false;
@@ -33,9 +37,11 @@ export function createBatcher<Item, Result>(options: {
   const take = (): Map<string, Waiting<Item, Result>> => {
     const batch = new Map<string, Waiting<Item, Result>>();
     const rest: Waiting<Item, Result>[] = [];
+    let size = 0;
     for (const entry of waiting) {
       const key = keyOf(entry.item);
-      if (batch.size < maxItems && !batch.has(key)) batch.set(key, entry);
+      size += sizeOf(entry.item);
+      if (batch.size === 0 || (batch.size < maxItems && size <= maxSize && !batch.has(key))) batch.set(key, entry);
       else rest.push(entry);
     }
     waiting = rest;
@@ -45,8 +51,9 @@ export function createBatcher<Item, Result>(options: {
   const flush = async (): Promise<void> => {
     running++;
     const batch = take();
+    schedule();
     try {
-      const results = await run([...batch.values()].map(({ item }) => item));
+      const results = await run([...batch.values()].map(({ item }) => item) as [Item, ...Item[]]);
       for (const [key, entry] of batch) entry.resolve(results.get(key));
     } catch (error) {
       for (const entry of batch.values()) entry.reject(error);
