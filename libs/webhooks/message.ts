@@ -2,8 +2,7 @@
  * What travels on the stream of webhooks: those of one kind that came to a gateway in the same moment, so that the broker syncs once for
  * all of them. A line of JSON describes them, and their bodies follow, byte for byte as they came.
  */
-import type { JsonObject } from '#libs/json';
-import { isJsonObject, parseJson } from '#libs/json';
+import { isJsonObject, type JsonObject, parseJson } from '#libs/json';
 
 /** One webhook as it was accepted. */
 export interface Webhook {

@@ -152,15 +152,13 @@ function digestHeader(ctx: HttpContext, name: string, key: string): string | nul
   return typeof value === 'string' ? createHmac('sha256', key).update(value).digest('hex') : null;
 }
 
-const size = ({ webhook }: SpoolEntry): number => packWebhooks([webhook]).length;
-
 /** The last resort: not durable, loud, and emptied at the first chance. */
 class HeldEntries {
   readonly #spool: WebhookSpool;
   readonly #send: (entry: SpoolEntry) => Promise<void>;
   readonly #logger: Logger;
   readonly #counts: Counter<string>;
-  #entries: SpoolEntry[] = [];
+  #entries: { readonly entry: SpoolEntry; readonly size: number }[] = [];
   #bytes = 0;
 
   constructor(spool: WebhookSpool, send: (entry: SpoolEntry) => Promise<void>, logger: Logger, counts: Counter<string>) {
@@ -175,30 +173,34 @@ class HeldEntries {
   }
 
   add(entry: SpoolEntry, cause: unknown): void {
-    const fits = this.#bytes + size(entry) <= maxHeldBytes;
+    const size = packWebhooks([entry.webhook]).length;
+    const fits = this.#bytes + size <= maxHeldBytes;
     this.#counts.inc({ stored: fits ? 'memory' : 'lost' }, 1);
     this.#logger.error(
       { err: cause, id: entry.webhook.facts.id, subject: entry.subject },
       fits ? 'webhook is held in memory only' : 'webhook is lost',
     );
     if (!fits) return;
-    this.#entries.push(entry);
-    this.#bytes += size(entry);
+    this.#entries.push({ entry, size });
+    this.#bytes += size;
   }
 
   /** Stores what is held, in order. @throws when neither broker nor disk takes it. */
   async retry(): Promise<void> {
-    for (let entry = this.#entries[0]; entry !== undefined; entry = this.#entries[0]) {
-      const current = entry;
-      await this.#send(current).catch(() => this.#spool.add(current));
-      if (this.#entries[0] !== current) continue;
+    for (let held = this.#entries[0]; held !== undefined; held = this.#entries[0]) {
+      const { entry, size } = held;
+      await this.#send(entry).catch(() => this.#spool.add(entry));
+      if (this.#entries[0] !== held) continue;
       this.#entries.shift();
-      this.#bytes -= size(current);
+      this.#bytes -= size;
     }
   }
 
   reportLoss(): void {
-    for (const { subject, webhook } of this.#entries)
-      this.#logger.fatal({ id: webhook.facts.id, subject }, 'webhook is lost: neither broker nor disk took it before the end');
+    for (const { entry } of this.#entries)
+      this.#logger.fatal(
+        { id: entry.webhook.facts.id, subject: entry.subject },
+        'webhook is lost: neither broker nor disk took it before the end',
+      );
   }
 }
