@@ -71,8 +71,11 @@ function describeKind({ kind, table, from, visible, item, inManyTexts, inManyDes
     `${kind}_${name} as materialized (select * from (${rows}) as hits where ${condition})`;
   /** A tier of one order stops earlier: after the limit and as many as the better tiers have, since no more of its rows are in those. */
   const laterTier = (name: string, before: readonly string[], rows: string): string =>
-    `${kind}_${name} as materialized (select * from (${rows}) as hits where ${asked}
-       limit (select case when count(distinct id) < ${limit} then ${limit} + count(distinct id) else 0 end ${found(...before)}))`;
+    tier(
+      name,
+      `${asked} limit (select case when count(distinct id) < ${limit} then ${limit} + count(distinct id) else 0 end ${found(...before)})`,
+      rows,
+    );
   const start = `${literalSql(text)} || '%'`;
   const field = (condition: string): string => `case when ${condition} then 1 else 2 end`;
   return [
