@@ -95,6 +95,14 @@ export async function mustSucceed(ended: Promise<Ended>): Promise<string> {
   return stdout;
 }
 
+/** What an object's controller says of it: the status of each condition, `True` or `False`, by type. */
+export async function readConditions(cluster: Cluster, kind: string, name: string): Promise<Record<string, string>> {
+  const { status } = JSON.parse(await cluster.kubectl(['get', kind, name, '-o', 'json'])) as {
+    status?: { conditions?: { type: string; status: string }[] };
+  };
+  return Object.fromEntries((status?.conditions ?? []).map(({ type, status: value }) => [type, value]));
+}
+
 /** Asks until it is so. @throws Error after `timeoutMs` with what the last attempt said. */
 export async function until(what: string, timeoutMs: number, attempt: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + timeoutMs;

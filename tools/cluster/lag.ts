@@ -1,6 +1,6 @@
 /** Pods by what waits or is under way: KEDA reads the consumers of a job worker from the broker and brings pods (values, `autoscaling.type: keda`). */
 import { askFor } from './capabilities.ts';
-import { type Cluster, mustSucceed, until } from './commands.ts';
+import { type Cluster, mustSucceed, readConditions, until } from './commands.ts';
 import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
 
 const name = `${releaseName}-transcripts`;
@@ -19,7 +19,7 @@ export async function checkLag(cluster: Cluster): Promise<string> {
   await cluster.apply(describeMonitoring());
   try {
     await mustSucceed(applyRelease(cluster, 'upgrade', scaledBy(`${monitoring}.${cluster.settings.namespace}.svc:8222`)));
-    await until('KEDA to take the object', settleMs, () => isTaken(cluster));
+    await until('KEDA to take the object', settleMs, async () => (await readConditions(cluster, 'scaledobject', name))['Ready'] === 'True');
     await until('an empty queue to be read as 0', settleMs, async () => (await readLag(cluster)) === 0);
     await Promise.all([keepBusy(cluster), until('jobs under way to bring pods', settleMs, () => hasMost(cluster))]);
     await until('the end of these jobs to be read', settleMs, async () => (await readLag(cluster)) === 0);
@@ -49,13 +49,6 @@ async function servesLag(cluster: Cluster): Promise<boolean> {
 
 async function hasMost(cluster: Cluster): Promise<boolean> {
   return (await cluster.listPods(selector)).filter(({ ready }) => ready).length === most;
-}
-
-async function isTaken(cluster: Cluster): Promise<boolean> {
-  const { status } = JSON.parse(await cluster.kubectl(['get', 'scaledobject', name, '-o', 'json'])) as {
-    status?: { conditions?: { type: string; status: string }[] };
-  };
-  return status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
 }
 
 /** As the autoscaler sees it: the most that any consumer of the worker has. */

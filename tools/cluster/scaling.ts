@@ -1,10 +1,11 @@
 /** Pods by load: a HorizontalPodAutoscaler takes over from `replicas` of the values, as UPGRADING.md says. */
 import { askFor } from './capabilities.ts';
 import { describeLoad, underLoad, type Known } from './client.ts';
-import { type Cluster, mustSucceed, until } from './commands.ts';
+import { type Cluster, mustSucceed, readConditions, until } from './commands.ts';
 import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
 
 const name = `${releaseName}-gateway`;
+const conditionsOf = (cluster: Cluster) => readConditions(cluster, 'horizontalpodautoscaler', name);
 const gatewaySelector = `${releaseSelector},app.kubernetes.io/component=gateway`;
 const before = 2;
 const least = 3;
@@ -15,17 +16,13 @@ const scaled: Values = {
   components: { gateway: { autoscaling: { type: 'hpa', minReplicas: least, maxReplicas: most, targetCPUUtilizationPercentage: 50 } } },
 };
 
-interface Status {
-  status: { conditions?: { type: string; status: string; reason: string }[]; desiredReplicas: number };
-}
-
 export async function checkScaling(cluster: Cluster, known: Known): Promise<string> {
   await mustSucceed(applyRelease(cluster, 'upgrade', fixed));
   await until('two pods of the gateway', settleMs, async () => (await listReady(cluster)).length === before);
   await handOver(cluster);
   await keepsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
   await until('the least number of pods', settleMs, async () => (await listReady(cluster)).length === least);
-  await until('the autoscaler to be able to scale', settleMs, async () => (await readConditions(cluster))['AbleToScale'] === 'True');
+  await until('the autoscaler to be able to scale', settleMs, async () => (await conditionsOf(cluster))['AbleToScale'] === 'True');
   const hasMetrics = await askFor(cluster, 'metrics', async () => {
     const answer = await cluster.kubectl(['get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes']).catch(() => '');
     return answer.includes('NodeMetricsList');
@@ -34,14 +31,14 @@ export async function checkScaling(cluster: Cluster, known: Known): Promise<stri
   if (hasMetrics) {
     const summary = await underLoad(cluster, known, () =>
       until('the load to bring one more', 300_000, async () => {
-        const conditions = await readConditions(cluster);
+        const conditions = await conditionsOf(cluster);
         if (conditions['ScalingActive'] !== 'True') throw new Error(JSON.stringify(conditions));
         return (await listReady(cluster)).length === most;
       }),
     );
     told += `, ${most} under load: ${describeLoad(summary)}`;
   } else {
-    await until('its status to say what is missing', settleMs, async () => (await readConditions(cluster))['ScalingActive'] === 'False');
+    await until('its status to say what is missing', settleMs, async () => (await conditionsOf(cluster))['ScalingActive'] === 'False');
     told += '; its status says that it has no metrics';
   }
   await keepsPods(cluster, () => applyRelease(cluster, 'upgrade', scaled));
@@ -69,9 +66,4 @@ async function keepsPods(cluster: Cluster, upgrade: () => ReturnType<typeof appl
 /** Uids of the gateway's pods that are ready and stay. */
 async function listReady(cluster: Cluster): Promise<string[]> {
   return (await cluster.listPods(gatewaySelector)).filter(({ ready }) => ready).map(({ uid }) => uid);
-}
-
-async function readConditions(cluster: Cluster): Promise<Record<string, string>> {
-  const { status } = JSON.parse(await cluster.kubectl(['get', 'horizontalpodautoscaler', name, '-o', 'json'])) as Status;
-  return Object.fromEntries((status.conditions ?? []).map(({ type, status: value }) => [type, value]));
 }
