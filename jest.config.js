@@ -1,4 +1,4 @@
-/** Tiers: unit (beside the code, no servers), integration and e2e (real PostgreSQL, NATS and S3, started once per run). */
+/** Tiers: unit (beside the code, no servers), integration, e2e and security (real PostgreSQL, NATS and S3, started once per run). */
 const tier = (displayName, testMatch) => ({
   displayName,
   testMatch,
@@ -26,6 +26,7 @@ export default {
     { ...tier('integration', ['<rootDir>/test/integration/**/*.test.ts']), ...servers },
     tier('helm', ['<rootDir>/test/helm/**/*.test.ts']),
     { ...tier('e2e', ['<rootDir>/test/e2e/**/*.test.ts']), ...servers },
+    { ...tier('security', ['<rootDir>/test/security/**/*.test.ts']), ...servers },
     tier('load', ['<rootDir>/test/load/**/*.test.ts']),
   ],
   reporters: ['default', '<rootDir>/test/jest/contract-reporter.ts'],
