@@ -3,7 +3,7 @@
  * check, no redirects, no HTTP/2, caps on time and size, streaming bodies, errors without paths, queries or tokens.
  */
 import { Agent, type Dispatcher } from 'undici';
-import { getTracer } from '#libs/telemetry';
+import { getTracer, type Metrics } from '#libs/telemetry';
 import { listAllowedHosts } from './address.ts';
 import { createConnector, type Resolve } from './connector.ts';
 import { OutboundError, type OutboundFailure } from './error.ts';
@@ -59,6 +59,8 @@ export interface OutboundOptions {
   headersTimeoutMs?: number;
   /** Longest silence inside a body; default 30 000. */
   bodyIdleTimeoutMs?: number;
+  /** Counts calls to addresses that are not public as `outbound_refused_total`. */
+  metrics?: Metrics;
   /** Replaces the system's resolver in tests. */
   resolve?: Resolve;
 }
@@ -79,8 +81,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
     allowH2: false,
     pipelining: 1,
   });
+  const refused = options.metrics?.counter('outbound_refused_total', 'Outgoing calls refused because the address is not public');
+  // The first refusal is an alert; a series that begins with it is no increase for Prometheus.
+  refused?.inc(0);
   return {
-    request: (request) => send(agent, request),
+    request: (request) =>
+      send(agent, request).catch((error: unknown) => {
+        if (error instanceof OutboundError && error.kind === 'forbidden_address') refused?.inc();
+        throw error;
+      }),
     close: () => agent.destroy(),
   };
 }

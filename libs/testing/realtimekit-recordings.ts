@@ -12,6 +12,8 @@ export interface PlayedRecording {
   /** What the API says; default the real size. */
   readonly fileSize?: number | null;
   readonly content?: PlayedContent;
+  /** Default a signed address of this server. */
+  readonly downloadUrl?: string;
   /** False: a server that ignores `Range`. */
   readonly hasRanges?: boolean;
 }
@@ -42,7 +44,7 @@ export function toRecording(recording: PlayedRecording, sign: Sign): unknown {
   return {
     id: recording.id,
     status: recording.status,
-    download_url: isUploaded ? sign(recording) : null,
+    download_url: isUploaded ? (recording.downloadUrl ?? sign(recording)) : null,
     audio_download_url: null,
     download_url_expiry: isUploaded ? new Date(Date.now() + 7 * 86_400_000).toISOString() : null,
     file_size: recording.fileSize === undefined ? (recording.content?.sizeBytes ?? null) : recording.fileSize,

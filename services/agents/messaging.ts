@@ -22,7 +22,7 @@ export interface MessagingDependencies extends IntakeDependencies {
 
 export function createMessaging(deps: MessagingDependencies) {
   const { db, bus, jobs, config, metrics, runtime } = deps;
-  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, baseUrls: [config.TELEGRAM_API_ROOT] });
+  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, baseUrls: [config.TELEGRAM_API_ROOT], metrics });
   const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
   metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
     const rows = await countReceipts(db);

@@ -76,7 +76,11 @@ export async function createService({ config, logger: given, clock = systemClock
     view,
     pipeline: pipeline?.registry ?? pipelineJobs,
   };
-  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL] });
+  const outbound = createOutbound({
+    allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
+    baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL],
+    metrics,
+  });
   const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
   const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
   measureReceipts(metrics, db);

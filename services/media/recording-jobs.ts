@@ -3,6 +3,7 @@ import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
 import { consumeProviderNews, createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
 import type { JobHandler, Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
+import type { Metrics } from '#libs/telemetry';
 import type { Bus, RunningConsumer } from '#libs/nats';
 import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
@@ -33,6 +34,7 @@ export interface RecordingJobsOptions {
   readonly db: Database;
   readonly store: ObjectStore;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly pipeline: PipelineExtension | undefined;
   readonly sweepSoon: () => void;
 }
@@ -46,12 +48,13 @@ function registryOf(pipeline: PipelineExtension | undefined): PipelineRegistry {
   return pipeline?.registry ?? pipelineJobs;
 }
 
-export function createRecordingJobs({ config, db, store, logger, pipeline, sweepSoon }: RecordingJobsOptions): RecordingJobs {
+export function createRecordingJobs({ config, db, store, logger, metrics, pipeline, sweepSoon }: RecordingJobsOptions): RecordingJobs {
   const ffmpeg = createFfmpeg(config.FFMPEG_PATH);
   const scratch = createScratch(config.MEDIA_SCRATCH_DIR, 'recording', logger);
-  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, baseUrls: [config.REALTIMEKIT_BASE_URL] });
+  const guards = { allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, metrics };
+  const outbound = createOutbound({ ...guards, baseUrls: [config.REALTIMEKIT_BASE_URL] });
   const videoHostOutbound = createOutbound({
-    allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
+    ...guards,
     baseUrls: [config.YOUTUBE_API_URL, config.YOUTUBE_TOKEN_URL],
     // The answer to a chunk begins when all of it has arrived.
     headersTimeoutMs: 300_000,

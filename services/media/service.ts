@@ -86,7 +86,15 @@ export async function createService({ config, logger: given, pipeline, tuning }:
   const graceSeconds = config.MEDIA_REPLACED_GRACE_SECONDS;
   const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;
   const sweep = createSweep({ db, store, logger, leaseSeconds });
-  const recordings = createRecordingJobs({ config, db, store, logger, pipeline, sweepSoon: () => sweep.soon() });
+  const recordings = createRecordingJobs({
+    config,
+    db,
+    store,
+    logger,
+    metrics: telemetry.metrics,
+    pipeline,
+    sweepSoon: () => sweep.soon(),
+  });
   const uploads = createUploadHandler({
     db,
     bus,

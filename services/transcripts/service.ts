@@ -32,12 +32,6 @@ export interface TranscriptsOptions {
 
 export async function createService({ config, logger: given, pipeline, tuning }: TranscriptsOptions): Promise<Service> {
   const logger = given ?? createLogger({ service: 'transcripts', level: config.LOG_LEVEL });
-  const outbound = createOutbound({
-    allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
-    baseUrls: [config.REALTIMEKIT_BASE_URL],
-  });
-  // Apart from the one above: addresses that the provider names must not lead into the platform.
-  const inside = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_URL] });
   const db = await createDatabase({
     url: config.DATABASE_URL,
     schema: 'transcripts',
@@ -53,6 +47,13 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
   });
   measurePool(telemetry.metrics, db);
+  const outbound = createOutbound({
+    allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
+    baseUrls: [config.REALTIMEKIT_BASE_URL],
+    metrics: telemetry.metrics,
+  });
+  // Apart from the one above: addresses that the provider names must not lead into the platform.
+  const inside = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_URL] });
   const bus = await connectBus({
     url: config.NATS_URL,
     name: 'transcripts',

@@ -1,0 +1,159 @@
+/**
+ * Server-side request forgery (OWASP API7:2023): whoever can choose an address that the platform follows must not reach anything inside
+ * the network with it. The attacker here is a meeting provider whose download links lead elsewhere, and every provider that redirects.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { playBytes, startRealtimeKit, watchJobs, type JobWatch, type RealtimeKitServer } from '#libs/testing';
+import { applyDemo, createConversation, eventually, startWorld, type Demo, type World } from '../e2e/world.ts';
+
+/** A server inside the network that believes whoever reaches it. */
+let inner: Server;
+let port = 0;
+const seen: string[] = [];
+/** A model and a Bot API that send their callers on to it. */
+let redirecting: Server;
+let provider: RealtimeKitServer;
+let world: World;
+let demo: Demo;
+let imports: JobWatch;
+let recordings: JobWatch;
+let count = 0;
+beforeAll(async () => {
+  inner = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    response.end('[]');
+  });
+  inner.listen(0, '::');
+  await once(inner, 'listening');
+  ({ port } = inner.address() as AddressInfo);
+  redirecting = createServer((request, response) => {
+    request.resume();
+    response.writeHead(307, { location: `http://127.0.0.1:${port}/taken` }).end();
+  });
+  redirecting.listen(0, '127.0.0.1');
+  await once(redirecting, 'listening');
+  const elsewhere = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+  provider = await startRealtimeKit();
+  world = await startWorld(
+    import.meta.url,
+    {
+      REALTIMEKIT_BASE_URL: provider.baseUrl,
+      REALTIMEKIT_API_TOKEN: provider.apiToken,
+      REALTIMEKIT_WEBHOOK_KEY_URL: `${elsewhere}/key.json`,
+      LLM_BASE_URL: elsewhere,
+      TELEGRAM_API_ROOT: elsewhere,
+    },
+    { examples: false },
+  );
+  demo = await applyDemo(world, 'inside', [
+    { slug: 'held', title: 'Held' },
+    { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
+    { slug: 'film', title: 'Film', pipeline_job: 'recording_import', config: {} },
+  ]);
+  imports = watchJobs(world, 'transcripts.transcript-import');
+  recordings = watchJobs(world, 'media.recording-import');
+});
+afterAll(async () => {
+  await world.stop();
+  await provider.stop();
+  for (const server of [inner, redirecting]) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A conversation that was met in a room of the provider and has reached the import. */
+async function meet(): Promise<number> {
+  count += 1;
+  const { id } = await createConversation(world, demo, new Date(Date.UTC(2027, 0, 1) - count * 3_600_000).toISOString());
+  const meetingId = `m-${count}`;
+  provider.addSession({ id: `s-${count}`, meetingId, startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
+  const content = playBytes(Buffer.from('film'), '"film"');
+  const times = { startedAt: '2026-05-01T09:50:00.000Z', stoppedAt: '2026-05-01T11:10:00.000Z' };
+  const downloadUrl = `http://127.0.0.1:${port}/film`;
+  provider.setRecording({ id: `r-${count}`, meetingId, status: 'UPLOADED', ...times, content, downloadUrl });
+  provider.setArtifact(`s-${count}`, { rows: [] });
+  const window = { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' };
+  const json = { meetingId, participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }], ...window };
+  await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json });
+  await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  return id;
+}
+
+/** Each way to write an address inside; `PORT` is that of the server there. */
+const addresses = [
+  'http://127.0.0.1:PORT/latest/meta-data?X-Signature=hush',
+  'http://localhost:PORT/?X-Signature=hush',
+  'http://[::1]:PORT/?X-Signature=hush',
+  'http://[::ffff:127.0.0.1]:PORT/?X-Signature=hush',
+  'http://[::127.0.0.1]:PORT/?X-Signature=hush',
+  'http://[64:ff9b::7f00:1]:PORT/?X-Signature=hush',
+  'http://2130706433:PORT/?X-Signature=hush',
+  'http://0x7f.1:PORT/?X-Signature=hush',
+  'http://0:PORT/?X-Signature=hush',
+  'http://169.254.169.254/latest/meta-data/?X-Signature=hush',
+  'http://[fd00:ec2::254]/latest/meta-data/?X-Signature=hush',
+  'http://user:pass@127.0.0.1:PORT/?X-Signature=hush',
+  'file:///etc/passwd?X-Signature=hush',
+  'ftp://127.0.0.1:PORT/?X-Signature=hush',
+];
+
+describe('an address that a provider names (spec 03, D64 to D77; architecture §8, OUTBOUND_ALLOWED_HOSTS)', () => {
+  it.each(addresses)('reaches nothing inside the network from a transcript that is said to be at %s', async (address) => {
+    const url = address.replace('PORT', String(port));
+    const data = { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' };
+    provider.addFault('transcript', { status: 200, body: JSON.stringify({ success: true, data }) });
+    const id = await meet();
+    const error = await imports.fails(id);
+    provider.clearFaults();
+    expect(error).toMatch(/is not public|is not a plain http or https URL/);
+    expect(error).not.toMatch(/hush|meta-data|passwd|user:pass/);
+    expect(seen).toEqual([]);
+  });
+
+  it('reaches nothing inside the network from a recording that is said to be there', async () => {
+    const id = await meet();
+    await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'twice' } });
+    expect(await recordings.fails(id)).toContain('is not public');
+    expect(seen).toEqual([]);
+  });
+
+  it.each(['download', 'transcript', 'sessions'] as const)('is not followed when %s answers with a redirect', async (place) => {
+    provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${port}/redirected` } });
+    const id = await meet();
+    expect(await imports.fails(id)).toContain('answered with status 302');
+    provider.clearFaults();
+    expect(seen).toEqual([]);
+  });
+
+  it('is not followed when the model, the Bot API or the server of the webhook key redirects', async () => {
+    const messaging = { bot_token: '77:inside', webhook_secret: 'inside-inside-inside-inside' };
+    await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.', config: { messaging } }] });
+    const visitor = await world.call('POST', '/api/chat/guide/message/', { token: null, json: { body: 'Hello' } });
+    expect(visitor.status).toBe(503);
+    const message = { message_id: 1, date: 1, from: { id: 5, is_bot: false }, chat: { id: 5, type: 'private' }, text: 'Hello' };
+    const headers = { 'x-telegram-bot-api-secret-token': messaging.webhook_secret };
+    await world.call('POST', '/api/hook/agents/guide', { token: null, json: { update_id: 1, message }, headers });
+    await world.call('POST', '/api/hook/meetings', {
+      token: null,
+      json: { event: 'recording.statusUpdate' },
+      headers: { 'rtk-signature': 'x' },
+    });
+    await eventually(async () => {
+      const [row] = await world.sql<{ error: string | null }>(`select error from agents.jobs where type = 'agents.work-chat'`);
+      const rows = await world.sql('select 1 from conversations.webhook_receipts');
+      if (row === undefined || rows.length === 0) throw new Error('the webhooks are still under way');
+    });
+    expect(seen).toEqual([]);
+  });
+
+  it('is counted, so that an operator hears of it', async () => {
+    const { operationsUrl } = world.platform.processes.get('transcripts') ?? { operationsUrl: '' };
+    const text = await (await fetch(`${operationsUrl}/metrics`)).text();
+    const refused = Number(/^outbound_refused_total\{service="transcripts"\} (\d+)$/m.exec(text)?.[1]);
+    expect(refused).toBeGreaterThanOrEqual(addresses.length - 3);
+  });
+});
