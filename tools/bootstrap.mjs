@@ -30,6 +30,7 @@ const commands = {
   bench: 'tools/bench/main.ts',
   'bench:scale': 'tools/scale/main.ts',
   'load:smoke': 'tools/load/main.ts',
+  sbom: 'tools/sbom/main.ts',
 };
 
 async function main() {

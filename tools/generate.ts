@@ -8,7 +8,6 @@ import { describeChartReadme } from './generate/chart-readme.ts';
 import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
 import { describeExamples } from './generate/examples.ts';
-import { describeLockFile } from './generate/lock-file.ts';
 import { describeNatsUsers } from './servers/nats-permissions.ts';
 import { describeSettings } from './generate/settings.ts';
 
@@ -17,7 +16,6 @@ const generators: Readonly<Record<string, () => Promise<string>>> = {
   'clients/typescript/operations.ts': describeClient,
   'services/api-gateway/examples.json': describeExamples,
   'docs/settings.md': describeSettings,
-  'package-lock.json': describeLockFile,
   'deploy/helm/coherence/files/platform.json': describePlatform,
   'deploy/helm/coherence/files/nats-users.json': describeNatsUsers,
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,

@@ -23,7 +23,7 @@ const operations = documents.flatMap(({ document }) =>
 
 describe('OpenAPI documents (spec 01 and 02, Live schema)', () => {
   it.each(documents)('$name fits the meta schema of OpenAPI 3.1', async ({ document }) => {
-    const result = await new Validator().validate(structuredClone(document) as never);
+    const result = await new Validator().validate(structuredClone(document));
     expect([document.openapi.slice(0, 3), result.errors, result.valid]).toEqual(['3.1', undefined, true]);
   });
 

@@ -45,7 +45,7 @@ export function createSessions(bus: Pick<Bus, 'call'>, now: () => number = () =>
   const ask = async (token: string, call: CallContext): Promise<Actor> => {
     try {
       const { actor } = await bus.call(directory.rpcs.verifySession, { token }, { ...call, actor: undefined });
-      return Object.freeze(actor) as Actor;
+      return Object.freeze(actor);
     } catch (error) {
       if (error instanceof AppError && error.code === 'unauthenticated') throw error;
       throw unavailable('Credentials cannot be checked now', { cause: error });

@@ -68,8 +68,7 @@ export async function startPlace(fileUrl: string, overrides: Record<string, stri
       const request = { agent_slug: slug, body, visitor_id, idempotency_key: name, ip };
       return bus.call(sendChatMessage, request, { ...systemContext('test'), deadlineMs });
     },
-    apply: (items, dryRun = false) =>
-      bus.call(applyWorkspace, { agents: [...items], dry_run: dryRun }, systemContext('test')) as Promise<Applied>,
+    apply: (items, dryRun = false) => bus.call(applyWorkspace, { agents: [...items], dry_run: dryRun }, systemContext('test')),
     recorded: async (slug = 'guide') => {
       const rows = await env.sql<{ body: string }>(
         `select m.body from agents.messages m join agents.threads t on t.id = m.thread_id join agents.agents a on a.id = t.agent_id

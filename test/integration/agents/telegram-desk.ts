@@ -82,7 +82,7 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
   const find = async (updateId: number): Promise<Receipt | undefined> => {
     const { items } = await place.bus.call(listReceipts, { limit: 1000 }, context());
     const found = items.find((item) => item.update_id === updateId);
-    return found === undefined ? undefined : ((await place.bus.call(showReceipt, { id: found.id }, context())) as Receipt);
+    return found === undefined ? undefined : await place.bus.call(showReceipt, { id: found.id }, context());
   };
   const settled = (updateId: number): Promise<Receipt> =>
     waitFor(

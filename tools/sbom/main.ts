@@ -1,0 +1,5 @@
+/** `npm run --silent sbom > sbom.json`: what a production install is made of, in CycloneDX. */
+import { join } from 'node:path';
+import { createSbom } from './sbom.ts';
+
+process.stdout.write(`${JSON.stringify(createSbom(join(import.meta.dirname, '..', '..')), null, 2)}\n`);

@@ -1,0 +1,60 @@
+/**
+ * The list of what a production install is made of, in CycloneDX, from package-lock.json. npm makes it for all dependencies; what only
+ * development needs is left out here, because `npm sbom --omit dev` also leaves out what development needs as well (pg, ajv).
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface LockedPackage {
+  /** Of a package that is installed under another name. */
+  name?: string;
+  version?: string;
+  dev?: boolean;
+}
+
+export interface Sbom {
+  readonly specVersion: string;
+  readonly metadata: { readonly component: { readonly 'bom-ref': string; readonly name: string } };
+  readonly components: readonly {
+    readonly 'bom-ref': string;
+    readonly hashes: readonly { readonly alg: string; readonly content: string }[];
+    readonly licenses?: readonly unknown[];
+  }[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+}
+
+/** `name@version` of every package of a production install, whatever the platform. */
+export function listProductionPackages(repoDir: string): Set<string> {
+  const { packages } = JSON.parse(readFileSync(join(repoDir, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
+  return new Set(
+    Object.entries(packages)
+      .filter(([path, { dev }]) => path !== '' && dev !== true)
+      .map(([path, { name, version }]) => `${name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`),
+  );
+}
+
+/** @throws Error with what npm said. */
+export function createSbom(repoDir: string): Sbom {
+  const kept = listProductionPackages(repoDir);
+  const { name } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { name: string };
+  const { metadata, components, dependencies, ...rest } = runNpmSbom(repoDir);
+  const root = metadata.component['bom-ref'];
+  return {
+    ...rest,
+    metadata: { ...metadata, component: { ...metadata.component, name } }, // npm names it after the folder
+    components: components.filter((component) => kept.has(component['bom-ref'])),
+    dependencies: dependencies
+      .filter(({ ref }) => ref === root || kept.has(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((item) => kept.has(item)) })),
+  };
+}
+
+function runNpmSbom(repoDir: string): Sbom {
+  const script = process.env['npm_execpath'];
+  const [program, ...before] = script === undefined ? ['npm'] : [process.execPath, script];
+  const args = [...before, 'sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--loglevel', 'error'];
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: repoDir, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`);
+  return JSON.parse(stdout) as Sbom;
+}
