@@ -3,3 +3,4 @@ export { Type } from 'typebox';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './declarations.ts';
 export { jobAdminRpcs, jobDetailsSchema, jobSchema } from './job-admin.ts';
+export { line } from './line.ts';

@@ -2,6 +2,7 @@
 import { parse as parseQuery } from 'node:querystring';
 import type { Route, TSchema } from '#libs/contract';
 import { notFound } from '#libs/errors';
+import { hasControls } from '#libs/text';
 import type { ValidationItem } from './envelope.ts';
 import { boolParsing, type Check, compileCheck, intParsing, nullCharacter } from './validation.ts';
 
@@ -32,7 +33,7 @@ export interface ReadParameters {
   readonly query: Record<string, unknown>;
   readonly headers: Record<string, unknown>;
   readonly problems: ValidationItem[];
-  /** A path id that nobody can have: 404, after everything else was found valid. */
+  /** A path id or slug that nothing can have: 404, after everything else was found valid. */
   readonly absent: boolean;
 }
 
@@ -60,7 +61,7 @@ export function compileParameters(route: Route): (raw: RawParameters) => ReadPar
   };
 }
 
-/** The answer for a path id that nobody can have. */
+/** The answer for a path id or slug that nothing can have. */
 export const absentId = (): Error => notFound();
 
 function compileGroup(source: Source, schema: TSchema | undefined): ParameterGroup | undefined {
@@ -128,7 +129,8 @@ function coerce(
   const loc = [source, parameter.name];
   if (parameter.type === 'array') return coerceList(parameter, given, loc, values);
   const text = typeof given === 'string' ? given : (given.at(-1) ?? '');
-  if (text.includes('\0')) return nullCharacter(loc);
+  if (source === 'path' && parameter.type === 'string' && hasControls(text)) found.absent = true;
+  else if (text.includes('\0')) return nullCharacter(loc);
   if (parameter.type === 'integer') {
     const number = readInteger(text);
     if (number === undefined) return { ...intParsing, loc };

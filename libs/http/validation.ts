@@ -2,6 +2,7 @@
 import type { TSchema } from '#libs/contract';
 import { isRawNumber, listJsonProblems } from '#libs/json';
 import { compileForm, type SchemaViolation } from '#libs/schema';
+import { linePattern } from '#libs/text';
 import { parseInstant } from '#libs/time';
 import type { ValidationItem } from './envelope.ts';
 
@@ -126,7 +127,10 @@ function describe({ keyword, params, value, schema }: SchemaViolation): Descript
     case 'pattern':
       return {
         type: 'string_pattern_mismatch',
-        msg: `String should match pattern '${String(params['pattern'])}'`,
+        msg:
+          params['pattern'] === linePattern
+            ? 'String should have no control characters'
+            : `String should match pattern '${String(params['pattern'])}'`,
         ctx: { pattern: params['pattern'] },
       };
     default:

@@ -119,8 +119,8 @@ function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (
   if (place === 'query' && typeof minimum === 'number' && minimum > -1e9) wrong.push(String(minimum - 1));
   if (typeof minLength === 'number' && minLength > 1 && place !== 'path') wrong.push('x'.repeat(minLength - 1));
   if (typeof maxLength === 'number' && place !== 'path') wrong.push('x'.repeat(maxLength + 1));
-  // No header can carry U+0000.
-  if (place !== 'header') wrong.push(`a${nullCharacter}b`);
+  // No header can carry U+0000, and a slug in a path that has it is one that nothing has.
+  if (place === 'query' || (place === 'path' && type !== 'string')) wrong.push(`a${nullCharacter}b`);
   if (required && place !== 'path') wrong.push(undefined);
   return wrong;
 }

@@ -124,9 +124,13 @@ describe('Strings, keys included, with U+0000 or a lone surrogate (spec 03 §1)'
     expect((await probe.call('PATCH', thing, { body: '{"infos":{"a":"\\ud83d\\ude00"}}' })).json.infos).toEqual({ a: '😀' });
   });
 
-  it('answers 422 to U+0000 in a slug', async () => {
-    const reply = await probe.call('GET', '/api/probe/slugs/a%00');
-    expect([reply.status, reply.json.detail[0]?.loc]).toEqual([422, ['path', 'slug']]);
+  it.each(['a%00', '%07', 'a%0Ab', '%7F', 'a%C2%9F'])('answers 404 to control characters in a slug: %s (D74)', async (slug) => {
+    const reply = await probe.call('GET', `/api/probe/slugs/${slug}`);
+    expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it('lets what is no control character pass in a slug', async () => {
+    expect((await probe.call('GET', '/api/probe/slugs/a%20%C2%A0b')).json).toEqual({ slug: 'a \u00a0b' });
   });
 });
 
