@@ -1,6 +1,7 @@
 /** How an attempt of a job ends badly, and what may be told about it. */
 import { types } from 'node:util';
 import { AppError } from '#libs/errors';
+import { toStorableText } from '#libs/json';
 import { sqlStateOf } from '#libs/orm';
 
 /** Trying again cannot help: the job is dead at once, with this message. No payload content in it. */
@@ -78,6 +79,6 @@ function nameFault(error: unknown): string {
 }
 
 function truncate(text: string): string {
-  const clean = text.replaceAll('\u0000', '').toWellFormed();
+  const clean = toStorableText(text);
   return clean.length <= maxErrorLength ? clean : `${clean.slice(0, maxErrorLength - 1).toWellFormed()}…`;
 }

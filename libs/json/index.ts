@@ -9,6 +9,8 @@ export type JsonObject = Record<string, unknown>;
 export const maxJsonDepth = 64;
 /** Digits of a number that PostgreSQL's jsonb surely holds; longer ones are refused. */
 const maxNumberLength = 1000;
+/** With `u`, a surrogate is matched only when it stands alone. */
+const unstorable = /[\0\p{Surrogate}]/gu;
 const longNumber = /[0-9]{16}|[0-9]\.[0-9]*0(?![0-9])|[eE][+-]?[0-9]/;
 
 interface RawJson {
@@ -107,6 +109,11 @@ function findStringProblem(text: string, path: (string | number)[]): JsonProblem
 function isStorableNumber(source: string): boolean {
   const exponent = /[eE]([+-]?[0-9]+)$/.exec(source)?.[1];
   return source.length <= maxNumberLength && (exponent === undefined || Math.abs(Number(exponent)) <= maxNumberLength);
+}
+
+/** Text that PostgreSQL and jsonb can hold: without U+0000 and halves of characters. */
+export function toStorableText(text: string): string {
+  return text.replaceAll(unstorable, '');
 }
 
 /** True for a JSON object: neither null, list nor raw number. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findJsonProblem, isJsonObject, isRawNumber, maxJsonDepth, parseJson } from './index.ts';
+import { findJsonProblem, isJsonObject, isRawNumber, maxJsonDepth, parseJson, toStorableText } from './index.ts';
 
 describe('parseJson (spec 03 §1, integers above 2^53)', () => {
   it.each(['12345678901234567890', '-9007199254740993', '1.0', '1e400', '0.1000', '1.10', '123456789012345678901234567890.5'])(
@@ -56,6 +56,12 @@ describe('findJsonProblem (spec 03 §1, nesting, U+0000, lone surrogates)', () =
     expect(findJsonProblem(parseJson('{"a":1e99999}'))?.kind).toBe('number_range');
     expect(findJsonProblem(parseJson(`{"a":${'9'.repeat(1001)}}`))?.kind).toBe('number_range');
     expect(findJsonProblem(parseJson(`{"a":${'9'.repeat(1000)}}`))).toBeUndefined();
+  });
+});
+
+describe('toStorableText', () => {
+  it('takes out U+0000 and halves of characters and nothing else', () => {
+    expect(toStorableText('a\0b\ud83dc\udc00 😀\u0001\n')).toBe('abc 😀\u0001\n');
   });
 });
 

@@ -2,6 +2,7 @@
  * The language model behind the chat: any OpenAI-compatible server. Only a complete, sensible answer is an answer; everything
  * else is a {@link ModelFailure}, and the turn does not happen (spec 03, D33a).
  */
+import { toStorableText } from '#libs/json';
 import { type ClientSettings, createClient, ModelFailure, type ModelUsage, toFailure } from './client.ts';
 
 export interface PromptMessage {
@@ -56,10 +57,8 @@ function readAnswer(completion: unknown): ModelAnswer {
   if (typeof property(message, 'refusal') === 'string' && property(message, 'refusal') !== '') throw fail('refused', 'the model refused');
   if (typeof finish === 'string' && finish !== 'stop') throw fail('empty', 'the model gave no answer');
   if (content === null || content === undefined) throw fail('empty', 'the model gave no answer');
-  if (typeof content !== 'string' || content.includes('\0') || content.length > maxAnswerCharacters) {
-    throw fail('unreadable', 'the answer is no sensible text');
-  }
-  const text = content.toWellFormed().trim();
+  if (typeof content !== 'string' || content.length > maxAnswerCharacters) throw fail('unreadable', 'the answer is no sensible text');
+  const text = toStorableText(content).trim(); // D75
   if (text === '') throw fail('empty', 'the answer is empty');
   return { text, usage };
 }

@@ -1,5 +1,6 @@
 /** Speech to text by an OpenAI-compatible server (design of providers, §4): `verbose_json` where it is known, else the text alone. */
 import { toFile } from 'openai';
+import { toStorableText } from '#libs/json';
 import { type ClientSettings, createClient, ModelFailure, toFailure } from './client.ts';
 
 /** A stretch of speech; seconds from the beginning of the file, unchecked. */
@@ -76,8 +77,9 @@ export function createTranscriber(settings: TranscriberSettings): Transcriber {
 }
 
 function readReply(reply: unknown): Transcription {
-  const { text, segments } = (typeof reply === 'object' && reply !== null ? reply : {}) as { text?: unknown; segments?: unknown };
-  if (typeof text !== 'string') throw new ModelFailure('unreadable', 'the reply is no transcription');
+  const { text: given, segments } = (typeof reply === 'object' && reply !== null ? reply : {}) as { text?: unknown; segments?: unknown };
+  if (typeof given !== 'string') throw new ModelFailure('unreadable', 'the reply is no transcription');
+  const text = toStorableText(given); // D75
   if (!Array.isArray(segments)) return { text, segments: undefined };
   // Some servers send an empty list beside a text.
   if (segments.length === 0 && text.trim() !== '') return { text, segments: undefined };
@@ -86,5 +88,5 @@ function readReply(reply: unknown): Transcription {
 
 function toSegment(item: unknown): SpokenSegment {
   const { start, end, text } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
-  return { start, end, text };
+  return { start, end, text: typeof text === 'string' ? toStorableText(text) : text };
 }

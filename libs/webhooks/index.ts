@@ -88,6 +88,3 @@ export function readWebhookBody(body: Buffer): JsonObject | undefined {
     return undefined; // not UTF-8, not JSON, or nested deeper than the parser goes
   }
 }
-
-/** Text that PostgreSQL can hold, of a part of the request that nobody has checked. */
-export const toStorableText = (text: string): string => text.replaceAll('\u0000', '').toWellFormed();

@@ -68,7 +68,8 @@ describe('the model’s reply with memory', () => {
     ['too long a fact', JSON.stringify({ ...fitting, facts: ['x'.repeat(301)] })],
     ['too much knowledge', JSON.stringify({ ...fitting, knowledge: Array.from({ length: 11 }, (_, n) => `k${n}`) })],
     ['too long a summary', JSON.stringify({ ...fitting, summary: 'x'.repeat(2_001) })],
-    ['U+0000', JSON.stringify({ ...fitting, summary: 'a\0b' })],
+    ['white space without end', `\`\`\`json\n${' '.repeat(100_000)}x`],
+    ['more levels than a parser goes', `{"summary":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
   ];
   it.each(refused)('is refused for %s, and the refusal does not repeat it', (_what, text) => {
     const refusal = (() => {
@@ -81,6 +82,12 @@ describe('the model’s reply with memory', () => {
     })();
     expect(refusal).toBeInstanceOf(UnusableReply);
     expect((refusal as UnusableReply).message).not.toContain('memory you asked');
+  });
+
+  it('is taken without the characters that cannot be stored (D75)', () => {
+    const reply = { summary: 'a\0b', facts: ['\ud83dc\0', '😀'], knowledge: ['\0'] };
+    expect(readThreadReply(JSON.stringify(reply))).toEqual({ summary: 'ab', facts: ['c', '😀'], knowledge: [] });
+    expect(readAgentReply('{"summary":"a\\u0000b\\udc00c"}')).toBe('abc');
   });
 
   it('that is anything at all is taken within the bounds or refused', () => {

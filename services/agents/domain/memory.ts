@@ -7,6 +7,7 @@
 import { type Static, Type } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import type { PromptMessage } from '#libs/openai';
+import { parseJsonReply } from './json-reply.ts';
 import { estimateTokens } from './tokens.ts';
 
 export interface ThreadMemory {
@@ -132,19 +133,13 @@ const checkAgentReply = lazy(() => compileSchema(agentReply));
 function readReply(text: string, check: () => SchemaCheck): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(unwrap(text));
+    value = parseJsonReply(text);
   } catch {
     throw new UnusableReply('The model did not reply with JSON');
   }
   const problem = check()(value);
   if (problem !== undefined) throw new UnusableReply(`The model's reply does not fit: ${problem.keyword} at /${problem.path.join('/')}`);
-  if (JSON.stringify(value).includes('\\u0000')) throw new UnusableReply("The model's reply is no sensible text");
   return value;
-}
-
-/** Models like to fence JSON although they are told not to. */
-function unwrap(text: string): string {
-  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text)?.[1] ?? text;
 }
 
 const contact = /@|:\/\/|\bwww\.|\b[\w-]+\.(?:com|org|net|de|io|eu|info|me|app)\b/i;
@@ -199,7 +194,7 @@ function tidyList(items: readonly string[]): string[] {
 }
 
 function tidy(text: string): string {
-  return text.toWellFormed().replaceAll(/\s+/gu, ' ').trim();
+  return text.replaceAll(/\s+/gu, ' ').trim();
 }
 
 function cut(text: string): string {

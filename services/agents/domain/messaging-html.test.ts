@@ -66,6 +66,29 @@ describe('messaging-safe HTML (spec 02, AgentChatOut; providers §2, HTML mode)'
     expectWellFormed(render(piece.repeat(Math.floor(16_384 / piece.length))));
   });
 
+  const longText = 16_384;
+  const bombs: [string, string][] = [
+    ['tables whose rows leave most cells out', `${'|a'.repeat(200)}\n${'|-'.repeat(200)}\n${'a\n'.repeat(320)}\n`],
+    ['the same in a quote', `> ${'|a'.repeat(200)}\n> ${'|-'.repeat(200)}\n${'> a\n'.repeat(320)}\n`],
+    ['lists of lists of lists', `${'- '.repeat(19)}a\n`],
+    ['numbers that grow', '1. 999999999. a\n'],
+    ['code blocks of nothing', '```a\n```\n'],
+    ['quotes that end at once', '> a\n\nb\n\n'],
+    ['characters that are written as entities', '&'],
+  ];
+  it.each(bombs)('never becomes many times its source: %s', (_what, piece) => {
+    const source = piece.repeat(Math.ceil(longText / piece.length));
+    const html = render(source);
+    expect(html.length).toBeLessThanOrEqual(8 * (source.length + 100));
+    expectWellFormed(html);
+  });
+
+  it('shows a table as one as long as its rows have about their cells, else as it was written', () => {
+    const table = (row: string): string => `|a|b|c|d|\n|-|-|-|-|\n${`${row}\n`.repeat(30)}`;
+    expect(render(table('|1|2|3|'))).toMatch(/^<pre>a \| b \| c \| d\n1 \| 2 \| 3 \| \n/);
+    expect(render(table('1'))).toMatch(/^\|a\|b\|c\|d\|\n/);
+  });
+
   const word = fc.stringMatching(/^[a-z0-9äöü]{1,8}$/);
   const markup = fc.constantFrom(
     '*',

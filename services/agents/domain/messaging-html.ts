@@ -3,7 +3,7 @@
  * pre and blockquote, line breaks as `\n`. Text is collected as runs with marks and the tags are written from the runs, so the
  * result is well-formed by construction, whatever the Markdown was.
  */
-import MarkdownIt, { type Token } from 'markdown-it';
+import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
 
 export interface MessagingHtml {
   /** Renders Markdown; HTML in it is shown as text, and nothing visible is lost except what only marks up. */
@@ -28,6 +28,8 @@ type Block =
 
 /** Deeper Markdown is shown as it was written: the parser drops what is nested deeper than its limit. */
 const maxNesting = 40;
+/** HTML that grows beyond so many times its Markdown, such as numbers and indents of lists of lists, is shown as it was written too. */
+const maxGrowth = 8;
 const plain: Marks = { bold: false, italic: false, strike: false, code: false, href: undefined };
 const linkSchemes = /^(https?:\/\/|mailto:|tg:\/\/)/i;
 
@@ -36,15 +38,37 @@ export function createMessagingHtml(): MessagingHtml {
   const parser = new MarkdownIt({ html: false, linkify: false, typographer: false, breaks: false, maxNesting });
   // A reference definition would vanish from the text.
   parser.disable('reference');
+  boundTables(parser);
   return {
     render: (given) => {
       const markdown = given.toWellFormed();
       const tokens = parser.parse(markdown, {});
       const tooDeep = tokens.some((token) => token.nesting === 1 && token.level >= maxNesting - 1);
       const html = tooDeep ? '' : writeBlocks(new BlockReader().read(tokens)).trim();
-      return html === '' ? escapeText(markdown.trim()) : html;
+      return html === '' || html.length > maxGrowth * (markdown.length + 100) ? escapeText(markdown.trim()) : html;
     },
   };
+}
+
+/**
+ * The parser makes up the cells that a row leaves out, so that many columns over short rows become a thousand times their source (16 KB
+ * took seconds). Such a table is shown as it was written; one that has its cells has a character for each at least.
+ */
+function boundTables({ block: { ruler } }: Parser): void {
+  const readTable = ruler.getRules('').find(({ name }) => name === 'table');
+  if (readTable === undefined) throw new Error('markdown-it has no rule for tables');
+  const hasItsCells = (state: StateBlock, startLine: number, endLine: number): boolean => {
+    let line = startLine;
+    while (line < endLine && !state.isEmpty(line)) line++;
+    const header = state.getLines(startLine, startLine + 1, 0, false);
+    const sizeChars = (state.eMarks[line - 1] ?? 0) - (state.bMarks[startLine] ?? 0);
+    return header.split('|').length * (line - startLine) <= sizeChars;
+  };
+  const rule: typeof readTable = (state, startLine, endLine, silent) =>
+    readTable(state, startLine, endLine, true) &&
+    hasItsCells(state, startLine, endLine) &&
+    (silent || readTable(state, startLine, endLine, false));
+  ruler.at('table', rule, { alt: ['paragraph', 'reference'] });
 }
 
 /** The visible text of HTML that {@link createMessagingHtml} wrote. */

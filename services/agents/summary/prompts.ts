@@ -2,6 +2,7 @@
 import { type Static, Type } from '#libs/contract';
 import type { PromptMessage } from '#libs/openai';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
+import { parseJsonReply } from '../domain/json-reply.ts';
 
 /** Rises whenever the words below change: what an older one wrote is then written anew. */
 export const promptVersion = 'publishing-summary-1';
@@ -78,16 +79,16 @@ function ask(instructions: string, data: unknown, { language, guidance }: Wishes
 
 /** @throws UnfitReply */
 export function readNotes(text: string): string {
-  return tidy((readReply(text, checkNotes) as Static<typeof notesReply>).notes);
+  return (readReply(text, checkNotes) as Static<typeof notesReply>).notes.trim();
 }
 
 /** @throws UnfitReply */
 export function readTexts(text: string): PublishingTexts {
   const reply = readReply(text, checkTexts) as PublishingTexts;
   return {
-    title: tidy(reply.title).replaceAll(/\s+/gu, ' '),
-    summary: tidy(reply.summary),
-    videohost_description: tidy(reply.videohost_description),
+    title: reply.title.trim().replaceAll(/\s+/gu, ' '),
+    summary: reply.summary.trim(),
+    videohost_description: reply.videohost_description.trim(),
   };
 }
 
@@ -97,20 +98,16 @@ const checkTexts = lazy(() => compileSchema(publishingReply));
 function readReply(text: string, check: () => SchemaCheck): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(/^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text)?.[1] ?? text);
+    value = parseJsonReply(text);
   } catch {
     throw new UnfitReply('it is no JSON');
   }
   const problem = check()(value);
   if (problem !== undefined) throw new UnfitReply(`/${problem.path.join('/')} ${problem.message}`);
   for (const [key, item] of Object.entries(value as Record<string, string>)) {
-    if (item.includes('\u0000') || item.trim() === '') throw new UnfitReply(`/${key} is no sensible text`);
+    if (item.trim() === '') throw new UnfitReply(`/${key} is no sensible text`);
   }
   return value;
-}
-
-function tidy(text: string): string {
-  return text.toWellFormed().trim();
 }
 
 function lazy<T>(make: () => T): () => T {

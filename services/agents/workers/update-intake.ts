@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import type { Jobs } from '#libs/jobs';
+import { toStorableText } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, CallContext, RunningConsumer } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { type ReceivedWebhook, startReceiptIntake, toStorableText } from '#libs/webhooks';
+import { type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { agents, TelegramWebhook } from '../contract.ts';
 import { judgeUpdate, type Update } from '../domain/telegram-update.ts';
 import { findMessagingAgent, type MessagingAgent } from '../repositories/agents.ts';

@@ -1,8 +1,9 @@
 /** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (spec 03, D20, D33d). */
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
+import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
-import { type ReceivedWebhook, startReceiptIntake, toStorableText } from '#libs/webhooks';
+import { type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { BookingWebhook, conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { judgeWebhook, type Verdict } from '../domain/booking.ts';

@@ -46,6 +46,14 @@ describe('agents.chat.send (spec 02, POST /api/chat/{agent_slug}/message/; D33, 
       });
     });
 
+    it('is recorded without the characters that cannot be stored (D75)', async () => {
+      place.llm.answerWith(() => 'Wel\0come \ud83d 😀\udc00');
+      const { agent_html: html, visitor_id } = await place.say('Hello');
+      expect(html).toBe('Welcome  😀');
+      expect((await place.recorded()).at(-1)).toBe('Welcome  😀');
+      await expect(place.say('Again', { visitor_id })).resolves.toMatchObject({ visitor_id });
+    });
+
     it('sends no system message for an agent without a prompt', async () => {
       await place.say('Hello', { slug: 'other' });
       expect(place.llm.requests.at(-1)?.messages.map((message) => message.role)).toEqual(['user']);
@@ -140,7 +148,7 @@ describe('agents.chat.send (spec 02, POST /api/chat/{agent_slug}/message/; D33, 
       ['answers null content', [{ kind: 'content', content: null }]],
       ['answers blank content', [{ kind: 'content', content: ' \n ' }]],
       ['answers content that is no text', [{ kind: 'content', content: { text: 'x' } }]],
-      ['answers U+0000', [{ kind: 'content', content: 'a\0b' }]],
+      ['answers nothing but what cannot be stored', [{ kind: 'content', content: '\0\ud83d' }]],
       ['answers far too much', twice({ kind: 'content', content: 'x'.repeat(5 * 1024 * 1024) })],
     ];
     for (const [what, script] of faults) {

@@ -1,0 +1,15 @@
+/** Replies that the model was told to write as one JSON object. */
+import { toStorableText } from '#libs/json';
+
+/**
+ * The value of a reply, without characters that cannot be stored (D75). Models like to fence JSON although they are told not to.
+ * @throws SyntaxError; RangeError when it is nested deeper than the parser goes
+ */
+export function parseJsonReply(text: string): unknown {
+  return JSON.parse(unwrap(text.trim()), (_key, value: unknown) => (typeof value === 'string' ? toStorableText(value) : value));
+}
+
+function unwrap(text: string): string {
+  const opening = /^```(?:json)?[^\S\n]*\n/.exec(text)?.[0];
+  return opening !== undefined && text.endsWith('```') ? text.slice(opening.length, -3) : text;
+}
