@@ -159,7 +159,7 @@ export interface RouteInput {
   headers: Record<string, unknown>;
   body: unknown;
   actor: Actor | undefined;
-  /** Client address (IPv4 or IPv6 text). */
+  /** What limits count the client by: its IPv4 address, or the /64 of its IPv6 address (D71). */
   ip: string;
 }
 

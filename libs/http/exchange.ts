@@ -1,6 +1,7 @@
 /** One HTTP exchange as the library's parts see it: koa's context with what the edge knows of the request. */
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '#libs/contract';
+import { toAddressBlock } from './address-block.ts';
 
 /** `/api/*` answers with `{detail}` or `{error, message}`, `/api/v1/*` with `{code, message, retryable}` (spec 02, Errors). */
 export type Surface = 'api' | 'v1' | 'other';
@@ -31,22 +32,17 @@ export function findSurface(path: string): Surface {
 }
 
 /**
- * Address of the client: the peer's, or with `hops` trusted proxies the entry that the outermost of them wrote. Entries further
- * left are the client's own words.
+ * What limits count the client by (`toAddressBlock`): the peer, or with `hops` trusted proxies the entry that the outermost of them wrote.
+ * Entries further left are the client's own words.
  */
 export function readClientAddress(ctx: HttpContext): string {
   const peer = ctx.req.socket.remoteAddress ?? '';
   const hops = ctx.state.trustedProxyHops;
   const forwarded = hops === 0 ? undefined : ctx.req.headers['x-forwarded-for'];
-  if (forwarded === undefined) return plainAddress(peer);
+  if (forwarded === undefined) return toAddressBlock(peer);
   const entries = String(forwarded)
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-  return plainAddress(entries.at(-hops) ?? entries[0] ?? peer);
-}
-
-/** IPv4 addresses seen through an IPv6 socket are written as IPv4, so that limits count them once. */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+  return toAddressBlock(entries.at(-hops) ?? entries[0] ?? peer);
 }
