@@ -646,7 +646,11 @@ export type PatchConversationError =
     error: "precondition_failed";
     message: string;
   } | FrameworkError }
-  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: {
+    /** Application code. */
+    error: "conversation_data_too_large";
+    message: string;
+  } | FrameworkError }
   | { readonly status: 422; readonly body: ValidationError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -740,7 +744,11 @@ export type MarkRecordedError =
     error: "stale_conversation" | "transcript_boundary_conflict";
     message: string;
   } | FrameworkError }
-  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: {
+    /** Application code. */
+    error: "conversation_data_too_large";
+    message: string;
+  } | FrameworkError }
   | { readonly status: 422; readonly body: ValidationError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -798,7 +806,11 @@ export type PatchConversationInfosError =
     message: string;
   } | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: {
+    /** Application code. */
+    error: "conversation_data_too_large";
+    message: string;
+  } | FrameworkError }
   | { readonly status: 422; readonly body: ValidationError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -849,7 +861,11 @@ export type RecordQuestionChangeError =
     error: "idempotency_conflict";
     message: string;
   } | FrameworkError }
-  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: {
+    /** Application code. */
+    error: "conversation_data_too_large";
+    message: string;
+  } | FrameworkError }
   | { readonly status: 422; readonly body: ValidationError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1471,7 +1487,11 @@ export type WriteRoomError =
     error: "version_conflict" | "meeting_conflict" | "transcript_boundary_conflict";
     message: string;
   } | FrameworkError }
-  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: {
+    /** Application code. */
+    error: "conversation_data_too_large";
+    message: string;
+  } | FrameworkError }
   | { readonly status: 422; readonly body: ValidationError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1585,6 +1605,11 @@ export type UploadAudioError =
     message: string;
   } | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: {
+    /** Application code. */
+    error: "conversation_data_too_large";
+    message: string;
+  } | FrameworkError }
   | { readonly status: 422; readonly body: ValidationError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;

@@ -1,7 +1,7 @@
 /** Contract of the bulk import of existing conversations (architecture §7, `conversations:`); spread into the service's contract. */
 import { rpc, Type } from '#libs/contract';
 import type { Static } from '#libs/contract';
-import { JsonStore, maxId, nullable } from './schemas.ts';
+import { dataErrors, JsonStore, maxId, nullable } from './schemas.ts';
 
 /** 0 stands for what the same file creates first, on a dry run alone. */
 const Reference = Type.Integer({ minimum: 0, maximum: maxId });
@@ -43,6 +43,7 @@ export const bulkImportRpcs = {
     summary: 'Creates or updates conversations by their keys, all of the call or none; starts no pipeline job.',
     request: Type.Object({ items: Type.Array(ImportItem, { maxItems: maxImportItems }), dry_run: Type.Boolean() }),
     reply: Type.Object({ items: Type.Array(ImportedItem, { description: 'In the order of the request.' }) }),
+    errors: dataErrors,
     timeoutMs: 60_000,
   }),
 };

@@ -10,6 +10,7 @@ import { personDataRpcs } from './person-data.ts';
 import {
   AnyId,
   ConversationOut,
+  dataErrors,
   ExpectedUpdatedAt,
   Id,
   JsonStore,
@@ -31,6 +32,7 @@ const guardErrors: ErrorReasons = {
 };
 const storeErrors: ErrorReasons = {
   ...guardErrors,
+  ...dataErrors,
   invalid_namespace_placement: { code: 'bad_request', when: 'A key of `infos` or `config` belongs to another writer or the other field.' },
 };
 const windowErrors: ErrorReasons = {
@@ -166,6 +168,7 @@ export const conversations = defineService({
         version_conflict: { code: 'conflict', when: '`expectedVersion` is not the stored version; carries `currentVersion`.' },
         meeting_conflict: { code: 'conflict', when: 'A different meeting is stored; carries `currentMeetingId`.' },
         ...windowErrors,
+        ...dataErrors,
       },
     }),
     bookingHint: rpc({
@@ -222,6 +225,14 @@ export const conversations = defineService({
       summary: 'Sets `infos.audio` and adds the note of the upload; once per blob. 404 when the conversation is absent.',
       request: AudioAttachment,
       reply: Type.Object({ audio: AudioMetadata }),
+      errors: dataErrors,
+    }),
+    checkAudio: rpc({
+      subject: 'conversations.audio.check',
+      summary: 'Whether `infos.audio` may become this; asked before an upload is made the audio. 404 when the conversation is absent.',
+      request: Type.Object({ conversation_id: Id, audio: AudioMetadata }),
+      reply: Type.Object({ ok: Type.Literal(true) }),
+      errors: dataErrors,
     }),
     listNotes: rpc({
       subject: 'conversations.notes.list',

@@ -8,6 +8,7 @@ import type { Clock } from '#libs/time';
 import type { ConversationsConfig } from './config.ts';
 import type { DirectoryCache } from './directory/directory-cache.ts';
 import type { ConversationView } from './conversation-view.ts';
+import type { Refusals } from './refusals.ts';
 
 export interface Dependencies {
   readonly config: ConversationsConfig;
@@ -18,6 +19,7 @@ export interface Dependencies {
   readonly logger: Logger;
   readonly directory: DirectoryCache;
   readonly view: ConversationView;
+  readonly refusals: Refusals;
   /** Jobs that steps may name. */
   readonly pipeline: PipelineRegistry;
 }

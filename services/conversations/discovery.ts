@@ -4,7 +4,7 @@
  */
 import { rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
-import { AnyId, JsonDocument, JsonStore, nullable, PersonOut } from './schemas.ts';
+import { AnyId, dataErrors, JsonDocument, JsonStore, nullable, PersonOut } from './schemas.ts';
 
 const Instant = (description: string) => Type.String({ format: 'date-time', description });
 const Step = Type.Object(
@@ -137,6 +137,7 @@ export const discoveryRpcs = {
     reply: Infos,
     errors: {
       invalid_namespace_placement: { code: 'bad_request', when: 'A key of `infos` belongs to another writer.' },
+      ...dataErrors,
     },
   }),
   recordQuestionChange: rpc({
@@ -152,6 +153,7 @@ export const discoveryRpcs = {
       idempotency_conflict: { code: 'conflict', when: 'The key was used for another change of this conversation.' },
       question_not_in_journey: { code: 'bad_request', when: "The question does not belong to the conversation's journey." },
       occurred_at_in_future: { code: 'bad_request', when: '`occurredAt` is more than five minutes ahead; carries `detail`.' },
+      ...dataErrors,
     },
   }),
   search: rpc({

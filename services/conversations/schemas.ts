@@ -3,7 +3,7 @@
  * descriptions are the documentation of the API.
  */
 import { Type } from '#libs/contract';
-import type { Static, TSchema } from '#libs/contract';
+import type { ErrorReasons, Static, TSchema } from '#libs/contract';
 
 /** Ids that a row can have. Larger, zero and negative integers are ids that nobody has (spec 03 §1, Ids). */
 export const maxId = 2_147_483_647;
@@ -74,6 +74,14 @@ export const ConversationOut = Type.Object(
 export type ConversationOut = Static<typeof ConversationOut>;
 
 /** A field of a JSON store in a request; numbers keep their digits (spec 03 §1). */
+/** Answer of every write that a conversation has no room for (D63). */
+export const dataErrors: ErrorReasons = Object.freeze({
+  conversation_data_too_large: {
+    code: 'payload_too_large',
+    when: '`infos`, `config` with the state of the room, or `question_state` would be larger than 1 MiB of JSON text as a read shows it. Nothing is changed.',
+  },
+});
+
 export const JsonStore = (description: string) => JsonDocument(description);
 
 /** Value of `expected_updated_at` (spec 03, D9, D9a): null counts as absent, a value without an offset is refused. */

@@ -16,6 +16,7 @@ import { ConversationView } from './conversation-view.ts';
 import type { Dependencies } from './dependencies.ts';
 import { DirectoryCache } from './directory/directory-cache.ts';
 import { createHandlers } from './handlers/index.ts';
+import { createRefusals } from './refusals.ts';
 import { countReceipts } from './repositories/booking.ts';
 import { dropExpiredKeys } from './repositories/ledger.ts';
 import { createAdvanceStepWorker } from './workers/advance-step.ts';
@@ -65,6 +66,7 @@ export async function createService({ config, logger: given, clock = systemClock
   const jobs = createJobs({ contract: conversations, db, bus, logger, metrics });
   const directory = new DirectoryCache(bus, () => systemContext(serviceName));
   const view = new ConversationView(directory);
+  const refusals = createRefusals(metrics);
   const dependencies: Dependencies = {
     config,
     db,
@@ -74,6 +76,7 @@ export async function createService({ config, logger: given, clock = systemClock
     logger,
     directory,
     view,
+    refusals,
     pipeline: pipeline?.registry ?? pipelineJobs,
   };
   const outbound = createOutbound({
@@ -98,8 +101,8 @@ export async function createService({ config, logger: given, clock = systemClock
         bookingEvent: createBookingEventWorker(dependencies),
         meetingReport: createMeetingReportWorker(dependencies, keys),
         advanceStep: createAdvanceStepWorker(dependencies),
-        attachAudio: createAttachAudioWorker(),
-        pipelineFinished: createPipelineFinishedWorker(dependencies),
+        attachAudio: refusals.worker(createAttachAudioWorker()),
+        pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
       });
       const intakes = [await startWebhookIntake(dependencies), await startMeetingIntake(dependencies)];
       stopping.push(async () => {

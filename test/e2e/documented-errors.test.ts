@@ -68,7 +68,8 @@ describe('everything behind the gateway is down (spec 03 §1, Overload or a depe
 
 describe('bodies over 4 MiB (spec 03 §1, JSON body cap)', () => {
   const body = ' '.repeat(maxBodyBytes + 1);
-  it.each(documenting(413))('$id answers 413', async (operation) => {
+  const reading = documenting(413).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
+  it.each(reading)('$id answers 413', async (operation) => {
     const answer = await send(world, operation, { ...makeRequest(operation), json: undefined, body });
     expect([answer.status, answer.json]).toEqual([413, { detail: expect.any(String) }]);
   });

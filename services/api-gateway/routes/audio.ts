@@ -1,5 +1,6 @@
 /** Upload and download of the canonical audio (spec 01, POST and GET /conversations/{id}/audio; spec 03, D27). */
 import { route, Type, type Route } from '#libs/contract';
+import { dataErrors } from '#services/conversations';
 import { AudioMetadata, audioUploadErrors, mediaPaths } from '#services/media';
 
 const path = '/api/coherence/conversations/{conversation_id}/audio';
@@ -29,7 +30,7 @@ export const audioRoutes: Route[] = [
     status: 201,
     deadlineMs: 3_600_000,
     replies: { 201: { description: 'The metadata, as stored under `infos.audio`.', schema: AudioMetadata } },
-    errors: { ...audioUploadErrors, not_found: { code: 'not_found', when: 'No such conversation.' } },
+    errors: { ...audioUploadErrors, ...dataErrors, not_found: { code: 'not_found', when: 'No such conversation.' } },
   }),
   route({
     method: 'GET',

@@ -1,11 +1,12 @@
 /** The media service's uploads as a conversation shows them (spec 01, POST /conversations/{id}/audio). */
-import type { PayloadOf, ReplyOf } from '#libs/contract';
+import type { PayloadOf, ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import type { Tx } from '#libs/orm';
 import type { conversations } from '../contract.ts';
 import { requireId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { attachAudio } from '../repositories/conversation.ts';
+import { DataTooLarge, maxDataBytes } from '../domain/data-size.ts';
+import { attachAudio, measureWithAudio } from '../repositories/conversation.ts';
 import { addNote } from '../repositories/ledger.ts';
 
 type Attachment = PayloadOf<typeof conversations.jobs.attachAudio>;
@@ -14,6 +15,17 @@ type Attachment = PayloadOf<typeof conversations.jobs.attachAudio>;
 export async function attach({ db }: Dependencies, request: Attachment): Promise<ReplyOf<typeof conversations.rpcs.attachAudio>> {
   await db.transaction((tx) => attachIn(tx, request));
   return { audio: request.audio };
+}
+
+/** @throws AppError 404, 413 `conversation_data_too_large` */
+export async function check(
+  { db }: Dependencies,
+  { conversation_id: id, audio }: RequestOf<typeof conversations.rpcs.checkAudio>,
+): Promise<ReplyOf<typeof conversations.rpcs.checkAudio>> {
+  const [row] = await db.query<{ bytes: number }>(measureWithAudio, [requireId(id), JSON.stringify(audio)]);
+  if (row === undefined) throw notFound();
+  if (row.bytes > maxDataBytes) throw new DataTooLarge('infos');
+  return { ok: true };
 }
 
 /** As `attach`, in the caller's transaction. */

@@ -6,23 +6,24 @@ import type { RequestContext } from '#libs/nats';
 import type { ImportItem, ImportedItem } from '../bulk-import.ts';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { applyImport, lockImported, lockImports, planImport, type ImportedRow } from '../repositories/bulk-import.ts';
+import { DataTooLarge, findTooLarge } from '../domain/data-size.ts';
+import { applyImport, lockImported, lockImports, planImport, type ImportedRow, type PlannedRow } from '../repositories/bulk-import.ts';
 
 type Rpc = typeof conversations.rpcs.importConversations;
 
 /** Changes of these fields are told to listeners (event `conversation.changed`). */
 const toldFields = new Set(['journey', 'step', 'event', 'start', 'finish', 'participants', 'connected']);
 
-/** @throws AppError 400 when an item refers to something that does not exist yet; nothing is changed then. */
+/** @throws AppError 400 when an item refers to something that does not exist yet, 413 when one would be too large; nothing is changed then. */
 export async function importConversations(
   { db, jobs }: Dependencies,
   { items, dry_run: dryRun }: RequestOf<Rpc>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpc>> {
   const batch = JSON.stringify(items);
-  if (dryRun) return { items: (await db.query<ImportedRow>(planImport, [batch, true])).map(toImported) };
+  if (dryRun) return { items: (await plan(db, batch)).map(toImported) };
   if (items.some(refersToNothing)) throw new AppError({ code: 'bad_request', message: 'An item refers to what does not exist yet' });
-  const rows = await jobs.transaction(async (tx) => {
+  const work = jobs.transaction(async (tx) => {
     await tx.query(lockImports);
     await tx.query(lockImported, [items.map(({ key }) => key)]);
     const imported = await tx.query<ImportedRow>(applyImport, [batch, false]);
@@ -33,7 +34,18 @@ export async function importConversations(
     }
     return imported;
   });
+  const rows = await work.catch(async (error: unknown) => {
+    if (findTooLarge(error) !== undefined) await plan(db, batch); // which says what is too large
+    throw error;
+  });
   return { items: rows.map(toImported) };
+}
+
+/** @throws DataTooLarge naming the first item that would be too large */
+async function plan(db: Dependencies['db'], batch: string): Promise<PlannedRow[]> {
+  const rows = await db.query<PlannedRow>(planImport, [batch, true]);
+  for (const { key, too_large: field } of rows) if (field !== null) throw new DataTooLarge(field, `Conversation "${key}": `);
+  return rows;
 }
 
 function refersToNothing(item: ImportItem): boolean {

@@ -8,6 +8,7 @@ import type { conversations } from '../contract.ts';
 import { isPossibleId, requireId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory/directory-cache.ts';
+import { toStoredJson } from '../domain/data-size.ts';
 import { findNamespaceProblem } from '../domain/namespace.ts';
 import { instantFromSql, type ConversationRow } from '../domain/representation.ts';
 import { firstStep } from '../domain/step.ts';
@@ -122,7 +123,12 @@ export async function patchConversation({ db, view }: Dependencies, request: Req
     if (!changes) return rawJson(text);
     if (tag !== undefined && tag.trim() !== '*') guard = instantFromSql(row.updated_at);
   }
-  const [row] = await db.query<ConversationRow>(sql.patchConversation, [id, toJson(request.infos), toJson(request.config), guard]);
+  const [row] = await db.query<ConversationRow>(sql.patchConversation, [
+    id,
+    toStoredJson('infos', request.infos),
+    toStoredJson('config', request.config),
+    guard,
+  ]);
   if (row !== undefined) return rawJson(await view.render(row));
   const [current] = await db.query<ConversationRow>(sql.getConversation, [id]);
   if (current === undefined) throw notFound();
@@ -155,11 +161,6 @@ function preconditionFailed(row: ConversationRow): AppError {
   return appError('precondition_failed', 'precondition_failed', 'If-Match names another representation of the conversation.', {
     updated_at: instantFromSql(row.updated_at),
   });
-}
-
-/** JSON text for `||`; numbers keep their digits. */
-export function toJson(store: object | undefined): string {
-  return store === undefined ? '{}' : JSON.stringify(store);
 }
 
 function hasKeys(store: object | undefined): boolean {

@@ -24,8 +24,13 @@ type Operation<R extends Rpc> = (dependencies: Dependencies, request: RequestOf<
 export function createHandlers(dependencies: Dependencies): Handlers<typeof conversations> {
   const bind =
     <R extends Rpc>(operation: Operation<R>) =>
-    (request: RequestOf<R>, context: RequestContext) =>
-      operation(dependencies, request, context);
+    async (request: RequestOf<R>, context: RequestContext) => {
+      try {
+        return await operation(dependencies, request, context);
+      } catch (error) {
+        throw dependencies.refusals.explain(error);
+      }
+    };
   return {
     ...jobAdminHandlers(dependencies.jobs),
     findActive: bind(conversation.findActive),
@@ -46,6 +51,7 @@ export function createHandlers(dependencies: Dependencies): Handlers<typeof conv
     exists: bind(lookup.exists),
     getTranscriptSource: bind(lookup.getTranscriptSource),
     attachAudio: bind(audio.attach),
+    checkAudio: bind(audio.check),
     importConversations: bind(importConversations),
     exportPerson: bind(personData.exportPerson),
     erasePerson: bind(personData.erasePerson),

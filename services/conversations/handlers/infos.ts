@@ -5,6 +5,7 @@ import { rawJson, type RawJson } from '#libs/nats';
 import type { conversations } from '../contract.ts';
 import { requireId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { toStoredJson } from '../domain/data-size.ts';
 import { findNamespaceProblem } from '../domain/namespace.ts';
 import { getInfos, patchInfos } from '../repositories/conversation.ts';
 
@@ -27,7 +28,10 @@ export async function writeInfos(dependencies: Dependencies, request: RequestOf<
     if (problem !== undefined) throw problem;
     return stored;
   }
-  const [row] = await dependencies.db.query<InfosRow>(patchInfos, [requireId(request.conversation_id), JSON.stringify(request.infos)]);
+  const [row] = await dependencies.db.query<InfosRow>(patchInfos, [
+    requireId(request.conversation_id),
+    toStoredJson('infos', request.infos),
+  ]);
   return render(row);
 }
 

@@ -8,6 +8,7 @@ import { conversations } from '../contract.ts';
 import { requireId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory/directory-cache.ts';
+import { toStoredJson } from '../domain/data-size.ts';
 import type { ConversationRow } from '../domain/representation.ts';
 import { mergeRoomWindow, roomWindow } from '../domain/room.ts';
 import { nextStep } from '../domain/step.ts';
@@ -16,7 +17,7 @@ import { enterStep, windowCompleted } from '../pipeline.ts';
 import { getConversation, lockConversation, recordConversation } from '../repositories/conversation.ts';
 import { addNote, findIdempotencyKey, keepIdempotencyKey } from '../repositories/ledger.ts';
 import type { RecordedWrite } from '../schemas.ts';
-import { checkExpected, findStoreProblem, toJson } from './conversation.ts';
+import { checkExpected, findStoreProblem } from './conversation.ts';
 import { parseRoom } from './room.ts';
 
 /** How long a key is kept (spec 01, Limits). */
@@ -95,8 +96,8 @@ async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, a
     id,
     next?.id ?? row.step_id,
     formatInstant(finish),
-    toJson(write.infos),
-    toJson(write.config),
+    toStoredJson('infos', write.infos),
+    toStoredJson('config', write.config),
     merged.room === null ? null : JSON.stringify(merged.room),
   ]);
   if (written === undefined) throw notFound();

@@ -1,5 +1,6 @@
 /** Bulk import, set-based: a batch of items (`$1`, a JSON list of ImportItem) is compared with what is stored and written at once. */
 import { statement } from '#libs/orm';
+import { type BoundedField, maxDataBytes } from '../domain/data-size.ts';
 
 /** One import at a time: two of them may name the same new key. */
 export const lockImports = statement(
@@ -75,10 +76,20 @@ export interface ImportedRow {
   readonly fields: string;
 }
 
+/** An item of a plan. */
+export interface PlannedRow extends ImportedRow {
+  /** What would be larger than a conversation may hold (D63). */
+  readonly too_large: BoundedField | null;
+}
+
 /** What an import would do. */
 export const planImport = statement(
   'import.plan',
-  `select p.key, p.stored_id as id, p.is_new, p.fields from (${planned}) p order by p.place`,
+  `select p.key, p.stored_id as id, p.is_new, p.fields,
+     case when p.fields = '[]' and not p.is_new then null
+       when octet_length(p.infos::text) > ${maxDataBytes} then 'infos'
+       when conversations.config_bytes(p.config, p.room) > ${maxDataBytes} then 'config' end as too_large
+   from (${planned}) p order by p.place`,
 );
 
 /** Does it. */

@@ -178,6 +178,13 @@ export const attachAudio = statement(
    select c.id, exists (select from done) as attached from conversations.conversations c where c.id = $1`,
 );
 
+/** Bytes of `infos` with this audio ($2). */
+export const measureWithAudio = statement(
+  'conversations.measure-with-audio',
+  `select octet_length((c.infos || jsonb_build_object('audio', $2::jsonb))::text) as bytes
+   from conversations.conversations c where c.id = $1`,
+);
+
 /** `infos.publishing` as a whole ($2), computed under the row's lock. */
 export const replacePublishing = statement(
   'conversations.replace-publishing',

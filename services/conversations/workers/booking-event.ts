@@ -12,6 +12,7 @@ import type { conversations } from '../contract.ts';
 import { isPossibleId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory/directory-cache.ts';
+import { DataTooLarge } from '../domain/data-size.ts';
 import { judgeWebhook, readJourneyHint, type BookingEvent } from '../domain/booking.ts';
 import { parseSqlInstant } from '../domain/representation.ts';
 import { findBookings, getReceipt, lockBookings, lockIdentifiers, settleReceipt } from '../repositories/booking.ts';
@@ -65,10 +66,16 @@ export function createBookingEventWorker(dependencies: Dependencies) {
     }
     const { event } = verdict;
     const prepared = await prepare(dependencies, receipt, event, run);
-    return run.complete(async (tx) => {
-      const settlement = 'outcome' in prepared ? prepared : await applyLocked(dependencies, tx, prepared);
-      await settle(tx, settlement, event);
-    });
+    try {
+      await run.complete(async (tx) => {
+        const settlement = 'outcome' in prepared ? prepared : await applyLocked(dependencies, tx, prepared);
+        await settle(tx, settlement, event);
+      });
+    } catch (error) {
+      const refusal = dependencies.refusals.explain(error);
+      if (!(refusal instanceof DataTooLarge)) throw error;
+      await run.complete((tx) => settle(tx, { outcome: 'refused_data_too_large', message: refusal.message }, event));
+    }
   };
 }
 

@@ -10,6 +10,7 @@ import { describeRecordingFile, newRecordingKey } from '../domain/recording.ts';
 import { isConversationDeleted, lockConversation } from '../repositories/blobs.ts';
 import { blobKindOf, replaceFile, type NewFile } from '../repositories/files.ts';
 import { endUpload } from '../repositories/uploads.ts';
+import { checkAttachable } from './attachable.ts';
 import { discardUpload, openLease } from './lease.ts';
 import { ClientGone } from './multipart.ts';
 import type { UploadDependencies, UploadRequest } from './upload.ts';
@@ -60,6 +61,7 @@ export async function acceptImport(
       source: importSource,
       finalized,
     };
+    if (file.kind === 'audio' && file.attach) await checkAttachable(deps, conversationId, record, context);
     await commitFile(deps, record, file.attach, context);
     lease.close();
     return { sha256: stored.sha256, size_bytes: stored.sizeBytes };

@@ -12,6 +12,7 @@ import { isConversationDeleted, lockConversation, replaceAudio, type AudioBlob, 
 import { endUpload } from '../repositories/uploads.ts';
 import { discardUpload, openLease, type LeaseDependencies, type StoreLease } from './lease.ts';
 import { acceptImport, readImport } from './import-file.ts';
+import { checkAttachable } from './attachable.ts';
 import { receiveFile } from './multipart.ts';
 import { sendJson } from './replies.ts';
 
@@ -83,6 +84,7 @@ async function acceptAudio(deps: UploadDependencies, upload: UploadRequest, stop
       const { sizeBytes, sha256 } = await deps.store.putStream(objectKey, rejectEmpty(body), { contentType: file.contentType, signal });
       return { objectKey, name: file.name, contentType: file.contentType, sizeBytes, sha256 };
     });
+    await checkAttachable(deps, conversationId, { ...stored, source: 'upload' }, context);
     const { actor } = context;
     const actorIds =
       actor?.kind === 'user' ? { accountId: actor.accountId, personId: actor.personId } : { accountId: null, personId: null };

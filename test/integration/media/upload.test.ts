@@ -63,6 +63,23 @@ describe('POST /conversations/{id}/audio (spec 01; spec 03, D27)', () => {
     expect(notes[0]?.body).toMatch(/talk\.ogg.*4321/);
   });
 
+  it('refuses audio that the conversation has no room for, and keeps the previous one (D63)', async () => {
+    const id = await world.createConversation();
+    const kept = await media.upload(id, 'kept.wav', Buffer.from('kept'));
+    await world.env.sql(
+      `update conversations.conversations set infos = infos
+         || jsonb_build_object('fill', repeat('x', 1048576 - octet_length((infos || '{"fill": ""}')::text))) where id = $1`,
+      [id],
+    );
+    expect([kept.status, (await media.upload(id, 'same.wav', Buffer.from('same'))).status]).toEqual([201, 201]);
+    const reply = await media.upload(id, 'longer.wav', Buffer.from('long'));
+    const message = expect.stringContaining('1 MiB');
+    expect([reply.status, reply.json]).toEqual([413, { detail: message, error: 'conversation_data_too_large', message }]);
+    expect((await media.get(id)).body.toString()).toBe('same');
+    expect(await world.listNotes(id)).toHaveLength(2);
+    await expectNoRemains(id);
+  });
+
   it.each([
     ['a wrong extension', 'talk.txt', randomBytes(100)],
     ['no extension', 'talk', randomBytes(100)],

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { PermanentJobError } from '#libs/jobs';
+import { createMetrics } from '#libs/telemetry';
+import { DataTooLarge } from './domain/data-size.ts';
+import { createRefusals } from './refusals.ts';
+
+const broken = (constraint: string): Error => Object.assign(new Error('refused'), { code: '23514', constraint });
+
+describe('refusals (D63)', () => {
+  it('explains a broken size to the caller, counts it, and leaves other errors alone', async () => {
+    const metrics = createMetrics('test');
+    const refusals = createRefusals(metrics);
+    expect(refusals.explain(broken('conversations__config__size'))).toMatchObject({ code: 'payload_too_large', field: 'config' });
+    expect(refusals.explain(new DataTooLarge('config'))).toMatchObject({ field: 'config' });
+    const other = broken('conversations__infos__check');
+    expect(refusals.explain(other)).toBe(other);
+    const { text } = await metrics.render();
+    expect(text).toContain('conversation_data_refused_total{field="config",service="test"} 2');
+    expect(text).toContain('conversation_data_refused_total{field="infos",service="test"} 0');
+  });
+
+  it('ends a job that would store too much for good', async () => {
+    const worker = createRefusals(createMetrics('test')).worker(() => Promise.reject(broken('conversations__infos__size')));
+    await expect(worker({} as never)).rejects.toThrow(PermanentJobError);
+    await expect(worker({} as never)).rejects.toThrow(/`infos` would be larger than 1048576 bytes/);
+  });
+});
