@@ -19,6 +19,7 @@ export default {
   projects: [
     tier('unit', [
       '<rootDir>/libs/**/*.test.ts',
+      '<rootDir>/clients/**/*.test.ts',
       '<rootDir>/services/**/*.test.ts',
       '<rootDir>/tools/**/*.test.ts',
       '<rootDir>/test/architecture/**/*.test.ts',

@@ -1,9 +1,13 @@
 /** Typed client of the Coherence API; see README.md. */
+import { ApiError } from './errors.ts';
 import { type OperationErrors, type Operations, operationTable } from './operations.ts';
-import { type AnyRequest, ApiError, type CallOptions, type ClientOptions, type OperationEntry, send } from './transport.ts';
+import { type AnyRequest, type CallOptions, type ClientOptions, type OperationEntry, send } from './transport.ts';
 
 export * from './operations.ts';
-export { ApiError, type ApiReply, type CallOptions, type ClientOptions, type NotModified, type Upload } from './transport.ts';
+export type { RetryOptions } from './attempts.ts';
+export { ApiConnectionError, ApiError, ApiTimeoutError } from './errors.ts';
+export { listItems, type Page, type PagedRequest } from './pages.ts';
+export type { ApiReply, CallOptions, ClientOptions, NotModified, Upload } from './transport.ts';
 
 /** All operations, and a way to the same client with another credential. */
 export type Client = Operations & { withToken(token: string): Client };

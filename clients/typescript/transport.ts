@@ -1,4 +1,6 @@
 /** Sending the operations of the table over fetch: parameters in, typed replies and `ApiError` out. */
+import { repeat, type RetryOptions, withTimeout } from './attempts.ts';
+import { ApiError } from './errors.ts';
 
 /** How to call one operation; entries are generated. */
 export interface OperationEntry {
@@ -11,6 +13,10 @@ export interface OperationEntry {
   readonly body?: 'json' | 'multipart';
   /** Name of the file part of a multipart body. */
   readonly part?: string;
+  /** Takes an `Idempotency-Key`, under which a repetition changes nothing. */
+  readonly key?: true;
+  /** Time that the server gives itself; default 15 000. */
+  readonly deadlineMs?: number;
 }
 
 export type OperationTable = Readonly<Record<string, OperationEntry>>;
@@ -24,6 +30,10 @@ export interface ClientOptions {
   readonly loginKey?: string;
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Calls are repeated where that changes nothing: reads, writes under an `Idempotency-Key`, and what was refused for now. */
+  readonly retry?: RetryOptions;
+  /** Time for one attempt, the body of a JSON or text reply included; default: what the server gives itself and 15 s. */
+  readonly timeoutMs?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Default: `JSON.parse`, which rounds integers above 2^53; pass a lossless parser to keep them. */
@@ -35,6 +45,8 @@ export interface CallOptions {
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  readonly retry?: RetryOptions;
+  readonly timeoutMs?: number;
 }
 
 /** A file to upload. A stream is sent as it comes, without being held in memory. */
@@ -62,35 +74,6 @@ export interface Conditional {
 /** The caller's representation is the present one. */
 export type NotModified = ApiReply<304, undefined>;
 
-/** Any answer of 400 and above, and every status that the operation does not document. */
-export class ApiError extends Error {
-  readonly operation: string;
-  readonly status: number;
-  readonly headers: Headers;
-  /** Parsed JSON, else the text. */
-  readonly body: unknown;
-
-  constructor(operation: string, status: number, headers: Headers, body: unknown) {
-    super(`${operation}: ${status} ${describe(body)}`);
-    this.name = 'ApiError';
-    this.operation = operation;
-    this.status = status;
-    this.headers = headers;
-    this.body = body;
-  }
-
-  /** Names the request in the server's log. */
-  get requestId(): string | undefined {
-    return this.headers.get('x-request-id') ?? undefined;
-  }
-
-  /** Seconds after which to try again, with 429 and 503. */
-  get retryAfterSeconds(): number | undefined {
-    const text = this.headers.get('retry-after');
-    return text === null ? undefined : Number(text);
-  }
-}
-
 /** The groups of a request, as the generated types fill them in. */
 export interface AnyRequest {
   readonly path?: Readonly<Record<string, unknown>>;
@@ -100,9 +83,13 @@ export interface AnyRequest {
   readonly file?: Upload;
 }
 
+const defaultDeadlineMs = 15_000;
+/** For the way there and back. */
+const graceMs = 15_000;
+
 /**
- * Calls one operation.
- * @throws ApiError for an answer that is no documented success; TypeError of `fetch` when none arrives.
+ * Calls one operation, again where that is safe. An operation that takes an `Idempotency-Key` gets one when the caller has given none.
+ * @throws ApiError for an answer that is no documented success; ApiTimeoutError, ApiConnectionError when none arrives; the signal's reason
  */
 export async function send(
   name: string,
@@ -114,15 +101,31 @@ export async function send(
   const headers = new Headers(client.headers);
   for (const [key, value] of Object.entries(request.headers ?? {})) if (value !== undefined) headers.set(key, String(value));
   for (const [key, value] of Object.entries(options.headers ?? {})) headers.set(key, value);
-  await authorize(headers, entry, client, options);
-  const init: RequestInit & { duplex?: 'half' } = { method: entry.method, headers, redirect: 'error' };
-  if (options.signal !== undefined) init.signal = options.signal;
-  addBody(init, headers, entry, request);
+  if (entry.key === true && !headers.has(keyHeader)) headers.set(keyHeader, crypto.randomUUID());
+  const address = `${client.baseUrl.replace(/\/+$/, '')}${buildPath(entry.path, request)}`;
   const call = client.fetch ?? fetch;
-  const response = await call(`${client.baseUrl.replace(/\/+$/, '')}${buildPath(entry.path, request)}`, init);
-  if (!entry.replies.includes(response.status)) throw await toError(name, response, client);
-  return { status: response.status, headers: response.headers, body: await readBody(response, client) };
+
+  const attempt = async (signal: AbortSignal): Promise<ApiReply<number, unknown>> => {
+    await authorize(headers, entry, client, options);
+    const init: RequestInit & { duplex?: 'half' } = { method: entry.method, headers, redirect: 'error', signal };
+    addBody(init, headers, entry, request);
+    const response = await call(address, init);
+    if (!entry.replies.includes(response.status)) throw await toError(name, response, client);
+    return { status: response.status, headers: response.headers, body: await readBody(response, client) };
+  };
+  const isSafe = entry.method === 'GET' || entry.key === true;
+  const isReplayable = !(request.file?.content instanceof ReadableStream);
+  const timeoutMs = options.timeoutMs ?? client.timeoutMs ?? (entry.deadlineMs ?? defaultDeadlineMs) + graceMs;
+  const { signal } = options;
+  return repeat(
+    () => withTimeout(name, timeoutMs, signal, attempt),
+    { isSafe, isReplayable },
+    { ...client.retry, ...options.retry },
+    signal,
+  );
 }
+
+const keyHeader = 'Idempotency-Key';
 
 async function authorize(headers: Headers, entry: OperationEntry, client: ClientOptions, options: CallOptions): Promise<void> {
   if (entry.credential === 'login-key' && client.loginKey !== undefined) headers.set('X-Svc-Api-Key', client.loginKey);
@@ -191,11 +194,4 @@ async function toError(name: string, response: Response, client: ClientOptions):
     // Not from the platform itself, e.g. a proxy's page: the text says more than nothing.
   }
   return new ApiError(name, response.status, response.headers, body);
-}
-
-function describe(body: unknown): string {
-  if (typeof body !== 'object' || body === null) return String(body).slice(0, 200);
-  const { error, code, message, detail } = body as Record<string, unknown>;
-  const texts = [error ?? code, message ?? (typeof detail === 'string' ? detail : JSON.stringify(detail))];
-  return texts.filter((text) => text !== undefined).join(': ');
 }

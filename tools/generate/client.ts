@@ -41,11 +41,18 @@ interface Described {
 /** The text of clients/typescript/operations.ts. */
 export function describeClient(): Promise<string> {
   const { api, v1 } = buildDocuments(routes);
-  return Promise.resolve(writeClient([api, v1]));
+  const deadlines = new Map(routes.map(({ operationId, deadlineMs }) => [operationId, deadlineMs]));
+  return Promise.resolve(writeClient([api, v1], deadlines));
 }
 
-/** @throws Error when two operations would be one method, or two different schemas one type. */
-export function writeClient(documents: readonly Pick<OpenApiDocument, 'paths' | 'components'>[]): string {
+/**
+ * @param deadlines milliseconds that the server gives an operation, by its id, where it is not the usual time
+ * @throws Error when two operations would be one method, or two different schemas one type.
+ */
+export function writeClient(
+  documents: readonly Pick<OpenApiDocument, 'paths' | 'components'>[],
+  deadlines: ReadonlyMap<string, number | undefined> = new Map(),
+): string {
   const operations = documents.flatMap(listOperations);
   const names = operations.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -68,7 +75,7 @@ export function writeClient(documents: readonly Pick<OpenApiDocument, 'paths' | 
     '',
     '/** What the transport has to know of each operation. */',
     'export const operationTable = {',
-    ...operations.map(writeEntry),
+    ...operations.map((described) => writeEntry(described, deadlines.get(described.operation.operationId))),
     '} as const satisfies OperationTable;',
     '',
   ].join('\n');
@@ -158,7 +165,7 @@ function writeMethod({ name, method, path, operation }: Described): string[] {
   return operation.responses['304'] === undefined ? [...comment, plain] : [...comment, conditional, ...comment, plain];
 }
 
-function writeEntry({ name, method, path, operation }: Described): string {
+function writeEntry({ name, method, path, operation }: Described, deadlineMs: number | undefined): string {
   const [contentType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const schemes = operation.security.flatMap((entry) => Object.keys(entry));
   const entry = {
@@ -170,6 +177,8 @@ function writeEntry({ name, method, path, operation }: Described): string {
       .filter((status) => status < 400),
     ...(contentType === undefined ? {} : { body: contentType === 'multipart/form-data' ? 'multipart' : 'json' }),
     ...(contentType === 'multipart/form-data' ? { part: findPart(content?.schema ?? {}) } : {}),
+    ...(operation.parameters?.some((parameter) => parameter.name === 'Idempotency-Key') === true ? { key: true } : {}),
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
   const fields = Object.entries(entry).map(([key, value]) => `${key}: ${JSON.stringify(value).replaceAll('"', "'")}`);
   return `  ${name}: { ${fields.join(', ')} },`;

@@ -1,0 +1,149 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ApiConnectionError, ApiError, ApiTimeoutError, type Client, createClient, listItems } from './index.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+let server: Server;
+let client: Client;
+/** What the next requests are answered with, one each; the last one stays. */
+let answers: Answer[] = [];
+const seen: { method: string | undefined; url: string | undefined; key: string | undefined }[] = [];
+const retry = { attempts: 3, firstDelayMs: 1, maxDelayMs: 2_000 };
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    request.resume();
+    seen.push({ method: request.method, url: request.url, key: request.headers['idempotency-key'] as string | undefined });
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    request.once('end', () => answer?.(request, response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  client = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 't', retry });
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  seen.length = 0;
+});
+
+const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
+  (_request, response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const cut: Answer = (_request, response) => response.destroy();
+const silent: Answer = () => undefined;
+const failure = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
+const path = { conversation_id: 1 };
+
+describe('repetition of calls', () => {
+  it.each([
+    ['a connection that broke', cut],
+    ['503', json(503, { detail: 'away' })],
+    ['504 of a proxy', json(504, 'away')],
+  ])('repeats a read after %s', async (_name, first) => {
+    answers = [first, first, json(200, { id: 1 })];
+    expect((await client.getConversation({ path })).body).toEqual({ id: 1 });
+    expect(seen.length).toBe(3);
+  });
+
+  it('gives up after the attempts, with the last error', async () => {
+    answers = [json(503, { detail: 'away' })];
+    expect(await failure(client.getConversation({ path }))).toMatchObject({ name: 'ApiError', status: 503, operation: 'getConversation' });
+    expect(seen.length).toBe(3);
+    expect(await failure(client.getConversation({ path }, { retry: { attempts: 1 } }))).toBeInstanceOf(ApiError);
+    expect(seen.length).toBe(4);
+  });
+
+  it.each([
+    ['a connection that broke', cut, ApiConnectionError],
+    ['503', json(503, { detail: 'away' }), ApiError],
+  ])('never repeats a write without a key after %s: it may have happened', async (_name, answer, kind) => {
+    answers = [answer];
+    expect(await failure(client.patchConversation({ path, body: {} }))).toBeInstanceOf(kind);
+    expect(seen.length).toBe(1);
+  });
+
+  it.each([
+    ['429', json(429, { code: 'rate_limited', message: 'later', retryable: true })],
+    ['a conflict that calls itself retryable', json(409, { code: 'bulk_in_progress', message: 'later', retryable: true })],
+  ])('repeats any write after %s: nothing was done', async (_name, first) => {
+    answers = [first, json(200, { id: 1 })];
+    await client.patchConversation({ path, body: {} });
+    expect(seen.length).toBe(2);
+  });
+
+  it('repeats what takes an Idempotency-Key under one key, its own or the caller’s', async () => {
+    const body = { body: 'Hello' };
+    answers = [cut, json(200, { visitor_id: 'v' })];
+    await client.sendChatMessage({ path: { agent_slug: 'guide' }, body });
+    expect(seen[0]?.key).toMatch(/^[0-9a-f-]{36}$/);
+    answers = [json(502, 'away'), json(200, { visitor_id: 'v' })];
+    await client.sendChatMessage({ path: { agent_slug: 'guide' }, headers: { 'Idempotency-Key': 'mine' }, body });
+    const [first, second, third, fourth] = seen.map(({ key }) => key);
+    expect([second, third, fourth]).toEqual([first, 'mine', 'mine']);
+  });
+
+  it('waits as long as Retry-After says, and gives up when that is longer than the caller would wait', async () => {
+    answers = [json(429, {}, { 'retry-after': '1' }), json(200, {})];
+    const startedAt = performance.now();
+    await client.getConversation({ path });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(995);
+    answers = [json(429, {}, { 'retry-after': '3' })];
+    expect(await failure(client.getConversation({ path }))).toMatchObject({ status: 429, retryAfterSeconds: 3 });
+    expect(seen.length).toBe(3);
+  });
+
+  it('never repeats a stream, which is gone once it was sent', async () => {
+    answers = [json(429, {})];
+    const file = { name: 'a.mp3', content: new Blob(['x']).stream() };
+    expect(await failure(client.uploadAudio({ path, file }))).toBeInstanceOf(ApiError);
+    expect(seen.length).toBe(1);
+  });
+});
+
+describe('time and signals', () => {
+  it('gives an attempt up after its time', async () => {
+    answers = [silent];
+    const error = await failure(client.getConversation({ path }, { timeoutMs: 50, retry: { attempts: 1 } }));
+    expect(error).toBeInstanceOf(ApiTimeoutError);
+    expect(error).toMatchObject({ operation: 'getConversation', timeoutMs: 50 });
+  });
+
+  it('ends at once, with the reason, when the caller gives up, waiting included', async () => {
+    const reason = new Error('enough');
+    answers = [silent];
+    const waiting = new AbortController();
+    const first = failure(client.getConversation({ path }, { signal: waiting.signal }));
+    waiting.abort(reason);
+    expect(await first).toBe(reason);
+    answers = [json(503, {}, { 'retry-after': '2' })];
+    const pausing = new AbortController();
+    const second = failure(client.getConversation({ path }, { signal: pausing.signal }));
+    setTimeout(() => pausing.abort(reason), 30);
+    expect(await second).toBe(reason);
+    expect(await failure(client.getConversation({ path }, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+  });
+});
+
+describe('lists in pages', () => {
+  it('yields every item, one request a page, from the offset that was asked for', async () => {
+    const page = (items: number[], has_more: boolean): Answer => json(200, { items, has_more });
+    answers = [page([3, 4], true), page([5], false)];
+    const items = [];
+    for await (const item of listItems(client.listPeople, { query: { q: 'a', limit: 2, offset: 2 } })) items.push(item);
+    expect(items).toEqual([3, 4, 5]);
+    expect(seen.map(({ url }) => url)).toEqual(['/api/v1/people?q=a&limit=2&offset=2', '/api/v1/people?q=a&limit=2&offset=4']);
+  });
+
+  it('asks for no page that nobody reaches', async () => {
+    answers = [json(200, { items: [1, 2], has_more: true })];
+    for await (const _item of listItems(client.listHolons, {})) break;
+    expect(seen.length).toBe(1);
+  });
+});

@@ -1,0 +1,59 @@
+/** What a call can fail with. */
+
+/** Any answer of 400 and above, and every status that the operation does not document. */
+export class ApiError extends Error {
+  readonly operation: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON, else the text. */
+  readonly body: unknown;
+
+  constructor(operation: string, status: number, headers: Headers, body: unknown) {
+    super(`${operation}: ${status} ${describe(body)}`);
+    this.name = 'ApiError';
+    this.operation = operation;
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  /** Names the request in the server's log. */
+  get requestId(): string | undefined {
+    return this.headers.get('x-request-id') ?? undefined;
+  }
+
+  /** Seconds after which to try again, with 429 and 503. */
+  get retryAfterSeconds(): number | undefined {
+    const text = this.headers.get('retry-after');
+    return text === null ? undefined : Number(text);
+  }
+}
+
+/** No answer came, or it broke off: whether the operation has happened is not known. `cause` is what `fetch` said. */
+export class ApiConnectionError extends Error {
+  readonly operation: string;
+
+  constructor(operation: string, what: string, options?: ErrorOptions) {
+    super(`${operation}: ${what}`, options);
+    this.name = 'ApiConnectionError';
+    this.operation = operation;
+  }
+}
+
+/** No complete answer came within the time of an attempt. */
+export class ApiTimeoutError extends ApiConnectionError {
+  readonly timeoutMs: number;
+
+  constructor(operation: string, timeoutMs: number) {
+    super(operation, `no complete answer within ${timeoutMs} ms`);
+    this.name = 'ApiTimeoutError';
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+function describe(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return String(body).slice(0, 200);
+  const { error, code, message, detail } = body as Record<string, unknown>;
+  const texts = [error ?? code, message ?? (typeof detail === 'string' ? detail : JSON.stringify(detail))];
+  return texts.filter((text) => text !== undefined).join(': ');
+}

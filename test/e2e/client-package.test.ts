@@ -1,0 +1,123 @@
+/**
+ * The package of the TypeScript client as others use it: packed by npm, installed from the tarball, and taken by Node, by the compiler and
+ * by bundlers, against a running platform.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { packClient } from '../../tools/client/pack.ts';
+import { applyDemo, startWorld, type World } from './world.ts';
+
+const run = promisify(execFile);
+const binDir = join(import.meta.dirname, '..', '..', 'node_modules', '.bin');
+
+let world: World;
+let folder: string;
+let project: string;
+let program: string;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory'], examples: false });
+  await applyDemo(world, 'package');
+  folder = mkdtempSync(join(tmpdir(), 'client-package-'));
+  const tarball = await packClient(join(folder, 'packed'));
+  project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
+  // What a user writes: a login, a list page by page, a refusal told apart by its type.
+  program = `
+import { ApiError, createClient, isErrorOf, listItems } from '@coherence/client';
+
+const door = createClient({ baseUrl: '${world.baseUrl}', loginKey: '${world.loginSecret}' });
+const { body } = await door.login({ body: { email: 'root-package@example.org', password: 'pw-root-package' } });
+const client = door.withToken(body.token);
+const names = [];
+for await (const holon of listItems(client.listHolons, { query: { class: 'event', limit: 1 } })) names.push(holon.name);
+let refusal = '';
+try {
+  await client.getHolon({ path: { holon_id: 999999 } });
+} catch (error) {
+  if (isErrorOf(error, 'getHolon') && error.status === 404 && error instanceof ApiError) refusal = error.operation;
+}
+console.log(JSON.stringify({ names, refusal }));
+`;
+  writeFileSync(join(project, 'main.mjs'), program);
+});
+afterAll(async () => {
+  await world.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const told = { names: ['Event package'], refusal: 'getHolon' };
+async function say(node: string, file: string): Promise<unknown> {
+  const { stdout } = await run(node, [file], { cwd: project });
+  return JSON.parse(stdout);
+}
+
+/** The Node that the machine itself has, 20 or later; the pinned one where there is none. */
+function findOwnNode(): string {
+  const dirs = (process.env['PATH'] ?? '').split(delimiter).filter((dir) => !dir.includes('node_modules'));
+  return dirs.map((dir) => join(dir, 'node')).find((file) => existsSync(file)) ?? process.execPath;
+}
+
+describe('the package of the TypeScript client', () => {
+  it('holds JavaScript, declarations, the README and the licence, and nothing else', () => {
+    const dir = join(project, 'node_modules', '@coherence', 'client');
+    expect(readdirSync(dir).toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+    const files = readdirSync(join(dir, 'dist'));
+    expect(files.filter((file) => !/^(attempts|errors|index|operations|pages|transport)\.(js|d\.ts)$/.test(file))).toEqual([]);
+    expect(readFileSync(join(dir, 'dist', 'index.js'), 'utf8')).not.toContain(".ts'");
+    const { version } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as { version: string };
+    const own = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as { version: string };
+    expect(version).toBe(own.version);
+  });
+
+  it('runs in the Node of the machine and in the pinned one', async () => {
+    const own = findOwnNode();
+    expect(Number(/^v(\d+)/.exec((await run(own, ['--version'])).stdout)?.[1])).toBeGreaterThanOrEqual(20);
+    expect([await say(own, 'main.mjs'), await say(process.execPath, 'main.mjs')]).toEqual([told, told]);
+  });
+
+  it.each(['nodenext', 'bundler'])('has types that a strict compiler takes and checks with (%s)', async (resolution) => {
+    const wrong = [
+      '// @ts-expect-error a parameter that is missing\nawait client.getHolon({ path: {} });',
+      '// @ts-expect-error an operation that nobody has\nawait client.removeEverything();',
+      '// @ts-expect-error a number is no text\nfor await (const holon of listItems(client.listHolons, {})) holon.name satisfies number;',
+    ];
+    writeFileSync(join(project, 'main.ts'), program.replace('const names = [];', 'const names: string[] = [];') + wrong.join('\n'));
+    const compilerOptions = {
+      module: resolution === 'bundler' ? 'esnext' : 'nodenext',
+      moduleResolution: resolution,
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.asynciterable'],
+      types: [],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      skipLibCheck: false,
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+    const { stdout } = await run(join(binDir, 'tsc'), ['-p', project]).catch((error: { stdout: string }) => error);
+    expect(stdout).toBe('');
+  });
+
+  it('is bundled by esbuild for browsers, without anything of Node', async () => {
+    const out = join(project, 'esbuild.mjs');
+    await run(join(binDir, 'esbuild'), ['main.mjs', '--bundle', '--format=esm', '--platform=browser', `--outfile=${out}`], {
+      cwd: project,
+    });
+    expect(readFileSync(out, 'utf8')).not.toMatch(/from "node:|require\(/);
+    expect(await say(process.execPath, out)).toEqual(told);
+  });
+
+  it('is bundled by Vite', async () => {
+    const build = { target: 'es2022', outDir: 'vite', lib: { entry: 'main.mjs', formats: ['es'], fileName: 'main' } };
+    writeFileSync(join(project, 'vite.config.mjs'), `export default ${JSON.stringify({ logLevel: 'warn', build })};`);
+    await run(join(binDir, 'vite'), ['build'], { cwd: project });
+    const [out = ''] = readdirSync(join(project, 'vite'));
+    expect(await say(process.execPath, join('vite', out))).toEqual(told);
+  });
+});
