@@ -3182,7 +3182,7 @@ export interface Operations {
   readRoom(request: ReadRoomRequest, options?: CallOptions): Promise<ReadRoomReply>;
   /**
    * Receive a booking webhook
-   * Everything is answered with 200, whatever it is; what became of it is in the receipt. Sign with `X-Cal-Signature-256` when a secret is set.
+   * Everything is answered with 200, whatever it is; what became of it is in the receipt. Only what is signed with `X-Cal-Signature-256` is acted on.
    * `POST /api/coherence/hook/booking/{person_id}`
    */
   receiveBooking(request: ReceiveBookingRequest, options?: CallOptions): Promise<ReceiveBookingReply>;

@@ -157,6 +157,20 @@ export const drainSettings = {
   }),
 };
 
+/** Of services that take webhooks (spec 03, D64, D68). */
+export const webhookSettings = {
+  ALLOW_UNSIGNED_WEBHOOKS: Type.Boolean({
+    default: false,
+    description: 'whether a hook whose secret is not set takes what nobody vouches for; for development alone',
+  }),
+  RECEIPT_RETENTION_DAYS: Type.Integer({
+    default: 90,
+    minimum: 1,
+    maximum: 3_650,
+    description: 'days that bodies of webhooks are kept, and receipts of those that were rejected or ignored',
+  }),
+};
+
 /** Private addresses that outgoing calls may reach. */
 export const outboundSettings = {
   OUTBOUND_ALLOWED_HOSTS: Type.String({

@@ -11,6 +11,8 @@ export interface WebhookKeys {
 
 /** A key that has been replaced is noticed by a signature that does not fit, but no more often than this. */
 const refreshMs = 60_000;
+/** A key that could not be read is asked for again after this. */
+const retryMs = 5_000;
 const timeoutMs = 10_000;
 
 /**
@@ -19,19 +21,22 @@ const timeoutMs = 10_000;
  */
 export function createWebhookKeys(options: { outbound: Outbound; publicKey: string; keyUrl: string }): WebhookKeys {
   const given = options.publicKey === '' ? undefined : createPublicKey(options.publicKey.replaceAll('\\n', '\n'));
-  let fetched: { key: KeyObject; atMs: number } | undefined;
-  const readKey = async (oldestMs: number): Promise<KeyObject> => {
+  let key = given;
+  let latest: { readonly reading: Promise<KeyObject>; readonly atMs: number } | undefined;
+  /** Asks the provider, unless that was done within `pauseMs`: whoever posts anything must not make it happen more often. */
+  const readKey = async (pauseMs: number): Promise<KeyObject> => {
     if (given !== undefined) return given;
-    if (fetched === undefined || fetched.atMs < oldestMs) fetched = { key: await fetchKey(options), atMs: performance.now() };
-    return fetched.key;
+    const now = performance.now();
+    if (latest === undefined || latest.atMs < now - pauseMs) latest = { reading: fetchKey(options), atMs: now };
+    return (key = await latest.reading);
   };
   return {
     isSigned: async (body, signature) => {
       if (signature === undefined || !/^[A-Za-z0-9+/]{1,2048}={0,2}$/.test(signature)) return false;
       const bytes = Buffer.from(signature, 'base64');
-      const first = await readKey(-Infinity);
+      const first = key ?? (await readKey(retryMs));
       if (verify('RSA-SHA256', body, first, bytes)) return true;
-      const second = await readKey(performance.now() - refreshMs);
+      const second = await readKey(refreshMs);
       return second !== first && verify('RSA-SHA256', body, second, bytes);
     },
   };

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { createLogger, type Logger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { createDatabase, statement, type Database } from '#libs/orm';
+import { bookingSecret } from './booking-signature.ts';
 
 export interface TestEnvironment {
   /** Short and unique, e.g. for names of things. */
@@ -65,6 +66,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       S3_FORCE_PATH_STYLE: 'true',
       API_TOKEN: 'test-api-token',
       API_LOGIN_SECRET: 'test-login-secret',
+      BOOKING_WEBHOOK_SECRET: bookingSecret,
       DRAIN_WINDOW_SECONDS: '0',
       RATE_LIMIT_LOGIN_PER_MINUTE: '0',
       RATE_LIMIT_LOGIN_FAILURES: '0',

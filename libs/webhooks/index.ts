@@ -12,6 +12,19 @@ import { getTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
 export { isHmac } from './signature.ts';
+export {
+  createRefusalLimit,
+  describeMissingBody,
+  describeUnsigned,
+  floodMessage,
+  keepBody,
+  keepHeaders,
+  keepsBody,
+  type KeptBody,
+  refusalsPerHour,
+  unsignedOutcome,
+} from './receipts.ts';
+export { startReceiptRetention, sweepReceipts } from './retention.ts';
 export { packWebhooks, unpackWebhooks, type Webhook } from './message.ts';
 
 /** What came with the facts of a webhook. */

@@ -6,6 +6,7 @@ import {
   natsSettings,
   outboundSettings,
   secret,
+  webhookSettings,
   type ConfigOf,
 } from '#libs/config';
 import { Type } from '#libs/contract';
@@ -16,8 +17,12 @@ export const conversationsSettings = Type.Object({
   ...logSettings,
   ...telemetrySettings,
   ...outboundSettings,
+  ...webhookSettings,
   BOOKING_WEBHOOK_SECRET: secret(
-    Type.String({ default: '', description: 'secret of the Cal.com signature; empty = signatures are not checked' }),
+    Type.String({
+      default: '',
+      description: 'secret of the Cal.com signature; empty = no booking is taken, unless ALLOW_UNSIGNED_WEBHOOKS is set',
+    }),
   ),
   REALTIMEKIT_WEBHOOK_PUBLIC_KEY: Type.String({
     default: '',

@@ -256,7 +256,7 @@ export const conversations = defineService({
       reply: Type.Object({
         ...Receipt.properties,
         headers: Type.Record(Type.String(), Type.String()),
-        body: nullable(Type.String({ description: 'Raw body as text; null when it was not kept.' })),
+        body: nullable(Type.String({ description: 'Raw body as text; null when it was not kept or is gone (D68).' })),
       }),
     }),
     replayReceipt: rpc({
@@ -264,7 +264,7 @@ export const conversations = defineService({
       summary: 'Works a receipt again. 404 when absent.',
       request: Type.Object({ id: Type.Integer() }),
       reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
-      errors: { receipt_without_body: { code: 'conflict', when: 'The body was not kept, so that there is nothing to replay.' } },
+      errors: { receipt_without_body: { code: 'conflict', when: 'The body was not kept or is gone, so that there is nothing to replay.' } },
     }),
     adminMove: rpc({
       subject: 'conversations.admin.move',

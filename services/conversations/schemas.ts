@@ -207,10 +207,12 @@ export const Receipt = Type.Object({
   person_id: nullable(Type.String({ description: "The path's person, as it was written." })),
   trigger_event: nullable(Type.String()),
   outcome: Type.String({
-    description: '`pending`, `applied`, `stale`, `waiting`, `ignored`, `journey_error`, `person_not_found` or `rejected_…`.',
+    description: '`pending`, `applied`, `stale`, `waiting`, `ignored`, `journey_error`, `person_not_found`, `refused_…` or `rejected_…`.',
   }),
   message: nullable(Type.String({ description: 'What was done, or why nothing was.' })),
   conversation_id: nullable(Type.Integer()),
   deliveries: Type.Integer({ minimum: 1, description: 'Times that the same request arrived.' }),
   processed_at: nullable(Instant('When it was worked last.')),
+  body_digest: nullable(Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' })),
+  body_size: nullable(Type.Integer({ minimum: 0, description: 'Bytes of the body as it came; null when it was too large to be read.' })),
 });

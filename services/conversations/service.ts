@@ -8,6 +8,7 @@ import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createOutbound } from '#libs/outbound';
 import { createWebhookKeys } from '#libs/realtimekit';
+import { startReceiptRetention } from '#libs/webhooks';
 import { createTelemetry, type Metrics } from '#libs/telemetry';
 import { formatInstant, systemClock, type Clock } from '#libs/time';
 import { conversations } from '#services/conversations';
@@ -17,7 +18,7 @@ import type { Dependencies } from './dependencies.ts';
 import { DirectoryCache } from './directory/directory-cache.ts';
 import { createHandlers } from './handlers/index.ts';
 import { createRefusals } from './refusals.ts';
-import { countReceipts } from './repositories/booking.ts';
+import { countReceipts } from './repositories/receipt.ts';
 import { dropExpiredKeys } from './repositories/ledger.ts';
 import { createAdvanceStepWorker } from './workers/advance-step.ts';
 import { createAttachAudioWorker } from './workers/attach-audio.ts';
@@ -104,13 +105,21 @@ export async function createService({ config, logger: given, clock = systemClock
         attachAudio: refusals.worker(createAttachAudioWorker()),
         pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
       });
-      const intakes = [await startWebhookIntake(dependencies), await startMeetingIntake(dependencies)];
+      const intakes = [await startWebhookIntake(dependencies), await startMeetingIntake(dependencies, keys)];
       stopping.push(async () => {
         await Promise.all(intakes.map((intake) => intake.stop()));
         await jobs.stop();
       });
       const stopSweep = sweepKeys(dependencies);
       stopping.push(async () => stopSweep());
+      const stopRetention = startReceiptRetention({
+        db,
+        logger,
+        schema: serviceName,
+        contents: ['body'],
+        days: config.RECEIPT_RETENTION_DAYS,
+      });
+      stopping.push(async () => stopRetention());
       telemetry.started();
       logger.info({ metricsPort: telemetry.port }, 'conversations is ready');
     },

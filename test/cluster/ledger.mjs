@@ -2,11 +2,11 @@
  * A client that notes what the platform has acknowledged, and later asks for all of it: `node ledger.mjs prepare|write|verify`. Run inside the
  * cluster; needs no package. `write` goes on until SIGTERM; a request that fails acknowledges nothing, whatever became of it.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { BASE_URL, API_TOKEN, API_LOGIN_SECRET } = process.env;
+const { BASE_URL, API_TOKEN, API_LOGIN_SECRET, BOOKING_WEBHOOK_SECRET } = process.env;
 const file = '/tmp/ledger.json';
 const writers = 3;
 const journey = 'open-circle';
@@ -83,11 +83,10 @@ async function write({ personId, conversationId, sessionToken }) {
         attendees: [{ ...person, name: 'Ben Hartmann', email: 'ben@example.org' }],
         metadata: { videoCallUrl: `https://meet.example.org/${journey}/spring` },
       };
-      await ask('POST', `/api/coherence/hook/booking/${personId}`, {
-        token: null,
-        json: { triggerEvent: 'BOOKING_CREATED', createdAt: new Date().toISOString(), payload },
-        expect: 200,
-      });
+      const json = { triggerEvent: 'BOOKING_CREATED', createdAt: new Date().toISOString(), payload };
+      const signature = createHmac('sha256', BOOKING_WEBHOOK_SECRET).update(JSON.stringify(json)).digest('hex');
+      const headers = { 'x-cal-signature-256': signature };
+      await ask('POST', `/api/coherence/hook/booking/${personId}`, { token: null, headers, json, expect: 200 });
       ledger.bookings.push({ uid, startTime });
     },
   ];

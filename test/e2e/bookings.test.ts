@@ -1,14 +1,12 @@
-import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { signBooking, waitFor } from '#libs/testing';
 import { applyDemo, eventually, startWorld } from './world.ts';
 import type { Demo, World } from './world.ts';
 
-const secret = 'booking-secret';
 let world: World;
 let demo: Demo;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, { BOOKING_WEBHOOK_SECRET: secret });
+  world = await startWorld(import.meta.url);
   demo = await applyDemo(world, 'book');
 });
 afterAll(() => world.stop());
@@ -42,7 +40,7 @@ function created(uid: string, extra: Record<string, unknown> = {}) {
     ...extra,
   });
 }
-async function post(body: string, { person = String(demo.ada), signature = createHmac('sha256', secret).update(body).digest('hex') } = {}) {
+async function post(body: string, { person = String(demo.ada), signature = signBooking(body)['x-cal-signature-256'] } = {}) {
   const answer = await world.call('POST', `/api/coherence/hook/booking/${person}`, {
     token: null,
     body,

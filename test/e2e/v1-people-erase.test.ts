@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { signBooking } from '#libs/testing';
 import { createObjectStore } from '#libs/object-store';
 import { eventually, startWorld, type Applied, type World } from './world.ts';
 
@@ -121,7 +122,11 @@ describe('people export and people erase (architecture §7)', () => {
         metadata: { videoCallUrl: 'https://meet.example.org/r?journey=open-circle' },
       },
     };
-    await world.call('POST', `/api/coherence/hook/booking/${ids['people']?.['ben']}`, { token: null, json: booking });
+    await world.call('POST', `/api/coherence/hook/booking/${ids['people']?.['ben']}`, {
+      token: null,
+      json: booking,
+      headers: signBooking(JSON.stringify(booking)),
+    });
     await eventually(async () => {
       const [row] = await world.sql<{ outcome: string }>('select outcome from conversations.webhook_receipts');
       expect(row?.outcome).toBe('applied');

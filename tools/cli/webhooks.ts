@@ -69,7 +69,7 @@ export function register(program: Command, context: CliContext): void {
       context.printLine(describe(receipt));
       if ('headers' in receipt) for (const [name, value] of Object.entries(receipt.headers)) context.printLine(`${name}: ${value}`);
       else for (const send of receipt.sends) context.printLine(describeSend(send));
-      context.printLine(`\n${receipt.body ?? '(the body was not kept)'}`);
+      context.printLine(`\n${receipt.body ?? describeAbsence(receipt)}`);
     });
 
   group
@@ -101,6 +101,12 @@ function describe(receipt: Receipt): string {
   }
   const conversation = receipt.conversation_id === null ? '' : `  conversation ${receipt.conversation_id}`;
   return `${id}  ${receivedAt}  person ${receipt.person_id}  ${receipt.trigger_event ?? '–'}  ${outcome}${conversation}${more}`;
+}
+
+/** What is known of a body that is not there. */
+function describeAbsence(receipt: object): string {
+  const { body_digest: digest = null, body_size: size = null } = receipt as { body_digest?: string | null; body_size?: number | null };
+  return digest === null ? '(the body was not kept)' : `(the body of ${size} bytes was not kept; SHA-256 ${digest})`;
 }
 
 function describeSend({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { repoDir } from '../check/commands.ts';
 import { type Cluster, until } from './commands.ts';
 import { refer, serversImage } from './images.ts';
-import { apiToken, clientApp, containerSecurity, gatewayUrl, loginSecret } from './release.ts';
+import { apiToken, bookingSecret, clientApp, containerSecurity, gatewayUrl, loginSecret } from './release.ts';
 
 /** What the load reads; made by the demo. */
 export interface Known {
@@ -38,7 +38,14 @@ const scripts = ['steady.js', 'ledger.mjs'];
 
 export async function startClient(cluster: Cluster): Promise<void> {
   const data = Object.fromEntries(scripts.map((file) => [file, readFileSync(join(repoDir, 'test', 'cluster', file), 'utf8')]));
-  const env = { BASE_URL: gatewayUrl, API_TOKEN: apiToken, API_LOGIN_SECRET: loginSecret, K6_NO_USAGE_REPORT: 'true', HOME: '/tmp' };
+  const env = {
+    BASE_URL: gatewayUrl,
+    API_TOKEN: apiToken,
+    API_LOGIN_SECRET: loginSecret,
+    BOOKING_WEBHOOK_SECRET: bookingSecret,
+    K6_NO_USAGE_REPORT: 'true',
+    HOME: '/tmp',
+  };
   await cluster.kubectl(['delete', 'pod', name, '--ignore-not-found']);
   await cluster.apply(
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data },

@@ -6,6 +6,7 @@ import { type Cluster, until } from './commands.ts';
 import { platformImage, refer } from './images.ts';
 import {
   apiToken,
+  bookingSecret,
   containerSecurity,
   forwarder,
   gatewayUrl,
@@ -97,6 +98,7 @@ function describeEnv(): object[] {
     LLM_API_KEY: 'demo',
     API_TOKEN: apiToken,
     API_LOGIN_SECRET: loginSecret,
+    BOOKING_WEBHOOK_SECRET: bookingSecret,
   };
   return [
     ...Object.entries(plain).map(([key, value]) => ({ name: key, value })),

@@ -17,6 +17,7 @@ export const secretName = 'platform-settings';
 export const accountSecretName = 'test-account';
 export const apiToken = 'cluster-test-token';
 export const loginSecret = 'cluster-test-login';
+export const bookingSecret = 'cluster-test-booking-secret';
 export const providerToken = 'cluster-test-provider';
 /** Ports of the servers of others, which the demo plays. */
 export const providerPort = 8790;
@@ -48,6 +49,7 @@ export function describeSecrets(): object[] {
     S3_SECRET_ACCESS_KEY: password,
     API_TOKEN: apiToken,
     API_LOGIN_SECRET: loginSecret,
+    BOOKING_WEBHOOK_SECRET: bookingSecret,
     REALTIMEKIT_API_TOKEN: providerToken,
     LLM_API_KEY: 'demo',
   };

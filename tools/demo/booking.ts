@@ -1,5 +1,5 @@
 /** Scene 1: somebody books an hour, and the platform makes a conversation of it. */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplyOf } from '#libs/contract';
 import { conversations, type ConversationOut } from '#services/conversations';
@@ -45,7 +45,9 @@ export async function book(
     'A booking arrives',
     `Cal.com calls the booking webhook of ${host.name}. The platform stores it durably before it answers, and works it afterwards.`,
   );
-  const hook = await ask(platform, 'POST', `/api/coherence/hook/booking/${personId}`, { token: null, json: makeBooking(uid, meeting) });
+  const booking = makeBooking(uid, meeting);
+  const headers = sign(platform, JSON.stringify(booking));
+  const hook = await ask(platform, 'POST', `/api/coherence/hook/booking/${personId}`, { token: null, headers, json: booking });
   narrator.result(`POST /api/coherence/hook/booking/${personId} (BOOKING_CREATED, ${invited.length} guests) → ${hook.text}`);
 
   narrator.step(
@@ -95,6 +97,11 @@ async function waitForReceipt(personId: number, uid: string): Promise<Receipt | 
   } finally {
     await context.close();
   }
+}
+
+/** As Cal.com does with the secret of its webhook. */
+function sign({ bookingSecret }: DemoPlatform, body: string): Record<string, string> {
+  return bookingSecret === undefined ? {} : { 'x-cal-signature-256': createHmac('sha256', bookingSecret).update(body).digest('hex') };
 }
 
 function makeBooking(uid: string, meeting: Meeting): unknown {

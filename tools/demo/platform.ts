@@ -9,6 +9,8 @@ export interface DemoPlatform {
   readonly baseUrl: string;
   readonly apiToken: string;
   readonly loginSecret: string;
+  /** Signs the booking; undefined = the platform takes unsigned ones. */
+  readonly bookingSecret: string | undefined;
   /** Where the platform looks for the meeting provider; the demo must play it there. */
   readonly provider: { readonly port: number; readonly token: string };
   /** Where the platform looks for a language model that the demo plays; undefined = a real one is configured, or none. */
@@ -32,6 +34,7 @@ export function findPlatform(): DemoPlatform {
     baseUrl: settings['DEMO_BASE_URL'] ?? `http://127.0.0.1:${settings['PORT'] ?? '8080'}`,
     apiToken,
     loginSecret,
+    bookingSecret: settings['BOOKING_WEBHOOK_SECRET'] || undefined,
     provider: { port: Number(providerPort), token: settings['REALTIMEKIT_API_TOKEN'] ?? '' },
     model: settings['DEMO_MODEL_PORT'] ? { port: Number(settings['DEMO_MODEL_PORT']), key: settings['LLM_API_KEY'] ?? '' } : undefined,
   };

@@ -11,6 +11,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const demoValues = {
   API_TOKEN: 'demo-api-token',
   API_LOGIN_SECRET: 'demo-login-secret',
+  ALLOW_UNSIGNED_WEBHOOKS: 'true',
   S3_REGION: 'us-east-1',
   S3_BUCKET: 'coherence',
   DRAIN_WINDOW_SECONDS: '0',

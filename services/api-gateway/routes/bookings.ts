@@ -13,7 +13,7 @@ export const bookingRoutes: Route[] = [
     tag: 'bookings',
     summary: 'Receive a booking webhook',
     description:
-      'Everything is answered with 200, whatever it is; what became of it is in the receipt. Sign with `X-Cal-Signature-256` when a secret is set.',
+      'Everything is answered with 200, whatever it is; what became of it is in the receipt. Only what is signed with `X-Cal-Signature-256` is acted on.',
     auth: 'none',
     neverShed: true,
     params: Type.Object({ person_id: Type.String({ description: 'The person whose bookings these are.' }) }),

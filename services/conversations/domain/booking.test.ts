@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { joinIds, judgeWebhook, readJourneyHint, type BookingEvent } from './booking.ts';
+import { joinIds, judgeWebhook, type BookingTrust, readJourneyHint, type BookingEvent } from './booking.ts';
 
-const judge = (value: unknown) => judgeWebhook({ body: Buffer.from(JSON.stringify(value)), signature: undefined }, '');
+const unsigned: BookingTrust = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: true };
+const signed: BookingTrust = { BOOKING_WEBHOOK_SECRET: 'secret', ALLOW_UNSIGNED_WEBHOOKS: false };
+const judge = (value: unknown) => judgeWebhook({ body: Buffer.from(JSON.stringify(value)), signature: undefined }, unsigned);
 const read = (payload: object, envelope: object = {}): BookingEvent => {
   const verdict = judge({ triggerEvent: 'BOOKING_CREATED', ...envelope, payload });
   if (verdict.kind !== 'booking') throw new Error(`judged ${verdict.kind}`);
@@ -19,7 +21,7 @@ describe('judgeWebhook (D19, D33d)', () => {
           fc.json().map((text) => Buffer.from(text)),
         ),
         (bytes) => {
-          expect(judgeWebhook({ body: Buffer.from(bytes), signature: undefined }, '').kind).toMatch(/^(rejected|ignored)$/);
+          expect(judgeWebhook({ body: Buffer.from(bytes), signature: undefined }, unsigned).kind).toMatch(/^(rejected|ignored)$/);
         },
       ),
     );
@@ -47,15 +49,37 @@ describe('judgeWebhook (D19, D33d)', () => {
     );
   });
 
+  it.each([
+    ['a booking', '{"triggerEvent":"BOOKING_CANCELLED","payload":{"bookingId":1}}'],
+    ['what is no booking', '{"triggerEvent":"PING"}'],
+    ['what cannot be read', 'nonsense'],
+  ])('rejects %s where no secret is set and unsigned webhooks are not allowed (D64)', (_what, text) => {
+    const trust = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: false };
+    const signature = createHmac('sha256', '').update(text).digest('hex');
+    for (const given of [undefined, signature]) {
+      const verdict = judgeWebhook({ body: Buffer.from(text), signature: given }, trust);
+      expect(verdict).toMatchObject({
+        kind: 'rejected',
+        outcome: 'rejected_unsigned',
+        message: expect.stringContaining('BOOKING_WEBHOOK_SECRET'),
+      });
+    }
+  });
+
+  it('asks for the signature where a secret is set, also when unsigned webhooks are allowed (D64)', () => {
+    const raw = { body: Buffer.from('{"triggerEvent":"BOOKING_CREATED"}'), signature: undefined };
+    expect(judgeWebhook(raw, { ...signed, ALLOW_UNSIGNED_WEBHOOKS: true })).toMatchObject({ outcome: 'rejected_signature' });
+  });
+
   it('checks the signature of the exact bytes when a secret is set, before it reads them', () => {
     const body = Buffer.from('{"triggerEvent": "BOOKING_CREATED"}');
     const signature = createHmac('sha256', 'secret').update(body).digest('hex');
-    expect(judgeWebhook({ body, signature }, 'secret').kind).toBe('booking');
+    expect(judgeWebhook({ body, signature }, signed).kind).toBe('booking');
     for (const wrong of [undefined, '', 'no-secret-provided', signature.slice(1), `${signature}0`, `sha256=${signature}`]) {
-      expect(judgeWebhook({ body, signature: wrong }, 'secret')).toMatchObject({ outcome: 'rejected_signature' });
+      expect(judgeWebhook({ body, signature: wrong }, signed)).toMatchObject({ outcome: 'rejected_signature' });
     }
-    expect(judgeWebhook({ body: Buffer.from('nonsense'), signature }, 'secret')).toMatchObject({ outcome: 'rejected_signature' });
-    expect(judgeWebhook({ body: Buffer.from(`${body.toString()} `), signature }, 'secret')).toMatchObject({
+    expect(judgeWebhook({ body: Buffer.from('nonsense'), signature }, signed)).toMatchObject({ outcome: 'rejected_signature' });
+    expect(judgeWebhook({ body: Buffer.from(`${body.toString()} `), signature }, signed)).toMatchObject({
       outcome: 'rejected_signature',
     });
   });

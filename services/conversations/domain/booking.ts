@@ -3,7 +3,7 @@
  * the video call URL is text that is parsed and never fetched.
  */
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { isHmac, readWebhookBody } from '#libs/webhooks';
+import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 import { parseInstant, type Instant } from '#libs/time';
 
 export const bookingTriggers = ['BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED'] as const;
@@ -34,11 +34,18 @@ export interface BookingEvent {
 export type Verdict =
   | {
       readonly kind: 'rejected';
-      readonly outcome: 'rejected_too_large' | 'rejected_signature' | 'rejected_unreadable';
+      readonly outcome: 'rejected_too_large' | 'rejected_signature' | 'rejected_unreadable' | typeof unsignedOutcome;
       readonly message: string;
     }
   | { readonly kind: 'ignored'; readonly trigger: string | null; readonly message: string }
   | { readonly kind: 'booking'; readonly event: BookingEvent };
+
+/** Who is believed (D64). */
+export interface BookingTrust {
+  /** Empty = no signature can be checked. */
+  readonly BOOKING_WEBHOOK_SECRET: string;
+  readonly ALLOW_UNSIGNED_WEBHOOKS: boolean;
+}
 
 export interface RawWebhook {
   /** Null when it was too large to be kept. */
@@ -53,8 +60,12 @@ const maxAttendees = 1_000;
 const maxTextLength = 1_000;
 const maxSegments = 50;
 
-/** What a webhook is, by its bytes alone. `secret` empty = signatures are not checked. */
-export function judgeWebhook({ body, signature }: RawWebhook, secret: string): Verdict {
+/** What a webhook is, by its bytes alone. */
+export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): Verdict {
+  const { BOOKING_WEBHOOK_SECRET: secret } = trust;
+  if (secret === '' && !trust.ALLOW_UNSIGNED_WEBHOOKS) {
+    return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
+  }
   if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
   if (secret !== '' && !isHmac(signature, secret, body)) {
     return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };

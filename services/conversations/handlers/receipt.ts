@@ -1,13 +1,14 @@
 /** Webhook receipts for the admin CLI (spec 03, D20), and the hint of GET /hook/booking/{person_id}. */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
+import { describeMissingBody } from '#libs/webhooks';
 import { rawBytes, type RawJson, type RequestContext } from '#libs/nats';
 import { conversations } from '../contract.ts';
 import { requireId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { bookingTriggers } from '../domain/booking.ts';
 import { instantFromSql } from '../domain/representation.ts';
-import { getReceipt, listReceipts as listReceiptsSql } from '../repositories/booking.ts';
+import { getReceipt, listReceipts as listReceiptsSql } from '../repositories/receipt.ts';
 
 type Rpcs = typeof conversations.rpcs;
 type Receipt = ReplyOf<Rpcs['listReceipts']>['items'][number];
@@ -45,7 +46,7 @@ export async function replayReceipt(
 ): Promise<ReplyOf<Rpcs['replayReceipt']>> {
   const [row] = await db.query<StoredReceipt>(getReceipt, [requireId(request.id)]);
   if (row === undefined) throw notFound();
-  if (row.body === null) throw appError('conflict', 'receipt_without_body', 'The body of this webhook was not kept.');
+  if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
   const { requestId } = context;
   const job = row.source === 'meeting' ? conversations.jobs.meetingReport : conversations.jobs.bookingEvent;
   const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, job, { receipt_id: row.id }, { requestId }));
@@ -64,6 +65,8 @@ function toReceipt(row: ReceiptRow): Receipt {
     conversation_id: row.conversation_id,
     deliveries: row.deliveries,
     processed_at: row.processed_at === null ? null : instantFromSql(row.processed_at),
+    body_digest: row.body_digest,
+    body_size: row.body_size,
   };
 }
 

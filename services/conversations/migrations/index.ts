@@ -4,6 +4,7 @@ import { Migration20260201000000_search } from './Migration20260201000000_search
 import { Migration20260201090000_import_keys } from './Migration20260201090000_import_keys.ts';
 import { Migration20260301100000_meeting_receipts } from './Migration20260301100000_meeting_receipts.ts';
 import { Migration20260401090000_data_size } from './Migration20260401090000_data_size.ts';
+import { Migration20260401100000_receipt_bodies } from './Migration20260401100000_receipt_bodies.ts';
 
 /** The service's history, in order. */
 export const migrations: readonly MigrationClass[] = [
@@ -12,4 +13,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260201090000_import_keys,
   Migration20260301100000_meeting_receipts,
   Migration20260401090000_data_size,
+  Migration20260401100000_receipt_bodies,
 ];

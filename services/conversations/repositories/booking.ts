@@ -1,50 +1,5 @@
-/** Statements on webhook receipts and the chains of booking identifiers. */
+/** Statements on bookings and the chains of their identifiers. */
 import { statement } from '#libs/orm';
-
-/** Columns of Receipt, from alias `r`. */
-const receiptColumns = `r.id, r.source, r.received_at at time zone 'UTC' as received_at, r.person_id, r.trigger_event, r.outcome, r.message,
-  r.conversation_id, r.deliveries, r.processed_at at time zone 'UTC' as processed_at`;
-
-/**
- * $1 dedupe key, $2 delivery, $3 received at, $4 person, $5 headers, $6 body, $7 trigger, $8 outcome, $9 message. A repeated request finds
- * its receipt: `is_new` is false then. The same delivery, delivered again by the broker, is not counted again.
- */
-export const insertReceipt = statement(
-  'receipts.insert',
-  `insert into conversations.webhook_receipts as r
-     (dedupe_key, delivery_id, received_at, person_id, headers, body, trigger_event, outcome, message)
-   values ($1, $2, $3::timestamptz, $4, $5::jsonb, $6, $7, $8, $9)
-   on conflict (dedupe_key) do update
-     set deliveries = r.deliveries + (r.delivery_id <> excluded.delivery_id)::integer, delivery_id = excluded.delivery_id
-   returning r.id, r.outcome, (r.xmax = 0) as is_new`,
-);
-
-export const getReceipt = statement(
-  'receipts.get',
-  `select ${receiptColumns}, r.headers, r.body from conversations.webhook_receipts r where r.id = $1`,
-);
-
-/** $1 outcome or null, $2 limit. */
-export const listReceipts = statement(
-  'receipts.list',
-  `select ${receiptColumns} from conversations.webhook_receipts r
-   where $1::text is null or r.outcome = $1 order by r.received_at desc, r.id desc limit $2`,
-);
-
-/** $1 id, $2 outcome, $3 message, $4 conversation, $5 identifiers, $6 trigger. */
-export const settleReceipt = statement(
-  'receipts.settle',
-  `update conversations.webhook_receipts
-   set outcome = $2, message = $3, conversation_id = coalesce($4, conversation_id), identifiers = $5::text[],
-       trigger_event = coalesce($6, trigger_event), processed_at = clock_timestamp()
-   where id = $1`,
-);
-
-/** Receipts that wait for a booking with one of these identifiers, oldest first. */
-export const findWaitingReceipts = statement(
-  'receipts.find-waiting',
-  `select r.id from conversations.webhook_receipts r where r.outcome = 'waiting' and r.identifiers && $1::text[] order by r.id`,
-);
 
 /** Serialises the events that share an identifier until the end of the transaction; in one order, so that two never wait for each other. */
 export const lockIdentifiers = statement(
@@ -124,11 +79,4 @@ export const joinConversations = statement(
        updated_at = greatest(clock_timestamp(), c.updated_at + interval '1 microsecond')
    from conversations.conversations o
    where c.id = $1 and o.id = $2`,
-);
-
-/** Receipts of the last day by outcome. */
-export const countReceipts = statement(
-  'receipts.count',
-  `select source, outcome, count(*) as count from conversations.webhook_receipts
-   where received_at > clock_timestamp() - interval '1 day' group by source, outcome`,
 );

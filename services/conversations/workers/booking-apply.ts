@@ -10,11 +10,12 @@ import type { JsonObject } from '#libs/json';
 import { idsFromSql, parseSqlInstant, type ConversationRow } from '../domain/representation.ts';
 import { firstStep } from '../domain/step.ts';
 import { enterStep } from '../pipeline.ts';
-import { addIdentifiers, findWaitingReceipts, insertBooking, listUids, updateBooking } from '../repositories/booking.ts';
+import { addIdentifiers, insertBooking, listUids, updateBooking } from '../repositories/booking.ts';
 import { insertConversation, lockConversation, replaceParticipants, updateBooked } from '../repositories/conversation.ts';
 import { addNote } from '../repositories/ledger.ts';
+import { findWaitingReceipts, type Settlement } from '../repositories/receipt.ts';
 import { cancelBooking } from './booking-cancel.ts';
-import type { BookingRow, PreparedEvent, Settlement } from './booking-event.ts';
+import type { BookingRow, PreparedEvent } from './booking-event.ts';
 
 /** Applies one event; `booking` is the locked match, undefined when there is none. */
 export async function applyBooking(

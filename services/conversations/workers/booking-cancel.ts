@@ -8,7 +8,8 @@ import { boundsOf, describeBounds, storedBooking, titleOf } from '../domain/book
 import { idsFromSql, type ConversationRow } from '../domain/representation.ts';
 import { updateBooking } from '../repositories/booking.ts';
 import { deleteConversation, lockConversation } from '../repositories/conversation.ts';
-import type { BookingRow, PreparedEvent, Settlement } from './booking-event.ts';
+import type { Settlement } from '../repositories/receipt.ts';
+import type { BookingRow, PreparedEvent } from './booking-event.ts';
 
 /** Cancels the locked booking; one that is cancelled already stays so. */
 export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {

@@ -15,7 +15,8 @@ import type { CachedJourney } from '../directory/directory-cache.ts';
 import { DataTooLarge } from '../domain/data-size.ts';
 import { judgeWebhook, readJourneyHint, type BookingEvent } from '../domain/booking.ts';
 import { parseSqlInstant } from '../domain/representation.ts';
-import { findBookings, getReceipt, lockBookings, lockIdentifiers, settleReceipt } from '../repositories/booking.ts';
+import { findBookings, lockBookings, lockIdentifiers } from '../repositories/booking.ts';
+import { getReceipt, type Settlement, settleReceipt } from '../repositories/receipt.ts';
 import type { StoredReceipt } from '../handlers/receipt.ts';
 import { applyBooking } from './booking-apply.ts';
 import { mergeBookings } from './booking-merge.ts';
@@ -28,13 +29,6 @@ export interface BookingRow {
   readonly attendee_key: string;
   readonly cancelled: boolean;
   readonly last_event_at: string;
-}
-
-/** How an event ends. */
-export interface Settlement {
-  readonly outcome: string;
-  readonly message: string;
-  readonly conversationId?: number | undefined;
 }
 
 /** An event with what the directory knows about it. */
@@ -55,26 +49,26 @@ export interface PreparedEvent {
 export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
     const [receipt] = await dependencies.db.query<StoredReceipt>(getReceipt, [run.payload.receipt_id]);
-    if (receipt === undefined) return;
+    if (receipt === undefined || receipt.body === null) return; // nothing is left that could be worked
     const headers = JSON.parse(receipt.headers) as Record<string, string>;
-    const verdict = judgeWebhook({ body: receipt.body, signature: headers[signatureHeader] }, dependencies.config.BOOKING_WEBHOOK_SECRET);
-    const settle = (tx: Tx, { outcome, message, conversationId }: Settlement, event?: BookingEvent): Promise<unknown[]> =>
-      tx.query(settleReceipt, [receipt.id, outcome, message, conversationId ?? null, event?.identifiers ?? [], event?.trigger ?? null]);
+    const verdict = judgeWebhook({ body: receipt.body, signature: headers[signatureHeader] }, dependencies.config);
     if (verdict.kind !== 'booking') {
       const outcome = verdict.kind === 'rejected' ? verdict.outcome : 'ignored';
-      return run.complete((tx) => settle(tx, { outcome, message: verdict.message }));
+      return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: verdict.message }));
     }
     const { event } = verdict;
     const prepared = await prepare(dependencies, receipt, event, run);
+    const more = { identifiers: event.identifiers, trigger: event.trigger };
     try {
       await run.complete(async (tx) => {
         const settlement = 'outcome' in prepared ? prepared : await applyLocked(dependencies, tx, prepared);
-        await settle(tx, settlement, event);
+        await settleReceipt(tx, receipt.id, { ...settlement, ...more });
       });
     } catch (error) {
       const refusal = dependencies.refusals.explain(error);
       if (!(refusal instanceof DataTooLarge)) throw error;
-      await run.complete((tx) => settle(tx, { outcome: 'refused_data_too_large', message: refusal.message }, event));
+      const settlement = { outcome: 'refused_data_too_large', message: refusal.message };
+      await run.complete((tx) => settleReceipt(tx, receipt.id, { ...settlement, ...more }));
     }
   };
 }

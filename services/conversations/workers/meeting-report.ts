@@ -8,12 +8,20 @@ import { isJsonObject, type JsonObject } from '#libs/json';
 import type { JobRun } from '#libs/jobs';
 import type { RunningConsumer } from '#libs/nats';
 import type { WebhookKeys } from '#libs/realtimekit';
-import { readWebhookBody, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import {
+  createRefusalLimit,
+  floodMessage,
+  keepBody,
+  keepHeaders,
+  readWebhookBody,
+  type ReceivedWebhook,
+  startReceiptIntake,
+} from '#libs/webhooks';
 import { conversations, MeetingWebhook } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { StoredReceipt } from '../handlers/receipt.ts';
-import { getReceipt, settleReceipt } from '../repositories/booking.ts';
-import { findMeetingConversations, insertMeetingReceipt } from '../repositories/meeting.ts';
+import { findMeetingConversations } from '../repositories/meeting.ts';
+import { getReceipt, insertReceipt, settleReceipt } from '../repositories/receipt.ts';
 
 type Webhook = Static<typeof MeetingWebhook>;
 
@@ -22,24 +30,62 @@ const signatureHeader = 'rtk-signature';
 /** A day longer than importers wait. */
 const waitingDays = 8;
 
-/** Takes the webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
-export function startMeetingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
-  const { bus, logger } = dependencies;
+/** What was decided of a webhook, and how it is told. */
+type Decision = readonly [outcome: string, message: string];
+const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be kept.'];
+const forged: Decision = ['rejected_signature', 'The signature does not fit the body.'];
+const unverified: Decision = [
+  'rejected_unverified',
+  "The provider's key could not be read, and it was too large or one of too many to wait for it.",
+];
+/** Of a body that waits for the key; the provider's have a few KiB. */
+const maxUnverifiedBytes = 65_536;
+
+/**
+ * Takes the webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. Whose signature does not fit leaves
+ * no body behind (D68); while the provider's key cannot be read, a few wait for the job to decide.
+ */
+export function startMeetingIntake(dependencies: Dependencies, keys: WebhookKeys): Promise<RunningConsumer> {
+  const { bus, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
-  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeReceipt(dependencies, webhook, received) });
+  const findFlood = createRefusalLimit();
+  const reject = async ({ headers, received_at: receivedAt }: Webhook, body: Buffer | null): Promise<Decision | undefined> => {
+    if (body === null) return tooLarge;
+    const isSigned = await keys.isSigned(body, headers[signatureHeader]).catch(() => 'unknown' as const);
+    if (isSigned !== 'unknown') return isSigned ? undefined : forged;
+    return body.length > maxUnverifiedBytes || findFlood('unverified', receivedAt) !== undefined ? unverified : undefined;
+  };
+  const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
+    const rejected = await reject(webhook, body);
+    const [outcome, message] = rejected ?? ['pending', null];
+    const flood = rejected === undefined ? undefined : findFlood(outcome, webhook.received_at);
+    const receipt = {
+      source: 'meeting',
+      dedupeKey: flood === undefined ? dedupeKey(webhook, body, rejected) : `meeting:${flood}`,
+      deliveryId: webhook.id,
+      receivedAt: webhook.received_at,
+      personId: '',
+      headers: keepHeaders(outcome, webhook.headers),
+      trigger: null,
+      ...keepBody(outcome, body),
+      outcome,
+      message: flood === undefined ? message : floodMessage,
+    } as const;
+    await jobs.transaction(async (tx) => {
+      const id = await insertReceipt(tx, receipt);
+      if (id === undefined || rejected !== undefined) return;
+      await jobs.enqueue(tx, conversations.jobs.meetingReport, { receipt_id: id }, { requestId: webhook.id, traceparent });
+    });
+  };
+  return startReceiptIntake({ bus, logger, ...from, store });
 }
 
-async function storeReceipt({ jobs }: Dependencies, webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> {
-  // The same delivery has the same bytes: who makes up an id cannot hide the delivery that really has it.
-  const hash = createHash('sha256').update(`meeting\n${webhook.headers[deliveryHeader] ?? ''}\n`);
-  const dedupeKey = hash.update(body ?? webhook.id).digest('hex');
-  const [outcome, message] = body === null ? ['rejected_too_large', 'The body was too large to be kept.'] : ['pending', null];
-  await jobs.transaction(async (tx) => {
-    const values = [dedupeKey, webhook.id, webhook.received_at, JSON.stringify(webhook.headers), body, outcome, message];
-    const [receipt] = await tx.query<{ id: number; is_new: boolean }>(insertMeetingReceipt, values);
-    if (receipt?.is_new !== true || body === null) return;
-    await jobs.enqueue(tx, conversations.jobs.meetingReport, { receipt_id: receipt.id }, { requestId: webhook.id, traceparent });
-  });
+/** The same delivery has the same bytes: who makes up an id, or forges a signature, cannot hide the delivery that really has it. */
+function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | undefined): string {
+  const hash = createHash('sha256').update(
+    `${rejected === undefined ? 'meeting' : rejected[0]}\n${webhook.headers[deliveryHeader] ?? ''}\n`,
+  );
+  return hash.update(body ?? webhook.id).digest('hex');
 }
 
 /** Works one receipt. */
@@ -60,14 +106,14 @@ export function createMeetingReportWorker({ db, jobs }: Dependencies, keys: Webh
         await jobs.emit(tx, conversations.events.meetingReported, payload, { requestId: run.requestId });
       }
       const [outcome, message] = settle(isSigned, document, meetingId, found.length);
-      await tx.query(settleReceipt, [id, outcome, message, found[0]?.id ?? null, [], report ?? null]);
+      await settleReceipt(tx, id, { outcome, message, conversationId: found[0]?.id, trigger: report });
       return { outcome, conversations: found.map((item) => item.id) };
     });
   };
 }
 
-function settle(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): [string, string] {
-  if (!isSigned) return ['rejected_signature', 'The signature does not fit the body.'];
+function settle(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): Decision {
+  if (!isSigned) return forged;
   if (document === undefined) return ['rejected_unreadable', 'The body is no JSON object.'];
   if (meetingId === undefined) return ['ignored', 'It names no meeting.'];
   if (found === 0) return ['ignored', 'No conversation of this meeting waits for anything.'];

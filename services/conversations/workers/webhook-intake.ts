@@ -1,47 +1,49 @@
-/** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (spec 03, D20, D33d). */
+/** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (spec 03, D20, D33d, D64, D68). */
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
-import { type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import { createRefusalLimit, floodMessage, keepBody, keepHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { BookingWebhook, conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { judgeWebhook, type Verdict } from '../domain/booking.ts';
-import { insertReceipt } from '../repositories/booking.ts';
+import { insertReceipt } from '../repositories/receipt.ts';
 
 type Webhook = Static<typeof BookingWebhook>;
 
 export const signatureHeader = 'x-cal-signature-256';
-/** A repetition of a request with these outcomes is worked again: what was missing may be there now. */
-const reworked = new Set(['person_not_found', 'journey_error']);
+/** Of the path's person, who is a number. */
+const maxPersonLength = 40;
 
 /** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
 export function startWebhookIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, logger } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
-  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeReceipt(dependencies, webhook, received) });
-}
-
-async function storeReceipt({ config, jobs }: Dependencies, webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> {
-  const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, config.BOOKING_WEBHOOK_SECRET);
-  const { trigger, outcome, message } = describeVerdict(verdict);
-  await jobs.transaction(async (tx) => {
-    const [receipt] = await tx.query<{ id: number; outcome: string; is_new: boolean }>(insertReceipt, [
-      dedupeKey(webhook, body, verdict),
-      webhook.id,
-      webhook.received_at,
-      toStorableText(webhook.person_id),
-      JSON.stringify(webhook.headers),
-      outcome === 'rejected_unreadable' ? null : body,
+  const findFlood = createRefusalLimit();
+  const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
+    const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, dependencies.config);
+    const { trigger, outcome, message } = describeVerdict(verdict);
+    const flood = verdict.kind === 'rejected' ? findFlood(outcome, webhook.received_at) : undefined;
+    const receipt = {
+      source: 'booking',
+      dedupeKey: flood === undefined ? dedupeKey(webhook, body, verdict) : `booking:${flood}`,
+      deliveryId: webhook.id,
+      receivedAt: webhook.received_at,
+      personId: toStorableText(webhook.person_id).slice(0, maxPersonLength),
+      headers: keepHeaders(outcome, webhook.headers),
       trigger,
+      ...keepBody(outcome, body),
       outcome,
-      message,
-    ]);
-    if (receipt === undefined || verdict.kind !== 'booking') return;
-    if (receipt.is_new || reworked.has(receipt.outcome)) {
-      await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: receipt.id }, { requestId: webhook.id, traceparent });
-    }
-  });
+      message: flood === undefined ? message : floodMessage,
+    } as const;
+    await dependencies.jobs.transaction(async (tx) => {
+      const id = await insertReceipt(tx, receipt);
+      if (id === undefined || verdict.kind !== 'booking') return;
+      const job = { receipt_id: id };
+      await dependencies.jobs.enqueue(tx, conversations.jobs.bookingEvent, job, { requestId: webhook.id, traceparent });
+    });
+  };
+  return startReceiptIntake({ bus, logger, ...from, store });
 }
 
 function describeVerdict(verdict: Verdict): { trigger: string | null; outcome: string; message: string | null } {

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RealtimeKitServer } from '#libs/testing';
+import { signBooking, type RealtimeKitServer } from '#libs/testing';
 import { Agent, fetch, FormData, type RequestInit } from 'undici';
 import type { Demo, World } from '../world.ts';
 
@@ -263,7 +263,12 @@ async function book(client: Client, send: Send): Promise<() => Promise<void>> {
         metadata: { videoCallUrl: `https://meet.example.org/${client.demo.journey}` },
       },
     };
-    const answer = await send('webhook', 'POST', `/api/coherence/hook/booking/${client.demo.ada}`, json(booking));
+    const answer = await send(
+      'webhook',
+      'POST',
+      `/api/coherence/hook/booking/${client.demo.ada}`,
+      json(booking, signBooking(JSON.stringify(booking))),
+    );
     if (answer !== undefined) client.ledger.booked.push({ uid, start });
   };
 }

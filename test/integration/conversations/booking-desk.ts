@@ -1,6 +1,7 @@
 /** Cal.com as the tests of this folder play it: chains of events, put on the stream as the gateway does. */
 import { randomUUID } from 'node:crypto';
 import type { ReplyOf } from '#libs/contract';
+import { signBooking } from '#libs/testing';
 import { packWebhooks } from '#libs/webhooks';
 import { bookingWebhookSubject, conversations, type ConversationOut } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -14,6 +15,7 @@ export interface Options {
   person?: string;
   /** Raw body instead of the envelope; null = it was too large to be kept. */
   body?: string | null;
+  /** Default: the signature of the body. */
   headers?: Record<string, string>;
 }
 type Receipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
@@ -34,10 +36,11 @@ export interface BookingDesk {
 export function createBookingDesk(world: World): BookingDesk {
   const receiptIds: BookingDesk['receiptIds'] = async () =>
     new Set((await world.call(conversations.rpcs.listReceipts, { limit: 1000 })).items.map((item) => item.id));
-  const deliver: BookingDesk['deliver'] = async (envelope, { person = String(world.personId('ada')), body, headers = {} } = {}) => {
+  const deliver: BookingDesk['deliver'] = async (envelope, { person = String(world.personId('ada')), body, headers } = {}) => {
     const raw = body === null ? null : Buffer.from(body ?? JSON.stringify(envelope));
     const id = randomUUID();
-    const facts = { id, received_at: new Date().toISOString(), person_id: person, headers };
+    const signed = raw === null ? {} : signBooking(raw);
+    const facts = { id, received_at: new Date().toISOString(), person_id: person, headers: headers ?? signed };
     await world.bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body: raw }]), { msgId: id });
   };
   return {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { signBooking } from '#libs/testing';
 import { conversations, type ConversationOut } from '#services/conversations';
 import { attendee, createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
 import { createWorld, waitFor, type World } from './world.ts';
@@ -91,7 +92,8 @@ describe('BOOKING_CREATED (spec 01, Events; D19, D19a)', () => {
   it('takes a flat payload and a body whose content type is not JSON', async () => {
     const chain = createChain();
     const { payload, ...envelope } = chain.envelope('BOOKING_CREATED', 0);
-    await desk.settle({ ...envelope, ...(payload as object) }, { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+    const body = JSON.stringify({ ...envelope, ...(payload as object) });
+    await desk.settle(undefined, { body, headers: { 'content-type': 'application/x-www-form-urlencoded', ...signBooking(body) } });
     expect(await desk.booked(chain)).toMatchObject([{ journey_slug: 'open-circle' }]);
   });
 

@@ -1,8 +1,13 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type Database } from '#libs/orm';
+import { signBooking } from '#libs/testing';
+import { refusalsPerHour, sweepReceipts } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
 import { attendee, createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
 import { createWorld, waitFor, type World } from './world.ts';
+
+const digestOf = (body: string) => createHash('sha256').update(body).digest('hex');
 
 let world: World;
 let desk: BookingDesk;
@@ -40,9 +45,25 @@ describe('webhook receipts (D20, D33d)', () => {
     ['nothing', ''],
   ])('keeps no body of an unreadable request: %s', async (_what, body) => {
     const receipt = await desk.settle(undefined, { body, person: `${world.personId('ada')}` });
-    expect(receipt.outcome).toBe('rejected_unreadable');
+    expect(receipt).toMatchObject({ outcome: 'rejected_unreadable', body_size: body.length, body_digest: digestOf(body) });
     expect(await world.call(conversations.rpcs.showReceipt, { id: receipt.id })).toMatchObject({ body: null });
     expect(await world.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({ reason: 'receipt_without_body' });
+  });
+
+  it.each([
+    ['rejected_signature', { triggerEvent: 'BOOKING_CREATED', payload: { uid: 'x' } }, { 'x-cal-signature-256': 'f'.repeat(64) }],
+    ['rejected_unidentified', { triggerEvent: 'BOOKING_CREATED', payload: { title: 'x' } }, undefined],
+    ['ignored', { triggerEvent: 'BOOKING_PAID', payload: {} }, undefined],
+  ])('keeps of what is %s the digest, the size and the headers, never the body (D68)', async (outcome, envelope, headers) => {
+    const body = JSON.stringify({ ...envelope, marker: randomUUID() });
+    const receipt = await desk.settle(undefined, { body, ...(headers === undefined ? {} : { headers }) });
+    const { body: kept, ...shown } = await world.call(conversations.rpcs.showReceipt, { id: receipt.id });
+    expect(shown).toMatchObject({ outcome, body_size: body.length, body_digest: digestOf(body), headers: headers ?? signBooking(body) });
+    expect(kept).toBeNull();
+    expect(await world.refusal(conversations.rpcs.replayReceipt, { id: receipt.id })).toMatchObject({
+      reason: 'receipt_without_body',
+      message: 'The body of what was rejected or ignored is not kept; let the sender send it again.',
+    });
   });
 
   it('tells a body over the cap by its missing body', async () => {
@@ -93,8 +114,8 @@ describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
   it('takes a body that is signed, refuses others, and takes the same body when it comes well signed', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0);
-    const signature = createHmac('sha256', 'secret').update(JSON.stringify(envelope)).digest('hex');
-    const forged = signature.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    const good = signBooking(JSON.stringify(envelope), 'secret');
+    const forged = good['x-cal-signature-256'].replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
     for (const headers of [{}, { 'x-cal-signature-256': 'no-secret-provided' }, { 'x-cal-signature-256': forged }]) {
       await counter.deliver(envelope, { headers });
     }
@@ -103,17 +124,96 @@ describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
       expect(items).toMatchObject([{ deliveries: 3, conversation_id: null }]);
     });
     expect(await counter.booked(chain)).toEqual([]);
-    expect(await counter.settle(envelope, { headers: { 'x-cal-signature-256': signature } })).toMatchObject({ outcome: 'applied' });
+    expect(await counter.settle(envelope, { headers: good })).toMatchObject({ outcome: 'applied' });
     expect(await counter.booked(chain)).toHaveLength(1);
   });
 
   it('leaves unknown attendees out when the setting says so', async () => {
     const chain = createChain();
     const envelope = chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('Ben'), attendee('Stranger')] });
-    const signature = createHmac('sha256', 'secret').update(JSON.stringify(envelope)).digest('hex');
-    await counter.settle(envelope, { headers: { 'x-cal-signature-256': signature } });
+    await counter.settle(envelope, { headers: signBooking(JSON.stringify(envelope), 'secret') });
     const [conversation] = await counter.booked(chain);
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben']);
+  });
+});
+
+describe('the retention of receipts (D68)', () => {
+  let db: Database;
+  beforeAll(async () => {
+    const { DATABASE_URL: url = '' } = world.env.settings;
+    db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger: world.env.logger, applicationName: 'retention' });
+  });
+  afterAll(() => db.close());
+
+  const sweep = (days: number) => sweepReceipts({ db, logger: world.env.logger, schema: 'conversations', contents: ['body'], days });
+  const age = (ids: readonly number[], days: number) =>
+    world.env.sql(
+      `update conversations.webhook_receipts set received_at = clock_timestamp() - make_interval(days => $2, mins => 1) where id = any($1)`,
+      [ids, days],
+    );
+
+  it('removes bodies, and receipts of what was rejected or ignored, when their days are over and not before', async () => {
+    const chain = createChain();
+    const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: {} });
+    const failed = await desk.settle(envelope);
+    const rejected = await desk.settle(undefined, { body: randomUUID() });
+    await age([failed.id, rejected.id], 89);
+    await sweep(90);
+    expect(await world.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ body: JSON.stringify(envelope) });
+    await age([failed.id, rejected.id], 90);
+    expect(await sweep(90)).toEqual({ rows: 1, bodies: 1 });
+    expect(await world.refusal(conversations.rpcs.showReceipt, { id: rejected.id })).toMatchObject({ code: 'not_found' });
+    expect(await world.call(conversations.rpcs.showReceipt, { id: failed.id })).toMatchObject({ outcome: 'journey_error', body: null });
+    expect(await world.refusal(conversations.rpcs.replayReceipt, { id: failed.id })).toMatchObject({
+      reason: 'receipt_without_body',
+      message: expect.stringContaining('RECEIPT_RETENTION_DAYS'),
+    });
+  });
+
+  it('works a repetition of a request whose body is gone', async () => {
+    const chain = createChain();
+    const envelope = chain.envelope('BOOKING_CREATED', 0, { metadata: { videoCallUrl: 'https://meet.example.org/late-journey' } });
+    const { id } = await desk.settle(envelope);
+    await age([id], 90);
+    await sweep(90);
+    await world.apply({
+      journeys: [{ slug: 'late-journey', name: 'Late', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
+    });
+    await desk.deliver(envelope);
+    await waitFor(async () => (await desk.booked(chain)).length === 1);
+    expect(await world.call(conversations.rpcs.showReceipt, { id })).toMatchObject({ outcome: 'applied', deliveries: 2 });
+  });
+
+  it('removes more than one batch', async () => {
+    await world.env.sql(
+      `insert into conversations.webhook_receipts (dedupe_key, delivery_id, received_at, person_id, headers, outcome)
+       select 'old-' || n, 'old', clock_timestamp() - interval '100 days', '1', '{}', 'rejected_unsigned' from generate_series(1, 1234) n`,
+    );
+    expect(await sweep(90)).toMatchObject({ rows: 1_234 });
+  });
+});
+
+describe('a flood of what is refused (D68)', () => {
+  it('makes a bounded number of receipts, of which one counts the rest, and uses up no numbers', async () => {
+    const last = async () =>
+      (await world.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]?.n ?? 0;
+    const before = await last();
+    const headers = { 'x-cal-signature-256': 'a'.repeat(64) };
+    const posts = 2 * refusalsPerHour;
+    for (let n = 0; n < posts; n++) await desk.deliver(undefined, { body: `flood ${n}`, headers });
+    await eventually(async () => {
+      const [sum] = await world.env.sql<{ rows: number; deliveries: number }>(
+        `select count(*)::integer as rows, sum(deliveries)::integer as deliveries from conversations.webhook_receipts where id > $1`,
+        [before],
+      );
+      expect(sum?.deliveries).toBe(posts);
+      expect(sum?.rows).toBeLessThanOrEqual(refusalsPerHour + 1);
+    });
+    expect((await last()) - before).toBeLessThanOrEqual(refusalsPerHour + 1);
+    const { items } = await world.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature', limit: 1000 });
+    expect(items.filter(({ deliveries }) => deliveries > 1)).toMatchObject([
+      { message: `More than ${refusalsPerHour} within the hour: these are only counted.` },
+    ]);
   });
 });
 

@@ -6,7 +6,7 @@ import { connectBus, systemContext, type Bus } from '#libs/nats';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createObjectStore, type ObjectStore } from '#libs/object-store';
 import { packWebhooks } from '#libs/webhooks';
-import { createTestEnvironment, startService, startTcpProxy, type TcpProxy, type TestEnvironment } from '#libs/testing';
+import { createTestEnvironment, signBooking, startService, startTcpProxy, type TcpProxy, type TestEnvironment } from '#libs/testing';
 import { bookingWebhookSubject, conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -140,7 +140,7 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
         id: randomBytes(9).toString('hex'),
         received_at: new Date().toISOString(),
         person_id: String(personId),
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...signBooking(body) },
       };
       await bus.publishDurable(bookingWebhookSubject, packWebhooks([{ facts, body }]), { msgId: facts.id });
     },

@@ -1,0 +1,64 @@
+/** What receipts keep of what anybody may post (spec 03, D64, D68): one set of rules for every service that has receipts. */
+import { createHash } from 'node:crypto';
+
+/** Outcome of an event on a hook that has no secret, where unsigned ones are not allowed. */
+export const unsignedOutcome = 'rejected_unsigned';
+/** Its message; `secret` says what would have to be set. */
+export const describeUnsigned = (secret: string): string =>
+  `${secret} is not set, so nobody vouches for the event. Set it; for development, ALLOW_UNSIGNED_WEBHOOKS=true takes such events.`;
+
+/** What a receipt has of a body. */
+export interface KeptBody {
+  readonly body: Buffer | null;
+  /** SHA-256 of the body as it came, in hex; null when it was too large to be read. */
+  readonly digest: string | null;
+  /** Bytes of the body as it came; null as above. */
+  readonly size: number | null;
+}
+
+/** Whether the body stays: of what was rejected or ignored only its digest and its size do (D68). */
+export const keepsBody = (outcome: string): boolean => outcome !== 'ignored' && !outcome.startsWith('rejected_');
+
+/** What a new receipt keeps of a body. */
+export function keepBody(outcome: string, body: Buffer | null): KeptBody {
+  if (body === null) return { body, digest: null, size: null };
+  return { body: keepsBody(outcome) ? body : null, digest: createHash('sha256').update(body).digest('hex'), size: body.length };
+}
+
+/** Why a receipt cannot be worked again. */
+export function describeMissingBody(outcome: string): string {
+  return keepsBody(outcome)
+    ? 'The body is gone: it was older than RECEIPT_RETENTION_DAYS, or named a person who was erased.'
+    : 'The body of what was rejected or ignored is not kept; let the sender send it again.';
+}
+
+const maxRefusedHeader = 200;
+
+/** What a new receipt keeps of the headers: of a refusal as much of each as tells what it was. */
+export function keepHeaders(outcome: string, headers: Readonly<Record<string, string>>): Record<string, string> {
+  const limit = keepsBody(outcome) ? Infinity : maxRefusedHeader;
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, limit)]));
+}
+
+/** SQL condition: what no secret vouches for, or nothing follows from. These rows go with their time; the others stay without their bodies. */
+export const passingOutcomes = String.raw`(outcome in ('ignored', 'agent_not_found') or outcome like 'rejected\_%')`;
+
+/** Receipts of its own that each refusal gets, by outcome, in an hour and a process. */
+export const refusalsPerHour = 100;
+export const floodMessage = `More than ${refusalsPerHour} within the hour: these are only counted.`;
+
+/**
+ * Bounds the rows that anybody can make by posting what is refused: beyond so many of an outcome within an hour they share one receipt, which
+ * counts them. Asked once per refusal; undefined = it gets a receipt of its own, else the dedupe key of the common one.
+ */
+export function createRefusalLimit(perHour = refusalsPerHour): (outcome: string, receivedAt: string) => string | undefined {
+  const counts = new Map<string, number>();
+  return (outcome, receivedAt) => {
+    const key = `refused:${outcome}:${receivedAt.slice(0, 13)}`;
+    const count = (counts.get(key) ?? 0) + 1;
+    // What comes from a spool may be of an earlier hour, so that several count at the same time; long ago none does.
+    if (count === 1 && counts.size >= 1_000) counts.clear();
+    counts.set(key, count);
+    return count <= perHour ? undefined : key;
+  };
+}
