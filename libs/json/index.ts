@@ -2,6 +2,7 @@
  * JSON without loss: numbers that a double cannot hold keep their text (spec 03 §1: integers above 2^53 survive a round trip),
  * and the bounds of every inbound document (nesting, U+0000, lone surrogates) are checked in one place.
  */
+import { randomBytes } from 'node:crypto';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -11,16 +12,14 @@ export const maxJsonDepth = 64;
 const maxNumberLength = 1000;
 /** With `u`, a surrogate is matched only when it stands alone. */
 const unstorable = /[\0\p{Surrogate}]/gu;
-const longNumber = /[0-9]{16}|[0-9]\.[0-9]*0(?![0-9])|[eE][+-]?[0-9]/;
+/** Whether a text may hold a number that a double changes; looks at each character a few times at most. */
+const maybeLossy = /(?<![0-9])[0-9]{16}|[0-9][.eE]/;
+const numberGrammar = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 interface RawJson {
   readonly rawJSON: string;
 }
-interface SourceContext {
-  source?: string;
-}
 const lossless = JSON as unknown as {
-  parse(text: string, reviver: (key: string, value: unknown, context: SourceContext) => unknown): unknown;
   rawJSON(text: string): RawJson;
   isRawJSON(value: unknown): value is RawJson;
 };
@@ -36,12 +35,89 @@ export function isRawNumber(value: unknown): value is RawJson {
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
-  if (!longNumber.test(text)) return JSON.parse(text);
-  return lossless.parse(text, (_key, value, context) =>
-    typeof value === 'number' && context.source !== undefined && String(value) !== context.source
-      ? lossless.rawJSON(context.source)
-      : value,
-  );
+  const marked = maybeLossy.test(text) ? markLossyNumbers(text) : undefined;
+  if (marked === undefined) return JSON.parse(text);
+  const holder = { value: JSON.parse(marked.text) as unknown };
+  restoreNumbers(holder, marked);
+  return holder.value;
+}
+
+interface Marked {
+  readonly text: string;
+  /** What each mark begins with; new for each text, so that no text can hold it. */
+  readonly sign: string;
+  readonly count: number;
+}
+
+/**
+ * The text with every lossy number as a string that says so; undefined when there is none. A reviver would do the same for
+ * thirty times the time of the parse: seconds for a body of small objects with one long number.
+ */
+function markLossyNumbers(text: string): Marked | undefined {
+  const sign = randomBytes(6).toString('hex');
+  let marked = '';
+  let taken = 0;
+  let count = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === quote) index = findStringEnd(text, index);
+    else if (isDigit(code) || code === minus) {
+      const start = index;
+      while (isNumberPart(text.charCodeAt(index + 1))) index++;
+      const token = text.slice(start, index + 1);
+      if (!isLossy(token) || isKey(text, index + 1)) continue;
+      marked += `${text.slice(taken, start)}"${sign}${token}"`;
+      taken = index + 1;
+      count++;
+    }
+  }
+  return count === 0 ? undefined : { text: marked + text.slice(taken), sign, count };
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const minus = 0x2d;
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+/** Digits, `+`, `-`, `.`, `e`, `E`; NaN at the end of the text is none of them. */
+const isNumberPart = (code: number): boolean =>
+  isDigit(code) || code === 0x2b || code === minus || code === 0x2e || code === 0x65 || code === 0x45;
+
+/** Index of the closing quote; the text's length when there is none. */
+function findStringEnd(text: string, start: number): number {
+  let index = start + 1;
+  for (let code = text.charCodeAt(index); code !== quote && index < text.length; code = text.charCodeAt(index)) {
+    index += code === backslash ? 2 : 1;
+  }
+  return index;
+}
+
+/** Short ones are lossy by their exponent or by zeros at their end alone. What is no number stays for the parser to refuse. */
+function isLossy(token: string): boolean {
+  if (token.length < 16 && !/[eE]|\..*0$/.test(token)) return false;
+  return String(Number(token)) !== token && numberGrammar.test(token);
+}
+
+/** A number in the place of a key is for the parser to refuse, too. */
+function isKey(text: string, after: number): boolean {
+  let index = after;
+  while (text[index] === ' ' || text[index] === '\n' || text[index] === '\r' || text[index] === '\t') index++;
+  return text[index] === ':';
+}
+
+function restoreNumbers(root: object, { sign, count }: Marked): void {
+  let left = count;
+  const pending: object[] = [root];
+  for (let node = pending.pop(); node !== undefined && left > 0; node = pending.pop()) {
+    const fields = node as Record<string, unknown>;
+    for (const key of Object.keys(fields)) {
+      const value = fields[key];
+      if (typeof value === 'object' && value !== null) pending.push(value);
+      else if (typeof value === 'string' && value.startsWith(sign)) {
+        fields[key] = lossless.rawJSON(value.slice(sign.length));
+        left--;
+      }
+    }
+  }
 }
 
 export interface JsonProblem {
@@ -51,31 +127,19 @@ export interface JsonProblem {
 }
 
 /** The first bound that a parsed document breaks, or undefined. Keys are checked as strings are. */
-export function findJsonProblem(value: unknown, path: (string | number)[] = []): JsonProblem | undefined {
-  if (typeof value === 'string') return findStringProblem(value, path);
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (isRawNumber(value)) return isStorableNumber(value.rawJSON) ? undefined : { path, kind: 'number_range' };
-  if (path.length >= maxJsonDepth) return { path, kind: 'depth' };
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      const problem = findJsonProblem(item, [...path, index]);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
-  }
-  for (const [key, item] of Object.entries(value)) {
-    const problem = findStringProblem(key, [...path, key]) ?? findJsonProblem(item, [...path, key]);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
+export function findJsonProblem(value: unknown): JsonProblem | undefined {
+  return listJsonProblems(value, 1)[0];
 }
 
-/** Every bound that a parsed document breaks, in document order; values deeper than `maxJsonDepth` are not looked into. */
-export function listJsonProblems(root: unknown): JsonProblem[] {
+/**
+ * The bounds that a parsed document breaks, in document order, the first `max` of them; values deeper than `maxJsonDepth` are not
+ * looked into. With `only`, other kinds are no problem.
+ */
+export function listJsonProblems(root: unknown, max: number, only?: JsonProblem['kind']): JsonProblem[] {
   const problems: JsonProblem[] = [];
   const path: (string | number)[] = [];
   const report = (kind: JsonProblem['kind']): void => {
-    problems.push({ path: [...path], kind });
+    if (problems.length < max && kind === (only ?? kind)) problems.push({ path: [...path], kind });
   };
   const visitString = (text: string): void => {
     if (text.includes('\u0000')) report('null_character');
@@ -91,6 +155,7 @@ export function listJsonProblems(root: unknown): JsonProblem[] {
     if (path.length >= maxJsonDepth) return report('depth');
     const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
     for (const key of keys) {
+      if (problems.length >= max) return;
       path.push(key);
       if (typeof key === 'string') visitString(key);
       visit((value as Record<string | number, unknown>)[key]);
@@ -99,11 +164,6 @@ export function listJsonProblems(root: unknown): JsonProblem[] {
   };
   visit(root);
   return problems;
-}
-
-function findStringProblem(text: string, path: (string | number)[]): JsonProblem | undefined {
-  if (text.includes('\u0000')) return { path, kind: 'null_character' };
-  return text.isWellFormed() ? undefined : { path, kind: 'lone_surrogate' };
 }
 
 function isStorableNumber(source: string): boolean {

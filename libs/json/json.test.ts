@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findJsonProblem, isJsonObject, isRawNumber, maxJsonDepth, parseJson, toStorableText } from './index.ts';
+import { findJsonProblem, isJsonObject, isRawNumber, listJsonProblems, maxJsonDepth, parseJson, toStorableText } from './index.ts';
 
 describe('parseJson (spec 03 §1, integers above 2^53)', () => {
   it.each(['12345678901234567890', '-9007199254740993', '1.0', '1e400', '0.1000', '1.10', '123456789012345678901234567890.5'])(
@@ -29,8 +29,66 @@ describe('parseJson (spec 03 §1, integers above 2^53)', () => {
     );
   });
 
-  it('refuses what is no JSON', () => {
-    expect(() => parseJson('{"a":1234567890123456789')).toThrow(SyntaxError);
+  it('writes every document with such numbers as it came, whatever its strings hold', () => {
+    const numbers = fc
+      .constantFrom('1.0', '1e5', '-12345678901234567890', '0.10', '1.5', '7', '123456789.1234567890')
+      .map((text) => ({ text }));
+    const texts = fc
+      .constantFrom('1e5', '"1.0"', String.raw`\\`, '{"a":1.0}', '-', '__proto__', '\u0000')
+      .map((text) => ({ text: JSON.stringify(text) }));
+    const tree = fc.letrec<{ node: { text: string } }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 4 },
+        numbers,
+        texts,
+        fc.array(tie('node'), { maxLength: 4 }).map((items) => ({ text: `[${items.map(({ text }) => text).join(',')}]` })),
+        fc.uniqueArray(fc.tuple(texts, tie('node')), { maxLength: 4, selector: ([key]) => key.text }).map((fields) => ({
+          text: `{${fields.map(([key, { text }]) => `${key.text}:${text}`).join(',')}}`,
+        })),
+      ),
+    })).node;
+    fc.assert(fc.property(tree, ({ text }) => expect(JSON.stringify(parseJson(text))).toBe(text)));
+  });
+
+  it('refuses what JSON.parse refuses, and nothing else', () => {
+    const refuses = (parse: (text: string) => unknown, text: string): boolean => {
+      try {
+        parse(text);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    const pieces = [
+      '1.0',
+      '1e5',
+      '01.0',
+      '1e',
+      '-',
+      '.',
+      '"',
+      '"a"',
+      '\\',
+      '[',
+      ']',
+      '{',
+      '}',
+      ':',
+      ',',
+      ' ',
+      'true',
+      '12345678901234567890',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 8 }), (parts) => {
+        const text = parts.join('');
+        expect([text, refuses(parseJson, text)]).toEqual([text, refuses(JSON.parse, text)]);
+      }),
+      { numRuns: 2_000 },
+    );
+    for (const text of ['{1e5:2}', '{"a":1,1e5 :2}', '[1e5true]', '[1.0.0]', '{"a":1234567890123456789', '"1e5']) {
+      expect(() => parseJson(text)).toThrow(SyntaxError);
+    }
   });
 });
 
@@ -62,6 +120,14 @@ describe('findJsonProblem (spec 03 §1, nesting, U+0000, lone surrogates)', () =
 describe('toStorableText', () => {
   it('takes out U+0000 and halves of characters and nothing else', () => {
     expect(toStorableText('a\0b\ud83dc\udc00 😀\u0001\n')).toBe('abc 😀\u0001\n');
+  });
+});
+
+describe('listJsonProblems (D60)', () => {
+  it('stops at the number asked for', () => {
+    const document = Array.from({ length: 100 }, () => '\u0000');
+    expect(listJsonProblems(document, 50)).toHaveLength(50);
+    expect(listJsonProblems(document, 100).at(-1)).toEqual({ path: [99], kind: 'null_character' });
   });
 });
 
