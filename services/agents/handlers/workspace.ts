@@ -103,9 +103,7 @@ function findProblems(check: ReturnType<typeof compileSchemaForAll>, item: unkno
       ? { path: [index, ...path], message }
       : { path: [index, ...path, property], message: 'is not a field of an agent' };
   });
-  // One unknown type of a nullable field is reported by every branch of its union; the first says enough.
-  const unique = broken.filter((problem, at) => broken.findIndex((other) => String(other.path) === String(problem.path)) === at);
-  return unique.length > 0 ? unique : findMessagingProblems(item as Item, index);
+  return broken.length > 0 ? broken : findMessagingProblems(item as Item, index);
 }
 
 /** The messaging settings that the runtime relies on are strings when they are there. */

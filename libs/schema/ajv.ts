@@ -1,0 +1,69 @@
+/** The only importer of ajv: instances with the platform's formats, and schemas prepared for them. */
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { TSchema } from 'typebox';
+import { isRawNumber } from '#libs/json';
+import { parseInstant } from '#libs/time';
+
+/** A schema as data. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Made on first use: an instance takes 20 ms, a schema in it 1 to 3, and a service compiles a hundred. */
+const instances = new Map<string, Ajv2020>();
+
+/** @param allErrors only for rules that can be broken a few times: nothing bounds the list (D60). */
+export function getAjv({ allErrors = false, useDefaults = false }): Ajv2020 {
+  const key = `${allErrors} ${useDefaults}`;
+  const ajv = instances.get(key) ?? createAjv(allErrors, useDefaults);
+  instances.set(key, ajv);
+  return ajv;
+}
+
+function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
+  // Schemas are not kept by `$id`: two may share one, e.g. an object and the same object with an optional mark.
+  const ajv = new Ajv2020({ strict: false, allErrors, useDefaults, logger: false, discriminator: true, addUsedSchema: false });
+  addFormats.default(ajv);
+  ajv.addFormat('date-time', (text: string) => parseInstant(text).kind !== 'invalid');
+  ajv.addFormat('date-time-offset', (text: string) => parseInstant(text).kind === 'instant');
+  ajv.addKeyword({ keyword: objectOnly, type: 'object', errors: true, validate: refuseRawNumber });
+  return ajv;
+}
+
+/**
+ * Own keyword beside every `type: object`: a number kept as text (libs/json) is an object to JavaScript and so to ajv, but none to
+ * whoever sent it.
+ */
+const objectOnly = 'objectOnly';
+
+interface RefuseRawNumber {
+  (wanted: unknown, value: unknown): boolean;
+  errors?: Partial<ErrorObject>[];
+}
+const refuseRawNumber: RefuseRawNumber = (_wanted, value) => {
+  if (!isRawNumber(value)) return true;
+  refuseRawNumber.errors = [{ keyword: 'type', params: { type: 'object' }, message: 'must be object' }];
+  return false;
+};
+
+/** The schema as it is compiled; one for each, because ajv remembers what it has compiled. */
+const guarded = new WeakMap<object, Json>();
+/** Keywords whose values are data, not schemas. */
+const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
+
+/** The schema with `objectOnly` beside every `type: object`. */
+export function guardObjects(schema: TSchema): Json {
+  const known = guarded.get(schema);
+  if (known !== undefined) return known;
+  const copy = guardNode(schema) as Json;
+  guarded.set(schema, copy);
+  return copy;
+}
+
+function guardNode(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(guardNode);
+  if (typeof node !== 'object' || node === null) return node;
+  const entries = Object.entries(node).map(([key, value]): [string, unknown] => [key, dataKeywords.has(key) ? value : guardNode(value)]);
+  const { type } = node as { type?: unknown };
+  const isObjectSchema = type === 'object' || (Array.isArray(type) && type.includes('object'));
+  return Object.fromEntries(isObjectSchema ? [...entries, [objectOnly, true]] : entries);
+}

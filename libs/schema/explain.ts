@@ -1,0 +1,241 @@
+/**
+ * Says what is wrong with a value that does not fit its schema: place by place, in the order of the schema, and no further than the
+ * list is long. ajv's own list has an entry for every broken item and every branch of every union, so that a small body becomes
+ * gigabytes (D60). Here the rules of one value are ajv's, and the walk from value to value is ours: the size of a list is judged
+ * before its items, and of a union only the branch that the value was meant for.
+ */
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { isRawNumber } from '#libs/json';
+import { getAjv, type Json } from './ajv.ts';
+
+export type Path = readonly (string | number)[];
+
+/** A broken rule with everything that a form needs to explain it to the person who filled it in. */
+export interface SchemaViolation {
+  /** Keys and indexes from the root to the offending value. */
+  readonly path: Path;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** ajv's sentence, e.g. `must be integer`. */
+  readonly message: string;
+  /** The offending value. May be secret: describe it, never repeat it. */
+  readonly value: unknown;
+  /** The schema that holds the rule. */
+  readonly schema: Json;
+}
+
+export interface Explanation {
+  readonly violations: SchemaViolation[];
+  /** Numbers kept as text were replaced by their doubles where the schema asks for a number: the value may fit now. */
+  readonly lowered: boolean;
+}
+
+/** What the walk needs to know of a schema. */
+interface Node {
+  readonly schema: Json;
+  /** The rules for the value itself; undefined when there are none. */
+  readonly own: ValidateFunction | undefined;
+  readonly types: readonly unknown[] | undefined;
+  readonly branches: readonly Json[];
+  readonly properties: readonly [string, Json][];
+  readonly patterns: readonly [RegExp, Json][];
+  /** For properties that have no schema of their own; undefined = anything. */
+  readonly rest: Json | false | undefined;
+  readonly items: Json | undefined;
+}
+
+/** Keywords that this walk follows, and ones that say nothing of validity; all others are rules of the value itself. */
+const notOwn = new Set([
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'items',
+  'anyOf',
+  'oneOf',
+  'discriminator',
+  '$ref',
+  '$id',
+  '$schema',
+  'components',
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+]);
+/** Rules whose breach makes the parts of a value meaningless. */
+const shapeKeywords = new Set(['type', 'const', 'enum', 'minItems', 'maxItems', 'minProperties', 'maxProperties']);
+
+const nodes = new WeakMap<object, Node>();
+
+/** The first `max` violations of a value. */
+export function explain(schema: Json, value: unknown, max: number): Explanation {
+  const walk = new Walk(schema, max);
+  walk.visit(schema, value, undefined);
+  return walk;
+}
+
+class Walk implements Explanation {
+  readonly violations: SchemaViolation[] = [];
+  lowered = false;
+  readonly #root: Json;
+  readonly #max: number;
+  readonly #path: (string | number)[] = [];
+
+  constructor(root: Json, max: number) {
+    this.#root = root;
+    this.#max = max;
+  }
+
+  get #isFull(): boolean {
+    return this.violations.length >= this.#max;
+  }
+
+  /** @param parent what holds the value under the last step of the path. */
+  visit(given: Json, found: unknown, parent: object | undefined): void {
+    if (this.#isFull) return;
+    const node = compileNode(this.#resolve(given));
+    const value = this.#lower(node, found, parent);
+    if (node.own !== undefined && !node.own(value)) {
+      const errors = node.own.errors ?? [];
+      const ofShape = errors.filter(({ keyword }) => shapeKeywords.has(keyword));
+      for (const error of ofShape.length > 0 ? ofShape : errors) this.#report(error, value, node.schema);
+      if (ofShape.length > 0) return;
+    }
+    if (node.branches.length > 0) this.#visitUnion(node, value, parent);
+    if (Array.isArray(value)) this.#visitItems(node, value);
+    else if (isObject(value)) this.#visitProperties(node, value);
+  }
+
+  #visitPart(schema: Json, parent: object, key: string | number): void {
+    this.#path.push(key);
+    this.visit(schema, (parent as Record<string | number, unknown>)[key], parent);
+    this.#path.pop();
+  }
+
+  #visitItems({ items }: Node, value: readonly unknown[]): void {
+    if (items === undefined) return;
+    for (let index = 0; index < value.length && !this.#isFull; index++) this.#visitPart(items, value, index);
+  }
+
+  #visitProperties({ schema, properties, patterns, rest }: Node, value: object): void {
+    for (const [name, property] of properties) if (Object.hasOwn(value, name)) this.#visitPart(property, value, name);
+    if (rest === undefined && patterns.length === 0) return;
+    const named = new Set(properties.map(([name]) => name));
+    for (const key of Object.keys(value)) {
+      if (this.#isFull) return;
+      const matching = patterns.filter(([pattern]) => pattern.test(key));
+      for (const [, property] of matching) this.#visitPart(property, value, key);
+      if (named.has(key) || matching.length > 0 || rest === undefined) continue;
+      if (rest !== false) this.#visitPart(rest, value, key);
+      else
+        this.#report(
+          { keyword: 'additionalProperties', params: { additionalProperty: key }, message: 'must NOT have additional properties' },
+          value,
+          schema,
+        );
+    }
+  }
+
+  /** Of a union's branches the one that the value was meant for: the first whose type it has, else the first that is not null. */
+  #visitUnion({ schema, branches }: Node, value: unknown, parent: object | undefined): void {
+    const meant = branches.filter((branch) => this.#accepts(branch, value));
+    if (meant.length > 1 && meant.some((branch) => this.#fits(branch, value))) return;
+    if (meant[0] !== undefined) return this.visit(meant[0], value, parent);
+    const choices = branches.filter((branch) => this.#resolve(branch)['type'] !== 'null');
+    if (choices.length > 0 && choices.every((branch) => 'const' in branch)) {
+      const allowedValues = choices.map((branch) => branch['const']);
+      return this.#report(
+        { keyword: 'enum', params: { allowedValues }, message: 'must be equal to one of the allowed values' },
+        value,
+        schema,
+      );
+    }
+    const [branch] = choices;
+    if (branch !== undefined) this.visit(branch, value, parent);
+  }
+
+  #accepts(given: Json, value: unknown): boolean {
+    const branch = this.#resolve(given);
+    if ('const' in branch) return branch['const'] === value;
+    const { types, branches } = compileNode(branch);
+    if (types === undefined) return branches.length === 0 || branches.some((inner) => this.#accepts(inner, value));
+    return types.some((type) => hasType(type, value));
+  }
+
+  #fits(branch: Json, value: unknown): boolean {
+    const walk = new Walk(this.#root, 1);
+    walk.visit(branch, value, undefined);
+    this.lowered ||= walk.lowered;
+    return walk.violations.length === 0;
+  }
+
+  /** A number kept as text becomes its double where a number is asked for. */
+  #lower({ types }: Node, value: unknown, parent: object | undefined): unknown {
+    if (!isRawNumber(value) || types?.some((type) => type === 'number' || type === 'integer') !== true) return value;
+    const number = Number(value.rawJSON);
+    if (!Number.isFinite(number)) return value;
+    const key = this.#path.at(-1);
+    if (parent !== undefined && key !== undefined) {
+      (parent as Record<string | number, unknown>)[key] = number;
+      this.lowered = true;
+    }
+    return number;
+  }
+
+  #report(
+    { keyword, params = {}, message = 'is invalid' }: Partial<ErrorObject> & { keyword: string },
+    value: unknown,
+    schema: Json,
+  ): void {
+    if (!this.#isFull) this.violations.push({ path: [...this.#path], keyword, params, message, value, schema });
+  }
+
+  /** Follows a reference into the root, e.g. `#/components/schemas/Note`. */
+  #resolve(schema: Json): Json {
+    const { $ref } = schema;
+    if (typeof $ref !== 'string') return schema;
+    const steps = $ref.replace(/^#\/?/, '').split('/');
+    return this.#resolve(steps.reduce<Json>((place, step) => (place[step] ?? {}) as Json, this.#root));
+  }
+}
+
+function compileNode(schema: Json): Node {
+  const known = nodes.get(schema);
+  if (known !== undefined) return known;
+  const { type, properties = {}, patternProperties = {}, additionalProperties, items, anyOf, oneOf } = schema;
+  const own = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !notOwn.has(keyword)));
+  const node: Node = {
+    schema,
+    own: Object.keys(own).length === 0 ? undefined : getAjv({ allErrors: true }).compile(own),
+    types: type === undefined ? undefined : [type].flat(),
+    branches: (anyOf ?? oneOf ?? []) as Json[],
+    properties: Object.entries(properties as Record<string, Json>),
+    patterns: Object.entries(patternProperties as Record<string, Json>).map(([pattern, property]) => [new RegExp(pattern, 'u'), property]),
+    rest: typeof additionalProperties === 'object' || additionalProperties === false ? (additionalProperties as Json | false) : undefined,
+    items: typeof items === 'object' ? (items as Json) : undefined,
+  };
+  nodes.set(schema, node);
+  return node;
+}
+
+function hasType(type: unknown, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value) && !Array.isArray(value);
+    case 'number':
+      return typeof value === 'number' || isRawNumber(value);
+    case 'integer':
+      return Number.isInteger(isRawNumber(value) ? Number(value.rawJSON) : value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isRawNumber(value);
+}
