@@ -9,9 +9,11 @@ export const errorCodes = {
   permission_denied: { status: 403, v1: 'permission_denied', retryable: false },
   not_found: { status: 404, v1: 'not_found', retryable: false },
   method_not_allowed: { status: 405, v1: 'method_not_allowed', retryable: false },
+  request_timeout: { status: 408, v1: 'request_timeout', retryable: true },
   conflict: { status: 409, v1: 'conflict', retryable: false },
   precondition_failed: { status: 412, v1: 'precondition_failed', retryable: false },
   payload_too_large: { status: 413, v1: 'payload_too_large', retryable: false },
+  unsupported_media_type: { status: 415, v1: 'unsupported_media_type', retryable: false },
   range_not_satisfiable: { status: 416, v1: 'range_not_satisfiable', retryable: false },
   unprocessable: { status: 422, v1: 'validation_error', retryable: false },
   rate_limited: { status: 429, v1: 'rate_limited', retryable: true },
@@ -32,6 +34,23 @@ export interface ErrorBody {
   details?: Record<string, unknown>;
 }
 
+/** Values that a message quotes are cut after so many characters, and the message itself (D60): both may come from a request. */
+export const maxQuotedLength = 120;
+const maxMessageLength = 1_000;
+const longQuotation = new RegExp(`"([^"]{${maxQuotedLength}})[^"]+"`, 'g');
+
+/** A text cut after `max` UTF-16 units, never through a character. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const end = text.codePointAt(max - 1) === text.charCodeAt(max - 1) ? max : max - 1;
+  return text.slice(0, end);
+}
+
+function boundMessage(message: string): string {
+  if (message.length <= maxQuotedLength) return message;
+  return cutText(message.replace(longQuotation, '"$1…"'), maxMessageLength);
+}
+
 /**
  * An expected failure with a code. Anything else that is thrown is a fault: logged at the border and shown as `internal`.
  * On `/api`: with a reason `{error: reason, message, ...details}`, without one `{detail: message}` (spec 01, Errors).
@@ -42,7 +61,7 @@ export class AppError extends Error {
   readonly details: Record<string, unknown>;
 
   constructor(body: ErrorBody, options?: ErrorOptions) {
-    super(body.message, options);
+    super(boundMessage(body.message), options);
     this.name = 'AppError';
     this.code = body.code;
     this.reason = body.reason;

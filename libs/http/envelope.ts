@@ -1,5 +1,5 @@
 /** The one mapper from errors to answers: status, headers and the envelope of the surface (spec 01 and 02, Errors; spec 03 §1). */
-import { AppError, type ErrorBody, errorCodes, toErrorBody } from '#libs/errors';
+import { AppError, cutText, type ErrorBody, errorCodes, maxQuotedLength, toErrorBody } from '#libs/errors';
 import type { Surface } from './exchange.ts';
 
 export interface ErrorAnswer {
@@ -7,6 +7,13 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+/** Problems that a 422 lists (D60). */
+export const maxProblems = 50;
+/** Bytes of an error's body (D60). */
+const maxErrorBytes = 65_536;
+/** Status codes whose body is `{detail}` on every surface: what is refused has not become a call of the API yet. */
+const frameworkStatuses = new Set([408, 413, 415, 422]);
 
 /** Body text that is no JSON or nested too deeply; `{detail}` on every surface. */
 export class UnparsableBody extends AppError {
@@ -24,7 +31,7 @@ export interface ValidationItem {
   ctx?: Record<string, unknown>;
 }
 
-/** 422 with every problem found. */
+/** 422 with the problems found. */
 export function invalidInput(items: readonly ValidationItem[]): AppError {
   return new AppError({ code: 'unprocessable', message: 'The request is not valid', details: { items } });
 }
@@ -51,8 +58,34 @@ export function renderError(surface: Surface, error: unknown): ErrorAnswer {
   if (error instanceof MethodNotAllowed) headers['Allow'] = error.allow;
   const wait = retryAfter === undefined ? defaultRetryAfterSeconds[status] : String(retryAfter);
   if (wait !== undefined) headers['Retry-After'] = wait;
-  const framework = surface !== 'v1' || status === 422 || status === 413 || error instanceof UnparsableBody;
-  return { status, headers, body: JSON.stringify(framework ? toApiEnvelope(body, details) : toV1Envelope(body, details)) };
+  const framework = surface !== 'v1' || frameworkStatuses.has(status) || error instanceof UnparsableBody;
+  return { status, headers, body: writeBounded(details, (shown) => (framework ? toApiEnvelope(body, shown) : toV1Envelope(body, shown))) };
+}
+
+/** The envelope as JSON: with all details, else with what fits of them, else without any. */
+function writeBounded(details: Record<string, unknown>, envelope: (details: Record<string, unknown>) => unknown): string {
+  const { items } = details;
+  const shown = Array.isArray(items) ? { ...details, items: (items as ValidationItem[]).slice(0, maxProblems).map(cutItem) } : details;
+  const whole = JSON.stringify(envelope(shown));
+  if (Buffer.byteLength(whole) <= maxErrorBytes) return whole;
+  const fitting = JSON.stringify(envelope(fitDetails(shown)));
+  return Buffer.byteLength(fitting) <= maxErrorBytes ? fitting : JSON.stringify(envelope({}));
+}
+
+function cutItem(item: ValidationItem): ValidationItem {
+  return { ...item, loc: item.loc.map((part) => (typeof part === 'string' ? cutText(part, maxQuotedLength) : part)) };
+}
+
+/** Of lists and objects the first entries, as many as fit; the other details are left out when they alone are too much. */
+function fitDetails(details: Record<string, unknown>): Record<string, unknown> {
+  let left = maxErrorBytes - 4_096;
+  const take = (value: unknown): boolean => (left -= Buffer.byteLength(JSON.stringify(value) ?? '')) >= 0;
+  const fit = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter(take);
+    if (typeof value !== 'object' || value === null) return take(value) ? value : null;
+    return Object.fromEntries(Object.entries(value).filter(take));
+  };
+  return Object.fromEntries(Object.entries(details).map(([key, value]) => [key, fit(value)]));
 }
 
 function toApiEnvelope(body: ErrorBody, details: Record<string, unknown>): unknown {

@@ -5,16 +5,17 @@
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
 import type { Actor, AuthClass, Route, RouteInput, Rpc } from '#libs/contract';
-import { unavailable } from '#libs/errors';
+import { AppError, unavailable } from '#libs/errors';
 import type { CallContext, RawReply } from '#libs/nats';
 import { answerNotFound, type HttpApp } from './app.ts';
 import { readJsonBody } from './body.ts';
-import { invalidInput, MethodNotAllowed, type ValidationItem } from './envelope.ts';
+import { invalidInput, maxProblems, MethodNotAllowed, type ValidationItem } from './envelope.ts';
 import { type ExchangeState, type HttpContext, readClientAddress } from './exchange.ts';
 import { createGate, type Gate } from './gate.ts';
 import { absentId, compileParameters } from './parameters.ts';
 import { type ReplyShape, sendReply } from './reply.ts';
-import { compileCheck, listUnstorable } from './validation.ts';
+import { listUnstorable } from './storable.ts';
+import { compileCheck } from './validation.ts';
 
 /** What a handler of the gateway gets; it answers through `ctx`. */
 export interface HandlerCall {
@@ -140,11 +141,19 @@ function compileOperation(route: Route, options: MountOptions, load: Load): Oper
     const deadline = Date.now() + deadlineMs;
     const actor = await options.authenticate(route.auth, ctx);
     ctx.state.actor = actor;
+    refuseEncoding(ctx);
     const input = await readInput(ctx, actor, deadline);
     const { requestId, traceparent } = ctx.state;
     await perform(ctx, input, { requestId, actor, traceparent, deadlineMs: deadline });
   };
   return { route, run };
+}
+
+/** Nothing is unpacked here: a few bytes would become gigabytes (D61). */
+function refuseEncoding({ req }: HttpContext): void {
+  const encoding = req.headers['content-encoding'];
+  if (encoding === undefined || encoding.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))) return;
+  throw new AppError({ code: 'unsupported_media_type', message: 'Content-Encoding is not supported; send the body as it is' });
 }
 
 function compilePerform(
@@ -217,7 +226,8 @@ function compileInput(
     if (deprecated.length > 0 && typeof value === 'object' && value !== null && deprecated.some((field) => Object.hasOwn(value, field))) {
       ctx.res.setHeader('Deprecation', 'true');
     }
-    return finish(ctx, actor, value, [...check(value), ...listUnstorable(value, text, bodyLocation)]);
+    const problems = check(value);
+    return finish(ctx, actor, value, [...problems, ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems)]);
   };
 }
 

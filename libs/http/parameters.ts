@@ -4,7 +4,8 @@ import type { Route, TSchema } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { hasControls } from '#libs/text';
 import type { ValidationItem } from './envelope.ts';
-import { boolParsing, type Check, compileCheck, intParsing, nullCharacter } from './validation.ts';
+import { nullCharacter } from './storable.ts';
+import { boolParsing, type Check, compileCheck, intParsing } from './validation.ts';
 
 /** Largest id that a row can have; also the bound of path integers that declare none. */
 export const maxId = 2_147_483_647;
@@ -208,5 +209,7 @@ const booleans = new Map([
 
 /** A raw `+` of an offset arrives as a space (spec 03 §1, Datetimes in). */
 function mendPlus(text: string): string {
-  return text.replace(/^(.*[0-9]:[0-9].*) ([0-9]{2}(?::?[0-9]{2})?)$/, '$1+$2');
+  const space = text.lastIndexOf(' ');
+  const [time, offset] = [text.slice(0, space), text.slice(space + 1)];
+  return space > 0 && /^[0-9]{2}(?::?[0-9]{2})?$/.test(offset) && /[0-9]:[0-9]/.test(time) ? `${time}+${offset}` : text;
 }

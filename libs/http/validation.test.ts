@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Type } from '#libs/contract';
-import { parseJson } from '#libs/json';
-import { compileCheck, listUnstorable } from './validation.ts';
+import { compileCheck } from './validation.ts';
 
 const problems = (schema: Parameters<typeof compileCheck>[0], value: unknown): [string, (string | number)[]][] =>
   compileCheck(schema, ['body', 'payload'])(value).map(({ type, loc }) => [type, loc.slice(2)]);
@@ -37,18 +36,5 @@ describe('422 items of unions (spec 03 §1, 422 items)', () => {
     expect(compileCheck(schema, ['body', 'payload'])({ a: 'z' })).toEqual([
       { type: 'enum', loc: ['body', 'payload', 'a'], msg: "Input should be 'x' or 'y'", ctx: { expected: "'x' or 'y'" } },
     ]);
-  });
-});
-
-describe('listUnstorable (spec 03 §1, Strings)', () => {
-  it('finds every one, and looks only where the text gives reason', () => {
-    const text = String.raw`{"a":"\u0000","b":["\ud800",{"\udfffk":1}],"c":1e1001,"d":"\u00e9"}`;
-    expect(listUnstorable(parseJson(text), text, []).map(({ type, loc }) => [type, loc.slice(0, 2)])).toEqual([
-      ['string_unicode', ['a']],
-      ['string_unicode', ['b', 0]],
-      ['string_unicode', ['b', 1]],
-      ['finite_number', ['c']],
-    ]);
-    expect(listUnstorable({ a: '\u0000' }, '{"a":"harmless"}', [])).toEqual([]);
   });
 });

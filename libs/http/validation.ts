@@ -1,6 +1,6 @@
 /** Broken rules of a schema as 422 items: the vocabulary and sentences that clients of such APIs know (spec 03 §1, 422 items). */
 import type { TSchema } from '#libs/contract';
-import { isRawNumber, listJsonProblems } from '#libs/json';
+import { isRawNumber } from '#libs/json';
 import { compileForm, type SchemaViolation } from '#libs/schema';
 import { linePattern } from '#libs/text';
 import { parseInstant } from '#libs/time';
@@ -16,82 +16,22 @@ export function compileCheck(schema: TSchema, location: Location): Check {
   const check = compileForm(schema);
   return (value) => {
     const violations = check(value);
-    return violations.length === 0 ? [] : toItems(violations, location, value);
+    return violations.length === 0 ? [] : toItems(violations, location);
   };
 }
 
-/** Characters and numbers that no store keeps, in values and keys; `text` tells cheaply whether a search is needed. */
-export function listUnstorable(value: unknown, text: string, location: Location): ValidationItem[] {
-  if (!suspicious.test(text)) return [];
-  return listJsonProblems(value).map(({ path, kind }) => ({ ...unstorable[kind], loc: [...location, ...path] }));
-}
-
-const suspicious = /\\u(?:0000|[dD][89a-fA-F])|[0-9]{500}|[0-9.][eE][+-]?[0-9]{3}/;
-const unstorable = {
-  null_character: { type: 'string_unicode', msg: 'Input should be a valid string without U+0000' },
-  lone_surrogate: { type: 'string_unicode', msg: 'Input should be a valid string, unable to parse raw data as a unicode string' },
-  number_range: { type: 'finite_number', msg: 'Input should be a number that can be stored' },
-  depth: { type: 'recursion_loop', msg: 'Input is nested too deeply' },
-} as const;
-
-/** The item for a text parameter that holds U+0000. */
-export function nullCharacter(location: Location): ValidationItem {
-  return { ...unstorable.null_character, loc: [...location] };
-}
-
-function toItems(violations: readonly SchemaViolation[], location: Location, root: unknown): ValidationItem[] {
+function toItems(violations: readonly SchemaViolation[], location: Location): ValidationItem[] {
   const items: ValidationItem[] = [];
   const seen = new Set<string>();
-  for (const violation of dropFailedBranches(violations)) {
-    const item = describe(violation);
-    const path = toPath(violation.path, root);
-    if (violation.keyword === 'required') path.push(String(violation.params['missingProperty']));
-    const entry: ValidationItem = { type: item.type, loc: [...location, ...path], msg: item.msg, ...(item.ctx ? { ctx: item.ctx } : {}) };
-    const key = JSON.stringify([entry.type, entry.loc]);
-    if (!seen.has(key)) items.push(entry);
+  for (const violation of violations) {
+    const { type, ...rest } = describe(violation);
+    const missing = violation.keyword === 'required' ? [String(violation.params['missingProperty'])] : [];
+    const loc = [...location, ...violation.path, ...missing];
+    const key = JSON.stringify([type, loc]);
+    if (!seen.has(key)) items.push({ type, loc, ...rest });
     seen.add(key);
   }
   return items;
-}
-
-/**
- * A union reports each of its branches. Kept are those of the branch that the value was meant for: the one whose type it has,
- * else the first that is not null. Literals become one item with all choices.
- */
-function dropFailedBranches(violations: readonly SchemaViolation[]): SchemaViolation[] {
-  let kept = [...violations];
-  for (const union of violations) {
-    if (union.keyword !== 'anyOf' && union.keyword !== 'oneOf') continue;
-    const within = (violation: SchemaViolation): boolean => violation.rule.startsWith(`${union.rule}/`);
-    const branches = Map.groupBy(kept.filter(within), (violation) => violation.rule.slice(union.rule.length + 1).split('/', 1)[0] ?? '');
-    const depth = union.path.length;
-    const fitting = [...branches.values()].filter(
-      (branch) => !branch.some((item) => item.path.length === depth && isTypeRule(item.keyword)),
-    );
-    const options = [...branches.values()].filter((branch) => !branch.every((item) => item.params['type'] === 'null'));
-    const literals = options.flat().filter((item) => item.keyword === 'const' && item.path.length === depth);
-    const chosen =
-      fitting[0] ??
-      (literals.length > 0 && literals.length === options.length
-        ? [{ ...union, keyword: 'enum', params: { allowedValues: literals.map((item) => item.params['allowedValue']) } }]
-        : (options[0] ?? []));
-    const position = kept.findIndex((item) => item === union || within(item));
-    const rest = kept.filter((item) => item !== union && !within(item));
-    kept = [...rest.slice(0, position), ...chosen, ...rest.slice(position)];
-  }
-  return kept;
-}
-
-const isTypeRule = (keyword: string): boolean => keyword === 'type' || keyword === 'const';
-
-/** Indexes of lists as numbers, as clients expect them. */
-function toPath(path: readonly string[], root: unknown): (string | number)[] {
-  let value = root;
-  return path.map((step) => {
-    const index = Array.isArray(value);
-    value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined;
-    return index ? Number(step) : step;
-  });
 }
 
 type Description = Pick<ValidationItem, 'type' | 'msg' | 'ctx'>;

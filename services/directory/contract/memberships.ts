@@ -95,9 +95,11 @@ export const workflowChanges = {
   follow_up_after: change('Dates.'),
 };
 
+/** No slug is longer. Without a bound the reply, which repeats the slug for each item, would be 500 times the request (D60). */
+const maxSlugLength = 200;
 const bulkDefaults = {
-  journey_slug: Type.Optional(Type.String({ description: 'Slug of the journey.' })),
-  step_slug: Type.Optional(Type.String({ description: 'Active step of the journey; default its first one.' })),
+  journey_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'Slug of the journey.' })),
+  step_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'Active step of the journey; default its first one.' })),
 };
 /** Items of one bulk-add (spec 02, Limits). */
 const maxBulkItems = 500;
@@ -112,8 +114,8 @@ export const BulkAdd = Type.Object({
     }),
     { minItems: 1, maxItems: maxBulkItems },
   ),
-  journey_slug: Type.Optional(Type.String({ description: 'For items that name none.' })),
-  step_slug: Type.Optional(Type.String({ description: 'For items that name none.' })),
+  journey_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
+  step_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
 });
 export type BulkAdd = Static<typeof BulkAdd>;
 

@@ -1,4 +1,5 @@
 /** Rows of spec 03 §1 on routing, credentials, parsing and validation. */
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Probe, startProbe } from './probe.ts';
 
@@ -74,6 +75,67 @@ describe('Unparsable JSON, invalid UTF-8 (spec 03 §1)', () => {
     expect((await probe.call('POST', '/api/probe/optional', { body: '' })).json).toEqual({});
     expect((await probe.call('POST', '/api/probe/optional')).json).toEqual({});
     expect((await probe.call('POST', '/api/probe/optional', { body: ' ' })).status).toBe(400);
+  });
+});
+
+describe('Content-Encoding (D61)', () => {
+  const send = (encoding: string, call: Parameters<Probe['call']>[2] = {}, path = thing) =>
+    probe.call('PATCH', path, { body: gzipSync('{"count":1}'), headers: { 'content-encoding': encoding }, ...call });
+
+  it.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip', 'x-nothing'])('answers 415 to %s on both surfaces', async (encoding) => {
+    for (const path of [thing, '/api/v1/probe/things/7']) {
+      const reply = await send(encoding, {}, path);
+      expect([reply.status, reply.json]).toEqual([415, { detail: expect.any(String) }]);
+    }
+    expect((await probe.call('GET', thing, { headers: { 'content-encoding': encoding } })).status).toBe(415);
+  });
+
+  it.each(['identity', ''])('reads a body under %j', async (encoding) => {
+    expect((await send(encoding, { body: '{"count":1}' })).status).toBe(200);
+  });
+
+  it('is looked at after route, method and credential', async () => {
+    expect((await send('gzip', { auth: null })).status).toBe(401);
+    expect((await probe.call('PUT', thing, { headers: { 'content-encoding': 'gzip' } })).status).toBe(405);
+    expect((await send('gzip', {}, '/api/probe/nothing')).status).toBe(404);
+  });
+});
+
+describe('Bounded errors (D60)', () => {
+  const list = async (json: unknown) => (await patch(json)).json.detail;
+  const detailed = (count: number) => list({ people: Array.from({ length: count }, () => ({ id: 'x' })) });
+
+  it('lists fifty problems, and no more', async () => {
+    expect([(await detailed(49)).length, (await detailed(50)).length, (await detailed(51)).length]).toEqual([49, 50, 50]);
+    expect((await detailed(60_000)).map(({ loc }) => loc)).toEqual(
+      Array.from({ length: 50 }, (_value, index) => ['body', 'payload', 'people', index, 'id']),
+    );
+  });
+
+  it('cuts keys after 120 characters', async () => {
+    const claim = { personId: 'x' };
+    const [fits, cut] = await list({ claims: { ['a'.repeat(120)]: claim, ['b'.repeat(4_000_000)]: claim } });
+    expect([fits?.loc[3], cut?.loc[3]]).toEqual(['a'.repeat(120), 'b'.repeat(120)]);
+  });
+
+  it('answers in 64 KiB at most, whatever is wrong', async () => {
+    const deep = `${'{"\\u0000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":'.repeat(60)}1${'}'.repeat(60)}`;
+    const reply = await probe.call('PATCH', thing, { body: `{"infos":${deep}}` });
+    expect(reply.status).toBe(422);
+    expect(Buffer.byteLength(reply.text)).toBeLessThanOrEqual(65_536);
+    expect(reply.json.detail.length).toBeGreaterThan(0);
+  });
+
+  it('says one thing of all undeclared fields', async () => {
+    const undeclared = Object.fromEntries(Array.from({ length: 1_000 }, (_value, index) => [`x${index}`, '\u0000']));
+    expect((await list({ ...undeclared, count: 'a' })).map(({ loc }) => loc.slice(2))).toEqual([['count'], ['x0']]);
+  });
+
+  it('lists fifty problems of all sources together', async () => {
+    const people = Array.from({ length: 100 }, () => ({ id: 'x' }));
+    const reply = await probe.call('PATCH', '/api/probe/things/x', { json: { people } });
+    expect(reply.json.detail).toHaveLength(50);
+    expect(reply.json.detail[0]?.loc).toEqual(['path', 'thing_id']);
   });
 });
 

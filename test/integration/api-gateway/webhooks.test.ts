@@ -121,11 +121,13 @@ describe('POST /api/coherence/hook/booking/{person_id} (spec 01, Booking webhook
     expect(received.at(-1)?.body?.equals(Buffer.from(body))).toBe(true);
   });
 
-  it('keeps a compressed body as it came', async () => {
+  it('refuses a compressed body with 415 before it is read, and stores nothing (D61)', async () => {
     const before = received.length;
-    expect(await post(Buffer.from([0x1f, 0x8b, 0x00]), '7', { 'content-encoding': 'gzip' })).toMatchObject(accepted);
+    const reply = await post(Buffer.from([0x1f, 0x8b, 0x00]), '7', { 'content-encoding': 'gzip' });
+    expect([reply.status, reply.json]).toEqual([415, { detail: expect.any(String) }]);
+    expect(await post('plain', '7', { 'content-encoding': 'identity' })).toMatchObject(accepted);
     await waitFor(() => received.length === before + 1);
-    expect(received.at(-1)?.body).toEqual(Buffer.from([0x1f, 0x8b, 0x00]));
+    expect(bodies().at(-1)).toBe('plain');
   });
 
   it('answers 200 to a body over the cap and keeps the fact without the body', async () => {

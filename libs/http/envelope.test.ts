@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { appError, AppError, badRequest } from '#libs/errors';
+import { invalidInput, renderError, type ValidationItem } from './envelope.ts';
+
+const item = (...loc: (string | number)[]): ValidationItem => ({ type: 'missing', loc, msg: 'Field required' });
+const detailOf = (error: Error): ValidationItem[] => (JSON.parse(renderError('api', error).body) as { detail: ValidationItem[] }).detail;
+
+describe('renderError (D60)', () => {
+  it('lists fifty problems', () => {
+    const items = Array.from({ length: 51 }, (_value, index) => item('body', 'payload', index));
+    expect(detailOf(invalidInput(items.slice(0, 50)))).toHaveLength(50);
+    expect(detailOf(invalidInput(items))).toEqual(items.slice(0, 50));
+  });
+
+  it('cuts parts of a place after 120 characters, never through one', () => {
+    const [first] = detailOf(invalidInput([item('body', 'x'.repeat(120), 'y'.repeat(121), `${'z'.repeat(119)}😀`, 7)]));
+    expect(first?.loc).toEqual(['body', 'x'.repeat(120), 'y'.repeat(120), 'z'.repeat(119), 7]);
+  });
+
+  it('answers in 64 KiB at most, with at least one problem', () => {
+    const deep = Array.from({ length: 64 }, () => '\ud800'.repeat(200));
+    const { body } = renderError('v1', invalidInput(Array.from({ length: 50 }, () => item(...deep))));
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(65_536);
+    expect(JSON.parse(body)).toEqual({ detail: [expect.objectContaining({ type: 'missing' })] });
+  });
+
+  it.each(['api', 'v1'] as const)('cuts the details of an error of an operation on %s', (surface) => {
+    const fields = Object.fromEntries(Array.from({ length: 5_000 }, (_value, index) => [`${'k'.repeat(50)}${index}`, 'is no setting']));
+    const { body } = renderError(
+      surface,
+      appError('bad_request', 'invalid_step_config', 'It does not fit.', { fields, huge: 'x'.repeat(1e6), count: 5 }),
+    );
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(65_536);
+    const shown = JSON.parse(body) as { fields: object; message: string };
+    expect([shown.message, Object.keys(shown.fields).length > 100]).toEqual(['It does not fit.', true]);
+  });
+
+  it('cuts the values that a message quotes, and the message', () => {
+    const quoted = badRequest(`There is no journey "${'x'.repeat(4e6)}" here.`);
+    expect(quoted.message).toBe(`There is no journey "${'x'.repeat(120)}…" here.`);
+    expect(badRequest(`There is no journey "${'x'.repeat(120)}".`).message).toContain(`"${'x'.repeat(120)}"`);
+    expect(badRequest('y'.repeat(1e6)).message).toHaveLength(1_000);
+  });
+
+  it.each([
+    ['request_timeout', 408],
+    ['unsupported_media_type', 415],
+  ] as const)('answers %s with {detail} on every surface', (code, status) => {
+    for (const surface of ['api', 'v1'] as const) {
+      expect(renderError(surface, new AppError({ code, message: 'why' }))).toMatchObject({ status, body: '{"detail":"why"}' });
+    }
+  });
+});

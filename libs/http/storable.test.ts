@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { Type } from '#libs/contract';
+import { parseJson } from '#libs/json';
+import { listUnstorable } from './storable.ts';
+
+const open = Type.Object({}, { additionalProperties: true });
+const form = Type.Object({
+  name: Type.Optional(Type.String()),
+  infos: Type.Optional(open),
+  people: Type.Optional(Type.Union([Type.Array(Type.Object({ name: Type.String() })), Type.Null()])),
+  links: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
+});
+const find = (schema: typeof form | typeof open, text: string, max = 50): [string, (string | number)[]][] =>
+  listUnstorable(schema, parseJson(text), text, [], max).map(({ type, loc }) => [type, loc]);
+
+describe('listUnstorable (spec 03 §1, Strings; D60)', () => {
+  it('finds every one, and looks only where the text gives reason', () => {
+    const text = String.raw`{"a":"\u0000","b":["\ud800",{"\udfffk":1}],"c":1e1001,"d":"\u00e9"}`;
+    expect(find(open, text).map(([type, loc]) => [type, loc.slice(0, 2)])).toEqual([
+      ['string_unicode', ['a']],
+      ['string_unicode', ['b', 0]],
+      ['string_unicode', ['b', 1]],
+      ['finite_number', ['c']],
+    ]);
+    expect(listUnstorable(open, { a: '\u0000' }, '{"a":"harmless"}', [], 50)).toEqual([]);
+  });
+
+  it('stops when the list is full', () => {
+    const many = JSON.stringify({ infos: { list: Array.from({ length: 1_000 }, () => '\u0000') } });
+    expect(find(form, many)).toHaveLength(50);
+    expect(find(form, many, 3)).toEqual([0, 1, 2].map((index) => ['string_unicode', ['infos', 'list', index]]));
+  });
+
+  it('looks into declared fields of every depth', () => {
+    const text = String.raw`{"name":"\ud800","people":[{"name":"x"},{"name":"\u0000"}],"links":{"a":"b","\u0000":"c"},"infos":{"x":{"\ud800":1}}}`;
+    expect(find(form, text).map(([, loc]) => loc)).toEqual([
+      ['name'],
+      ['people', 1, 'name'],
+      ['links', '\u0000'],
+      ['infos', 'x', '\ud800'],
+    ]);
+  });
+
+  it('counts undeclared fields as one problem, and looks in them for U+0000 alone', () => {
+    const text = String.raw`{"x":["\ud800",1e1001],"y":[["\ud800","\u0000","\u0000"]],"z":"\u0000","people":[{"name":"a","w":"\u0000"}]}`;
+    expect(find(form, text)).toEqual([['string_unicode', ['y', 0, 1]]]);
+    expect(find(form, String.raw`{"\u0000":1}`)).toEqual([['string_unicode', ['\u0000']]]);
+    expect(find(form, String.raw`{"x":"\ud800"}`)).toEqual([]);
+  });
+});
