@@ -174,7 +174,7 @@ function stopWithNpm(child) {
 }
 
 async function takeInstallLock() {
-  mkdirSync(dirname(lockFile), { recursive: true });
+  mkdirSync(dirname(lockFile), { recursive: true, mode: 0o700 });
   for (let said = false; ;) {
     try {
       writeFileSync(lockFile, String(process.pid), { flag: 'wx' });

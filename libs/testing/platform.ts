@@ -168,7 +168,7 @@ function runCli(args: readonly string[], settings: Settings): ReturnType<Platfor
 async function startProcess(name: string, env: TestEnvironment, settings: Settings): Promise<ServiceProcess> {
   const logFile = join(repoDir, '.data', 'test-logs', env.id, `${name.replace('#', '-')}.log`);
   const service = serviceOf(name);
-  const item = startServiceProcess({
+  const item = await startServiceProcess({
     repoDir,
     name: service,
     logFile,

@@ -1,73 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { findFreePort } from '../../tools/servers/ports.ts';
-import { endProcess, identifyProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+import { identifyProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+import { createLaunchpad, type Launch, type Launchpad } from './launch.ts';
 
-const repoDir = join(import.meta.dirname, '..', '..');
-const readyTimeoutMs = 60_000;
-
-interface Launch {
-  child: ChildProcess;
-  output: () => string;
-  status: Promise<number | null>;
-}
-
-interface Recorded {
-  name: string;
-  identity: ProcessIdentity;
-}
-
-let dataDir: string;
-let port: number;
+let pad: Launchpad;
 const launches: Launch[] = [];
 
 function launch(env: Record<string, string> = {}): Launch {
-  const child = spawn(process.execPath, [join('tools', 'bootstrap.mjs'), 'start'], {
-    cwd: repoDir,
-    env: { ...process.env, NODE_OPTIONS: '', COHERENCE_DATA_DIR: dataDir, PORT: String(port), METRICS_PORT: '19090', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-  const status = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const item = { child, output: () => text, status };
+  const item = pad.launch(env);
   launches.push(item);
   return item;
 }
 
-async function waitUntilReady(item: Launch): Promise<void> {
-  const state = await waitFor(() => (/Coherence is ready/.test(item.output()) ? 'ready' : item.child.exitCode !== null && 'ended'), {
-    timeoutMs: readyTimeoutMs,
-    what: 'a ready platform',
-  });
-  expect(`${state}\n${item.output()}`).toMatch(/^ready/);
-}
-
-function readRecord(): Recorded[] {
-  return JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];
-}
-
-function findIdentity(name: string): ProcessIdentity {
-  const found = readRecord().find((item) => item.name === name && isRunning(item.identity));
-  if (found === undefined) throw new Error(`${name} does not run`);
-  return found.identity;
-}
-
 function readLauncher(): ProcessIdentity {
-  return (JSON.parse(readFileSync(join(dataDir, 'start.lock'), 'utf8')) as { holder: ProcessIdentity }).holder;
+  return (JSON.parse(readFileSync(join(pad.dataDir, 'start.lock'), 'utf8')) as { holder: ProcessIdentity }).holder;
 }
 
 async function readSchema(): Promise<number> {
-  return (await fetch(`http://127.0.0.1:${port}/api/openapi.json`)).status;
+  return (await fetch(`http://127.0.0.1:${pad.port}/api/openapi.json`)).status;
 }
 
 async function logIn(): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/v1/auth/login`, {
+  const response = await fetch(`http://127.0.0.1:${pad.port}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-svc-api-key': 'demo-login-secret' },
     body: JSON.stringify({ email: 'ada@example.org', password: 'ada-demo-password' }),
@@ -76,24 +33,14 @@ async function logIn(): Promise<number> {
 }
 
 describe('npm start (design/architecture.md §9)', () => {
-  beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
-    port = await findFreePort();
-  });
-
-  afterAll(async () => {
-    for (const item of launches) item.child.kill('SIGTERM');
-    await Promise.all(launches.map((item) => item.status));
-    for (const { identity } of existsSync(join(dataDir, 'processes.json')) ? readRecord() : [])
-      await endProcess(identity, 'SIGKILL', 1_000);
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  beforeAll(async () => void (pad = await createLaunchpad({ metricsPort: 19_090 })));
+  afterAll(() => pad.clear());
 
   it('brings up the platform with the demo workspace and prints address, documents and credentials', async () => {
     const item = launch();
-    await waitUntilReady(item);
-    expect(item.output()).toContain(`http://localhost:${port}/api/docs`);
-    expect(item.output()).toContain(`http://localhost:${port}/api/v1/docs`);
+    await pad.waitUntilReady(item);
+    expect(item.output()).toContain(`http://localhost:${pad.port}/api/docs`);
+    expect(item.output()).toContain(`http://localhost:${pad.port}/api/v1/docs`);
     expect(item.output()).toMatch(/shared token\s+demo-api-token/);
     expect(item.output()).toMatch(/ada@example\.org\s+ada-demo-password/);
     await expect(readSchema()).resolves.toBe(200);
@@ -103,17 +50,17 @@ describe('npm start (design/architecture.md §9)', () => {
   it('refuses a second start in the same folder and says who runs', async () => {
     const second = launch();
     await expect(second.status).resolves.toBe(1);
-    expect(second.output()).toContain(`already runs in this folder: process ${readLauncher().pid}, http://localhost:${port}`);
+    expect(second.output()).toContain(`already runs in this folder: process ${readLauncher().pid}, http://localhost:${pad.port}`);
     await expect(readSchema()).resolves.toBe(200);
   });
 
   it.each(['directory', 'PostgreSQL', 'NATS', 'MinIO'])(
     'starts %s again after its SIGKILL, data kept',
     async (name) => {
-      const before = findIdentity(name);
+      const before = pad.findIdentity(name);
       process.kill(before.pid, 'SIGKILL');
       await waitFor(() => !isRunning(before));
-      await waitFor(() => findIdentity(name).pid !== before.pid, { what: `a new ${name}` });
+      await waitFor(() => pad.findIdentity(name).pid !== before.pid, { what: `a new ${name}` });
       await waitFor(async () => (await logIn()) === 200, { what: 'a login' });
       expect(launches[0]?.output()).toContain(`${name} was ended by SIGKILL; starting it again`);
     },
@@ -121,19 +68,19 @@ describe('npm start (design/architecture.md §9)', () => {
   );
 
   it('leaves no process behind when the launcher is killed, and starts again with the data', async () => {
-    const children = readRecord().map((item) => item.identity);
+    const children = pad.readRecord().map((item) => item.identity);
     const launcher = readLauncher();
     process.kill(launcher.pid, 'SIGKILL');
     await launches[0]?.status;
     const item = launch();
-    await waitUntilReady(item);
+    await pad.waitUntilReady(item);
     expect(children.filter((identity) => isRunning(identity))).toEqual([]);
     expect(item.output()).not.toMatch(/demo workspace|migrations/);
     await expect(logIn()).resolves.toBe(200);
   });
 
   it('stops everything on SIGTERM with status 0 and frees the folder', async () => {
-    const children = readRecord().map((item) => item.identity);
+    const children = pad.readRecord().map((item) => item.identity);
     const item = launches.at(-1);
     item?.child.kill('SIGTERM');
     await expect(item?.status).resolves.toBe(0);
@@ -142,13 +89,13 @@ describe('npm start (design/architecture.md §9)', () => {
   });
 
   it('recovers from a stale lock and a pid file that names some other process', async () => {
-    writeFileSync(join(dataDir, 'start.lock'), JSON.stringify({ holder: { pid: 1, startedAt: 'long ago' }, url: '' }));
+    writeFileSync(join(pad.dataDir, 'start.lock'), JSON.stringify({ holder: { pid: 1, startedAt: 'long ago' }, url: '' }));
     writeFileSync(
-      join(dataDir, 'postgres', 'postmaster.pid'),
-      `${process.pid}\n${join(dataDir, 'postgres')}\n0\n5432\n\n127.0.0.1\n\nready\n`,
+      join(pad.dataDir, 'postgres', 'postmaster.pid'),
+      `${process.pid}\n${join(pad.dataDir, 'postgres')}\n0\n5432\n\n127.0.0.1\n\nready\n`,
     );
     const item = launch();
-    await waitUntilReady(item);
+    await pad.waitUntilReady(item);
     await expect(logIn()).resolves.toBe(200);
     expect(identifyProcess(process.pid)).toBeDefined();
     item.child.kill('SIGINT');
@@ -156,12 +103,12 @@ describe('npm start (design/architecture.md §9)', () => {
   });
 
   it('says which port is taken and how to choose another', async () => {
-    const blocker: Server = createServer().listen(port);
+    const blocker: Server = createServer().listen(pad.port);
     const item = launch();
     await expect(item.status).resolves.toBe(1);
     blocker.close();
-    expect(item.output()).toContain(`Port ${port}, where the API gateway would listen, is in use by another program.`);
-    expect(item.output()).toContain(`PORT=${port + 10} npm start`);
+    expect(item.output()).toContain(`Port ${pad.port}, where the API gateway would listen, is in use by another program.`);
+    expect(item.output()).toContain(`PORT=${pad.port + 10} npm start`);
   });
 
   it('names every problem of the settings that the caller gives', async () => {

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config';
 import { readPlatformFacts } from '../../tools/generate/chart.ts';
 import { natsServerTool, provideGoTool } from '../../tools/servers/go-tool.ts';
-import { readServiceSettings } from '../../tools/generate/service-settings.ts';
+import { readServiceSettings } from '../../tools/servers/service-settings.ts';
 import {
   byKind,
   type Container,

@@ -58,7 +58,7 @@ export async function startBenchPlatform(options: {
     const port = ports[name];
     const env = { ...settings, METRICS_PORT: String(await findFreePort()), ...(port === undefined ? {} : { PORT: String(port) }) };
     const logFile = servers.logFile(platformName === undefined ? name : `${platformName}-${name}`);
-    const item = startServiceProcess({ repoDir, name, logFile, env });
+    const item = await startServiceProcess({ repoDir, name, logFile, env });
     processes.set(name, item);
     for (let missing = await item.readReadiness(); missing !== undefined; missing = await item.readReadiness()) {
       if (item.hasEnded) throw new Error(`${name} ended while starting; its log ends with:\n${readLogTail(logFile)}`);

@@ -6,7 +6,7 @@ import { maxAudioBytes } from '#services/media';
 import { componentOf } from '../servers/service-accounts.ts';
 import { contracts } from '../servers/service-contracts.ts';
 import { nodeOptionsOf } from '../servers/service-process.ts';
-import { readServiceSettings, type ServiceSettings } from './service-settings.ts';
+import { readServiceSettings, type ServiceSettings } from '../servers/service-settings.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 

@@ -1,5 +1,5 @@
 /** Derives the reference of environment variables from the services' schemas. */
-import { readServiceSettings, type SettingSchema } from './service-settings.ts';
+import { readServiceSettings, type SettingSchema } from '../servers/service-settings.ts';
 
 interface Setting {
   services: string[];

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pickBasics } from './process-environment.ts';
 
 export interface PostgresAccount {
   /** Put before every command of PostgreSQL. */
@@ -59,19 +60,31 @@ export function preparePostgresAccount(nativeDir: string, dataDir: string): Post
 function moveWithinReach(nativeDir: string, dataDir: string, prefix: string[], account: Account): PostgresAccount {
   const root = join(existsSync('/var/lib') ? '/var/lib' : tmpdir(), 'coherence-postgres');
   const programs = join(root, `native-${hash(nativeDir + statSync(join(nativeDir, 'bin', 'postgres')).size)}`);
-  mkdirSync(root, { recursive: true, mode: 0o755 });
+  const umask = process.umask(0o022); // the launcher's is for files that nobody else may read
+  mkdirSync(root, { recursive: true });
   if (!existsSync(programs)) {
     const draft = `${programs}.${process.pid}`;
     cpSync(nativeDir, draft, { recursive: true, verbatimSymlinks: true });
     renameSync(draft, programs);
   }
+  process.umask(umask);
   const reachable = { prefix, binDir: join(programs, 'bin'), dataDir: join(root, `data-${hash(dataDir)}`) };
   if (!runs([...prefix, join(reachable.binDir, 'postgres'), '--version'])) {
     rmSync(programs, { recursive: true, force: true });
     throw new Error(`PostgreSQL refuses to run as root, and the account ${account.name} cannot run it from ${programs}.`);
   }
+  // It lay in a folder that other accounts could enter then.
+  if (existsSync(join(dataDir, 'PG_VERSION')) && !existsSync(reachable.dataDir)) moveDir(dataDir, reachable.dataDir);
   prepareDataDir(reachable.dataDir, account);
   return reachable;
+}
+
+/** Also to another file system; complete or not at all. */
+function moveDir(from: string, to: string): void {
+  const draft = `${to}.${process.pid}`;
+  cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
+  renameSync(draft, to);
+  rmSync(from, { recursive: true });
 }
 
 function hash(text: string): string {
@@ -92,7 +105,7 @@ function changeOwner(path: string, uid: number, gid: number): void {
 
 function runs(command: readonly string[]): boolean {
   const [program = '', ...args] = command;
-  return spawnSync(program, args, { stdio: 'ignore', env: process.env }).status === 0;
+  return spawnSync(program, args, { stdio: 'ignore', env: pickBasics() }).status === 0;
 }
 
 function readAccounts(): Account[] {

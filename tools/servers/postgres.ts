@@ -9,6 +9,7 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from './ports.ts';
 import { preparePostgresAccount, type PostgresAccount } from './postgres-account.ts';
+import { pickBasics } from './process-environment.ts';
 import { endProcess, identifyProcess } from './process-identity.ts';
 import { startServerProcess, type ServerProcess } from './server-process.ts';
 
@@ -103,7 +104,7 @@ function createCluster(account: PostgresAccount, passwordFile: string, database:
 
 function runTool(account: PostgresAccount, tool: string, args: readonly string[], input = ''): string {
   const [program, ...rest] = [...account.prefix, join(account.binDir, tool), ...args] as [string, ...string[]];
-  const result = spawnSync(program, rest, { input, encoding: 'utf8', cwd: dirname(account.dataDir), env: process.env });
+  const result = spawnSync(program, rest, { input, encoding: 'utf8', cwd: dirname(account.dataDir), env: pickBasics() });
   if (result.status === 0) return result.stdout;
   throw new Error(`PostgreSQL's ${tool} failed: ${(result.stderr || result.error?.message || 'no output').trim()}`);
 }

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pickBasics } from './process-environment.ts';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
 
 export interface ServerCommand {
@@ -43,7 +44,7 @@ export async function startServerProcess(options: ServerCommand): Promise<Server
   const log = openLog(options.logFile);
   const follow = canFollowParent ? ['setpriv', '--pdeathsig', options.stopSignal.replace('SIG', ''), '--'] : [];
   const [program = options.command, ...args] = [...(options.prefix ?? []), ...follow, options.command, ...options.args];
-  const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true, env: { ...process.env, ...options.env } });
+  const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true, env: { ...pickBasics(), ...options.env } });
   closeSync(log);
   const ended = describeEnd(child);
   let end: string | undefined;

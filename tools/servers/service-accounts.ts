@@ -57,13 +57,12 @@ export function listNatsUrls(adminUrl: string, secret: string): Record<string, s
   );
 }
 
-/** Settings of one service: its own addresses under the names that it knows, and nobody else's. */
+/** Settings of one service: its own addresses under the names that it knows. */
 export function settingsOfService(service: string, settings: Settings): Record<string, string> {
   const own = { ...settings };
   for (const kind of ownAddresses) {
     const address = settings[variableOf(kind, service)];
     if (address !== undefined) own[kind] = address;
-    for (const other of services) delete own[variableOf(kind, other)];
   }
   return own;
 }

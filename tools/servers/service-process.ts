@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { environmentOfService } from './process-environment.ts';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
 import { openLog } from './server-process.ts';
 
@@ -43,19 +44,20 @@ export function nodeOptionsOf(service: string): readonly string[] {
   return optionsByService[service] ?? [];
 }
 
-/** `env` must hold METRICS_PORT; variables of the caller are passed on unless `env` names them. */
-export function startServiceProcess(options: {
+/** `env` must hold METRICS_PORT; what it does not name is taken from the caller's environment, and nothing that the service does not declare. */
+export async function startServiceProcess(options: {
   repoDir: string;
   name: string;
   env: Readonly<Record<string, string>>;
   logFile: string;
-}): ServiceProcess {
+}): Promise<ServiceProcess> {
+  const env = await environmentOfService(options.name, { ...process.env, ...options.env });
   const log = openLog(options.logFile);
   const child = spawn(process.execPath, [...nodeOptionsOf(options.name), join('services', options.name, 'main.ts')], {
     cwd: options.repoDir,
     stdio: ['ignore', log, log, 'ipc'],
     detached: true, // Ctrl-C reaches the launcher alone, which then stops the services in order
-    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+    env,
   });
   closeSync(log);
   child.on('error', () => {}); // told by `ended`

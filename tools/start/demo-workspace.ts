@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { pickVariables } from '../servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
 const file = join('test', 'fixtures', 'demo-workspace.yaml');
@@ -18,7 +19,7 @@ export async function applyDemoWorkspace(repoDir: string, dataDir: string, setti
     title: 'Applying the demo workspace',
     repoDir,
     args,
-    env: settings,
+    env: pickVariables(settings, ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_URL']),
     logFile: join(dataDir, 'logs', 'demo-workspace.log'),
   });
 }

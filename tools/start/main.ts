@@ -3,7 +3,7 @@
  * then it watches them until Ctrl-C. Everything it keeps is in `.data`
  * (COHERENCE_DATA_DIR names another folder).
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
@@ -11,6 +11,7 @@ import { makeStreams } from '../streams.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
 import { checkDiskSpace, chooseSettings, readGatewayPort } from './environment.ts';
 import { findMigrations } from './migrations.ts';
+import { makePrivateDir } from './private-dir.ts';
 import { Screen } from './screen.ts';
 import { startServers } from './servers.ts';
 import { startServices } from './services.ts';
@@ -31,7 +32,7 @@ let stopping: Promise<void> | undefined;
 
 async function start(): Promise<void> {
   const isFirst = !existsSync(join(dataDir, 'postgres', 'PG_VERSION'));
-  mkdirSync(dataDir, { recursive: true });
+  makePrivateDir(dataDir);
   takeStartLock(lockFile, `http://localhost:${process.env['PORT'] || 8080}`);
   stops.push(async () => rmSync(lockFile, { force: true }));
   checkDiskSpace(dataDir, isFirst);
@@ -95,6 +96,7 @@ function stopOnSignals(): void {
   }
 }
 
+process.umask(0o077); // of everything that is started here too: what they write is nobody else's
 stopOnSignals();
 process.stdout.on('error', () => {}); // nobody reads any more
 try {

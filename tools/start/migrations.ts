@@ -2,7 +2,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashMigrationSources } from '../migration-sources.ts';
+import { pickVariables } from '../servers/process-environment.ts';
 import { runNode } from './run-node.ts';
+
+function pickMigrationVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const names = Object.keys(env).filter((name) => /^DATABASE_URL(_|$)|^LOG_LEVEL$/.test(name));
+  return pickVariables(env, names);
+}
 
 export interface Migrations {
   /** False when there is nothing to do. */
@@ -30,7 +36,7 @@ export function findMigrations(repoDir: string, dataDir: string, isEmbedded: boo
         title: 'The migration of the database',
         repoDir,
         args,
-        env: settings,
+        env: pickMigrationVariables({ ...process.env, ...settings }),
         logFile: join(dataDir, 'logs', 'migrate.log'),
       });
       return JSON.parse(readFileSync(report, 'utf8')) as { isEmpty: boolean };

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
+import { pickBasics } from '../servers/process-environment.ts';
 import { openLog, readLogTail } from '../servers/server-process.ts';
 
 /** Runs a program of this repository with its output in a log. @throws Error with the end of the log when it fails. */
@@ -7,6 +8,7 @@ export async function runNode(options: {
   title: string;
   repoDir: string;
   args: readonly string[];
+  /** Beside what any program gets. */
   env: Readonly<Record<string, string>>;
   logFile: string;
 }): Promise<void> {
@@ -14,7 +16,7 @@ export async function runNode(options: {
   const child = spawn(process.execPath, options.args, {
     cwd: options.repoDir,
     stdio: ['ignore', log, log],
-    env: { ...process.env, NODE_OPTIONS: '', ...options.env },
+    env: { ...pickBasics(), ...options.env },
   });
   closeSync(log);
   const status = await new Promise<number | null>((resolve) => {

@@ -16,13 +16,13 @@ export async function startServices(
   settings: Readonly<Record<string, string>>,
   { repoDir, dataDir, screen, record }: { repoDir: string; dataDir: string; screen: Screen; record: ProcessRecord },
 ): Promise<Kept> {
-  const start = (name: string): ServiceProcess => {
+  const start = async (name: string): Promise<ServiceProcess> => {
     const logFile = join(dataDir, 'logs', `${name}.log`);
-    const item = startServiceProcess({ repoDir, name, logFile, env: settingsOf(name, settings) });
+    const item = await startServiceProcess({ repoDir, name, logFile, env: settingsOf(name, settings) });
     if (item.identity !== undefined) record.add(name, item.identity, 'SIGTERM');
     return item;
   };
-  const processes = serviceNames.map(start);
+  const processes = await Promise.all(serviceNames.map(start));
   try {
     await waitUntilReady(processes, repoDir, screen);
   } catch (error) {
@@ -34,9 +34,9 @@ export async function startServices(
       let next: ServiceProcess | undefined = first;
       return keepAlive({
         start: () => {
-          const item = next ?? start(first.name);
+          const item = next === undefined ? start(first.name) : Promise.resolve(next);
           next = undefined;
-          return Promise.resolve(item);
+          return item;
         },
         say: (line) => screen.say(`${line} (log: ${relative(repoDir, first.logFile)})`),
       });

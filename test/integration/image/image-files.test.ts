@@ -53,7 +53,12 @@ function settingsOf(service: string): Readonly<Record<string, string>> {
 /** @returns what it waits for in vain, or undefined when the service is ready. */
 async function start(name: string, settings: Readonly<Record<string, string>>): Promise<string | undefined> {
   const logFile = join(dir, `${name}.log`);
-  const service = startServiceProcess({ repoDir: dir, name, env: { ...settings, METRICS_PORT: String(await findFreePort()) }, logFile });
+  const service = await startServiceProcess({
+    repoDir: dir,
+    name,
+    env: { ...settings, METRICS_PORT: String(await findFreePort()) },
+    logFile,
+  });
   running.push(service);
   await waitFor(async () => service.hasEnded || (await service.readReadiness()) === undefined, { what: name });
   return service.hasEnded ? `${name} ${await service.ended}:\n${readLogTail(logFile)}` : undefined;

@@ -30,7 +30,7 @@ async function startProcess(): Promise<{ process: ServiceProcess; media: Running
     METRICS_PORT: String(await findFreePort()),
     MEDIA_UPLOAD_LEASE_SECONDS: '2',
   };
-  const process = startServiceProcess({
+  const process = await startServiceProcess({
     repoDir,
     name: 'media',
     env,

@@ -18,7 +18,7 @@ beforeAll(async () => {
   stage = await setRecordingStage(import.meta.url, await provideFfmpeg());
   const env = { ...stage.world.env.settings, ...stage.settings, METRICS_PORT: String(await findFreePort()) };
   const logFile = join(repoDir, '.data', 'test-logs', stage.world.env.id, 'media.log');
-  media = startServiceProcess({ repoDir, name: 'media', env, logFile });
+  media = await startServiceProcess({ repoDir, name: 'media', env, logFile });
 }, provideTimeoutMs);
 afterAll(async () => {
   await media.stop();

@@ -26,7 +26,7 @@ afterAll(async () => {
 /** The importer as a process of its own, as in production. */
 async function startImporter(): Promise<ServiceProcess> {
   const env = { ...stage.settings, METRICS_PORT: String(await findFreePort()) };
-  const service = startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
+  const service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
   await waitFor(async () => (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: 'the transcripts service' });
   return service;
 }

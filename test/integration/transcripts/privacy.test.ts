@@ -34,7 +34,7 @@ beforeAll(async () => {
   seen = await listen(stage);
   // A process of its own, at the most talkative level, so that everything it writes is in one file.
   const env = { ...stage.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
-  service = startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
+  service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
   await waitFor(async () => (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: 'the transcripts service' });
 });
 afterAll(async () => {

@@ -1,0 +1,86 @@
+/** `npm start` as a child process of a test, with a folder and ports of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { endProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+
+export const repoDir = join(import.meta.dirname, '..', '..');
+const readyTimeoutMs = 60_000;
+
+export interface Launch {
+  readonly child: ChildProcess;
+  /** Everything that it has said, on both streams. */
+  output(): string;
+  readonly status: Promise<number | null>;
+}
+
+interface Recorded {
+  name: string;
+  identity: ProcessIdentity;
+}
+
+export interface Launchpad {
+  readonly dataDir: string;
+  /** Of the gateway. */
+  readonly port: number;
+  launch(env?: Readonly<Record<string, string>>): Launch;
+  /** Fails with what it has said when it ends before it is ready. */
+  waitUntilReady(item: Launch): Promise<void>;
+  /** Every process that was started. */
+  readRecord(): Recorded[];
+  /** @throws Error when no process of that name runs */
+  findIdentity(name: string): ProcessIdentity;
+  /** Ends what runs, and removes the folder. */
+  clear(): Promise<void>;
+}
+
+export async function createLaunchpad(options: { metricsPort: number }): Promise<Launchpad> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
+  const port = await findFreePort();
+  const launches: Launch[] = [];
+  const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];
+
+  function launch(env: Readonly<Record<string, string>> = {}): Launch {
+    const own = { NODE_OPTIONS: '', COHERENCE_DATA_DIR: dataDir, PORT: String(port), METRICS_PORT: String(options.metricsPort) };
+    const child = spawn(process.execPath, [join('tools', 'bootstrap.mjs'), 'start'], {
+      cwd: repoDir,
+      env: { ...process.env, ...own, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+    const item = { child, output: () => text, status: new Promise<number | null>((resolve) => child.once('close', resolve)) };
+    launches.push(item);
+    return item;
+  }
+
+  return {
+    dataDir,
+    port,
+    launch,
+    readRecord,
+    waitUntilReady: async (item) => {
+      const state = await waitFor(() => (/Coherence is ready/.test(item.output()) ? 'ready' : item.child.exitCode !== null && 'ended'), {
+        timeoutMs: readyTimeoutMs,
+        what: 'a ready platform',
+      });
+      expect(`${state}\n${item.output()}`).toMatch(/^ready/);
+    },
+    findIdentity: (name) => {
+      const found = readRecord().find((item) => item.name === name && isRunning(item.identity));
+      if (found === undefined) throw new Error(`${name} does not run`);
+      return found.identity;
+    },
+    clear: async () => {
+      for (const item of launches) item.child.kill('SIGTERM');
+      await Promise.all(launches.map((item) => item.status));
+      for (const { identity } of existsSync(join(dataDir, 'processes.json')) ? readRecord() : [])
+        await endProcess(identity, 'SIGKILL', 1_000);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { makePrivateDir } from './private-dir.ts';
+
+let parent: string;
+let dir: string;
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'coherence-private-'));
+  dir = join(parent, '.data');
+});
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+describe('the folder of npm start', () => {
+  it('is made for its owner alone', () => {
+    makePrivateDir(join(dir, 'deep'));
+    expect(modeOf(join(dir, 'deep'))).toBe('700');
+  });
+
+  it('that an earlier release left open is closed, with everything in it, and nothing outside', () => {
+    mkdirSync(join(dir, 'logs'), { recursive: true });
+    for (const [file, mode] of [
+      ['logs/media.log', 0o644],
+      ['environment.json', 0o666],
+      ['tool', 0o755],
+    ] as const) {
+      writeFileSync(join(dir, file), '');
+      chmodSync(join(dir, file), mode);
+    }
+    const outside = join(parent, 'outside');
+    writeFileSync(outside, '');
+    chmodSync(outside, 0o644);
+    symlinkSync(outside, join(dir, 'link'));
+    chmodSync(dir, 0o755);
+    makePrivateDir(dir);
+    expect(['', 'logs', 'logs/media.log', 'environment.json', 'tool'].map((path) => modeOf(join(dir, path)))).toEqual([
+      '700',
+      '700',
+      '600',
+      '600',
+      '700',
+    ]);
+    expect(modeOf(outside)).toBe('644');
+  });
+});
