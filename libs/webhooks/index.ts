@@ -4,10 +4,11 @@
  */
 import type { DurableConsumer, Static, TSchema } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { findJsonProblem, isJsonObject, type JsonObject, parseJson } from '#libs/json';
+import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDepth, parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
+import { toLine } from '#libs/text';
 import { getTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
@@ -92,12 +93,24 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
   });
 }
 
-/** A webhook's body as JSON object; undefined when it is not UTF-8, no JSON, no object, nested too deeply or cannot be stored (D33d). */
-export function readWebhookBody(body: Buffer): JsonObject | undefined {
+/**
+ * A webhook's body as JSON object; undefined when it is not UTF-8, no JSON, no object, nested too deeply or cannot be stored (D33d). Values of
+ * `lines`, which are names, titles and slugs wherever they stand, lose their control characters first (D74), so that none is a reason to refuse it.
+ */
+export function readWebhookBody(body: Buffer, lines: ReadonlySet<string> = new Set()): JsonObject | undefined {
   try {
     const document = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    return isJsonObject(document) && findJsonProblem(document) === undefined ? document : undefined;
+    if (!isJsonObject(document)) return undefined;
+    cleanLines(document, lines, 1);
+    return findJsonProblem(document) === undefined ? document : undefined;
   } catch {
     return undefined; // not UTF-8, not JSON, or nested deeper than the parser goes
+  }
+}
+
+function cleanLines(value: object, lines: ReadonlySet<string>, depth: number): void {
+  for (const [key, item] of Object.entries(value)) {
+    if (typeof item === 'string' && lines.has(key)) (value as JsonObject)[key] = toLine(item);
+    else if (typeof item === 'object' && item !== null && !isRawNumber(item) && depth < maxJsonDepth) cleanLines(item, lines, depth + 1);
   }
 }

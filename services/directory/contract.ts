@@ -161,6 +161,7 @@ export const directory = defineService({
         key: Type.String({ minLength: 1, description: 'The same key gives the same people again, those without an email included.' }),
       }),
       reply: Type.Object({ person_ids: Type.Array(nullable(id), { description: 'One for each attendee, in order.' }) }),
+      errors: { too_many_new_people: { code: 'conflict', when: 'More than 50 people would be created; none is (D66).' } },
     }),
     findPeopleByKeys: rpc({
       subject: 'directory.people.find-by-keys',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { joinIds, judgeWebhook, type BookingTrust, readJourneyHint, type BookingEvent } from './booking.ts';
+import { chooseBookings, joinIds, judgeWebhook, type BookingTrust, readJourneyHint, type BookingEvent } from './booking.ts';
 
 const unsigned: BookingTrust = { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: true };
 const signed: BookingTrust = { BOOKING_WEBHOOK_SECRET: 'secret', ALLOW_UNSIGNED_WEBHOOKS: false };
@@ -96,6 +96,27 @@ describe('the fields of a booking event (providers §1; D19, D19a)', () => {
     expect(read({ uid }).identifiers).toEqual([]);
   });
 
+  it.each(['\u0000', '\u0001', '\u001f', '\u007f', '\u0080', '\u009f', '\n', '\ud800'])(
+    'takes %j out of names, titles and slugs, and refuses nothing for it (D74)',
+    (control) => {
+      const dirty = (text: string): string => `${control}${text.slice(0, 1)}${control}${text.slice(1)}${control}`;
+      const event = read({
+        uid: 'a',
+        title: dirty('Talk'),
+        attendees: [{ name: dirty('Ada'), email: dirty('ada@example.org') }, { name: control }],
+        metadata: { videoCallUrl: `https://x.example.org/${encodeURIComponent(control.toWellFormed())}circle` },
+      });
+      const clean = (text: string): string => text.replaceAll('\ufffd', '');
+      expect(clean(event.title ?? '')).toBe('Talk');
+      expect(event.attendees.map(({ name, email }) => [clean(name), clean(email ?? '')])).toContainEqual(['Ada', 'ada@example.org']);
+      expect(clean(readJourneyHint(event.videoCallUrl)?.slugs[0] ?? '')).toBe('circle');
+    },
+  );
+
+  it('keeps the lines of a reason and takes other control characters out of it', () => {
+    expect(read({ cancellationReason: 'ill\r\n\tsorry\u0007\u009b' }).cancellationReason).toBe('ill\r\n\tsorry');
+  });
+
   it('reads times in any offset and drops what is none', () => {
     const event = read({ startTime: '2030-01-16T12:00:00+00:00', endTime: 'later' }, { createdAt: '2030-01-10T09:00:00.120Z' });
     expect([event.start, event.finish, event.createdAt]).toEqual([1_894_795_200_000_000n, undefined, 1_894_266_000_120_000n]);
@@ -109,6 +130,46 @@ describe('the fields of a booking event (providers §1; D19, D19a)', () => {
       { name: 'C', email: null },
       { name: 'Guest', email: null },
     ]);
+  });
+});
+
+describe('what an event is matched by (D65)', () => {
+  const payload = { uid: 'b', rescheduleUid: 'a', bookingId: 502, rescheduleId: 501, iCalUID: 'c' };
+  const all = ['uid:a', 'uid:b', 'id:502', 'id:501', 'ical:c'];
+  const numbers = all.slice(2);
+  const cancel = (fields: object, isSigned: boolean): readonly string[] => {
+    const body = Buffer.from(JSON.stringify({ triggerEvent: 'BOOKING_CANCELLED', payload: fields }));
+    const verdict = judgeWebhook(
+      { body, signature: createHmac('sha256', 'secret').update(body).digest('hex') },
+      isSigned ? signed : unsigned,
+    );
+    return verdict.kind === 'booking' ? verdict.event.matchers : [];
+  };
+
+  it('is everything that names it, uids first', () => {
+    expect(read(payload).matchers).toEqual(all);
+    expect(read({ ...payload, uid: undefined, rescheduleUid: undefined }).matchers).toEqual(numbers);
+  });
+
+  it('is for a cancellation its uids; a number only when it is signed and has none', () => {
+    expect(cancel(payload, true)).toEqual(all.slice(0, 2));
+    expect(cancel({ ...payload, rescheduleUid: undefined }, true)).toEqual(['uid:b']);
+    expect(cancel({ ...payload, uid: '', rescheduleUid: undefined }, true)).toEqual(numbers);
+    expect(cancel({ ...payload, uid: undefined, rescheduleUid: undefined }, false)).toEqual([]);
+  });
+
+  it('decides by the first that is known; uids alone make several bookings one', () => {
+    const [a, b, c] = [
+      { id: 1, identifier: 'uid:a' },
+      { id: 2, identifier: 'uid:b' },
+      { id: 3, identifier: 'id:502' },
+    ];
+    const choose = (...rows: { id: number; identifier: string }[]) => chooseBookings(rows).map(({ id }) => id);
+    expect(choose()).toEqual([]);
+    expect(choose(a, b, c)).toEqual([1, 2]);
+    expect(choose(a, c)).toEqual([1]);
+    expect(choose(c, { id: 4, identifier: 'ical:c' })).toEqual([3]);
+    expect(choose(a, { ...a, identifier: 'uid:b' }, { ...a, identifier: 'id:502' })).toEqual([1]);
   });
 });
 

@@ -3,6 +3,7 @@
  * the video call URL is text that is parsed and never fetched.
  */
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { toLine, toLines } from '#libs/text';
 import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 import { parseInstant, type Instant } from '#libs/time';
 
@@ -18,8 +19,10 @@ export interface BookingEvent {
   readonly trigger: BookingTrigger;
   /** When the provider made the event; undefined = unknown, the time of receipt counts. */
   readonly createdAt: Instant | undefined;
-  /** What the booking is matched by, in the order of matching: `uid:…`, `id:…`, `ical:…`. */
+  /** All that names the booking: `uid:…`, `id:…`, `ical:…`; what is unknown of it joins the booking's chain. */
   readonly identifiers: readonly string[];
+  /** Those by which the booking may be found, in order: the first that is known decides (D65). */
+  readonly matchers: readonly string[];
   readonly uid: string | null;
   /** A number as it was sent, or null. */
   readonly bookingId: unknown;
@@ -59,6 +62,8 @@ const maxIdentifierLength = 255;
 const maxAttendees = 1_000;
 const maxTextLength = 1_000;
 const maxSegments = 50;
+/** Keys of names, titles and what has a slug in it. */
+const lines = new Set(['title', 'name', 'email', 'videoCallUrl']);
 
 /** What a webhook is, by its bytes alone. */
 export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): Verdict {
@@ -70,13 +75,14 @@ export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrus
   if (secret !== '' && !isHmac(signature, secret, body)) {
     return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
   }
-  const document = readWebhookBody(body);
+  const document = readWebhookBody(body, lines);
   if (document === undefined)
     return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no JSON object that can be stored.' };
   const trigger = document['triggerEvent'];
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
-  if (!isBookingTrigger(trigger)) return { kind: 'ignored', trigger: shorten(trigger), message: 'No booking event that is acted on.' };
-  return { kind: 'booking', event: readBooking(trigger, document) };
+  if (!isBookingTrigger(trigger))
+    return { kind: 'ignored', trigger: toLine(shorten(trigger)), message: 'No booking event that is acted on.' };
+  return { kind: 'booking', event: readBooking(trigger, document, secret !== '') };
 }
 
 function isBookingTrigger(trigger: string): trigger is BookingTrigger {
@@ -84,14 +90,13 @@ function isBookingTrigger(trigger: string): trigger is BookingTrigger {
 }
 
 /** The envelope `{triggerEvent, createdAt, payload}`, or the same fields without an envelope. */
-function readBooking(trigger: BookingTrigger, document: JsonObject): BookingEvent {
+function readBooking(trigger: BookingTrigger, document: JsonObject, isSigned: boolean): BookingEvent {
   const payload = isJsonObject(document['payload']) ? document['payload'] : document;
   const metadata = payload['metadata'];
   const uid = readIdentifier(payload['uid']);
   const rescheduleUid = readIdentifier(payload['rescheduleUid']);
-  const identifiers = [
-    prefix('uid', rescheduleUid),
-    prefix('uid', uid),
+  const uids = [prefix('uid', rescheduleUid), prefix('uid', uid)].filter((item) => item !== undefined);
+  const others = [
     prefix('id', readIdentifier(payload['bookingId'])),
     prefix('id', readIdentifier(payload['rescheduleId'])),
     prefix('ical', readIdentifier(payload['iCalUID'])),
@@ -99,24 +104,31 @@ function readBooking(trigger: BookingTrigger, document: JsonObject): BookingEven
   return {
     trigger,
     createdAt: readInstant(document['createdAt']),
-    identifiers: [...new Set(identifiers)],
+    identifiers: [...new Set([...uids, ...others])],
+    matchers: [...new Set([...uids, ...(mayMatchByNumber(trigger, isSigned, uids) ? others : [])])],
     uid: uid ?? null,
     bookingId: readIdentifier(payload['bookingId']) === undefined ? null : payload['bookingId'],
-    title: readText(payload['title']),
+    title: readText(payload['title'], toLine),
     start: readInstant(payload['startTime']),
     finish: readInstant(payload['endTime']),
     attendees: readAttendees(payload['attendees']),
     videoCallUrl: isJsonObject(metadata) && typeof metadata['videoCallUrl'] === 'string' ? metadata['videoCallUrl'] : null,
-    cancellationReason: readText(payload['cancellationReason']),
+    cancellationReason: readText(payload['cancellationReason'], toLines),
   };
+}
+
+/** Numbers of bookings can be guessed: nothing ends by one alone, unless the provider says so (D65). */
+function mayMatchByNumber(trigger: BookingTrigger, isSigned: boolean, uids: readonly string[]): boolean {
+  return trigger !== 'BOOKING_CANCELLED' || (isSigned && uids.length === 0);
 }
 
 const prefix = (kind: string, value: string | undefined): string | undefined => (value === undefined ? undefined : `${kind}:${value}`);
 
 function readIdentifier(value: unknown): string | undefined {
   const text = isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(value) : value;
-  if (typeof text !== 'string' || text.trim() === '' || text.length > maxIdentifierLength) return undefined;
-  return text;
+  if (typeof text !== 'string' || text.length > maxIdentifierLength) return undefined;
+  const line = toLine(text);
+  return line.trim() === '' ? undefined : line;
 }
 
 function readInstant(value: unknown): Instant | undefined {
@@ -125,8 +137,9 @@ function readInstant(value: unknown): Instant | undefined {
   return parsed.kind === 'invalid' ? undefined : parsed.instant;
 }
 
-function readText(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? shorten(value) : null;
+function readText(value: unknown, clean: (text: string) => string): string | null {
+  const text = typeof value === 'string' ? clean(shorten(value)) : '';
+  return text.trim() === '' ? null : text;
 }
 
 function readAttendees(value: unknown): Attendee[] {
@@ -135,9 +148,9 @@ function readAttendees(value: unknown): Attendee[] {
 }
 
 function readAttendee(item: JsonObject): Attendee {
-  const given = typeof item['email'] === 'string' ? item['email'].trim() : '';
+  const given = typeof item['email'] === 'string' ? toLine(item['email']).trim() : '';
   const email = given === '' || given.length > 320 ? null : given;
-  return { name: readText(item['name'])?.trim() ?? email ?? 'Guest', email };
+  return { name: readText(item['name'], toLine)?.trim() ?? email ?? 'Guest', email };
 }
 
 const shorten = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
@@ -158,9 +171,15 @@ export function readJourneyHint(videoCallUrl: string | null): JourneyHint | unde
   if (videoCallUrl === null || videoCallUrl.trim() === '' || !URL.canParse(videoCallUrl, base)) return undefined;
   const url = new URL(videoCallUrl, base);
   const journey = url.searchParams.get('journey')?.trim() ?? '';
-  if (journey !== '') return { slugs: [shorten(journey)], named: true };
+  if (journey !== '') return { slugs: [toLine(shorten(journey))], named: true };
   const segments = url.pathname.split('/').filter((segment) => segment !== '' && segment.length <= maxTextLength);
-  return { slugs: segments.map(decodeSegment).toReversed().slice(0, maxSegments), named: false };
+  return {
+    slugs: segments
+      .map((segment) => toLine(decodeSegment(segment)))
+      .toReversed()
+      .slice(0, maxSegments),
+    named: false,
+  };
 }
 
 function decodeSegment(segment: string): string {
@@ -169,6 +188,17 @@ function decodeSegment(segment: string): string {
   } catch {
     return segment;
   }
+}
+
+/**
+ * The bookings that an event is about, of those that its `matchers` name, in their order (D65): the first decides. Others are of the same
+ * booking when uids name them too; what a number names beside it is left alone.
+ */
+export function chooseBookings<Row extends { readonly id: number; readonly identifier: string }>(matched: readonly Row[]): Row[] {
+  const [first, ...others] = matched;
+  if (first === undefined) return [];
+  const linked = [first, ...others].filter(({ identifier }) => identifier.startsWith('uid:'));
+  return [...new Map([first, ...linked].map((row) => [row.id, row])).values()];
 }
 
 /** The ids of `first` followed by those of `more` that are new, in order. */

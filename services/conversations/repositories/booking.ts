@@ -9,10 +9,10 @@ export const lockIdentifiers = statement(
    ) keys`,
 );
 
-/** Bookings with one of the identifiers, in the order of $1. */
+/** Bookings with one of the identifiers, one row for each, in the order of $1. */
 export const findBookings = statement(
   'bookings.find',
-  `select b.id, b.conversation_id, b.attendee_key, b.cancelled, b.last_event_at at time zone 'UTC' as last_event_at
+  `select given.identifier, b.id, b.conversation_id, b.attendee_key, b.cancelled, b.last_event_at at time zone 'UTC' as last_event_at
    from unnest($1::text[]) with ordinality as given (identifier, position)
    join conversations.booking_identifiers i on i.identifier = given.identifier
    join conversations.bookings b on b.id = i.booking_id
@@ -45,11 +45,13 @@ export const addIdentifiers = statement(
    on conflict (identifier) do nothing`,
 );
 
-/** Every `uid` and `rescheduleUid` seen, in order. */
+/** Every `uid` and `rescheduleUid` seen, in order; of very many the latest. */
 export const listUids = statement(
   'bookings.list-uids',
-  `select substr(i.identifier, 5) as uid from conversations.booking_identifiers i
-   where i.booking_id = $1 and i.identifier like 'uid:%' order by i.position`,
+  `select uid from (
+     select substr(i.identifier, 5) as uid, i.position from conversations.booking_identifiers i
+     where i.booking_id = $1 and i.identifier like 'uid:%' order by i.position desc limit 100
+   ) latest order by position`,
 );
 
 /** Moves the chain of $2 to $1. */

@@ -88,10 +88,12 @@ export async function settleReceipt(tx: Tx, id: number, settlement: Settlement):
   await tx.query(settleStatement, [id, outcome, message, conversationId, identifiers, trigger, keepsBody(outcome)]);
 }
 
-/** Receipts that wait for a booking with one of these identifiers, oldest first. */
+/** Receipts that wait for a booking with one of these identifiers, oldest first; of very many the latest, since they decide. */
 export const findWaitingReceipts = statement(
   'receipts.find-waiting',
-  `select r.id from conversations.webhook_receipts r where r.outcome = 'waiting' and r.identifiers && $1::text[] order by r.id`,
+  `select id from (
+     select r.id from conversations.webhook_receipts r where r.outcome = 'waiting' and r.identifiers && $1::text[] order by r.id desc limit 100
+   ) latest order by id`,
 );
 
 /** Receipts of the last day by outcome. */

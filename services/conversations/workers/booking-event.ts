@@ -4,6 +4,7 @@
  * between, the job runs again.
  */
 import type { PayloadOf } from '#libs/contract';
+import { AppError } from '#libs/errors';
 import { RetryLater, type JobRun } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import type { Instant } from '#libs/time';
@@ -13,7 +14,7 @@ import { isPossibleId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory/directory-cache.ts';
 import { DataTooLarge } from '../domain/data-size.ts';
-import { judgeWebhook, readJourneyHint, type BookingEvent } from '../domain/booking.ts';
+import { chooseBookings, judgeWebhook, readJourneyHint, type BookingEvent } from '../domain/booking.ts';
 import { parseSqlInstant } from '../domain/representation.ts';
 import { findBookings, lockBookings, lockIdentifiers } from '../repositories/booking.ts';
 import { getReceipt, type Settlement, settleReceipt } from '../repositories/receipt.ts';
@@ -29,6 +30,11 @@ export interface BookingRow {
   readonly attendee_key: string;
   readonly cancelled: boolean;
   readonly last_event_at: string;
+}
+
+interface MatchedBooking extends BookingRow {
+  /** What the event names it by. */
+  readonly identifier: string;
 }
 
 /** An event with what the directory knows about it. */
@@ -58,7 +64,7 @@ export function createBookingEventWorker(dependencies: Dependencies) {
     }
     const { event } = verdict;
     const prepared = await prepare(dependencies, receipt, event, run);
-    const more = { identifiers: event.identifiers, trigger: event.trigger };
+    const more = { identifiers: event.matchers, trigger: event.trigger };
     try {
       await run.complete(async (tx) => {
         const settlement = 'outcome' in prepared ? prepared : await applyLocked(dependencies, tx, prepared);
@@ -85,19 +91,26 @@ async function prepare(
   const known = isPossibleId(personId) && (await cache.people.getMany([personId])).has(personId);
   if (!known) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
   if (event.identifiers.length === 0) return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
-  const matched = await db.query<BookingRow>(findBookings, [event.identifiers]);
+  if (event.matchers.length === 0)
+    return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid counts when it is signed.' };
+  const matched = chooseBookings(await db.query<MatchedBooking>(findBookings, [event.matchers]));
   const attendeeKey = matched[0]?.attendee_key ?? `cal.com:${event.identifiers[0]}`;
   const cancels = event.trigger === 'BOOKING_CANCELLED';
   const creates = !cancels && matched.every((booking) => booking.conversation_id === null);
   // Several bookings become one, and what is left of them may be a cancelled one: then a conversation is needed after all.
-  const mayCreate = creates || (!cancels && new Set(matched.map((booking) => booking.id)).size > 1);
+  const mayCreate = creates || (!cancels && matched.length > 1);
   const journey = mayCreate ? await findJourney(dependencies, event) : undefined;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
   const base = { receiptId: receipt.id, event, at, personId, attendeeKey, journey, run };
   if (cancels || (creates && typeof journey === 'string') || event.attendees.length === 0) return { ...base, personIds: [personId] };
   const request = { attendees: [...event.attendees], create: config.BOOKING_CREATE_ATTENDEES, key: attendeeKey };
-  const { person_ids } = await bus.call(directory.rpcs.resolveAttendees, request, run.context);
-  return { ...base, personIds: [personId, ...person_ids.filter((id) => id !== null)] };
+  try {
+    const { person_ids } = await bus.call(directory.rpcs.resolveAttendees, request, run.context);
+    return { ...base, personIds: [personId, ...person_ids.filter((id) => id !== null)] };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'too_many_new_people') throw error;
+    return { outcome: 'refused_too_many_attendees', message: error.message };
+  }
 }
 
 /** The conversation journey that the video call URL names, or why there is none (D19, D19a). */
@@ -112,11 +125,10 @@ async function findJourney({ directory: cache }: Dependencies, event: BookingEve
 }
 
 async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: PreparedEvent): Promise<Settlement> {
-  const { identifiers } = prepared.event;
+  const { identifiers, matchers } = prepared.event;
   await tx.query(lockIdentifiers, [identifiers]);
-  const matched = await tx.query<BookingRow>(lockBookings, [identifiers]);
   let booking: BookingRow | undefined;
-  for (const item of new Map(matched.map((row) => [row.id, row])).values()) {
+  for (const item of chooseBookings(await tx.query<MatchedBooking>(lockBookings, [matchers]))) {
     booking = booking === undefined ? item : await mergeBookings(dependencies, tx, booking, item, prepared);
   }
   const isStale = booking !== undefined && prepared.at < parseSqlInstant(booking.last_event_at);

@@ -1,5 +1,6 @@
 /** People behind the attendees of a booking (D19, D19a). */
 import type { Jobs } from '#libs/jobs';
+import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import { directory } from '../contract.ts';
 import { createAttendees, findAttendees, lockAttendees, type AttendeeRow } from '../repositories/people.ts';
@@ -18,6 +19,9 @@ export interface AttendeeOptions {
   readonly db: Queryable;
 }
 
+/** What one event may create (D66). */
+const maxNewPeople = 50;
+
 /** Finds by email, ignoring case; the known oldest of several. Parallel calls create nobody twice. */
 export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<typeof directory.rpcs.resolveAttendees> {
   return async ({ attendees, create, key }) => {
@@ -35,6 +39,11 @@ export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<t
         await tx.query(lockAttendees, [unknown.map(({ email, origin_key: originKey }) => email ?? originKey)]);
         const meanwhile = await find(tx, unknown);
         const missing = unknown.filter(({ place }) => !meanwhile.has(place));
+        const { size } = new Set(missing.map(identityOf));
+        if (size > maxNewPeople) {
+          const message = `The event names ${size} people whom nobody knows; at most ${maxNewPeople} are made of one event.`;
+          throw appError('conflict', 'too_many_new_people', message);
+        }
         const ids = missing.length === 0 ? meanwhile : new Map([...meanwhile, ...(await createMissing(tx, missing))]);
         if (missing.length > 0) await jobs.emit(tx, directory.events.peopleChanged, { ids: [...new Set(ids.values())] });
         return ids;
@@ -45,6 +54,8 @@ export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<t
   };
 }
 
+const identityOf = ({ email, origin_key: originKey }: Attendee): string => email?.toLowerCase() ?? originKey ?? '';
+
 async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<number, number>> {
   const rows = await db.query<AttendeeRow>(findAttendees, [JSON.stringify(attendees)]);
   return new Map(rows.map(({ place, id }) => [place, id]));
@@ -52,8 +63,7 @@ async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<
 
 /** Two attendees with one address are one person. */
 async function createMissing(tx: Queryable, missing: readonly Attendee[]): Promise<Map<number, number>> {
-  const identity = ({ email, origin_key: originKey }: Attendee): string => email?.toLowerCase() ?? originKey ?? '';
-  const groups = [...Map.groupBy(missing, identity).values()];
+  const groups = [...Map.groupBy(missing, identityOf).values()];
   const firsts = groups.flatMap((group) => group.slice(0, 1));
   const rows = await tx.query<AttendeeRow>(createAttendees, [JSON.stringify(firsts)]);
   const idOfFirst = new Map(rows.map(({ place, id }) => [place, id]));

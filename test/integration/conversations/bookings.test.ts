@@ -228,6 +228,98 @@ describe('BOOKING_CANCELLED (spec 01, Events; D19a)', () => {
   });
 });
 
+describe('an event that names two bookings (D65)', () => {
+  const twoBookings = async () => {
+    const [mine, theirs] = [createChain(), createChain()];
+    await desk.settle(mine.envelope('BOOKING_CREATED', 0));
+    await desk.settle(theirs.envelope('BOOKING_CREATED', 0));
+    const ids = (await Promise.all([mine, theirs].map((chain) => desk.booked(chain)))).map((list) => list[0]?.id);
+    return { mine, theirs, ids };
+  };
+
+  it.each([
+    ['bookingId', (number: number) => ({ bookingId: number })],
+    ['rescheduleId', (number: number) => ({ rescheduleId: number })],
+  ])('changes the one of its uid and leaves the one of its %s alone', async (_key, number) => {
+    const { mine, theirs, ids } = await twoBookings();
+    const before = await desk.booked(theirs);
+    const moved = mine.envelope('BOOKING_RESCHEDULED', 1, number(theirs.number * 1_000));
+    expect(await desk.settle(moved)).toMatchObject({ outcome: 'applied', conversation_id: ids[0] });
+    expect(await desk.booked(mine)).toMatchObject([{ id: ids[0], start: '2030-01-15T11:00:00Z' }]);
+    expect(await desk.booked(theirs)).toEqual(before);
+  });
+
+  it('cancels the one of its uid alone; with an unknown uid it cancels none and waits', async () => {
+    const { mine, theirs } = await twoBookings();
+    const before = await desk.booked(theirs);
+    const number = { bookingId: theirs.number * 1_000 };
+    expect(await desk.settle(mine.envelope('BOOKING_CANCELLED', 5, number))).toMatchObject({ outcome: 'waiting' });
+    expect(await desk.settle(mine.envelope('BOOKING_CANCELLED', 0, number))).toMatchObject({ outcome: 'applied' });
+    expect(await desk.booked(mine)).toEqual([]);
+    expect(await desk.booked(theirs)).toEqual(before);
+  });
+
+  it('cancels by the bookingId when it is signed and has no uid', async () => {
+    const { mine } = await twoBookings();
+    const cancelled = mine.envelope('BOOKING_CANCELLED', 0, { uid: undefined });
+    expect(await desk.settle(cancelled)).toMatchObject({ outcome: 'applied' });
+    expect(await desk.booked(mine)).toEqual([]);
+  });
+});
+
+describe('an event with many attendees (D66)', () => {
+  const guests = (prefix: string, count: number) => Array.from({ length: count }, (_value, index) => attendee(`${prefix}${index}`));
+  const countPeople = async () => (await world.env.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
+
+  it('makes 50 new people and as many known ones take part as it names', async () => {
+    const chain = createChain();
+    const before = await countPeople();
+    const known = Array.from({ length: 60 }, () => attendee('Ben'));
+    const twice = attendee('Fifty0'); // one person, however often and in whatever case it is named
+    const event = chain.envelope('BOOKING_CREATED', 0, { attendees: [...guests('fifty', 50), ...known, twice] });
+    expect(await desk.settle(event)).toMatchObject({ outcome: 'applied' });
+    expect((await countPeople()) - before).toBe(50);
+    expect((await desk.booked(chain))[0]?.participants).toHaveLength(52);
+  });
+
+  it.each([
+    ['with an email', guests('many', 51)],
+    ['without one', Array.from({ length: 51 }, (_value, index) => ({ name: `Nameless ${index}` }))],
+  ])('has no effect with 51 new people %s: nobody is made, the conversation stays as it is', async (_what, attendees) => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    const [people, before] = [await countPeople(), await desk.booked(chain)];
+    expect(await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1, { attendees }))).toMatchObject({
+      outcome: 'refused_too_many_attendees',
+      message: 'The event names 51 people whom nobody knows; at most 50 are made of one event.',
+    });
+    expect(await countPeople()).toBe(people);
+    expect(await desk.booked(chain)).toEqual(before);
+    expect(await desk.settle(createChain().envelope('BOOKING_CREATED', 0, { attendees }))).toMatchObject({
+      outcome: 'refused_too_many_attendees',
+      conversation_id: null,
+    });
+    expect(await countPeople()).toBe(people);
+  });
+});
+
+describe('a booking that is moved again and again', () => {
+  it('has the latest hundred uids in config.booking', async () => {
+    const chain = createChain();
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await world.env.sql(
+      `insert into conversations.booking_identifiers (identifier, booking_id)
+       select 'uid:' || $1 || 'moved' || n, (select booking_id from conversations.booking_identifiers where identifier = 'uid:' || $1 || '0')
+       from generate_series(1, 150) n`,
+      [chain.name],
+    );
+    await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    const [conversation] = await desk.booked(chain);
+    const { uids } = (conversation?.config as { booking: { uids: string[] } }).booking;
+    expect([uids.length, uids.at(0), uids.at(-1)]).toEqual([100, `${chain.name}moved52`, `${chain.name}1`]);
+  });
+});
+
 describe('events of one booking in any order (D19: out of order, duplicates)', () => {
   const deliveries = (cancelled: boolean) =>
     fc.shuffledSubarray([0, 1, 2, ...(cancelled ? [3] : []), 10, 12], { minLength: cancelled ? 6 : 5 });
