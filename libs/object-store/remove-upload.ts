@@ -21,7 +21,7 @@ export async function deleteObject(client: S3Client, bucket: string, key: string
   await ignoreMissing(withRetry(() => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })), quickRetry));
 }
 
-/** Asked by the exact key: some stores (MinIO) list unfinished uploads in no other way. */
+/** Asked by the exact key: some stores (e.g. MinIO) list unfinished uploads in no other way. */
 export async function listUnfinished(client: S3Client, bucket: string, key: string): Promise<string[]> {
   const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key });
   const reply = await withRetry(() => client.send(command), quickRetry);

@@ -54,7 +54,7 @@ describe('npm start (design/architecture.md §9)', () => {
     await expect(readSchema()).resolves.toBe(200);
   });
 
-  it.each(['directory', 'PostgreSQL', 'NATS', 'MinIO'])(
+  it.each(['directory', 'PostgreSQL', 'NATS', 'Object store'])(
     'starts %s again after its SIGKILL, data kept',
     async (name) => {
       const before = pad.findIdentity(name);

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { helmTool, kubeconformTool, provideGoTool } from '../../tools/servers/go-tool.ts';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { helmTool, kubeconformTool } from '../../tools/servers/go-tools.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 const schemaDir = join(import.meta.dirname, 'schemas');

@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config';
 import { readPlatformFacts } from '../../tools/generate/chart.ts';
-import { natsServerTool, provideGoTool } from '../../tools/servers/go-tool.ts';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { natsServerTool } from '../../tools/servers/go-tools.ts';
 import { readServiceSettings } from '../../tools/servers/service-settings.ts';
 import {
   byKind,

@@ -41,5 +41,8 @@ function readRunningStack(): Record<string, string> {
   const file = join(repoDir, '.data', 'test-stack.json');
   if (!existsSync(file)) return {};
   const stack = JSON.parse(readFileSync(file, 'utf8')) as { holder: ProcessIdentity; addresses: Record<string, string> };
-  return isRunning(stack.holder) ? stack.addresses : {};
+  if (!isRunning(stack.holder)) return {};
+  // Whoever names the kind of object store gets one of that kind.
+  const isOther = process.env['TEST_OBJECT_STORE'] !== undefined;
+  return Object.fromEntries(Object.entries(stack.addresses).filter(([name]) => !(isOther && name.startsWith('TEST_S3_'))));
 }

@@ -7,7 +7,8 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeRules } from '../dashboards/prometheus.ts';
-import { promtoolTool, provideGoTool } from '../servers/go-tool.ts';
+import { provideGoTool } from '../servers/go-tool.ts';
+import { promtoolTool } from '../servers/go-tools.ts';
 
 const promtool = await provideGoTool(promtoolTool, (line) => void process.stdout.write(`${line}\n`));
 const dir = mkdtempSync(join(tmpdir(), 'alerts-'));

@@ -1,17 +1,18 @@
-/** The servers of a benchmark, durable as in production: PostgreSQL, NATS and MinIO with their data in one folder. */
+/** The servers of a benchmark, durable as in production: PostgreSQL, NATS and the object store with their data in one folder. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { minioTool, natsServerTool, provideGoTool } from '../servers/go-tool.ts';
-import { type MinioServer, startMinio } from '../servers/minio.ts';
+import { provideGoTool } from '../servers/go-tool.ts';
+import { natsServerTool } from '../servers/go-tools.ts';
 import { type NatsServer, startNats } from '../servers/nats.ts';
+import { type ObjectStoreServer, startObjectStore } from '../servers/object-store.ts';
 import { type PostgresServer, startPostgres } from '../servers/postgres.ts';
 
 export interface BenchServers {
   dataDir: string;
   postgres: PostgresServer;
   nats: NatsServer;
-  minio: MinioServer;
+  objectStore: ObjectStoreServer;
   bucket: string;
   logFile(name: string): string;
   /** Stops the servers and removes their data, unless the caller named the folder. */
@@ -32,7 +33,7 @@ export async function startBenchServers(options: { say: (line: string) => void; 
     for (const work of stops.toReversed()) await work();
   };
   try {
-    say('starting PostgreSQL, NATS and MinIO, with synced writes');
+    say('starting PostgreSQL, NATS and the object store, with synced writes');
     const modulesDir = join(repoDir, 'node_modules');
     const postgres = await startPostgres({
       dataDir: join(dataDir, 'postgres'),
@@ -49,14 +50,14 @@ export async function startBenchServers(options: { say: (line: string) => void; 
       durable: true,
     });
     stops.push(() => nats.stop());
-    const minio = await startMinio({
-      program: await provideGoTool(minioTool, say),
-      dataDir: join(dataDir, 'minio'),
-      logFile: logFile('minio'),
-      bucket,
+    const objectStore = await startObjectStore({
+      dataDir: join(dataDir, 'object-store'),
+      logFile: logFile('object-store'),
+      durable: true,
+      progress: say,
     });
-    stops.push(() => minio.stop());
-    return { dataDir, postgres, nats, minio, bucket, logFile, stop };
+    stops.push(() => objectStore.stop());
+    return { dataDir, postgres, nats, objectStore, bucket, logFile, stop };
   } catch (error) {
     await stop();
     throw error;

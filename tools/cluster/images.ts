@@ -2,7 +2,8 @@
 import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../check/commands.ts';
-import { k6Tool, minioTool, natsServerTool, provideGoTool } from '../servers/go-tool.ts';
+import { provideGoTool } from '../servers/go-tool.ts';
+import { k6Tool, minioTool, natsServerTool } from '../servers/go-tools.ts';
 import { prepareNativeDir } from '../servers/postgres.ts';
 import { run } from './commands.ts';
 import type { ClusterSettings } from './settings.ts';

@@ -4,7 +4,8 @@
  * on what an earlier run with CLUSTER_KEEP=true left.
  */
 import { parseArgs } from 'node:util';
-import { helmTool, provideGoTool } from '../servers/go-tool.ts';
+import { provideGoTool } from '../servers/go-tool.ts';
+import { helmTool } from '../servers/go-tools.ts';
 import { capabilities } from './capabilities.ts';
 import { checks } from './checks.ts';
 import { connectCluster, run, type Cluster } from './commands.ts';

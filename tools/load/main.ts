@@ -8,7 +8,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
 import { readSettings } from '../cli/settings.ts';
-import { k6Tool, provideGoTool } from '../servers/go-tool.ts';
+import { provideGoTool } from '../servers/go-tool.ts';
+import { k6Tool } from '../servers/go-tools.ts';
 import { type OwnPlatform, startOwnPlatform } from './own-platform.ts';
 import { seedPlatform } from './seed-platform.ts';
 

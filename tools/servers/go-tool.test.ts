@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type GoTool, minioTool, natsServerTool, provideGoTool } from './go-tool.ts';
+import { type GoTool, provideGoTool } from './go-tool.ts';
+import { minioTool, natsServerTool, versitygwTool } from './go-tools.ts';
 import { identifyProcess } from './process-identity.ts';
 
 const searchPath = process.env['PATH'] ?? '';
@@ -26,8 +27,11 @@ function writeProgram(name: string, script: string): void {
 
 /** A `go` that counts its calls and makes the program after a moment. */
 function writeGo(script = `sleep 0.3; echo 'echo built' > "$GOBIN/some-server"; chmod +x "$GOBIN/some-server"`): void {
-  writeProgram('go', `echo "$@" >> ${join(folder, 'calls')}\necho 'go: downloading example.org/a v1' >&2\n${script}`);
+  const version = 'if [ "$1" = version ]; then echo go version go1.26.0; exit; fi';
+  writeProgram('go', `${version}\necho "$@" >> ${join(folder, 'calls')}\necho 'go: downloading example.org/a v1' >&2\n${script}`);
 }
+
+const flags = '-gcflags=all=-dwarf=false -ldflags=-s -w';
 
 function readCalls(): string[] {
   const file = join(folder, 'calls');
@@ -64,7 +68,7 @@ describe('provideGoTool (design/architecture.md §9)', () => {
     const built = join(folder, 'cache', 'coherence', 'bin', 'some-server-v1.2.3');
     await expect(provide()).resolves.toBe(built);
     await expect(provide()).resolves.toBe(built);
-    expect(readCalls()).toEqual(['install -v example.org/some-server@v1.2.3']);
+    expect(readCalls()).toEqual([`install -v ${flags} example.org/some-server@v1.2.3`]);
     expect(lines[0]).toBe('building some-server v1.2.3 with go install, once for all clones (about 5 s on two cores)');
     expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
   });
@@ -75,7 +79,7 @@ describe('provideGoTool (design/architecture.md §9)', () => {
     expect(readCalls()).toEqual([
       'mod init build',
       'get example.org/some-server@v1.2.3',
-      'install -v -tags without_all example.org/some-server',
+      `install -v ${flags} -tags without_all example.org/some-server`,
     ]);
     expect(readdirSync(join(folder, 'cache', 'coherence', 'bin'))).toEqual(['some-server-v1.2.3']);
   });
@@ -107,6 +111,25 @@ describe('provideGoTool (design/architecture.md §9)', () => {
   });
 });
 
+describe('builds of two tools', () => {
+  it('happen one after the other, the second fetching its modules meanwhile', async () => {
+    const other = { ...tool, name: 'other-server', module: 'example.org/other-server', versionVariable: 'main.Version' };
+    writeGo(
+      `test "$2" = -n || { sleep 0.5; echo "done $@" >> ${join(folder, 'calls')}; touch "$GOBIN/some-server" "$GOBIN/other-server"; }`,
+    );
+    await Promise.all([provide(), provide(other)]);
+    const first = `install -v ${flags} example.org/some-server@v1.2.3`;
+    const second = `install -v ${flags} -X main.Version=v1.2.3 example.org/other-server@v1.2.3`;
+    const calls = readCalls();
+    expect(calls.toSorted()).toEqual(
+      [first, 'install -n example.org/other-server@v1.2.3', `done ${first}`, second, `done ${second}`].toSorted(),
+    );
+    expect(calls.indexOf(second)).toBeGreaterThan(calls.indexOf(`done ${first}`));
+    expect(calls.indexOf('install -n example.org/other-server@v1.2.3')).toBeLessThan(calls.indexOf(second));
+    expect(lines).toContain('other-server waits for another build, and fetches its modules meanwhile');
+  });
+});
+
 describe('versions that are good enough', () => {
   it.each([
     ['nats-server: v2.15.2', true],
@@ -117,6 +140,15 @@ describe('versions that are good enough', () => {
     ['no version', false],
   ])('NATS: %s', (text, expected) => {
     expect(natsServerTool.isGoodEnough(text)).toBe(expected);
+  });
+
+  it.each([
+    ['Version  : v1.8.0\nBuild    : norev', true],
+    ['Version  : 1.10.0', true],
+    ['Version  : v1.7.0', false],
+    ['Version  : git', false],
+  ])('versitygw: %s', (text, expected) => {
+    expect(versitygwTool.isGoodEnough(text)).toBe(expected);
   });
 
   it.each([

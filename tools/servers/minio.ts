@@ -1,37 +1,24 @@
-/** MinIO as the object store, on the loopback interface; nothing but its S3 API is used. */
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** MinIO as the object store, on the loopback interface; nothing but its S3 API is used. It syncs what it acknowledges by itself. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ObjectStoreServer, ObjectStoreStart } from './object-store.ts';
 import { findFreePort } from './ports.ts';
-import { startServerProcess, type ServerProcess } from './server-process.ts';
+import { startServerProcess } from './server-process.ts';
 
-export interface MinioServer extends ServerProcess {
-  readonly endpoint: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
-
-const accessKeyId = 'coherence';
-
-export async function startMinio(options: {
-  program: string;
-  dataDir: string;
-  logFile: string;
-  bucket: string;
-  port?: number;
-}): Promise<MinioServer> {
+export async function startMinio(options: ObjectStoreStart): Promise<ObjectStoreServer> {
   const drive = join(options.dataDir, 'drive');
-  mkdirSync(join(drive, options.bucket), { recursive: true }); // a bucket is a folder of the drive
+  mkdirSync(drive, { recursive: true });
   const [port, consolePort] = [options.port ?? (await findFreePort()), await findFreePort()];
-  const secretAccessKey = readSecret(join(options.dataDir, 'secret'));
   const endpoint = `http://127.0.0.1:${port}`;
+  const { accessKeyId, secretAccessKey } = options;
   const server = await startServerProcess({
-    name: 'MinIO',
+    name: 'Object store',
     command: options.program,
     args: ['server', '--quiet', '--address', `127.0.0.1:${port}`, '--console-address', `127.0.0.1:${consolePort}`, drive],
     env: {
       MINIO_ROOT_USER: accessKeyId,
       MINIO_ROOT_PASSWORD: secretAccessKey,
+      MINIO_REGION: options.region,
       MINIO_BROWSER: 'off',
       MINIO_UPDATE: 'off',
       MINIO_CALLHOME_ENABLE: 'off',
@@ -45,9 +32,4 @@ export async function startMinio(options: {
     },
   });
   return { ...server, endpoint, accessKeyId, secretAccessKey };
-}
-
-function readSecret(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600 });
-  return readFileSync(file, 'utf8');
 }

@@ -1,5 +1,5 @@
 /**
- * Runs one server (PostgreSQL, NATS, MinIO) as a child: own session so that Ctrl-C reaches the launcher alone, output to a
+ * Runs one server (PostgreSQL, NATS, the object store) as a child: own session so that Ctrl-C reaches the launcher alone, output to a
  * file, and its end when the launcher dies, however it dies.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

@@ -1,10 +1,11 @@
-/** PostgreSQL, NATS and MinIO for tests: fast, and gone afterwards. */
+/** PostgreSQL, NATS and the object store for tests: fast, and gone afterwards. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { minioTool, natsServerTool, provideGoTool } from './go-tool.ts';
-import { startMinio } from './minio.ts';
+import { provideGoTool } from './go-tool.ts';
+import { natsServerTool } from './go-tools.ts';
 import { startNats } from './nats.ts';
+import { readObjectStoreKind, startObjectStore } from './object-store.ts';
 import { startPostgres } from './postgres.ts';
 import { adminNatsUrl, listNatsUsers } from './service-accounts.ts';
 import type { Progress } from './tool-cache.ts';
@@ -27,7 +28,7 @@ export interface TestServers {
   stop(): Promise<void>;
 }
 
-/** Starts what `given` does not name. */
+/** Starts what `given` does not name; `TEST_OBJECT_STORE` chooses the kind of object store. */
 export async function startTestServers(options: {
   repoDir: string;
   dataDir: string;
@@ -59,13 +60,14 @@ export async function startTestServers(options: {
           ...(secret === '' ? {} : { users: listNatsUsers(secret, { anyPrefix: true }) }),
         })
       : undefined;
-  const minio =
+  const objectStore =
     given['TEST_S3_ENDPOINT'] === undefined
-      ? await startMinio({
-          program: await provideGoTool(minioTool, options.progress),
-          dataDir: dir('minio'),
-          logFile: logFile('minio'),
-          bucket: 'coherence',
+      ? await startObjectStore({
+          kind: readObjectStoreKind(given['TEST_OBJECT_STORE']),
+          dataDir: dir('object-store'),
+          logFile: logFile('object-store'),
+          durable: false,
+          progress: options.progress,
         })
       : undefined;
   return {
@@ -73,12 +75,12 @@ export async function startTestServers(options: {
       TEST_DATABASE_URL: postgres?.url ?? given['TEST_DATABASE_URL'] ?? '',
       TEST_NATS_URL: nats === undefined ? (given['TEST_NATS_URL'] ?? '') : secret === '' ? nats.url : adminNatsUrl(nats.url, secret),
       TEST_SERVICE_SECRET: secret,
-      TEST_S3_ENDPOINT: minio?.endpoint ?? given['TEST_S3_ENDPOINT'] ?? '',
-      TEST_S3_ACCESS_KEY_ID: minio?.accessKeyId ?? given['TEST_S3_ACCESS_KEY_ID'] ?? '',
-      TEST_S3_SECRET_ACCESS_KEY: minio?.secretAccessKey ?? given['TEST_S3_SECRET_ACCESS_KEY'] ?? '',
+      TEST_S3_ENDPOINT: objectStore?.endpoint ?? given['TEST_S3_ENDPOINT'] ?? '',
+      TEST_S3_ACCESS_KEY_ID: objectStore?.accessKeyId ?? given['TEST_S3_ACCESS_KEY_ID'] ?? '',
+      TEST_S3_SECRET_ACCESS_KEY: objectStore?.secretAccessKey ?? given['TEST_S3_SECRET_ACCESS_KEY'] ?? '',
     },
     stop: async () => {
-      await Promise.all([postgres?.stop(), nats?.stop(), minio?.stop()]);
+      await Promise.all([postgres?.stop(), nats?.stop(), objectStore?.stop()]);
       for (const dir of [postgres?.dataDir, options.dataDir]) if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
     },
   };

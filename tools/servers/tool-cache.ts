@@ -1,7 +1,8 @@
 /** Finding programs, the cache folder that all clones of a user share, and its locks between processes. */
-import { accessSync, constants, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { identifyProcess, isRunning, type ProcessIdentity } from './process-identity.ts';
 
 /** A line for people, e.g. on the terminal. */
@@ -39,6 +40,35 @@ function isProgram(file: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Makes `file` when it is not there; while another process makes it, this one says so by `onWait` and waits. */
+export async function makeOnce(file: string, make: () => Promise<void>, onWait: () => void): Promise<void> {
+  const lock = `${file}.lock`;
+  while (!existsSync(file)) {
+    if (takeLock(lock)) {
+      try {
+        if (!existsSync(file)) await make();
+      } finally {
+        rmSync(lock, { force: true });
+      }
+    } else {
+      onWait();
+      while (!existsSync(file) && readLockHolder(lock) !== undefined) await sleep(500);
+    }
+  }
+}
+
+/**
+ * Runs `work` while no other process and nobody else in this one holds the lock; `onWait` is called once when somebody does.
+ */
+export async function withLock<T>(lock: string, work: () => Promise<T>, onWait: () => Promise<void>): Promise<T> {
+  for (let waited = false; !takeLock(lock); waited = true) await (waited ? sleep(250) : onWait());
+  try {
+    return await work();
+  } finally {
+    rmSync(lock, { force: true });
   }
 }
 

@@ -1,10 +1,11 @@
-/** PostgreSQL, NATS and MinIO of `npm start`: those that the caller does not bring, kept alive on their ports. */
+/** PostgreSQL, NATS and the object store of `npm start`: those that the caller does not bring, kept alive on their ports. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { minioTool, natsServerTool, provideGoTool } from '../servers/go-tool.ts';
-import { startMinio } from '../servers/minio.ts';
+import { provideGoTool } from '../servers/go-tool.ts';
+import { natsServerTool } from '../servers/go-tools.ts';
 import { startNats } from '../servers/nats.ts';
+import { startObjectStore } from '../servers/object-store.ts';
 import { startPostgres } from '../servers/postgres.ts';
 import { adminNatsUrl, listDatabaseUrls, listNatsUrls, listNatsUsers } from '../servers/service-accounts.ts';
 import type { ServerProcess } from '../servers/server-process.ts';
@@ -32,7 +33,7 @@ export async function startServers(env: Variables, place: Place): Promise<Server
   const starts = [
     env['DATABASE_URL'] ? undefined : runPostgres(place),
     env['NATS_URL'] ? undefined : runNats(place),
-    env['S3_ENDPOINT'] ? undefined : runMinio(place, env['S3_BUCKET'] || 'coherence'),
+    env['S3_ENDPOINT'] ? undefined : runObjectStore(place, env),
   ].filter((start) => start !== undefined);
   const results = await Promise.allSettled(starts);
   const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -101,19 +102,27 @@ function runNats(place: Place): Promise<Started> {
   });
 }
 
-function runMinio(place: Place, bucket: string): Promise<Started> {
-  return place.screen.step('MinIO, the object store', async (progress) => {
-    const program = await provideGoTool(minioTool, progress);
-    const options = { program, bucket, dataDir: join(place.dataDir, 'minio'), logFile: join(place.dataDir, 'logs', 'minio.log') };
+/** A folder that an earlier release has put objects into with MinIO keeps it. */
+function runObjectStore(place: Place, env: Variables): Promise<Started> {
+  const kind = existsSync(join(place.dataDir, 'minio')) ? 'minio' : 'versitygw';
+  return place.screen.step(`${kind}, the object store`, (progress) => {
+    const options = {
+      kind,
+      dataDir: join(place.dataDir, kind === 'minio' ? 'minio' : 'object-store'),
+      logFile: join(place.dataDir, 'logs', 'object-store.log'),
+      region: env['S3_REGION'] || undefined,
+      durable: true,
+      progress,
+    } as const;
     return run(
       place,
-      (port) => startMinio({ ...options, ...port }),
+      (port) => startObjectStore({ ...options, ...port }),
       (server) => server.endpoint,
       (server) => ({
         S3_ENDPOINT: server.endpoint,
         S3_ACCESS_KEY_ID: server.accessKeyId,
         S3_SECRET_ACCESS_KEY: server.secretAccessKey,
-        S3_BUCKET: bucket,
+        S3_BUCKET: env['S3_BUCKET'] || 'coherence',
         S3_FORCE_PATH_STYLE: 'true',
       }),
     );

@@ -39,3 +39,12 @@ export function summarize(result: JestResult | undefined, jestStatus: number, fa
   }
   return { passed, failed: failedTests + problems.length, problems };
 }
+
+/** Of several runs, as one. */
+export function addSummaries(summaries: readonly Summary[]): Summary {
+  return {
+    passed: summaries.reduce((sum, { passed }) => sum + passed, 0),
+    failed: summaries.reduce((sum, { failed }) => sum + failed, 0),
+    problems: summaries.flatMap(({ problems }) => problems),
+  };
+}

@@ -1,0 +1,69 @@
+/** The object store beside the platform: versitygw, or MinIO where a folder holds its data or a test asks for it. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { provideGoTool } from './go-tool.ts';
+import { minioTool, versitygwTool } from './go-tools.ts';
+import { startMinio } from './minio.ts';
+import type { ServerProcess } from './server-process.ts';
+import type { Progress } from './tool-cache.ts';
+import { startVersitygw } from './versitygw.ts';
+
+export type ObjectStoreKind = 'versitygw' | 'minio';
+
+export interface ObjectStoreServer extends ServerProcess {
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** What every kind is started with. */
+export interface ObjectStoreStart {
+  program: string;
+  dataDir: string;
+  logFile: string;
+  port?: number;
+  region: string;
+  /** What was acknowledged survives a power cut, as far as the file system can be told so. */
+  durable: boolean;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+export interface ObjectStoreOptions extends Pick<ObjectStoreStart, 'dataDir' | 'logFile' | 'port' | 'durable'> {
+  kind?: ObjectStoreKind | undefined;
+  /** Requests must be signed for it; default `us-east-1`. */
+  region?: string | undefined;
+  progress: Progress;
+}
+
+const kinds = {
+  versitygw: { tool: versitygwTool, start: startVersitygw },
+  minio: { tool: minioTool, start: startMinio },
+} as const;
+
+/** @throws Error with a message for people when it cannot be had or does not start. */
+export async function startObjectStore({
+  kind = 'versitygw',
+  region = 'us-east-1',
+  progress,
+  ...options
+}: ObjectStoreOptions): Promise<ObjectStoreServer> {
+  const { tool, start } = kinds[kind];
+  const program = await provideGoTool(tool, progress);
+  mkdirSync(options.dataDir, { recursive: true });
+  const secretAccessKey = readSecret(join(options.dataDir, 'secret'));
+  return start({ ...options, program, region, accessKeyId: 'coherence', secretAccessKey });
+}
+
+/** The kind that a variable names; undefined when it names none. @throws Error on one that we do not know. */
+export function readObjectStoreKind(text: string | undefined): ObjectStoreKind | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (text in kinds) return text as ObjectStoreKind;
+  throw new Error(`"${text}" is no object store that we know; it must be one of ${Object.keys(kinds).join(', ')}`);
+}
+
+function readSecret(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600 });
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,59 @@
+/**
+ * versitygw as the object store, on the loopback interface: buckets are folders, objects files. What S3 knows of an object besides its bytes
+ * is in extended attributes of its file or, where the file system has none, in files beside (docs/adr/the-object-store-is-versitygw.md).
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ObjectStoreServer, ObjectStoreStart } from './object-store.ts';
+import { findFreePort } from './ports.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
+
+/** No bucket can be called so. */
+const healthPath = '/_health';
+const noAttributes = 'xattr check failed';
+
+export async function startVersitygw(options: ObjectStoreStart): Promise<ObjectStoreServer> {
+  const bucketsDir = join(options.dataDir, 'buckets');
+  const sidecarDir = join(options.dataDir, 'attributes');
+  mkdirSync(bucketsDir, { recursive: true });
+  if (options.durable) makeSynchronous(bucketsDir);
+  const port = options.port ?? (await findFreePort());
+  const { accessKeyId, secretAccessKey } = options;
+  const run = (): Promise<ServerProcess> => {
+    const place = existsSync(sidecarDir) ? ['--sidecar', sidecarDir, bucketsDir] : [bucketsDir];
+    return runVersitygw(options, port, place);
+  };
+  const server = await run().catch((error: Error) => {
+    if (!error.message.includes(noAttributes) || readdirSync(bucketsDir).length > 0) throw error;
+    mkdirSync(sidecarDir);
+    if (options.durable) makeSynchronous(sidecarDir);
+    return run();
+  });
+  return { ...server, endpoint: `http://127.0.0.1:${port}`, accessKeyId, secretAccessKey };
+}
+
+function runVersitygw(options: ObjectStoreStart, port: number, place: readonly string[]): Promise<ServerProcess> {
+  const address = `127.0.0.1:${port}`;
+  return startServerProcess({
+    name: 'Object store',
+    command: options.program,
+    args: ['--port', address, '--region', options.region, '--health', healthPath, '--quiet', '--keep-alive', 'posix', ...place],
+    env: { ROOT_ACCESS_KEY_ID: options.accessKeyId, ROOT_SECRET_ACCESS_KEY: options.secretAccessKey },
+    logFile: options.logFile,
+    stopSignal: 'SIGTERM',
+    isReady: async () => {
+      const response = await fetch(`http://${address}${healthPath}`).catch(() => undefined);
+      await response?.body?.cancel();
+      return response?.status === 200;
+    },
+  });
+}
+
+/**
+ * versitygw leaves it to the file system when bytes reach the disk. By these flags, which all new files and folders inherit, the file system
+ * writes at once (ext4, XFS and Btrfs on Linux); elsewhere a power cut may take the last half minute.
+ */
+function makeSynchronous(dir: string): void {
+  spawnSync('chattr', ['+S', '+D', dir], { stdio: 'ignore' });
+}
