@@ -1903,7 +1903,7 @@ export type WhoamiError =
 
 export interface SearchDirectoryRequest {
   query: {
-    /** At least two characters; case and accents do not count, `%` and `_` are literals. */
+    /** At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count. */
     q: string;
     /** Comma-separated subset of `person` and `holon`; default both. */
     types?: string;
@@ -2064,7 +2064,7 @@ export type GetPersonError =
 
 export interface ListHolonsRequest {
   query?: {
-    /** Part of the name or description; case and accents do not count. Needed without `class`. */
+    /** Part of the name or description; case and accents do not count. Of a description the first 10,000 characters count. Needed without `class`. */
     q?: string;
     /** Slug of an active class: holons of it and of every class below it. Needed without `q`. */
     class?: string;

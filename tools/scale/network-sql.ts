@@ -295,7 +295,7 @@ function keptSteps(): Seed['steps'] {
   ].map(([table, column]) => ({
     what: `values of channels of ${table}`,
     sql: `insert into directory.${table}_channel_values (owner_id, value, search_name)
-      select distinct r.id, left(directory.fold(channel.value), 500), r.search_name
+      select distinct r.id, directory.fold_start(channel.value, 500), directory.fold_start(r.name, 150)
       from directory.${table} r, jsonb_each_text(r.${column}) as channel where channel.value <> ''`,
   }));
   const counts = [

@@ -22,7 +22,12 @@ export const HolonListItem = extend(HolonPublic, timestamps, {
 });
 
 export const holonListQuery = Type.Object({
-  q: Type.Optional(Type.String({ description: 'Part of the name or description; case and accents do not count. Needed without `class`.' })),
+  q: Type.Optional(
+    Type.String({
+      description:
+        'Part of the name or description; case and accents do not count. Of a description the first 10,000 characters count. Needed without `class`.',
+    }),
+  ),
   class: Type.Optional(
     Type.String({ description: 'Slug of an active class: holons of it and of every class below it. Needed without `q`.' }),
   ),

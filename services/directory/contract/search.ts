@@ -23,7 +23,11 @@ export const SearchHit = Type.Union(
 );
 
 export const searchQuery = Type.Object({
-  q: Type.String({ minLength: 2, description: 'At least two characters; case and accents do not count, `%` and `_` are literals.' }),
+  q: Type.String({
+    minLength: 2,
+    description:
+      'At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count.',
+  }),
   types: Type.Optional(
     Type.String({ default: 'person,holon', description: 'Comma-separated subset of `person` and `holon`; default both.' }),
   ),

@@ -13,6 +13,7 @@ import { Migration20260305090100_short_grams } from './Migration20260305090100_s
 import { Migration20260305090200_search_terms } from './Migration20260305090200_search_terms.ts';
 import { Migration20260306090000_long_grams } from './Migration20260306090000_long_grams.ts';
 import { Migration20260306090100_search_grams } from './Migration20260306090100_search_grams.ts';
+import { Migration20260402090000_search_horizon } from './Migration20260402090000_search_horizon.ts';
 
 /** History of the schema `directory`, oldest first. */
 export const migrations: readonly MigrationClass[] = [
@@ -30,4 +31,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260305090200_search_terms,
   Migration20260306090000_long_grams,
   Migration20260306090100_search_grams,
+  Migration20260402090000_search_horizon,
 ];

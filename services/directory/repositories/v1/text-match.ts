@@ -14,13 +14,15 @@ const wordsSql = (parameter: string): string => `directory.like_literal(director
 /** The text has no trigrams. */
 const isShortSql = (parameter: string): string => `char_length(btrim(directory.words(${foldedSql(parameter)}))) <= 2`;
 
+/** All that search compares of a row. */
+const searchedOf = (alias: string): string => `(${alias}.search_text || E'\\n' || ${alias}.search_description) collate "C"`;
 /** What the index of short grams is built on, for an alias of people or holons; holds all that search compares. */
-export const gramsOf = (alias: string): string => `directory.short_grams(${alias}.search_text || E'\\n' || ${alias}.search_description)`;
+export const gramsOf = (alias: string): string => `directory.short_grams(${searchedOf(alias)})`;
 /** What the indexes of long grams are built on: what the lists compare, and no more, or a part of every email would be in every row; and all that search compares. */
 export const longGramsOf = {
   people: (alias: string): string => `directory.long_grams(${alias}.search_name)`,
   holons: (alias: string): string => `directory.long_grams(${alias}.search_name || E'\\n' || ${alias}.search_description collate "C")`,
-  search: (alias: string): string => `directory.long_grams(${alias}.search_text || E'\\n' || ${alias}.search_description)`,
+  search: (alias: string): string => `directory.long_grams(${searchedOf(alias)})`,
 } as const;
 /** The same of journeys. */
 export const journeyGramsOf = (alias: string): string => `directory.short_grams(${alias}.search_text)`;
