@@ -71,6 +71,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       RATE_LIMIT_LOGIN_PER_MINUTE: '0',
       RATE_LIMIT_LOGIN_FAILURES: '0',
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
+      RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
       WEBHOOK_SPOOL_DIR: join(spoolDir, 'webhooks'),
       MEDIA_URL: 'http://127.0.0.1:1', // nobody; a platform names its own
       METRICS_PORT: '0',

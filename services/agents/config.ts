@@ -49,6 +49,19 @@ export const agentsSettings = Type.Object({
     maximum: 10_000,
     description: 'chat messages of one visitor from one address in any minute; 0 = no limit',
   }),
+  RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: Type.Integer({
+    default: 60,
+    minimum: 0,
+    maximum: 10_000,
+    description: 'chat messages of all visitors from one IPv4 address or IPv6 /64 to all agents in any minute; 0 = no limit',
+  }),
+  LLM_DAILY_TOKENS: Type.Integer({
+    default: 2_000_000,
+    minimum: 0,
+    maximum: 1_000_000_000_000,
+    description:
+      'tokens of chat and memory that each agent may use in a day (UTC); beyond it the chat answers 503 until the next; 0 = no budget',
+  }),
 });
 
 export type AgentsConfig = ReturnType<typeof loadAgentsConfig>;

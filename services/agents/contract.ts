@@ -107,7 +107,7 @@ export const agents = defineService({
         idempotency_key: Type.Optional(
           nullable(Type.String({ description: 'Names the message: the same words under it, from the same visitor, are one message.' })),
         ),
-        ip: Type.String({ description: 'Address of the visitor, for the rate limit.' }),
+        ip: Type.String({ description: 'What limits count the visitor by: IPv4 address or IPv6 /64.' }),
       }),
       reply: AgentChatOut,
       timeoutMs: 150_000,

@@ -23,6 +23,7 @@ import { sweepTickets } from './repositories/tickets.ts';
 import { createChatRuntime } from './runtime/chat.ts';
 import { createMeasuredModel } from './runtime/measured-model.ts';
 import { createModel } from '#libs/openai';
+import { createTokenBudget } from './runtime/token-budget.ts';
 import { createTurnQueue } from './runtime/turn-queue.ts';
 import { createAgentMemoryJob, createThreadMemoryJob, enqueueThreadMemory } from './workers/memory.ts';
 import { createPublishingSummary } from './workers/publishing-summary.ts';
@@ -106,7 +107,8 @@ export async function createService({
         sendChatMessage: createChatHandler({
           db,
           runtime,
-          messagesPerMinute: config.RATE_LIMIT_CHAT_PER_MINUTE,
+          metrics: telemetry.metrics,
+          messagesPerMinute: { visitor: config.RATE_LIMIT_CHAT_PER_MINUTE, address: config.RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE },
           stopping: stopping.signal,
         }),
       });
@@ -144,12 +146,13 @@ export async function createService({
 /** Undefined when no language model is configured. */
 function configureModel(
   config: AgentsConfig,
-  deps: Omit<Parameters<typeof createMeasuredModel>[0], 'models'>,
+  deps: Omit<Parameters<typeof createMeasuredModel>[0], 'models' | 'budget'>,
 ): ReturnType<typeof createMeasuredModel> | undefined {
   if (config.LLM_BASE_URL === '') return undefined;
   const settings = { baseUrl: config.LLM_BASE_URL, apiKey: config.LLM_API_KEY, timeoutMs: config.LLM_TIMEOUT_MS };
   const chat = createModel({ ...settings, model: config.LLM_MODEL });
   const memory = createModel({ ...settings, model: config.LLM_MEMORY_MODEL || config.LLM_MODEL });
   const publishing = createModel({ ...settings, model: config.LLM_SUMMARY_MODEL || config.LLM_MODEL });
-  return createMeasuredModel({ ...deps, models: { chat, memory, publishing } });
+  const budget = createTokenBudget({ ...deps, dailyTokens: config.LLM_DAILY_TOKENS });
+  return createMeasuredModel({ ...deps, models: { chat, memory, publishing }, budget });
 }

@@ -158,7 +158,7 @@ function request(operation, method, path, { json, text, form, token = apiToken, 
   );
   if (response.status === 429) {
     exec.test.abort(
-      `${operation} was answered with 429: the platform limits what comes from one address. Start it with RATE_LIMIT_CHAT_PER_MINUTE=0 for the run.`,
+      `${operation} was answered with 429: the platform limits what comes from one address. Start it with RATE_LIMIT_CHAT_PER_MINUTE=0 RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE=0 for the run.`,
     );
   }
   const isRefusal = response.status === 503 && response.headers['Retry-After'] !== undefined;

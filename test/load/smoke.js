@@ -6,7 +6,7 @@ export { apiClient, bookingProvider, messagingProvider, setup, uploader, visitor
 
 const duration = __ENV.DURATION || '60s';
 
-/** A platform admits 30 new chats per minute from one address unless it is told otherwise (RATE_LIMIT_CHAT_PER_MINUTE). */
+/** A platform admits 30 new chats per minute from one address unless it is told otherwise (RATE_LIMIT_CHAT_PER_MINUTE), and 60 messages. */
 const visitsBelowTheLimit = { executor: 'constant-arrival-rate', rate: 20, timeUnit: '1m', preAllocatedVUs: 10, duration };
 
 export const options = {

@@ -30,9 +30,11 @@ export async function startOwnPlatform(variables: Readonly<Record<string, string
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)));
   const child = spawn(process.execPath, [join('tools', 'start', 'main.ts')], {
     cwd: repoDir,
-    // All visitors come from one address here.
+    // All visitors come from one address here, and write to one agent.
     env: {
       RATE_LIMIT_CHAT_PER_MINUTE: '0',
+      RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
+      LLM_DAILY_TOKENS: '0',
       ...env,
       ...variables,
       NODE_OPTIONS: '',

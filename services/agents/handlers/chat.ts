@@ -2,6 +2,7 @@
 import { AppError, notFound, unavailable } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
 import type { agents } from '../contract.ts';
 import { visitorThreadKey, visitorTurnKey } from '../domain/visitor.ts';
 import { findAgent } from '../repositories/agents.ts';
@@ -14,23 +15,29 @@ export interface ChatHandlerDependencies {
   readonly db: Database;
   /** Undefined when no language model is configured. */
   readonly runtime: ChatRuntime | undefined;
-  /** Messages per minute of one visitor from one address; 0 = no limit. */
-  readonly messagesPerMinute: number;
+  readonly metrics: Metrics;
+  /** Of one visitor from one address, and of one address; 0 = no limit. */
+  readonly messagesPerMinute: Readonly<Record<ChatLimit, number>>;
   /** Aborts when the service stops and can wait no longer. */
   readonly stopping: AbortSignal;
 }
+
+type ChatLimit = 'visitor' | 'address';
 
 /** Time in which an answer must be ready before the caller gives up. */
 const answerMarginMs = 1_000;
 
 export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof agents.rpcs.sendChatMessage> {
   const { db, runtime, messagesPerMinute } = deps;
+  const refusals = deps.metrics.counter('chat_refused_total', 'Chat messages over a limit of messages a minute', ['limit']);
+  for (const limit of ['visitor', 'address'] satisfies ChatLimit[]) refusals.inc({ limit }, 0);
 
-  /** An address without a known visitor counts by itself, so that leaving the id out does not lift the limit. */
-  async function admit(agentId: number, visitorId: string, ip: string): Promise<void> {
-    if (messagesPerMinute === 0) return;
-    const { admitted, retryAfter } = await admitMessage(db, `${agentId}:${visitorId}:${ip}`, messagesPerMinute);
+  async function admit(limit: ChatLimit, key: string): Promise<void> {
+    const perMinute = messagesPerMinute[limit];
+    if (perMinute === 0) return;
+    const { admitted, retryAfter } = await admitMessage(db, key, perMinute);
     if (admitted) return;
+    refusals.inc({ limit });
     throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
   }
 
@@ -47,7 +54,9 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
     if (request.body.trim() === '') throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
     if (runtime === undefined) throw unavailable('Agent runtime is not configured');
     const thread = await runtime.findThread(agent, request.visitor_id);
-    await admit(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip);
+    // An address without a known visitor counts by itself, so that leaving the id out does not lift the limit.
+    await admit('visitor', visitorKey(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip));
+    await admit('address', `address:${request.ip}`); // D71: over all visitors and agents
     const deadlineMs = context.deadlineMs - answerMarginMs;
     const timeout = AbortSignal.timeout(Math.max(0, deadlineMs - Date.now()));
     const { visitor_id: given = null, idempotency_key: name = null, body } = request;
@@ -65,7 +74,7 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
       .catch(rethrowFailure);
     const visitorId = await findSender(thread.visitorId, turn);
     // The message that opened the thread counts for its visitor too.
-    if (thread.kind === 'new') await admit(agent.id, visitorId, request.ip).catch(() => undefined);
+    if (thread.kind === 'new') await admit('visitor', visitorKey(agent.id, visitorId, request.ip)).catch(() => undefined);
     return {
       visitor_id: visitorId,
       thread_key: visitorThreadKey(visitorId, agent.id),
@@ -76,8 +85,13 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
   };
 }
 
+function visitorKey(agentId: number, visitorId: string, ip: string): string {
+  return `${agentId}:${visitorId}:${ip}`;
+}
+
 function rethrowFailure(error: unknown): never {
   if (!(error instanceof TurnFailure)) throw error;
-  const base = unavailable('The agent cannot answer now; nothing was recorded');
+  const reason = error.kind === 'over_budget' ? 'The agent has answered as much as it may today' : 'The agent cannot answer now';
+  const base = unavailable(`${reason}; nothing was recorded`);
   throw new AppError({ ...base.toBody(), details: { retry_after: error.retryAfter } }, { cause: error });
 }

@@ -2,10 +2,12 @@ import type { MigrationClass } from '#libs/orm';
 import { Migration20260106090000_agents } from './Migration20260106090000_agents.ts';
 import { Migration20260301090000_memory } from './Migration20260301090000_memory.ts';
 import { Migration20260302090000_telegram } from './Migration20260302090000_telegram.ts';
+import { Migration20260402090000_token_budgets } from './Migration20260402090000_token_budgets.ts';
 
 /** In the order of their names. */
 export const migrations: readonly MigrationClass[] = [
   Migration20260106090000_agents,
   Migration20260301090000_memory,
   Migration20260302090000_telegram,
+  Migration20260402090000_token_budgets,
 ];

@@ -23,6 +23,7 @@ import {
 import { recall } from '../repositories/memory.ts';
 import type { MeasuredModel } from './measured-model.ts';
 import { ModelFailure } from '#libs/openai';
+import { BudgetSpent } from './token-budget.ts';
 import { TurnFailure } from './turn-failure.ts';
 import type { HeldTurn, TurnQueue } from './turn-queue.ts';
 
@@ -101,6 +102,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     try {
       return (await model.ask({ agentId: agent.id, purpose: 'chat', messages, signal })).text;
     } catch (error) {
+      if (error instanceof BudgetSpent) throw new TurnFailure('over_budget', error.message, error);
       if (!(error instanceof ModelFailure)) throw error;
       logger.warn({ kind: error.kind, status: error.status, agent: agent.slug }, 'the model gave no usable answer');
       const kind = error.kind === 'cancelled' ? 'out_of_time' : 'no_answer';

@@ -14,6 +14,21 @@ import type { ChatWorkerDependencies, Errand, Settlement } from './work-chat.ts'
 
 /** Said in the chat when the model gives no answer: nothing was kept, so the message has to be sent again. */
 export const noAnswerNotice = 'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
+const noAnswer: Excuse = { message: 'The model gave no answer; the chat was told.', html: noAnswerNotice };
+
+/** Why there is no answer: for operators, and for the chat. */
+interface Excuse {
+  readonly message: string;
+  readonly html: string;
+}
+
+/** D71: said when the agent has used its tokens of the day, which ends in `seconds`. */
+function excuseUntilTomorrow(seconds: number): Excuse {
+  const hours = Math.ceil(seconds / 3_600);
+  const html = `Sorry, I have answered as much as I may today. Your message was not kept; please send it again in ${hours} hour${hours === 1 ? '' : 's'}.`;
+  return { message: "The agent's tokens of the day are used up; the chat was told.", html };
+}
+
 /** Time for the turn, the wait for an earlier one of the same thread included; leaves time to send the reply in the same attempt. */
 const turnMs = 150_000;
 
@@ -27,14 +42,11 @@ export async function answerQuestion(deps: ChatWorkerDependencies, errand: Erran
   const chatId = await findCurrentChatId(db, agent.id, chat.chat_id);
   const topicId = chatId === chat.chat_id ? question.topicId : undefined;
   const place = { token: agent.bot_token, chatId, topicId };
-  const answer =
+  const excuse =
     runtime === undefined
-      ? undefined
+      ? noAnswer
       : await whileTyping(bot, place, () => takeTurn(runtime, deps, errand, question, addressed.text, chatId));
-  if (answer !== 'recorded')
-    await db.transaction((tx) =>
-      plan(tx, errand, { settlesAs: 'not_answered', message: 'The model gave no answer; the chat was told.', html: noAnswerNotice }),
-    );
+  if (excuse !== undefined) await db.transaction((tx) => plan(tx, errand, { settlesAs: 'not_answered', ...excuse }));
   return undefined;
 }
 
@@ -48,7 +60,7 @@ async function identify(
   return { id, username: identity?.username };
 }
 
-/** Records the turn and its reply, or nothing. */
+/** Records the turn and its reply, or nothing: then it tells why. */
 async function takeTurn(
   runtime: ChatRuntime,
   { db }: ChatWorkerDependencies,
@@ -56,7 +68,7 @@ async function takeTurn(
   question: Question,
   body: string,
   chatId: number,
-): Promise<'recorded' | undefined> {
+): Promise<Excuse | undefined> {
   const { run, agent, receipt } = errand;
   const outOfTime = AbortSignal.timeout(turnMs);
   try {
@@ -73,14 +85,14 @@ async function takeTurn(
       inTransaction: (tx, { agentHtml }) => plan(tx, errand, { settlesAs: 'answered', message: null, html: agentHtml }),
     });
     if (turn.repeated) await db.transaction((tx) => plan(tx, errand, { settlesAs: 'answered', message: null, html: turn.agentHtml }));
-    return 'recorded';
+    return undefined;
   } catch (error) {
     if (run.signal.aborted) throw run.signal.reason;
     if (!(error instanceof TurnFailure)) throw error;
     // A lease of the turn that ran out breaks the model off as well: that is no failure of the model, and the chat need not hear of it.
     if (error.kind === 'lost' || (error.kind === 'out_of_time' && !outOfTime.aborted))
       throw new RetryLater(error.message, { delayMs: 200 });
-    return undefined;
+    return error.kind === 'over_budget' ? excuseUntilTomorrow(error.retryAfter) : noAnswer;
   }
 }
 

@@ -28,6 +28,7 @@ import {
   saveThreadMemory,
 } from '../repositories/memory.ts';
 import type { MeasuredModel, ModelCall } from '../runtime/measured-model.ts';
+import { BudgetSpent } from '../runtime/token-budget.ts';
 import { ModelFailure } from '#libs/openai';
 
 type Enqueue = Pick<Jobs, 'enqueue'>;
@@ -111,6 +112,7 @@ async function ask<T>(
     const answer = await deps.model.ask({ ...call, purpose: 'memory', signal: run.signal });
     return read(answer.text);
   } catch (error) {
+    if (error instanceof BudgetSpent) throw new RetryLater(error.message, { delayMs: error.retryAfter * 1_000 });
     if (error instanceof UnusableReply) throw new AppError({ code: 'internal', message: error.message }, { cause: error });
     if (!(error instanceof ModelFailure)) throw error;
     if (error.kind === 'cancelled') throw run.signal.reason;

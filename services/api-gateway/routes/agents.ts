@@ -66,8 +66,12 @@ export const agentRoutes: Route[] = [
       200: { description: 'The recorded turn.', schema: AgentChatOut },
       400: { description: 'The message is empty.' },
       404: { description: 'No agent has the slug.' },
-      429: { description: 'Too many messages of this visitor from this address; see `Retry-After`.' },
-      503: { description: 'The agent runtime is not configured or cannot answer now; nothing was recorded. See `Retry-After`.' },
+      429: { description: 'Too many messages of this visitor, or of all visitors from this address; see `Retry-After`.' },
+      503: {
+        description:
+          'The agent runtime is not configured, or cannot answer now or today; nothing was recorded. See `Retry-After`: when the agent has used ' +
+          'its tokens of the day, the seconds until the next (UTC).',
+      },
     },
   }),
   route({

@@ -10,6 +10,7 @@ import { type Agent, findAgent } from '../../../services/agents/repositories/age
 import { type ChatRuntime, createChatRuntime, type TurnRequest } from '../../../services/agents/runtime/chat.ts';
 import { createMeasuredModel } from '../../../services/agents/runtime/measured-model.ts';
 import { createModel } from '#libs/openai';
+import { createTokenBudget } from '../../../services/agents/runtime/token-budget.ts';
 import { TurnFailure } from '../../../services/agents/runtime/turn-failure.ts';
 import { createTurnQueue } from '../../../services/agents/runtime/turn-queue.ts';
 import { type Place, startPlace } from './place.ts';
@@ -31,10 +32,12 @@ beforeAll(async () => {
   db = await createDatabase({ url, schema: 'agents', poolSize: 5, logger, applicationName: 'test runtime' });
   place.env.onStop(() => db.close());
   const model = createModel({ baseUrl: place.llm.baseUrl, apiKey: place.llm.apiKey, model: 'scripted', timeoutMs: 1_000 });
+  const metrics = createMetrics('test');
+  const budget = createTokenBudget({ db, metrics, dailyTokens: 0 });
   runtime = createChatRuntime({
     db,
     queue: createTurnQueue({ db, logger }),
-    model: createMeasuredModel({ db, logger, metrics: createMetrics('test'), models: { chat: model, memory: model, publishing: model } }),
+    model: createMeasuredModel({ db, logger, metrics, models: { chat: model, memory: model, publishing: model }, budget }),
     html: createMessagingHtml(),
     promptTokens: 12_000,
     remember: async (_tx, threadId) => void remembered.push(threadId),
@@ -184,7 +187,7 @@ describe('the chat runtime for any channel (spec 02, POST /api/hook/agents/{slug
     it('says why: the model, with the time it asked for', async () => {
       const limited = { kind: 'status', status: 429, retryAfter: 1 } as const;
       place.llm.fail(limited, { ...limited, retryAfter: 9 });
-      expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({ kind: 'no_answer', model: 'status', retryAfter: 9 });
+      expect(await failureOf(ask('Lost', { chat: 908 }))).toMatchObject({ kind: 'no_answer', cause: { kind: 'status' }, retryAfter: 9 });
       expect(await countThreads(908)).toBe(0);
     });
 
@@ -232,7 +235,7 @@ describe('answers of the model (design of providers, §4)', () => {
   it.each(useless)('that are %s are no answers', async (_what, fault, kind) => {
     place.llm.answerWith(() => 'some words');
     place.llm.fail(fault);
-    expect(await failureOf(ask('Lost', { chat: 920 }))).toMatchObject({ kind: 'no_answer', model: kind });
+    expect(await failureOf(ask('Lost', { chat: 920 }))).toMatchObject({ kind: 'no_answer', cause: { kind } });
     expect(await bodiesOf(920)).toEqual([]);
   });
 });

@@ -162,6 +162,23 @@ describe('a model that fails (D33a)', () => {
     expect(desk.telegram.textsOf(chat)).toEqual([noAnswerNotice, 'You said: Are you there?']);
   });
 
+  it('is not asked when the tokens of the day are used up, and the chat is told so (D71)', async () => {
+    const use = (tokens: number) =>
+      desk.place.env.sql(
+        `insert into agents.token_budgets (agent_id, day, tokens) select id, (now() at time zone 'UTC')::date, $1 from agents.agents
+         on conflict (agent_id) do update set day = excluded.day, tokens = excluded.tokens`,
+        [tokens],
+      );
+    await use(2_000_000);
+    const asked = desk.place.llm.requests.length;
+    const chat = desk.next();
+    const receipt = await desk.ask(chat, { text: 'Are you there?' });
+    await use(0);
+    const told = expect.stringMatching(/^Sorry, I have answered as much as I may today\. .+ again in \d+ hours?\.$/);
+    expect([receipt.outcome, desk.telegram.textsOf(chat), await recordOf(chat)]).toEqual(['not_answered', [told], []]);
+    expect(desk.place.llm.requests).toHaveLength(asked);
+  });
+
   it('is told as well when none is configured', async () => {
     const silent = await startDesk(import.meta.url, { LLM_BASE_URL: '' });
     try {
