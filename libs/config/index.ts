@@ -93,6 +93,15 @@ export function secret<Schema extends TSchema>(schema: Schema): Schema {
   return { ...schema, writeOnly: true };
 }
 
+/** Address on which a service listens. The default is reached by this machine alone: who opens a service says so. */
+const host = (description: string) =>
+  Type.String({
+    default: '127.0.0.1',
+    pattern: '^[A-Za-z0-9.:-]+$',
+    errorMessage: 'must be an address or a name of this machine',
+    description: `address that ${description} listens on; :: = every one of the machine, 127.0.0.1 = reached by the machine alone`,
+  });
+
 const port = (description: string, fallback: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
 
 /** NATS server and the prefix that lets several installations share one. */
@@ -140,6 +149,8 @@ export const logSettings = {
 /** Metrics, health and traces (operations, Signals); port 0 takes any free one. */
 export const telemetrySettings = {
   METRICS_PORT: port('metrics and health', 9090),
+  METRICS_HOST: host('the port of metrics and health'),
+  METRICS_TOKEN: secret(Type.String({ default: '', description: 'token that /metrics asks for; empty = none. Health asks for none' })),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     url('collector of traces (OTLP over HTTP, without /v1/traces), e.g. http://localhost:4318; unset = no traces', 'http|https'),
   ),
@@ -179,6 +190,8 @@ export const outboundSettings = {
   }),
 };
 
+/** The address of a service that listens, e.g. `hostSetting('public HTTP')`. */
+export const hostSetting = host;
 /** A port with a default, for a service that listens. */
 export const portSetting = port;
 /** A URL of one of the protocols, e.g. `urlSetting('meeting provider', 'http|https')`. */

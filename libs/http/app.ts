@@ -3,10 +3,10 @@
  * observation per request. Everything else is a route.
  */
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import Koa, { type Next } from 'koa';
 import { AppError, notFound } from '#libs/errors';
-import { type DrainOptions, prepareDrain } from '#libs/lifecycle';
+import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { getTracer, newRequestId, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
@@ -128,7 +128,7 @@ function isClientGone(error: NodeJS.ErrnoException): boolean {
 
 export interface HttpServer {
   /** Resolves with the port really used. @throws Error when it is taken. */
-  listen(port: number): Promise<number>;
+  listen(at: { host: string; port: number }): Promise<number>;
   /** Ends it as `prepareDrain` of libs/lifecycle says. */
   drain(options: DrainOptions): Promise<void>;
 }
@@ -142,15 +142,7 @@ export function createHttpServer(app: HttpApp, options: { apiVersion: string; po
   const drain = prepareDrain(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket, options.apiVersion));
   return {
-    listen: (port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', (error: NodeJS.ErrnoException) =>
-          reject(
-            error.code === 'EADDRINUSE' ? new Error(`${options.portName} ${port} is in use by another process`, { cause: error }) : error,
-          ),
-        );
-        server.listen(port, () => resolve((server.address() as AddressInfo).port));
-      }),
+    listen: (at) => listen(server, { ...at, portName: options.portName }),
     drain,
   };
 }

@@ -5,6 +5,7 @@
 import { inspect } from 'node:util';
 import { ConfigError } from '#libs/config';
 
+export { listen, reachableAddress } from './listen.ts';
 export { prepareDrain, type DrainOptions } from './drain-server.ts';
 
 export interface Service {

@@ -1,8 +1,10 @@
 /**
  * The operations port of a service: `/livez` (the process only), `/startupz` (start-up done), `/readyz` (which dependency is
- * missing; false while draining) and `/metrics`.
+ * missing; false while draining) and `/metrics`, which may ask for a token; probes cannot bring one.
  */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { getTracer, setTracer } from './tracing.ts';
@@ -19,7 +21,7 @@ export interface Telemetry {
   /** From now on `/readyz` is false: no new work, please. */
   draining(): void;
   stop(): Promise<void>;
-  /** The port really used (`metricsPort` 0 takes any). */
+  /** The port really used. */
   readonly port: number;
 }
 
@@ -32,8 +34,14 @@ interface Readiness {
 
 const checkTimeoutMs = 2_000;
 
-/** Where traces go, as `telemetrySettings` (libs/config) has it; without an endpoint there are none. */
-export interface TracingSettings {
+/** As `telemetrySettings` (libs/config) has it. */
+export interface TelemetrySettings {
+  /** 0 takes any free one. */
+  readonly METRICS_PORT: number;
+  readonly METRICS_HOST?: string;
+  /** What `/metrics` asks for; empty = nothing. */
+  readonly METRICS_TOKEN?: string;
+  /** Where traces go; without an endpoint there are none. */
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
   readonly OTEL_EXPORTER_OTLP_HEADERS?: string;
   readonly OTEL_TRACES_SAMPLER_ARG?: number;
@@ -43,13 +51,14 @@ export interface TracingSettings {
 export function createTelemetry(options: {
   service: string;
   logger: Logger;
-  metricsPort: number;
   checks: Readonly<Record<string, Check>>;
-  tracing?: TracingSettings;
+  settings: TelemetrySettings;
 }): Telemetry {
   const metrics = createMetrics(options.service);
   let phase: 'starting' | 'started' | 'draining' = 'starting';
-  let port = options.metricsPort;
+  const { METRICS_PORT: metricsPort, METRICS_HOST: host = '127.0.0.1', METRICS_TOKEN: token = '' } = options.settings;
+  const isAuthorized = createTokenCheck(token);
+  let port = metricsPort;
 
   const readiness = async (): Promise<Readiness> => {
     const names = Object.keys(options.checks);
@@ -66,13 +75,13 @@ export function createTelemetry(options: {
   let stopTracing = (): Promise<void> => Promise.resolve();
 
   const server = createServer((request, response) => {
-    answer(request.url ?? '/', response).catch((error: unknown) => {
+    answer(request, response).catch((error: unknown) => {
       options.logger.error({ err: error }, 'operations request failed');
       response.destroy();
     });
   });
 
-  const answer = async (url: string, response: ServerResponse): Promise<void> => {
+  const answer = async ({ url = '/', headers }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = url.split('?', 1)[0];
     if (path === '/livez') return sendJson(response, 200, { status: 'alive' });
     if (path === '/startupz') return sendJson(response, phase === 'starting' ? 503 : 200, { status: phase });
@@ -81,6 +90,10 @@ export function createTelemetry(options: {
       return sendJson(response, state.status === 'ready' ? 200 : 503, state);
     }
     if (path !== '/metrics') return sendJson(response, 404, { status: 'not found' });
+    if (!isAuthorized(headers.authorization)) {
+      response.setHeader('www-authenticate', 'Bearer');
+      return sendJson(response, 401, { status: 'METRICS_TOKEN is asked for' });
+    }
     const { contentType, text } = await metrics.render();
     response.writeHead(200, { 'content-type': contentType }).end(text);
   };
@@ -91,8 +104,8 @@ export function createTelemetry(options: {
       return port;
     },
     start: async () => {
-      stopTracing = await startTracing(options.service, options.logger, options.tracing ?? {});
-      port = await listen(server, options.metricsPort);
+      stopTracing = await startTracing(options.service, options.logger, options.settings);
+      port = await listen(server, { host, port: metricsPort, portName: 'METRICS_PORT' });
     },
     started: () => {
       if (phase === 'starting') phase = 'started';
@@ -111,7 +124,7 @@ export function createTelemetry(options: {
 }
 
 /** Gives the process its tracer, unless a service of the same process did. @returns the end of it */
-async function startTracing(service: string, logger: Logger, settings: TracingSettings): Promise<() => Promise<void>> {
+async function startTracing(service: string, logger: Logger, settings: TelemetrySettings): Promise<() => Promise<void>> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '', OTEL_TRACES_SAMPLER_ARG: share = 1 } = settings;
   if (endpoint === undefined || getTracer() !== undefined) return () => Promise.resolve();
   const { createOtlpTracer } = await import('./otlp.ts');
@@ -138,16 +151,11 @@ async function runCheck(check: Check | undefined): Promise<string> {
   }
 }
 
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`METRICS_PORT ${port} is in use by another process`, { cause: error }) : error),
-    );
-    server.listen(port, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
+/** Whether an `Authorization` header brings the token; everything does when there is none. */
+function createTokenCheck(token: string): (header: string | undefined) => boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const expected = digest(`Bearer ${token}`);
+  return (header) => token === '' || timingSafeEqual(digest(header ?? ''), expected);
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

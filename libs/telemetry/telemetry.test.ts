@@ -7,7 +7,7 @@ const logger = createLogger({ service: 'test', level: 'silent' });
 const running: Telemetry[] = [];
 
 async function start(checks: Record<string, Check> = {}): Promise<Telemetry> {
-  const telemetry = createTelemetry({ service: 'media', logger, metricsPort: 0, checks });
+  const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0 }, checks });
   running.push(telemetry);
   await telemetry.start();
   return telemetry;
@@ -71,9 +71,24 @@ describe('health (design/operations.md, Signals)', () => {
     });
     const address = other.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const telemetry = createTelemetry({ service: 'media', logger, metricsPort: port, checks: {} });
+    const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: port }, checks: {} });
     await expect(telemetry.start()).rejects.toThrow(`METRICS_PORT ${port} is in use`);
     other.close();
+  });
+});
+
+describe('METRICS_TOKEN', () => {
+  it('is asked for by /metrics, and never by health, which probes read', async () => {
+    const telemetry = createTelemetry({ service: 'media', logger, settings: { METRICS_PORT: 0, METRICS_TOKEN: 'scrape' }, checks: {} });
+    await telemetry.start();
+    const statusOf = async (path: string, authorization?: string): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${telemetry.port}${path}`, { headers: authorization === undefined ? {} : { authorization } })).status;
+    for (const given of [undefined, 'Bearer', 'Bearer scrap', 'Bearer scrapes', 'Basic scrape']) {
+      await expect(statusOf('/metrics', given)).resolves.toBe(401);
+    }
+    await expect(statusOf('/metrics', 'Bearer scrape')).resolves.toBe(200);
+    await expect(statusOf('/livez')).resolves.toBe(200);
+    await telemetry.stop();
   });
 });
 

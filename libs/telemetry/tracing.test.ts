@@ -87,7 +87,7 @@ describe('without a collector (design/operations.md, Signals)', () => {
       const { createTelemetry, getTracer } = await import('#libs/telemetry');
       const { createLogger } = await import('#libs/logger');
       const telemetry = createTelemetry({
-        service: 'media', logger: createLogger({ service: 'media', level: 'silent' }), metricsPort: 0, checks: {}, tracing: ${JSON.stringify(tracing)},
+        service: 'media', logger: createLogger({ service: 'media', level: 'silent' }), checks: {}, settings: { METRICS_PORT: 0, ...${JSON.stringify(tracing)} },
       });
       await telemetry.start();
       console.log(count > 0 ? 'loaded' : 'not loaded', getTracer() === undefined ? 'off' : 'on');

@@ -60,8 +60,7 @@ export async function createService({
   const telemetry = createTelemetry({
     service: 'agents',
     logger,
-    metricsPort: config.METRICS_PORT,
-    tracing: config,
+    settings: config,
     checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
   });
   measurePool(telemetry.metrics, db);

@@ -1,5 +1,15 @@
 /** Settings of the gateway (architecture §8). */
-import { drainSettings, loadConfig, logSettings, telemetrySettings, natsSettings, portSetting, secret, urlSetting } from '#libs/config';
+import {
+  drainSettings,
+  hostSetting,
+  loadConfig,
+  logSettings,
+  telemetrySettings,
+  natsSettings,
+  portSetting,
+  secret,
+  urlSetting,
+} from '#libs/config';
 import { Type } from '#libs/contract';
 
 export const gatewaySettings = Type.Object({
@@ -7,6 +17,7 @@ export const gatewaySettings = Type.Object({
   ...logSettings,
   ...telemetrySettings,
   ...drainSettings,
+  HOST: hostSetting('public HTTP'),
   PORT: portSetting('public HTTP', 8080),
   API_TOKEN: secret(Type.String({ minLength: 1, description: "shared token of the platform's own clients" })),
   API_LOGIN_SECRET: secret(Type.String({ minLength: 1, description: 'gate key of the login' })),

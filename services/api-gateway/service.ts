@@ -30,8 +30,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
   const telemetry = createTelemetry({
     service: serviceName,
     logger,
-    metricsPort: config.METRICS_PORT,
-    tracing: config,
+    settings: config,
     checks: { nats: async () => await bus?.ping() },
   });
   const media = createMediaProxy({ mediaUrl: config.MEDIA_URL, logger });
@@ -50,7 +49,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
       metrics: telemetry.metrics,
     });
     server = await listen(bus, intake);
-    port = await server.listen(config.PORT);
+    port = await server.listen({ host: config.HOST, port: config.PORT });
     telemetry.started();
     logger.info({ port, docs: `http://localhost:${port}/api/docs` }, 'gateway is listening');
   };

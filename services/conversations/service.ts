@@ -51,8 +51,7 @@ export async function createService({ config, logger: given, clock = systemClock
   const telemetry = createTelemetry({
     service: serviceName,
     logger,
-    metricsPort: config.METRICS_PORT,
-    tracing: config,
+    settings: config,
     checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
   });
   measurePool(telemetry.metrics, db);

@@ -54,8 +54,7 @@ export async function createService({ config, logger: given, pipeline, clock = s
   const telemetry = createTelemetry({
     service: 'directory',
     logger,
-    metricsPort: config.METRICS_PORT,
-    tracing: config,
+    settings: config,
     checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
   });
   measurePool(telemetry.metrics, db);

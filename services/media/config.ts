@@ -7,6 +7,7 @@ import {
   drainSettings,
   loadConfig,
   logSettings,
+  hostSetting,
   telemetrySettings,
   natsSettings,
   outboundSettings,
@@ -27,6 +28,7 @@ export const mediaSettings = Type.Object({
   ...telemetrySettings,
   ...drainSettings,
   ...outboundSettings,
+  HOST: hostSetting('the HTTP server for bytes'),
   PORT: portSetting('internal HTTP server for bytes, reached by the gateway alone', 8081),
   MEDIA_MAX_UPLOADS: Type.Integer({
     default: 16,

@@ -58,8 +58,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
   const telemetry = createTelemetry({
     service: 'media',
     logger,
-    metricsPort: config.METRICS_PORT,
-    tracing: config,
+    settings: config,
     checks: { postgresql: () => db.ping(), nats: () => bus.ping(), 'object store': () => store.ping() },
   });
   measurePool(telemetry.metrics, db);
@@ -170,7 +169,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       stopping.push(() => deletions.stop());
       sweep.start();
       stopping.push(() => sweep.stop());
-      port = await server.listen(config.PORT);
+      port = await server.listen({ host: config.HOST, port: config.PORT });
       telemetry.started();
       logger.info({ port, metricsPort: telemetry.port }, 'media is ready');
     },

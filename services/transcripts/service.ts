@@ -42,8 +42,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
   const telemetry = createTelemetry({
     service: 'transcripts',
     logger,
-    metricsPort: config.METRICS_PORT,
-    tracing: config,
+    settings: config,
     checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
   });
   measurePool(telemetry.metrics, db);

@@ -40,12 +40,18 @@ export interface Launchpad {
 
 export async function createLaunchpad(options: { metricsPort: number }): Promise<Launchpad> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
-  const port = await findFreePort();
+  const [port, mediaPort] = [await findFreePort(), await findFreePort()];
   const launches: Launch[] = [];
   const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];
 
   function launch(env: Readonly<Record<string, string>> = {}): Launch {
-    const own = { NODE_OPTIONS: '', COHERENCE_DATA_DIR: dataDir, PORT: String(port), METRICS_PORT: String(options.metricsPort) };
+    const own = {
+      NODE_OPTIONS: '',
+      COHERENCE_DATA_DIR: dataDir,
+      PORT: String(port),
+      METRICS_PORT: String(options.metricsPort),
+      MEDIA_PORT: String(mediaPort),
+    };
     const child = spawn(process.execPath, [join('tools', 'bootstrap.mjs'), 'start'], {
       cwd: repoDir,
       env: { ...process.env, ...own, ...env },

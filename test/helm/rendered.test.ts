@@ -222,6 +222,26 @@ describe('scratch folders (design/operations.md, security: read-only root)', () 
   });
 });
 
+describe('metrics', () => {
+  it('are read with the token of the Secret where it is asked for', () => {
+    const of = (serviceMonitor: Record<string, unknown>) =>
+      byKind(
+        render({ file: 'external-services', values: { metrics: { serviceMonitor: { enabled: true, ...serviceMonitor } } } }),
+        'ServiceMonitor',
+      );
+    const endpointOf = (objects: readonly KubernetesObject[]) => (objects[0]?.spec?.['endpoints'] as Record<string, unknown>[])[0];
+    expect(endpointOf(of({}))).not.toHaveProperty('authorization');
+    expect(endpointOf(of({ token: true }))).toMatchObject({
+      authorization: { credentials: { name: 'coherence-external', key: 'METRICS_TOKEN' } },
+    });
+    const { container } = workload(render({ file: 'minimal' }), 'agents');
+    expect(container.env).toContainEqual({
+      name: 'METRICS_TOKEN',
+      valueFrom: { secretKeyRef: { name: 'coherence', key: 'METRICS_TOKEN', optional: true } },
+    });
+  });
+});
+
 describe('the toolbox', () => {
   it('is there when asked for, and speaks as the administrator of NATS, which no service does', () => {
     expect(byKind(render({ file: 'minimal' }), 'Deployment').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-toolbox');
@@ -311,6 +331,16 @@ describe('edges (design/operations.md, edges)', () => {
       expect(rulesIn(policiesOf({ file: 'minimal' }), 'gateway')[1]).not.toHaveProperty('from');
       expect(rulesIn(given, 'media')[1]?.from).toHaveLength(5); // gateway, toolbox, transcripts, workspace job, the ingress controller of the values
       expect(rulesIn(given, 'directory').map(({ ports }) => ports)).toEqual([[{ port: 'metrics', protocol: 'TCP' }]]);
+    });
+
+    it('in: to metrics for the namespace of the monitoring, or whom the values name, or nobody', () => {
+      const monitoring = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+      for (const name of components) {
+        const [metrics] = rulesIn(policiesOf({ file: 'minimal' }), name);
+        expect(metrics).toEqual({ ports: [{ port: 'metrics', protocol: 'TCP' }], from: monitoring });
+        const closed = rulesIn(policiesOf({ file: 'minimal', values: { networkPolicy: { metricsFrom: [] } } }), name) ?? [];
+        expect(JSON.stringify(closed)).not.toContain('metrics');
+      }
     });
 
     it("in: to the evaluation's servers, whose credentials are known, for the release alone", () => {

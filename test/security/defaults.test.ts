@@ -1,5 +1,5 @@
 /** What somebody finds who reaches a machine, or an account on it, where the platform runs as it comes (architecture §10). */
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readServiceSettings } from '../../tools/servers/service-settings.ts';
@@ -13,6 +13,26 @@ const readEnvironment = (pid: number): Record<string, string> =>
       .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   );
 
+/** Addresses on which a process listens, as the kernel writes them: `0100007F:1F90`. */
+function readListening(pid: number): string[] {
+  const inodes = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return [/^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? ''];
+      } catch {
+        return []; // closed meanwhile
+      }
+    }),
+  );
+  return ['tcp', 'tcp6']
+    .flatMap((kind) => readFileSync(`/proc/${pid}/net/${kind}`, 'utf8').split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , inode]) => state === '0A' && inodes.has(inode ?? ''))
+    .map(([, address = '']) => address);
+}
+
+const loopback = /^(0100007F|0{24}01000000):/;
+
 describe('npm start as it comes', () => {
   let pad: Launchpad;
   let platform: Launch;
@@ -23,6 +43,16 @@ describe('npm start as it comes', () => {
     await pad.waitUntilReady(platform);
   });
   afterAll(() => pad.clear());
+
+  it('a neighbour in the network reaches no port of it: neither the API nor media, metrics, PostgreSQL, NATS or the object store', () => {
+    const listening = pad.readRecord().map(({ name, identity }) => ({ name, addresses: readListening(identity.pid) }));
+    expect(listening).toHaveLength(9);
+    expect(listening.filter(({ addresses }) => addresses.length === 0)).toEqual([]);
+    expect(listening.filter(({ addresses }) => addresses.some((address) => !loopback.test(address)))).toEqual([]);
+    expect(listening.find(({ name }) => name === 'api-gateway')?.addresses).toContain(
+      `0100007F:${pad.port.toString(16).toUpperCase().padStart(4, '0')}`,
+    );
+  });
 
   describe('an account of the machine that took over one process', () => {
     const basics = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_ALL|SSL_CERT_(FILE|DIR)|NODE_[A-Z0-9_]+)$/;

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { loadConfig, s3Settings } from '#libs/config';
 import { jobAdminRpcs, Type } from '#libs/contract';
 import { AppError } from '#libs/errors';
+import { reachableAddress } from '#libs/lifecycle';
 import { createLogger } from '#libs/logger';
 import { requiredPayloadBytes, streams, type Bus, type StreamName } from '#libs/nats';
 import { agents } from '#services/agents';
@@ -113,7 +114,7 @@ async function checkDatabase(context: CliContext): Promise<string> {
 async function checkGateway(context: CliContext): Promise<string> {
   const port = context.setting('PORT');
   if (port === undefined || port === '0') return 'not checked: PORT is not set here';
-  const url = `http://127.0.0.1:${port}/api/openapi.json`;
+  const url = `http://${reachableAddress(context.setting('HOST') ?? '127.0.0.1', port)}/api/openapi.json`;
   try {
     const { status } = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(3_000) });
     if (status >= 500) throw new CliError(`answers ${status} on ${url}`);

@@ -1,5 +1,6 @@
 /** The running platform as the demo reaches it: its public HTTP interface, and who plays the servers of others. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reachableAddress } from '#libs/lifecycle';
 import { readSettings } from '../cli/settings.ts';
 
 /** Ends the demo with a text that says what to do. */
@@ -31,7 +32,7 @@ export function findPlatform(): DemoPlatform {
     );
   }
   return {
-    baseUrl: settings['DEMO_BASE_URL'] ?? `http://127.0.0.1:${settings['PORT'] ?? '8080'}`,
+    baseUrl: settings['DEMO_BASE_URL'] ?? `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`,
     apiToken,
     loginSecret,
     bookingSecret: settings['BOOKING_WEBHOOK_SECRET'] || undefined,

@@ -153,7 +153,7 @@ export async function describeChartSchema(): Promise<string> {
         egress: object({ dns: peers, postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
       }),
       metrics: object({
-        serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, labels: textMap }),
+        serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, token: flag, labels: textMap }),
         prometheusRule: object({ enabled: flag, labels: textMap, runbookBaseUrl: text, disabled: { type: 'array', items: text } }),
         dashboards: object({ enabled: flag, labels: textMap, annotations: textMap }),
       }),

@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { reachableAddress } from '#libs/lifecycle';
 import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
 import { readSettings } from '../cli/settings.ts';
 import { provideGoTool } from '../servers/go-tool.ts';
@@ -36,7 +37,7 @@ async function run(args: readonly string[]): Promise<number> {
     if (settings === undefined) throw new Error('The platform is gone.');
     model = await playModel(settings);
     const { prefix } = await seedPlatform(seedFile, { ...process.env, COHERENCE_DATA_DIR: own?.dataDir ?? dataDir });
-    const baseUrl = `http://127.0.0.1:${settings['PORT'] ?? '8080'}`;
+    const baseUrl = `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`;
     say(`${suite} on ${baseUrl}, seeded as ${prefix}`);
     return await runK6(k6, suite, {
       BASE_URL: baseUrl,

@@ -19,12 +19,12 @@ export async function findFreePort(): Promise<number> {
   throw new Error(`No free TCP port found between ${chosenPorts.first} and ${chosenPorts.end}`);
 }
 
-/** Why no server can listen on the port, on every interface as the services do (`EADDRINUSE`, `EACCES`); undefined = it can. */
-export function findPortProblem(port: number): Promise<string | undefined> {
+/** Why no server can listen there (`EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`); undefined = it can. `::` means every address. */
+export function findPortProblem(port: number, host = '::'): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen(port, () => server.close(() => resolve(undefined)));
+    server.listen({ port, ...(host === '::' ? {} : { host }) }, () => server.close(() => resolve(undefined)));
   });
 }
 

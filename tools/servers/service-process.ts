@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reachableAddress } from '#libs/lifecycle';
 import { environmentOfService } from './process-environment.ts';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
 import { openLog } from './server-process.ts';
@@ -17,7 +18,7 @@ export interface ServiceProcess {
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>;
   readonly hasEnded: boolean;
-  /** Metrics and health: `http://127.0.0.1:<METRICS_PORT>`. */
+  /** Metrics and health: `http://127.0.0.1:<METRICS_PORT>`, unless METRICS_HOST says otherwise. */
   readonly operationsUrl: string;
   /** @returns undefined when ready, else what is missing. */
   readReadiness(): Promise<string | undefined>;
@@ -63,7 +64,7 @@ export async function startServiceProcess(options: {
   child.on('error', () => {}); // told by `ended`
   let end: string | undefined;
   const ended = describeEnd(child).then((text) => (end = text));
-  const operationsUrl = `http://127.0.0.1:${options.env['METRICS_PORT']}`;
+  const operationsUrl = `http://${reachableAddress(env['METRICS_HOST'] ?? '127.0.0.1', env['METRICS_PORT'] ?? '')}`;
   return {
     name: options.name,
     logFile: options.logFile,

@@ -26,13 +26,16 @@ const demoModelPort = 8791;
 const firstStartBytes = 300 * 1024 * 1024;
 const laterStartBytes = 50 * 1024 * 1024;
 
-/** The gateway's port. @throws Error that names the port, what is wrong and the variable that changes it. */
-export async function readGatewayPort(env: Variables): Promise<number> {
+/** Where the gateway will listen. @throws Error that says what is wrong and which variable changes it. */
+export async function readGatewayAddress(env: Variables): Promise<{ host: string; port: number }> {
+  const host = env['HOST'] || '127.0.0.1';
   const text = env['PORT'] || String(defaultPort);
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`PORT is "${text}"; it must be a number from 1 to 65535.`);
-  const problem = await findPortProblem(port);
-  if (problem === undefined) return port;
+  const problem = await findPortProblem(port, host);
+  if (problem === undefined) return { host, port };
+  if (problem === 'EADDRNOTAVAIL' || problem === 'ENOTFOUND')
+    throw new Error(`HOST is "${host}", which is no address of this machine. Leave it away, or :: for every address.`);
   const what = problem === 'EADDRINUSE' ? 'is in use by another program' : `cannot be used (${problem})`;
   throw new Error(`Port ${port}, where the API gateway would listen, ${what}.\nChoose another one: PORT=${port + 10} npm start`);
 }
@@ -49,10 +52,16 @@ export function checkDiskSpace(dir: string, isFirstStart: boolean): void {
 }
 
 /** Variables that every service gets, without those of the servers. */
-export async function chooseSettings(env: Variables, port: number, spoolDir: string, cacheDir: string): Promise<Record<string, string>> {
-  const mediaPort = await choosePort(defaultMediaPort);
+export async function chooseSettings(
+  env: Variables,
+  { host, port }: { host: string; port: number },
+  spoolDir: string,
+  cacheDir: string,
+): Promise<Record<string, string>> {
+  const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort));
   const settings: Record<string, string> = {
     ...demoValues,
+    HOST: host,
     PORT: String(port),
     MEDIA_PORT: String(mediaPort),
     MEDIA_URL: `http://127.0.0.1:${mediaPort}`,
@@ -72,7 +81,7 @@ export async function chooseSettings(env: Variables, port: number, spoolDir: str
     Object.assign(settings, { DEMO_MODEL_PORT: String(model), LLM_BASE_URL: `http://127.0.0.1:${model}/v1`, LLM_MODEL: 'demo' });
     settings['LLM_API_KEY'] = 'demo';
   }
-  const own = new Set(['PORT', 'MEDIA_URL', 'MEDIA_PORT', 'NODE_COMPILE_CACHE']);
+  const own = new Set(['HOST', 'PORT', 'MEDIA_URL', 'MEDIA_PORT', 'NODE_COMPILE_CACHE']);
   for (const name of Object.keys(settings)) if (!own.has(name) && env[name]) settings[name] = env[name];
   return settings;
 }
@@ -80,7 +89,7 @@ export async function chooseSettings(env: Variables, port: number, spoolDir: str
 /** What one service's process gets of `settings`. */
 export function settingsOf(name: string, settings: Readonly<Record<string, string>>): Record<string, string> {
   const own = { ...settingsOfService(name, settings), METRICS_PORT: settings[metricsVariable(name)] ?? '0' };
-  return name === 'media' ? { ...own, PORT: settings['MEDIA_PORT'] ?? '8081' } : own;
+  return name === 'media' ? { ...own, HOST: '127.0.0.1', PORT: settings['MEDIA_PORT'] ?? '8081' } : own;
 }
 
 function metricsVariable(service: string): string {

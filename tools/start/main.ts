@@ -9,7 +9,7 @@ import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
 import { makeStreams } from '../streams.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
-import { checkDiskSpace, chooseSettings, readGatewayPort } from './environment.ts';
+import { checkDiskSpace, chooseSettings, readGatewayAddress } from './environment.ts';
 import { findMigrations } from './migrations.ts';
 import { makePrivateDir } from './private-dir.ts';
 import { Screen } from './screen.ts';
@@ -39,13 +39,13 @@ async function start(): Promise<void> {
   const record = new ProcessRecord(join(dataDir, 'processes.json'));
   const leftovers = await record.endLeftovers();
   if (leftovers.length > 0) screen.say(`Ended what a killed predecessor had left running: ${leftovers.join(', ')}.`);
-  const port = await readGatewayPort(process.env);
+  const address = await readGatewayAddress(process.env);
   screen.say(isFirst ? 'Coherence starts for the first time in this folder.' : 'Coherence starts.');
 
   const place = { repoDir, dataDir, screen, record };
   const servers = await startServers(process.env, place);
   stops.push(servers.stop);
-  const chosen = await chooseSettings(process.env, port, join(dataDir, 'spool'), join(dataDir, 'compile-cache'));
+  const chosen = await chooseSettings(process.env, address, join(dataDir, 'spool'), join(dataDir, 'compile-cache'));
   const settings = { ...chosen, ...servers.settings };
   if (stopping !== undefined) return;
   const migrations = findMigrations(repoDir, dataDir, !process.env['DATABASE_URL']);

@@ -1,8 +1,7 @@
 /** The internal HTTP server: routes, request context, one log line per request, one mapper of errors. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { AppError, notFound } from '#libs/errors';
-import { type DrainOptions, prepareDrain } from '#libs/lifecycle';
+import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { readActor, type CallContext } from '#libs/nats';
 import { getTracer, newRequestId, newTraceparent, readTraceId, type Red } from '#libs/telemetry';
@@ -36,7 +35,7 @@ export interface ServerDependencies {
 
 export interface MediaServer {
   /** Resolves with the port really used. @throws Error when it is taken. */
-  listen(port: number): Promise<number>;
+  listen(at: { host: string; port: number }): Promise<number>;
   /** Ends it as `prepareDrain` of libs/lifecycle says. */
   drain(options: DrainOptions): Promise<void>;
 }
@@ -67,13 +66,7 @@ export function createMediaServer(routes: Routes, deps: ServerDependencies): Med
   server.timeout = idleTimeoutMs;
   const drain = prepareDrain(server);
   return {
-    listen: (port) =>
-      new Promise((resolve, reject) => {
-        server.once('error', (error: NodeJS.ErrnoException) =>
-          reject(error.code === 'EADDRINUSE' ? new Error(`PORT ${port} is in use by another process`, { cause: error }) : error),
-        );
-        server.listen(port, () => resolve((server.address() as AddressInfo).port));
-      }),
+    listen: (at) => listen(server, { ...at, portName: 'PORT' }),
     drain,
   };
 }

@@ -238,7 +238,7 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
     maxInFlight: options.maxInFlight ?? 100,
   });
   const server = createHttpServer(app, { apiVersion: '9.9', portName: 'PORT' });
-  const port = await server.listen(0);
+  const port = await server.listen({ host: '127.0.0.1', port: 0 });
   return {
     port,
     state,
