@@ -1,0 +1,181 @@
+/** Whoever finds the address of a hook may post anything to it: none of it is believed, none of it stays (D64 to D66, D68; OWASP API2, API4). */
+import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, eventually, startWorld, type Demo, type World } from '../e2e/world.ts';
+
+const services = ['api-gateway', 'conversations', 'directory'];
+const secret = 'a-secret-that-nobody-guesses';
+
+interface Place {
+  readonly world: World;
+  readonly demo: Demo;
+}
+
+async function open(tag: string, settings: Record<string, string>): Promise<Place> {
+  const world = await startWorld(`${import.meta.url}?${tag}`, settings, { services, examples: false });
+  return { world, demo: await applyDemo(world, tag) };
+}
+
+const booking = (triggerEvent: string, payload: object): string =>
+  JSON.stringify({ triggerEvent, createdAt: new Date().toISOString(), payload });
+const sign = (body: string): Record<string, string> => ({
+  'x-cal-signature-256': createHmac('sha256', secret).update(body).digest('hex'),
+});
+
+async function post({ world, demo }: Place, body: string, headers: Record<string, string> = {}): Promise<void> {
+  const path = `/api/coherence/hook/booking/${demo.ada}`;
+  const answer = await world.call('POST', path, { token: null, body, headers: { 'content-type': 'application/json', ...headers } });
+  expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
+}
+
+/** Receipts that are settled, once there are so many deliveries. */
+async function settled({ world }: Place, deliveries: number): Promise<{ outcome: string; deliveries: number }[]> {
+  let rows: { outcome: string; deliveries: number }[] = [];
+  await eventually(async () => {
+    rows = await world.sql('select outcome, deliveries from conversations.webhook_receipts order by id');
+    expect(rows.reduce((sum, row) => sum + row.deliveries, 0)).toBe(deliveries);
+    expect(rows.map(({ outcome }) => outcome)).not.toContain('pending');
+  }, 60_000);
+  return rows;
+}
+
+const exists = async ({ world }: Place, id: number): Promise<boolean> =>
+  (await world.call('GET', `/api/coherence/conversations/${id}`)).status === 200;
+const countPeople = async ({ world }: Place): Promise<number> =>
+  (await world.sql<{ n: number }>('select count(*)::integer as n from directory.people'))[0]?.n ?? 0;
+
+/** A conversation that was booked earlier, under a number that can be guessed. */
+async function book({ world, demo }: Place, number: number, uid: string): Promise<number> {
+  const { id } = await createConversation(world, demo, '2031-01-01T10:00:00Z');
+  // Its end keeps the next one from being the same.
+  await world.sql(`update conversations.conversations set finish_at = '2030-12-01' where id = $1`, [id]);
+  await world.sql(
+    `with booking as (
+       insert into conversations.bookings (conversation_id, attendee_key, last_event_at) values ($1, $3, '2026-01-01') returning id
+     )
+     insert into conversations.booking_identifiers (identifier, booking_id) select name, id from booking, unnest(array['id:' || $2, $3]) as name`,
+    [id, String(number), `uid:${uid}`],
+  );
+  return id;
+}
+
+const strangers = (count: number) => Array.from({ length: count }, (_value, n) => ({ name: `Stranger ${n}`, email: `s${n}@example.net` }));
+
+describe('an installation whose hooks have no secret (D64)', () => {
+  let place: Place;
+  let delivered = 0;
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  beforeAll(async () => {
+    const REALTIMEKIT_WEBHOOK_PUBLIC_KEY = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    place = await open('open', { BOOKING_WEBHOOK_SECRET: '', REALTIMEKIT_WEBHOOK_PUBLIC_KEY });
+  });
+  afterAll(() => place.world.stop());
+
+  it('keeps its conversation when somebody guesses the number of the booking', async () => {
+    const id = await book(place, 501, 'unguessable');
+    await post(place, booking('BOOKING_CANCELLED', { bookingId: 501 }));
+    const rows = await settled(place, ++delivered);
+    expect(await exists(place, id)).toBe(true);
+    expect(rows).toMatchObject([{ outcome: 'rejected_unsigned' }]);
+  });
+
+  it('makes nobody of an event with a thousand attendees', async () => {
+    const before = await countPeople(place);
+    const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
+    const body = booking('BOOKING_CREATED', { uid: 'crowd', attendees: strangers(1_000), metadata });
+    await post(place, body);
+    await post(place, body, { 'x-cal-signature-256': createHmac('sha256', '').update(body).digest('hex') });
+    delivered += 2;
+    await settled(place, delivered);
+    expect(await countPeople(place)).toBe(before);
+  });
+
+  it('has no byte of 60 MB of anonymous bodies afterwards', async () => {
+    const noise = randomBytes(1_500_000).toString('base64');
+    for (let n = 0; n < 15; n++) {
+      await post(place, n % 2 === 0 ? `${n}${noise}${noise}` : booking('BOOKING_CREATED', { uid: `noise-${n}`, title: noise + noise }));
+      const headers = { 'rtk-uuid': `forged-${n}`, 'rtk-signature': randomBytes(256).toString('base64') };
+      const meeting = { event: 'recording.statusUpdate', n, noise: n % 2 === 0 ? noise : '' };
+      const forged = await place.world.call('POST', '/api/hook/meetings', { token: null, json: meeting, headers });
+      expect(forged.status).toBe(200);
+    }
+    delivered += 30;
+    await settled(place, delivered);
+    const [kept] = await place.world.sql<{ bytes: number; rows: number; headers: number }>(
+      `select coalesce(sum(length(body)), 0)::integer as bytes, max(length(headers::text)) as headers from conversations.webhook_receipts`,
+    );
+    expect(kept?.bytes).toBe(0);
+    expect(kept?.headers).toBeLessThan(1_000);
+  });
+
+  it('has a bounded number of receipts after many small bodies', async () => {
+    const count = async () => (await place.world.sql('select 1 from conversations.webhook_receipts')).length;
+    const before = await count();
+    const posts = 400;
+    for (let n = 0; n < posts; n += 20) await Promise.all(Array.from({ length: 20 }, (_value, more) => post(place, `small ${n + more}`)));
+    delivered += posts;
+    await settled(place, delivered);
+    expect((await count()) - before).toBeLessThanOrEqual(101);
+  });
+});
+
+describe('a development platform that takes unsigned webhooks (D64, D65, D66)', () => {
+  let place: Place;
+  let delivered = 0;
+  beforeAll(async () => {
+    place = await open('unsigned', { BOOKING_WEBHOOK_SECRET: '', ALLOW_UNSIGNED_WEBHOOKS: 'true' });
+  });
+  afterAll(() => place.world.stop());
+
+  it('ends no booking by a guessed number', async () => {
+    const id = await book(place, 601, 'secret-601');
+    await post(place, booking('BOOKING_CANCELLED', { bookingId: 601 }));
+    await post(place, booking('BOOKING_CANCELLED', { bookingId: 601, uid: 'made-up' }));
+    await post(place, booking('BOOKING_CANCELLED', { bookingId: 601, rescheduleUid: 'made-up-too' }));
+    delivered += 3;
+    await settled(place, delivered);
+    expect(await exists(place, id)).toBe(true);
+  });
+
+  it('joins no conversation to that of a booking whose uid the sender knows', async () => {
+    const [mine, theirs] = [await book(place, 701, 'mine'), await book(place, 702, 'theirs')];
+    const read = () => place.world.sql('select to_jsonb(c) as row from conversations.conversations c where id = $1', [theirs]);
+    const before = await read();
+    await post(place, booking('BOOKING_RESCHEDULED', { uid: 'mine', bookingId: 702, startTime: '2031-03-01T10:00:00Z' }));
+    await post(place, booking('BOOKING_CANCELLED', { uid: 'mine', bookingId: 702 }));
+    delivered += 2;
+    await settled(place, delivered);
+    expect([await exists(place, mine), await exists(place, theirs)]).toEqual([false, true]);
+    expect(await read()).toEqual(before);
+  });
+
+  it('makes nobody of an event with a thousand attendees, and no conversation either', async () => {
+    const metadata = { videoCallUrl: `https://meet.example.org/${place.demo.journey}` };
+    const before = await countPeople(place);
+    await post(place, booking('BOOKING_CREATED', { uid: 'crowd', attendees: strangers(1_000), metadata }));
+    const rows = await settled(place, ++delivered);
+    expect(rows.at(-1)).toMatchObject({ outcome: 'refused_too_many_attendees' });
+    expect(await countPeople(place)).toBe(before);
+    expect(await place.world.sql(`select 1 from conversations.conversations where config #>> '{booking,uid}' = 'crowd'`)).toEqual([]);
+  });
+});
+
+describe('an installation with a secret', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await open('signed', { BOOKING_WEBHOOK_SECRET: secret, ALLOW_UNSIGNED_WEBHOOKS: 'true' });
+  });
+  afterAll(() => place.world.stop());
+
+  it('acts on what the provider has signed and on nothing else', async () => {
+    const id = await book(place, 801, 'signed');
+    const body = booking('BOOKING_CANCELLED', { uid: 'signed' });
+    await post(place, body);
+    await post(place, body, { 'x-cal-signature-256': createHmac('sha256', 'guess').update(body).digest('hex') });
+    expect(await settled(place, 2)).toMatchObject([{ outcome: 'rejected_signature' }]);
+    expect(await exists(place, id)).toBe(true);
+    await post(place, body, sign(body));
+    await settled(place, 3);
+    expect(await exists(place, id)).toBe(false);
+  });
+});
