@@ -1,5 +1,5 @@
 # One image for every service: node services/<name>/main.ts
-ARG BASE_IMAGE=node:24-bookworm-slim
+ARG BASE_IMAGE=docker.io/library/node:24-bookworm-slim
 
 FROM ${BASE_IMAGE} AS dependencies
 WORKDIR /app

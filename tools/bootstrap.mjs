@@ -31,6 +31,7 @@ const commands = {
   'bench:scale': 'tools/scale/main.ts',
   'load:smoke': 'tools/load/main.ts',
   sbom: 'tools/sbom/main.ts',
+  images: 'tools/images/main.ts',
   client: 'tools/client/main.ts',
 };
 

@@ -172,8 +172,8 @@ describe('the profile evaluation', () => {
   it('brings PostgreSQL, NATS and an object store into the release, whose users are those of the contracts', () => {
     const objects = render({ file: 'evaluation' });
     expect(byKind(objects, 'StatefulSet').map(({ metadata }) => metadata.name)).toEqual([
-      'demo-coherence-minio',
       'demo-coherence-nats',
+      'demo-coherence-object-store',
       'demo-coherence-postgresql',
     ]);
     const { stringData } = findObject(objects, 'Secret', 'demo-coherence-evaluation');
@@ -202,7 +202,7 @@ describe('the profile evaluation', () => {
     const objects = render({ file: 'minimal' });
     expect(byKind(objects, 'StatefulSet')).toEqual([]);
     expect(JSON.stringify(listPods(objects).map(({ spec }) => containersOf(spec).map(({ image }) => image)))).not.toMatch(
-      /postgres|minio|nats:/,
+      /postgres|versitygw|nats:/,
     );
   });
 });

@@ -40,7 +40,7 @@ async function requireKnown(cluster: Cluster): Promise<Known> {
 
 export const checks: readonly Check[] = [
   {
-    title: 'a namespace that enforces Pod Security "restricted" takes PostgreSQL, NATS and MinIO',
+    title: 'a namespace that enforces Pod Security "restricted" takes PostgreSQL, NATS and the object store',
     run: async (cluster) => {
       await cluster.apply(...describeSecrets(), describeClosedNamespace());
       await startServers(cluster);

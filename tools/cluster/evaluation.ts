@@ -9,7 +9,7 @@ import { chartDir, clientApp, components, describeServerImages, listObjects, sma
 
 const release = 'trial';
 const fullname = `${release}-coherence`;
-const servers = ['minio', 'nats', 'postgresql'];
+const servers = ['nats', 'object-store', 'postgresql'];
 /** The credentials that the chart gives an evaluation. */
 const knownSecret = 'coherence-evaluation';
 
@@ -78,7 +78,7 @@ function runProgram(cluster: Cluster, id: string): Promise<string> {
 
 /** The servers, whose credentials anybody knows, are there for the release alone. */
 async function mustBeClosed(cluster: Cluster): Promise<void> {
-  const ports = { minio: 9000, nats: 4222, postgresql: 5432 };
+  const ports = { nats: 4222, 'object-store': 7070, postgresql: 5432 };
   const targets = Object.entries(ports).map(([name, port]) => [`${fullname}-${name}`, port] as const);
   const open = await findOpen(cluster, `pod/${clientApp}`, targets);
   if (open.length > 0) throw new Error(`an unrelated pod reaches ${open.join(', ')}`);

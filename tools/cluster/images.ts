@@ -3,14 +3,14 @@ import { chmodSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoDir } from '../check/commands.ts';
 import { provideGoTool } from '../servers/go-tool.ts';
-import { k6Tool, minioTool, natsServerTool } from '../servers/go-tools.ts';
+import { k6Tool, natsServerTool, versitygwTool } from '../servers/go-tools.ts';
 import { prepareNativeDir } from '../servers/postgres.ts';
 import { run } from './commands.ts';
 import type { ClusterSettings } from './settings.ts';
 
 const tag = 'cluster';
-export const platformImage = { repository: 'coherence', tag };
-export const serversImage = { repository: 'coherence-servers', tag };
+export const platformImage = { registry: '', repository: 'coherence', tag };
+export const serversImage = { registry: '', repository: 'coherence-servers', tag };
 
 /** As the nodes know it. */
 export function refer(settings: ClusterSettings, image: typeof platformImage): string {
@@ -40,9 +40,9 @@ async function layOutServers(say: (line: string) => void): Promise<string> {
   const source = join(repoDir, 'test', 'cluster');
   cpSync(join(source, 'Dockerfile'), join(dir, 'Dockerfile'));
   for (const script of ['start-postgresql', 'pg_isready']) cpSync(join(source, script), join(bin, script));
-  for (const tool of [natsServerTool, minioTool, k6Tool])
+  for (const tool of [natsServerTool, versitygwTool, k6Tool])
     cpSync(await provideGoTool(tool, say), join(bin, tool.name), { dereference: true });
-  for (const name of ['start-postgresql', 'pg_isready', 'nats-server', 'minio', 'k6']) chmodSync(join(bin, name), 0o755);
+  for (const name of ['start-postgresql', 'pg_isready', 'nats-server', 'versitygw', 'k6']) chmodSync(join(bin, name), 0o755);
   cpSync(prepareNativeDir(join(repoDir, 'node_modules')), join(dir, 'postgresql'), { recursive: true, verbatimSymlinks: true });
   return dir;
 }

@@ -22,7 +22,7 @@ const connections: readonly Connection[] = [
   [deploymentOf('agents'), `${releaseName}-media`, 8081, false],
   ...components.map((name) => [deploymentOf(name), serverOf('nats'), 4222, true] as const),
   ...components.map((name) => [deploymentOf(name), serverOf('postgresql'), 5432, name !== 'gateway'] as const),
-  ...components.map((name) => [deploymentOf(name), serverOf('minio'), 9000, name === 'media'] as const),
+  ...components.map((name) => [deploymentOf(name), serverOf('object-store'), 7070, name === 'media'] as const),
   [deploymentOf('agents'), othersApp, modelPort, true],
   [deploymentOf('directory'), othersApp, modelPort, false],
 ];

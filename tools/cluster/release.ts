@@ -80,7 +80,7 @@ export function describeValues(settings: ClusterSettings): Values {
     podSecurityContext: chosenUser,
     secrets: { existingSecret: secretName, revision: 'first' },
     settings: {
-      S3_ENDPOINT: 'http://servers-coherence-minio:9000',
+      S3_ENDPOINT: 'http://servers-coherence-object-store:7070',
       REALTIMEKIT_BASE_URL: `http://127.0.0.1:${providerPort}`,
       LLM_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
       LLM_MODEL: 'demo',
@@ -112,7 +112,7 @@ function describePeers(): Values {
     egress: {
       postgresql: { to: [server('postgresql')] },
       nats: { to: [server('nats')] },
-      objectStore: { to: [server('minio')] },
+      objectStore: { to: [server('object-store')] },
       outbound: { to: [app(othersApp)], ports: Object.values(outerPorts) },
     },
   };
@@ -208,10 +208,10 @@ export async function listObjects(cluster: Cluster, release: string): Promise<st
 /** The programs of the servers' image in place of public images, for values under `evaluation`. */
 export function describeServerImages(): Values {
   const own = (command: string) => ({ image: serversImage, command: [command] });
-  return { postgresql: own('start-postgresql'), nats: own('nats-server'), minio: own('minio') };
+  return { postgresql: own('start-postgresql'), nats: own('nats-server'), objectStore: own('versitygw') };
 }
 
-/** PostgreSQL, NATS with the users of the contracts, and MinIO, as the profile `evaluation` makes them, beside the release. */
+/** PostgreSQL, NATS with the users of the contracts, and the object store, as the profile `evaluation` makes them, beside the release. */
 export async function startServers(cluster: Cluster): Promise<void> {
   const { settings } = cluster;
   const values = {
@@ -228,7 +228,7 @@ export async function startServers(cluster: Cluster): Promise<void> {
   });
   if (rendered.status !== 0) throw new Error(rendered.stderr);
   await cluster.kubectl(['apply', '-f', '-'], { input: rendered.stdout });
-  for (const name of ['postgresql', 'nats', 'minio']) {
+  for (const name of ['postgresql', 'nats', 'object-store']) {
     await cluster.kubectl(['rollout', 'status', `statefulset/servers-coherence-${name}`, '--timeout=180s']);
   }
 }

@@ -33,6 +33,7 @@ const probe = object({
   successThreshold: count,
 });
 const image = object({
+  registry: text,
   repository: { type: 'string', minLength: 1 },
   tag: text,
   digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
@@ -161,7 +162,7 @@ export async function describeChartSchema(): Promise<string> {
       evaluation: object({
         password: { type: 'string', minLength: 8, pattern: '^[A-Za-z0-9_-]+$' },
         ...Object.fromEntries(
-          ['postgresql', 'nats', 'minio'].map((name) => [
+          ['postgresql', 'nats', 'objectStore'].map((name) => [
             name,
             object({ image, command: { type: 'array', items: text }, resources: passedObject }),
           ]),

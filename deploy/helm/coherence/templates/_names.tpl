@@ -38,11 +38,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end -}}
 
-{{/* Reference of an image. dict: root, image (repository, tag, digest), tag (when the image names none) */}}
+{{/* Reference of an image. dict: root, image (registry, repository, tag, digest), tag (when the image names none) */}}
 {{- define "coherence.image" -}}
 {{- $repository := .image.repository -}}
-{{- if .root.Values.global.imageRegistry -}}
-{{- $repository = printf "%s/%s" (trimSuffix "/" .root.Values.global.imageRegistry) $repository -}}
+{{- with .root.Values.global.imageRegistry | default .image.registry -}}
+{{- $repository = printf "%s/%s" (trimSuffix "/" .) $repository -}}
 {{- end -}}
 {{- if .image.digest -}}
 {{- printf "%s@%s" $repository .image.digest -}}

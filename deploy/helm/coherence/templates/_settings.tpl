@@ -17,7 +17,7 @@
 {{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "HOST" "::" "METRICS_HOST" "::" "MEDIA_URL" (printf "http://%s-media:8081" $fullname)
       "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" -}}
 {{- if eq $root.Values.profiles "evaluation" -}}
-{{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-minio:9000" $fullname) -}}
+{{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-object-store:7070" $fullname) -}}
 {{- end -}}
 {{- $given = mustMergeOverwrite $given (deepCopy $root.Values.settings) ($component.env | default dict) -}}
 {{- $result := dict -}}

@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findFreePort } from '../servers/ports.ts';
+import { formatReference, listImages, parseReference, pinImages } from './references.ts';
+import { findImage } from './registry.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const postgres = parseReference('docker.io/library/postgres:18-bookworm');
+const platforms = [
+  { os: 'linux', architecture: 'arm64' },
+  { os: 'linux', architecture: 'amd64' },
+  { os: 'unknown', architecture: 'unknown' }, // an attestation
+];
+const index = JSON.stringify({ schemaVersion: 2, manifests: platforms.map((platform) => ({ platform })) });
+const digest = `sha256:${createHash('sha256').update(index).digest('hex')}`;
+
+let registry: Server;
+let origin: string;
+/** Paths that it has a manifest under. */
+let stored: Set<string>;
+let told: string | undefined;
+/** Asks for a token, as the public registries do; for credentials to get it when they are set. */
+let secret: string | undefined;
+
+beforeAll(async () => {
+  registry = createServer((request, response) => {
+    const url = new URL(request.url ?? '', origin);
+    const { authorization } = request.headers;
+    const isAllowed = secret === undefined || authorization === `Basic ${Buffer.from(secret).toString('base64')}`;
+    if (url.pathname === '/token') {
+      if (!isAllowed) return response.writeHead(401).end();
+      return response.end(JSON.stringify({ token: `for ${url.searchParams.get('scope')}` }));
+    }
+    const [, repository] = /^\/v2\/(.*)\/manifests\//.exec(url.pathname) ?? [];
+    const scope = `repository:${repository}:pull`;
+    if (authorization !== `Bearer for ${scope}`) {
+      const challenge = `Bearer realm="${origin}/token",service="test",scope="${scope}"`;
+      return response.writeHead(401, { 'www-authenticate': challenge }).end('{"errors":[]}');
+    }
+    if (!stored.has(url.pathname)) return response.writeHead(404).end('{"errors":[{"code":"MANIFEST_UNKNOWN"}]}');
+    if (!/oci\.image\.index.*manifest\.list/.test(request.headers.accept ?? '')) return response.writeHead(406).end();
+    response.writeHead(200, { 'docker-content-digest': told ?? digest }).end(index);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => registry.once('listening', resolve));
+  origin = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+});
+afterAll(() => new Promise((resolve) => registry.close(resolve)));
+
+const storeAll = (prefix = ''): void => {
+  stored = new Set(listImages(repoDir).map(({ repository, tag }) => `/v2${prefix}/${repository}/manifests/${tag}`));
+};
+
+describe('references of images', () => {
+  it('name registry, repository, tag and digest', () => {
+    expect(postgres).toEqual({ registry: 'docker.io', repository: 'library/postgres', tag: '18-bookworm', digest: '' });
+    const pinned = parseReference(`localhost:5000/a/b/c:v1@${digest}`);
+    expect(pinned).toEqual({ registry: 'localhost:5000', repository: 'a/b/c', tag: 'v1', digest });
+    expect(formatReference(pinned)).toBe('localhost:5000/a/b/c:v1');
+  });
+
+  it.each(['postgres', 'postgres:18', 'library/postgres:18', 'docker.io/library/postgres', 'localhost:5000/postgres'])(
+    'refuse %s',
+    (name) => {
+      expect(() => parseReference(name)).toThrow(`${name} must name its registry and a tag`);
+    },
+  );
+});
+
+describe('the images of others', () => {
+  it('are the same in the compose file and in the chart, each with its registry and a tag', () => {
+    const images = listImages(repoDir);
+    expect(images.map(({ places }) => places.length)).toEqual(images.map(() => 2));
+    expect(images.map(formatReference)).toEqual(
+      expect.arrayContaining(['docker.io/library/postgres:18-bookworm', 'docker.io/library/node:24-bookworm-slim']),
+    );
+  });
+});
+
+describe('asking a registry', () => {
+  it('finds digest and platforms of an image, with the token that the registry asks for', async () => {
+    storeAll();
+    const expected = { state: 'found', digest, platforms: ['linux/amd64', 'linux/arm64'] };
+    await expect(findImage(postgres, { from: origin })).resolves.toEqual(expected);
+    storeAll('/mirror');
+    await expect(findImage(postgres, { from: `${origin}/mirror/` })).resolves.toEqual(expected);
+  });
+
+  it('says what is missing, also where a registry tells strangers nothing', async () => {
+    stored = new Set();
+    await expect(findImage(postgres, { from: origin })).resolves.toMatchObject({
+      state: 'missing',
+      reason: expect.stringContaining('knows no docker.io/library/postgres'),
+    });
+    storeAll();
+    secret = 'ada:secret';
+    await expect(findImage(postgres, { from: origin })).resolves.toMatchObject({ state: 'missing' });
+    await expect(findImage(postgres, { from: origin, credentials: secret })).resolves.toMatchObject({ state: 'found' });
+    secret = undefined;
+  });
+
+  it('does not know when nobody answers, or with something else than the digest names', async () => {
+    await expect(findImage(postgres, { from: `http://127.0.0.1:${await findFreePort()}` })).resolves.toMatchObject({ state: 'unknown' });
+    told = `sha256:${'0'.repeat(64)}`;
+    await expect(findImage(postgres, { from: origin })).resolves.toMatchObject({ state: 'unknown' });
+    told = undefined;
+  });
+});
+
+describe('npm run images', () => {
+  async function run(...args: string[]): Promise<{ status: number | null; output: string }> {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    return { output: await text(child.stdout), status: await ended };
+  }
+
+  it('lists every image with where it is named and what the registry says', async () => {
+    storeAll();
+    const { status, output } = await run('--from', origin);
+    expect(output).toContain(
+      `docker.io/library/postgres:18-bookworm\n    named by  compose.yaml (postgres), deploy/helm/coherence/values.yaml`,
+    );
+    expect(output.match(/ {4}found {5}sha256:/g)).toHaveLength(listImages(repoDir).length);
+    expect(output).toContain('    for       linux/amd64, linux/arm64');
+    expect(status).toBe(0);
+  });
+
+  it('ends with 1 when one is missing and with 2 when none can be asked, and says what to do', async () => {
+    stored.delete('/v2/library/postgres/manifests/18-bookworm');
+    await expect(run('--from', origin)).resolves.toMatchObject({ status: 1, output: expect.stringContaining('    missing ') });
+    const { status, output } = await run('--from', `http://127.0.0.1:${await findFreePort()}`);
+    expect(status).toBe(2);
+    expect(output).toMatch(/unknown +127\.0\.0\.1:\d+ cannot be reached from here \(.*ECONNREFUSED/);
+    expect(output).toContain('Run this where the registries, or a mirror of them (--from), can be reached');
+  });
+
+  it('tells in JSON, and what to copy to a mirror', async () => {
+    storeAll();
+    const rows = JSON.parse((await run('--json', '--from', origin)).output) as { finding: { digest: string } }[];
+    expect(rows.map(({ finding }) => finding.digest)).toEqual(listImages(repoDir).map(() => digest));
+    const { output } = await run('--mirror', 'registry.example.org/mirror');
+    expect(output).toContain('ghcr.io/versity/versitygw:v1.8.0 registry.example.org/mirror/versity/versitygw:v1.8.0\n');
+  });
+});
+
+describe('pinning', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coherence-images-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('writes the digests where the images are named, and newer ones over them', () => {
+    const files = ['compose.yaml', 'Dockerfile', 'test/cluster/Dockerfile', 'deploy/helm/coherence/values.yaml'];
+    for (const file of files) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      cpSync(join(repoDir, file), join(folder, file));
+    }
+    for (const mark of ['a', 'b']) {
+      const pinned = `sha256:${mark.repeat(64)}`;
+      const changed = pinImages(folder, new Map(listImages(folder).map((image) => [formatReference(image), pinned])));
+      expect([...changed.keys()]).toEqual(files);
+      for (const [file, content] of changed) writeFileSync(join(folder, file), content);
+      expect(listImages(folder).map((image) => image.digest)).toEqual(listImages(repoDir).map(() => pinned));
+    }
+    expect(readFileSync(join(folder, 'compose.yaml'), 'utf8')).toContain(
+      `image: docker.io/library/postgres:18-bookworm@sha256:${'b'.repeat(64)}\n`,
+    );
+    expect(pinImages(folder, new Map())).toEqual(new Map());
+  });
+});
