@@ -33,6 +33,12 @@ export const conversationsSettings = Type.Object({
     pattern: '^https?://[^\\s]+$',
     description: "address of the public key of the meeting provider's webhooks",
   }),
+  DELETED_RETENTION_DAYS: Type.Integer({
+    default: 30,
+    minimum: 1,
+    maximum: 3_650,
+    description: 'days for which a deleted conversation is kept and can be restored; then it is removed for good, everywhere',
+  }),
   BOOKING_CREATE_ATTENDEES: Type.Boolean({ default: true, description: 'whether an unknown attendee of a booking becomes a person' }),
 });
 

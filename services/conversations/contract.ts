@@ -5,6 +5,7 @@
 import { defineService, event, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
 import type { ErrorReasons } from '#libs/contract';
 import { bulkImportRpcs } from './bulk-import.ts';
+import { deletedRpcs } from './deleted.ts';
 import { discoveryRpcs } from './discovery.ts';
 import { personDataRpcs } from './person-data.ts';
 import {
@@ -99,6 +100,7 @@ export const conversations = defineService({
   rpcs: {
     ...jobAdminRpcs('conversations'),
     ...bulkImportRpcs,
+    ...deletedRpcs,
     ...discoveryRpcs,
     ...personDataRpcs,
     findActive: rpc({
@@ -348,7 +350,7 @@ export const conversations = defineService({
     }),
     deleted: event({
       subject: 'events.conversations.conversation.deleted',
-      summary: 'A conversation was deleted; whatever belongs to it may go.',
+      summary: 'A conversation is gone for good. Told by the previous release alone: the services concerned get jobs.',
       payload: Type.Object({ id: Type.Integer() }),
     }),
   },

@@ -25,6 +25,7 @@ import { createAttachAudioWorker } from './workers/attach-audio.ts';
 import { createBookingEventWorker } from './workers/booking-event.ts';
 import { createPipelineFinishedWorker } from './workers/pipeline-finished.ts';
 import { createMeetingReportWorker, startMeetingIntake } from './workers/meeting-report.ts';
+import { createRemoval } from './workers/removal.ts';
 import { startWebhookIntake } from './workers/webhook-intake.ts';
 import { migrations } from './migrations/index.ts';
 
@@ -87,6 +88,7 @@ export async function createService({ config, logger: given, clock = systemClock
   const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
   const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
   measureReceipts(metrics, db);
+  const removal = createRemoval(dependencies, metrics);
   const stopping: (() => Promise<void>)[] = [];
 
   return {
@@ -119,6 +121,8 @@ export async function createService({ config, logger: given, clock = systemClock
         days: config.RECEIPT_RETENTION_DAYS,
       });
       stopping.push(async () => stopRetention());
+      removal.start();
+      stopping.push(() => removal.stop());
       telemetry.started();
       logger.info({ metricsPort: telemetry.port }, 'conversations is ready');
     },

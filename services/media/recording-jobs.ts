@@ -41,7 +41,14 @@ export interface RecordingJobsOptions {
 
 /** The service's contract with the jobs of the registry. */
 export function contractWith(pipeline: PipelineExtension | undefined) {
-  return { ...media, jobs: { ...jobsOf('media', registryOf(pipeline)), deleteBlob: media.jobs.deleteBlob } };
+  return {
+    ...media,
+    jobs: {
+      ...jobsOf('media', registryOf(pipeline)),
+      deleteBlob: media.jobs.deleteBlob,
+      followConversation: media.jobs.followConversation,
+    },
+  };
 }
 
 function registryOf(pipeline: PipelineExtension | undefined): PipelineRegistry {

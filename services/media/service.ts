@@ -3,7 +3,8 @@ import { createJobs, jobAdminHandlers, type Jobs, type JobTuning } from '#libs/j
 import { notFound } from '#libs/errors';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
-import { connectBus, createBusMetrics, type Handlers } from '#libs/nats';
+import { type CallContext, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
+import { conversations } from '#services/conversations';
 import { createObjectStore, type ObjectStore } from '#libs/object-store';
 import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
 import type { PipelineExtension } from '#libs/pipeline-worker';
@@ -19,7 +20,7 @@ import { createUploadHandler, toMetadata } from './http/upload.ts';
 import { findAudio } from './repositories/blobs.ts';
 import { findPublicFile, listFiles, listRecordings, setFinalized } from './repositories/files.ts';
 import { countUploads, forgetUploader } from './repositories/uploaders.ts';
-import { consumeDeletions, createDeleteBlob } from './workers/clean-up.ts';
+import { consumeDeletions, createDeleteBlob, createFollowConversation } from './workers/clean-up.ts';
 import { missingFfmpeg, type Ffmpeg } from '#libs/ffmpeg';
 import { contractWith, createRecordingJobs } from './recording-jobs.ts';
 import { createFindOrphans } from './workers/orphans.ts';
@@ -82,6 +83,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
   });
   const jobs: Jobs = createJobs({ contract: contractWith(pipeline), db, bus, logger, metrics: telemetry.metrics, tuning });
 
+  const requireConversation: RequireConversation = (id, context) => bus.call(conversations.rpcs.exists, { id }, context);
   const graceSeconds = config.MEDIA_REPLACED_GRACE_SECONDS;
   const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;
   const sweep = createSweep({ db, store, logger, leaseSeconds });
@@ -123,7 +125,8 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       uploadAudio: ({ request, response, context }, conversationId) => uploads.handle({ request, response, context, conversationId }),
       importFile: ({ request, response, context }, conversationId, kind, query) =>
         uploads.handleImport({ request, response, context, conversationId }, kind, query),
-      downloadAudio: async ({ request, response }, conversationId) => {
+      downloadAudio: async ({ request, response, context }, conversationId) => {
+        await requireConversation(conversationId, context);
         const audio = await findAudio(db, conversationId);
         if (audio === undefined) throw notFound();
         const { path: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = audio;
@@ -159,11 +162,15 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       await bus.waitForStreams();
       const { lifecycle } = await store.ensureBucket();
       if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
-      const responder = await bus.serve(media, createHandlers({ db, jobs, store, logger, ffmpeg: recordings.ffmpeg }));
+      const responder = await bus.serve(media, createHandlers({ db, jobs, store, logger, ffmpeg: recordings.ffmpeg, requireConversation }));
       stopping.push(() => responder.drain());
       const news = await recordings.start(jobs, bus);
       stopping.push(() => news.stop());
-      await jobs.work({ deleteBlob: createDeleteBlob({ db, store }), ...recordings.handlers(jobs, bus) });
+      await jobs.work({
+        deleteBlob: createDeleteBlob({ db, store }),
+        followConversation: createFollowConversation({ bus, jobs, graceSeconds }),
+        ...recordings.handlers(jobs, bus),
+      });
       stopping.push(() => jobs.stop());
       const deletions = await consumeDeletions({ bus, jobs, logger, graceSeconds });
       stopping.push(() => deletions.stop());
@@ -198,9 +205,13 @@ interface HandlerDependencies {
   store: ObjectStore;
   logger: Logger;
   ffmpeg: Ffmpeg;
+  requireConversation: RequireConversation;
 }
 
-function createHandlers({ db, jobs, store, logger, ffmpeg }: HandlerDependencies): Handlers<typeof media> {
+/** Only what a conversation shows of itself to the caller is shown of its files. @throws AppError 404 */
+type RequireConversation = (id: number, context: CallContext) => Promise<unknown>;
+
+function createHandlers({ db, jobs, store, logger, ffmpeg, requireConversation }: HandlerDependencies): Handlers<typeof media> {
   return {
     ...jobAdminHandlers(jobs),
     erasePerson: async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }) => {
@@ -208,7 +219,8 @@ function createHandlers({ db, jobs, store, logger, ffmpeg }: HandlerDependencies
       const [row] = await db.query<{ count: number }>(countUploads, [personId, accountIds]);
       return { counts: { uploads_without_author: row?.count ?? 0 } };
     },
-    getVideo: async ({ conversation_id: conversationId }) => {
+    getVideo: async ({ conversation_id: conversationId }, context) => {
+      await requireConversation(conversationId, context);
       const recording = chooseRecording(await listRecordings(db, conversationId));
       if (recording === undefined) throw notFound();
       return { url: mediaAddress({ objectKey: recording.object_key, sha256: recording.sha256 }), name: recording.name };

@@ -2,7 +2,7 @@
  * Public face of the transcripts service: it imports the meeting provider's transcript under the conversation's window, and serves
  * the result as Markdown and as evidence (spec 01, GET …/transcript and …/import-evidence; spec 03 D7, D24 to D26a).
  */
-import { Type, defineService, jobAdminRpcs, rpc } from '#libs/contract';
+import { Type, defineService, job, jobAdminRpcs, rpc } from '#libs/contract';
 import type { Static } from '#libs/contract';
 import { personDataRpcs } from './person-data.ts';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
@@ -160,7 +160,15 @@ export const transcripts = defineService({
       timeoutMs: 60_000,
     }),
   },
-  jobs: jobsOf('transcripts', pipelineJobs),
+  jobs: {
+    ...jobsOf('transcripts', pipelineJobs),
+    forgetConversation: job({
+      type: 'transcripts.forget-conversation',
+      summary: 'Removes everything of a conversation that is gone for good (D67).',
+      payload: Type.Object({ conversation_id: Type.Integer({ minimum: 1 }) }),
+      policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 900_000, timeoutMs: 60_000, concurrency: 2 },
+    }),
+  },
   events: {},
   consumers: {
     meetingReported: { stream: 'EVENTS', durable: 'transcripts-meeting-reported', filter: 'events.conversations.meeting.reported' },

@@ -17,7 +17,7 @@ import { importStatuses, transcripts } from '#services/transcripts';
 import type { TranscriptsConfig } from './config.ts';
 import { createHandlers } from './handlers/index.ts';
 import { countOverdueImports } from './repositories/overdue.ts';
-import { consumeDeletions } from './workers/clean-up.ts';
+import { consumeDeletions, forgetConversation } from './workers/clean-up.ts';
 import { createAudioTranscription } from './workers/audio-transcription.ts';
 import { createTranscriptImport } from './workers/transcript-import.ts';
 import { migrations } from './migrations/index.ts';
@@ -61,7 +61,10 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     metrics: createBusMetrics(telemetry.metrics),
   });
   const registry = pipeline?.registry ?? pipelineJobs;
-  const contract = { ...transcripts, jobs: jobsOf('transcripts', registry) };
+  const contract = {
+    ...transcripts,
+    jobs: { ...jobsOf('transcripts', registry), forgetConversation: transcripts.jobs.forgetConversation },
+  };
   const jobs = createJobs({ contract, db, bus, logger, metrics: telemetry.metrics, tuning });
   const imports = telemetry.metrics.counter('transcript_imports_total', 'Finished transcript imports by status', ['status']);
   // Imports are seldom; a series that begins with one is no increase for Prometheus.
@@ -101,7 +104,10 @@ export async function createService({ config, logger: given, pipeline, tuning }:
           onFinished: (status) => transcriptions.inc({ status }, 1),
         }),
       ];
-      await jobs.work(createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]));
+      await jobs.work({
+        forgetConversation,
+        ...createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]),
+      });
       const { meetingReported } = conversations.events;
       const news = await consumeProviderNews({
         service: 'transcripts',

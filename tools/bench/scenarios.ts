@@ -43,7 +43,7 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
     await answer.arrayBuffer();
   }
   await pool.query('update conversations.conversations set infos = $1::jsonb', [infos]);
-  await pool.query('vacuum analyze conversations.conversations');
+  await pool.query('vacuum analyze conversations.all_conversations');
   const { rows } = await pool.query<{ id: number }>('select id from conversations.conversations order by id');
   await pool.end();
   await addFloorStream(platform.settings['NATS_URL'] ?? '');

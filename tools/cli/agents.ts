@@ -4,6 +4,7 @@ import type { ReplyOf } from '#libs/contract';
 import { agents } from '#services/agents';
 import { registerWebhookCommands } from './agent-webhook.ts';
 import { CliError, type CliContext } from './context.ts';
+import { parseLimit } from './parse-limit.ts';
 
 interface Options {
   thread?: string;
@@ -127,12 +128,6 @@ function parseCount(text: string): number {
   const count = Number(text);
   if (!/^[0-9]+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError('must be a number.');
   return count;
-}
-
-function parseLimit(text: string): number {
-  const limit = parseCount(text);
-  if (limit < 1 || limit > 1_000) throw new InvalidArgumentError('must be 1 to 1000.');
-  return limit;
 }
 
 function parseDay(text: string): string {

@@ -1,9 +1,10 @@
-/** `conversations move|connect|disconnect|import-transcript ID` (architecture §7; spec 03, D6, D7a, D29). */
+/** `conversations move|connect|disconnect|import-transcript|restore ID`, `conversations deleted` (architecture §7; spec 03, D6, D7a, D29, D67). */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { conversations } from '#services/conversations';
 import { CliError, type CliContext } from './context.ts';
 import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
 
 interface Options {
   step?: string;
@@ -12,8 +13,8 @@ interface Options {
 }
 
 export function register(program: Command, context: CliContext): void {
-  const group = program.command('conversations').description('Moves, links and imports that no HTTP operation does');
-  const { adminMove, adminConnect, adminDisconnect, adminImportTranscript } = conversations.rpcs;
+  const group = program.command('conversations').description('Moves, links, imports and restorations that no HTTP operation does');
+  const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } = conversations.rpcs;
   const show = (options: Options, reply: object, line: string): void => {
     if (options.json === true) context.printJson(reply);
     else context.printLine(line);
@@ -60,6 +61,35 @@ export function register(program: Command, context: CliContext): void {
       const reply = await context.call(adminImportTranscript, { conversation_id: id });
       show(options, reply, `Conversation ${id}: job ${reply.job_id} imports the transcript.`);
     });
+
+  group
+    .command('deleted')
+    .description('Lists deleted conversations that can be restored, latest first')
+    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, 100)
+    .option('--json', 'print the list as JSON')
+    .action(async ({ limit, json }: Options & { limit: number }) => {
+      const { items } = await context.call(adminListDeleted, { limit });
+      if (json === true) return context.printJson(items);
+      if (items.length === 0) context.printLine('No conversation is deleted.');
+      for (const { id, title, deleted_at: at, reason, by, removed_from: end } of items) {
+        context.printLine(`${id}  ${at}  ${reason} (${by})  until ${end}  ${title}`);
+      }
+    });
+
+  group
+    .command('restore')
+    .description('Brings a deleted conversation back with all that belongs to it; noted with your name')
+    .argument('<id>', 'conversation', parseId)
+    .option('--json', 'print the result as JSON')
+    .action(async (id: number, options: Options) => {
+      const reply = await context.call(adminRestore, { conversation_id: id, operator: userInfo().username });
+      show(options, reply, `Conversation ${id} is restored.${describeBooking(reply.has_booking)}`);
+    });
+}
+
+function describeBooking(hasBooking: boolean | null): string {
+  if (hasBooking === null) return '';
+  return hasBooking ? ' Its booking counts as booked again.' : ' Its booking has another conversation by now, and keeps it.';
 }
 
 function requireSlug(slug: string | undefined, what: string): string {

@@ -8,6 +8,7 @@ import { directory } from '#services/directory';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import { CliError, describeFailure, type CliContext } from './context.ts';
+import { parseLimit } from './parse-limit.ts';
 
 type Rpcs = ReturnType<typeof jobAdminRpcs>;
 type Job = ReplyOf<Rpcs['jobsList']>['items'][number];
@@ -28,12 +29,6 @@ export const jobServices: readonly string[] = contracts.filter(({ rpcs }) => 'jo
 
 const defaultLimit = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw new InvalidArgumentError('must be 1 to 1000.');
-  return limit;
-}
 
 function parseJobId(text: string): string {
   const id = text.toLowerCase();

@@ -1,10 +1,11 @@
 /** `webhooks list|show|replay`: receipts of inbound webhooks (architecture §7; spec 03, D20, D33b). */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
 import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
 
 interface Options {
   outcome?: string;
@@ -17,12 +18,6 @@ type BookingReceipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][n
 type Receipt = BookingReceipt | UpdateReceipt;
 
 const defaultLimit = 100;
-
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw new InvalidArgumentError('must be 1 to 1000.');
-  return limit;
-}
 
 /** One number names one receipt: those of messaging updates begin high. */
 function isUpdate(id: number): boolean {

@@ -46,8 +46,8 @@ export function conversationSeed(sizes: SeedSizes): Seed {
   });
   const directory = ['people', 'object_classes', 'journeys', 'journey_steps', 'journey_questions', 'holons'];
   return {
-    tables: ['directory.people', 'directory.holons', 'conversations.conversations'],
-    identities: [...directory.map((table) => `directory.${table}`), 'conversations.conversations'],
+    tables: ['directory.people', 'directory.holons', 'conversations.all_conversations'],
+    identities: [...directory.map((table) => `directory.${table}`), 'conversations.all_conversations'],
     steps: [...directorySteps(sizes), ...batches],
   };
 }

@@ -9,6 +9,7 @@ import * as audio from './audio.ts';
 import * as browse from './browse.ts';
 import { importConversations } from './bulk-import.ts';
 import * as conversation from './conversation.ts';
+import * as deleted from './deleted.ts';
 import * as infos from './infos.ts';
 import * as lookup from './lookup.ts';
 import * as note from './note.ts';
@@ -59,6 +60,9 @@ export function createHandlers(dependencies: Dependencies): Handlers<typeof conv
     listReceipts: bind(receipt.listReceipts),
     showReceipt: bind(receipt.showReceipt),
     replayReceipt: bind(receipt.replayReceipt),
+    adminListDeleted: bind(deleted.listDeleted),
+    adminRestore: bind(deleted.restore),
+    getState: bind(deleted.getState),
     adminMove: bind(admin.move),
     adminConnect: bind(admin.connect),
     adminDisconnect: bind(admin.disconnect),

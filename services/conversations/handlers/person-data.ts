@@ -2,6 +2,7 @@
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { rawJson, type RawJson } from '#libs/nats';
 import { conversations } from '../contract.ts';
+import { tellRemoved } from '../deletion.ts';
 import type { Dependencies } from '../dependencies.ts';
 import * as sql from '../repositories/person-data.ts';
 
@@ -54,9 +55,8 @@ export async function erasePerson(
     for (const text of [name ?? '', ...emails].filter(({ length }) => length >= shortestName)) {
       for (const { id } of await tx.query<{ id: number }>(sql.removeFromNotes, [shared, text])) named.add(id);
     }
-    // Transcript, recording and audio of a deleted conversation go with it: their services follow the event.
-    await tx.query(sql.deleteConversations, [theirs]);
-    for (const id of theirs) await jobs.emit(tx, conversations.events.deleted, { id });
+    await tx.query(sql.removeConversations, [theirs]);
+    await tellRemoved(jobs, tx, theirs);
     for (const id of shared) await jobs.emit(tx, conversations.events.changed, { id });
     counts.conversations_deleted = theirs.length;
     counts.conversations_left = shared.length;

@@ -5,6 +5,7 @@ import { Migration20260201090000_import_keys } from './Migration20260201090000_i
 import { Migration20260301100000_meeting_receipts } from './Migration20260301100000_meeting_receipts.ts';
 import { Migration20260401090000_data_size } from './Migration20260401090000_data_size.ts';
 import { Migration20260401100000_receipt_bodies } from './Migration20260401100000_receipt_bodies.ts';
+import { Migration20260401110000_deleted_conversations } from './Migration20260401110000_deleted_conversations.ts';
 
 /** The service's history, in order. */
 export const migrations: readonly MigrationClass[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260301100000_meeting_receipts,
   Migration20260401090000_data_size,
   Migration20260401100000_receipt_bodies,
+  Migration20260401110000_deleted_conversations,
 ];

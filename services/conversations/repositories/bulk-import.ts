@@ -96,7 +96,7 @@ export const planImport = statement(
 export const applyImport = statement(
   'import.apply',
   `with plan as materialized (
-     select p.*, coalesce(p.stored_id, nextval(pg_get_serial_sequence('conversations.conversations', 'id'))::integer) as id
+     select p.*, coalesce(p.stored_id, nextval(pg_get_serial_sequence('conversations.all_conversations', 'id'))::integer) as id
      from (${planned}) p
    ), updated as (
      update conversations.conversations c

@@ -209,8 +209,3 @@ export const replaceParticipants = statement(
   'conversations.replace-participants',
   `update conversations.conversations c set participant_ids = $2::integer[], updated_at = ${nextUpdatedAt} where c.id = $1 returning c.id`,
 );
-
-export const deleteConversation = statement(
-  'conversations.delete',
-  `delete from conversations.conversations c where c.id = $1 returning c.id`,
-);

@@ -1,4 +1,6 @@
-/** Everything of one person in conversations. Read by windows of ids: what a room holds is found by no index. */
+/**
+ * Everything of one person in conversations, deleted ones too (D67). Read by windows of ids: what a room holds is found by no index.
+ */
 import { statement } from '#libs/orm';
 
 /** Conversations that one statement looks at. */
@@ -11,7 +13,7 @@ const concernsSql = `(c.participant_ids @> array[$1::integer] or ${inRoomSql('$.
      or exists (select from conversations.notes n where n.conversation_id = c.id and n.author_person_id = $1::integer))`;
 
 /** $1 = id; the largest id of a conversation. */
-export const findLastId = statement('person-data.last-id', 'select coalesce(max(id), 0) as id from conversations.conversations');
+export const findLastId = statement('person-data.last-id', 'select coalesce(max(id), 0) as id from conversations.all_conversations');
 
 export interface ConcernedRow {
   readonly id: number;
@@ -21,7 +23,7 @@ export interface ConcernedRow {
 /** $1 = person, $2 = after this id, $3 = up to this one, $4 = at most so many. */
 export const exportConversations = statement(
   'person-data.export',
-  `select c.id, json_build_object('id', c.id, 'start', conversations.iso_utc(c.start_at), 'finish', conversations.iso_utc(c.finish_at),
+  `select c.id, json_build_object('id', c.id, 'deleted_at', conversations.iso_utc(c.deleted_at), 'start', conversations.iso_utc(c.start_at), 'finish', conversations.iso_utc(c.finish_at),
      'journey_id', c.journey_id, 'step_id', c.step_id, 'event_id', c.event_id,
      'is_participant', c.participant_ids @> array[$1::integer],
      'room_participants', coalesce(jsonb_path_query_array(c.room, '$.participants[*] ? (@.personId == $p)', jsonb_build_object('p', $1::integer)), '[]'),
@@ -31,7 +33,7 @@ export const exportConversations = statement(
      'notes', coalesce((select json_agg(json_build_object('id', n.id, 'body', n.body, 'note_type', n.note_type,
          'created_at', conversations.iso_utc(n.created_at)) order by n.created_at, n.id)
        from conversations.notes n where n.conversation_id = c.id and n.author_person_id = $1::integer), '[]'))::text as item
-   from conversations.conversations c
+   from conversations.all_conversations c
    where c.id > $2::integer and c.id <= $3::integer and ${concernsSql}
    order by c.id limit $4::integer`,
 );
@@ -47,21 +49,21 @@ export const lockConcerned = statement(
   'person-data.lock',
   `select c.id, c.participant_ids = array[$1::integer] and not coalesce(jsonb_path_exists(c.room, '$.participants[*] ? (@.personId != $p)',
      jsonb_build_object('p', $1::integer)), false) as is_only_theirs
-   from conversations.conversations c
+   from conversations.all_conversations c
    where c.id > $2::integer and c.id <= $3::integer and ${concernsSql}
    order by c.id limit $4::integer for update`,
 );
 
-/** $1 = ids. */
-export const deleteConversations = statement(
-  'person-data.delete',
-  'delete from conversations.conversations where id = any($1::integer[]) returning id',
+/** $1 = ids. For good: nothing of a person who is erased can be restored. */
+export const removeConversations = statement(
+  'person-data.remove',
+  'delete from conversations.all_conversations where id = any($1::integer[]) returning id',
 );
 
 /** $1 = person, $2 = ids. A booking's title is made of the names of those who take part, so it goes as well. */
 export const leaveConversations = statement(
   'person-data.leave',
-  `update conversations.conversations c
+  `update conversations.all_conversations c
    set participant_ids = array_remove(c.participant_ids, $1::integer),
      config = case when c.participant_ids @> array[$1::integer] then c.config #- '{booking,title}' else c.config end,
      room = case when c.room is null then null else c.room

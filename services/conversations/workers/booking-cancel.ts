@@ -2,27 +2,28 @@
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
-import { conversations } from '../contract.ts';
+import { deleteConversation } from '../deletion.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { boundsOf, describeBounds, storedBooking, titleOf } from '../domain/booking-text.ts';
 import { idsFromSql, type ConversationRow } from '../domain/representation.ts';
 import { updateBooking } from '../repositories/booking.ts';
-import { deleteConversation, lockConversation } from '../repositories/conversation.ts';
+import { lockConversation } from '../repositories/conversation.ts';
 import type { Settlement } from '../repositories/receipt.ts';
 import type { BookingRow, PreparedEvent } from './booking-event.ts';
 
 /** Cancels the locked booking; one that is cancelled already stays so. */
 export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
   const [row] = booking.conversation_id === null ? [] : await tx.query<ConversationRow>(lockConversation, [booking.conversation_id]);
+  // First the conversation, which remembers the booking that it still has.
+  if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
   await tx.query(updateBooking, [booking.id, null, formatInstant(prepared.at), true]);
   if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
-  await removeBooked(dependencies, tx, row, prepared);
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
 
-/** The note goes to every participant and outlives the locked conversation, which is deleted with all that hangs on it. */
+/** The note goes to every participant and is not the locked conversation's, which is deleted. */
 export async function removeBooked(
-  { jobs }: Dependencies,
+  { jobs, clock }: Dependencies,
   tx: Tx,
   row: ConversationRow,
   { event, receiptId, run }: PreparedEvent,
@@ -36,6 +37,6 @@ export async function removeBooked(
     author_person_id: null,
   };
   await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId });
-  await tx.query(deleteConversation, [row.id]);
-  await jobs.emit(tx, conversations.events.deleted, { id: row.id });
+  const at = formatInstant(clock.now());
+  await deleteConversation(jobs, tx, { id: row.id, at, reason: 'booking_cancelled', by: `receipt ${receiptId}` });
 }

@@ -3,12 +3,13 @@
  * become one, or go when the later chain is cancelled, so that a booking never has two.
  */
 import type { Tx } from '#libs/orm';
-import { conversations } from '../contract.ts';
+import { formatInstant } from '#libs/time';
+import { deleteConversation } from '../deletion.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { parseSqlInstant, type ConversationRow } from '../domain/representation.ts';
 import { deriveState } from '../handlers/question.ts';
 import { deleteBooking, joinConversations, moveIdentifiers, updateBooking } from '../repositories/booking.ts';
-import { deleteConversation, lockConversation } from '../repositories/conversation.ts';
+import { lockConversation } from '../repositories/conversation.ts';
 import { moveQuestionChanges } from '../repositories/question.ts';
 import { removeBooked } from './booking-cancel.ts';
 import type { BookingRow, PreparedEvent } from './booking-event.ts';
@@ -24,7 +25,7 @@ export async function mergeBookings(
   const latest = parseSqlInstant(other.last_event_at) > parseSqlInstant(booking.last_event_at) ? other : booking;
   const conversationId = latest.cancelled
     ? await removeAll(dependencies, tx, [booking, other], prepared)
-    : await joinLive(dependencies, tx, booking, other, latest === other);
+    : await joinLive(dependencies, tx, booking, other, { joinedIsLater: latest === other, receiptId: prepared.receiptId });
   await tx.query(moveIdentifiers, [booking.id, other.id]);
   await tx.query(deleteBooking, [other.id]);
   const cancelled = conversationId === null;
@@ -41,11 +42,11 @@ async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly 
 }
 
 async function joinLive(
-  { jobs }: Dependencies,
+  { jobs, clock }: Dependencies,
   tx: Tx,
   { conversation_id: kept }: BookingRow,
   { conversation_id: joined }: BookingRow,
-  joinedIsLater: boolean,
+  { joinedIsLater, receiptId }: { joinedIsLater: boolean; receiptId: number },
 ): Promise<number | null> {
   if (kept === null || joined === null || kept === joined) return kept ?? joined;
   await tx.query(lockConversation, [kept]);
@@ -53,7 +54,7 @@ async function joinLive(
   await tx.query(joinConversations, [kept, joined, joinedIsLater]);
   const moved = await tx.query(moveQuestionChanges, [kept, joined]);
   if (moved.length > 0) await deriveState(tx, kept);
-  await tx.query(deleteConversation, [joined]);
-  await jobs.emit(tx, conversations.events.deleted, { id: joined });
+  const deletion = { reason: 'bookings_joined', by: `receipt ${receiptId}` } as const;
+  await deleteConversation(jobs, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });
   return kept;
 }

@@ -1,5 +1,7 @@
 /** Whether a conversation can take the metadata of a stored audio, asked while nothing has changed yet (D63). */
 import { conversations } from '#services/conversations';
+import { AppError } from '#libs/errors';
+import type { Logger } from '#libs/logger';
 import type { Bus, CallContext } from '#libs/nats';
 import type { NewFile } from '../repositories/files.ts';
 
@@ -8,13 +10,21 @@ type StoredAudio = Pick<NewFile, 'objectKey' | 'name' | 'contentType' | 'sizeByt
 /** As long as the time that the database will give it. */
 const someInstant = '2026-01-01T00:00:00.000001Z';
 
-/** @throws AppError 404, 413 `conversation_data_too_large` */
+/**
+ * A service that is away does not keep an upload from being stored: the job that attaches it asks again.
+ * @throws AppError 404, 413 `conversation_data_too_large`
+ */
 export async function checkAttachable(
-  { bus }: { readonly bus: Bus },
+  { bus, logger }: { readonly bus: Bus; readonly logger: Logger },
   conversationId: number,
   { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source }: StoredAudio,
   context: CallContext,
 ): Promise<void> {
   const audio = { path, name, content_type, size_bytes, source, created_at: someInstant };
-  await bus.call(conversations.rpcs.checkAudio, { conversation_id: conversationId, audio }, { ...context, deadlineMs: undefined });
+  try {
+    await bus.call(conversations.rpcs.checkAudio, { conversation_id: conversationId, audio }, { ...context, deadlineMs: undefined });
+  } catch (error) {
+    if (!(error instanceof AppError && error.retryable)) throw error;
+    logger.warn({ err: error, requestId: context.requestId }, 'whether the audio fits is seen when the job attaches it');
+  }
 }

@@ -43,7 +43,15 @@ const insertAudioStatement = statement(
 );
 const insertDeletedStatement = statement(
   'media.insert-deleted',
-  `insert into media.deleted_conversations (conversation_id) values ($1) on conflict do nothing`,
+  `insert into media.deleted_conversations (conversation_id) values ($1) on conflict (conversation_id) do update set restorable = false`,
+);
+const hideStatement = statement(
+  'media.hide-conversation',
+  `insert into media.deleted_conversations (conversation_id, restorable) values ($1, true) on conflict do nothing`,
+);
+const showStatement = statement(
+  'media.show-conversation',
+  `delete from media.deleted_conversations where conversation_id = $1 and restorable`,
 );
 const retireConversationStatement = statement(
   'media.retire-conversation',
@@ -62,6 +70,7 @@ export async function lockConversation(tx: Tx, conversationId: number): Promise<
   await tx.query(lockStatement, [conversationId]);
 }
 
+/** The conversation is deleted, for now or for good: nothing of it is served, nothing is stored for it. */
 export async function isConversationDeleted(db: Queryable, conversationId: number): Promise<boolean> {
   return (await db.query(findDeletedStatement, [conversationId])).length > 0;
 }
@@ -80,6 +89,16 @@ export async function replaceAudio(tx: Tx, audio: NewAudio): Promise<{ current: 
     audio.personId,
   ]);
   return { current: current as AudioBlob, retiredIds: retired.map((row) => row.id) };
+}
+
+/** Nothing of the conversation is served until {@link showConversation}; under {@link lockConversation}. */
+export async function hideConversation(tx: Tx, conversationId: number): Promise<void> {
+  await tx.query(hideStatement, [conversationId]);
+}
+
+/** Undoes {@link hideConversation}; what is retired stays so. */
+export async function showConversation(tx: Tx, conversationId: number): Promise<void> {
+  await tx.query(showStatement, [conversationId]);
 }
 
 /** Remembers that the conversation is gone and retires all its blobs; returns their ids. */

@@ -41,8 +41,9 @@ export interface NewFile {
 /** Audio is not among these kinds: it has no address that works without a token (spec 01, GET …/audio). */
 const findPublicStatement = statement(
   'media.find-public',
-  `select object_key, name, content_type, size_bytes, sha256 from media.blobs
-   where object_key = $1 and retired_at is null and kind in ('recording_full', 'recording_front_trimmed', 'thumbnail', 'logo')`,
+  `select object_key, name, content_type, size_bytes, sha256 from media.blobs b
+   where object_key = $1 and retired_at is null and kind in ('recording_full', 'recording_front_trimmed', 'thumbnail', 'logo')
+     and not exists (select from media.deleted_conversations d where d.conversation_id = b.conversation_id)`,
 );
 const firstThumbnailStatement = statement(
   'media.first-thumbnail',
@@ -88,7 +89,7 @@ export async function insertThumbnail(tx: Tx, file: NewFile): Promise<void> {
   await tx.query(insertFileStatement, [kind, conversationId, objectKey, name, contentType, sizeBytes, sha256, source, finalized]);
 }
 
-/** The current file under this key, unless it is audio. */
+/** The current file under this key, unless it is audio or its conversation is deleted. */
 export async function findPublicFile(db: Queryable, objectKey: string): Promise<PublicBlob | undefined> {
   const [row] = await db.query<PublicBlob>(findPublicStatement, [objectKey]);
   return row;

@@ -5,12 +5,19 @@ import type { JobHandler, Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
 import type { ObjectStore } from '#libs/object-store';
-import type { Database } from '#libs/orm';
+import type { Database, Tx } from '#libs/orm';
 import { media } from '../contract.ts';
 import { dropImport } from '../repositories/imports.ts';
 import { dropVideohostUploads } from '../repositories/videohost-uploads.ts';
 import { abandonUpload } from '../repositories/uploads.ts';
-import { deleteRetired, findRetiredKey, retireConversation } from '../repositories/blobs.ts';
+import {
+  deleteRetired,
+  findRetiredKey,
+  hideConversation,
+  lockConversation,
+  retireConversation,
+  showConversation,
+} from '../repositories/blobs.ts';
 
 /** Job `media.delete-blob`: first the object, then its record; a repetition finds less to do. */
 export function createDeleteBlob(deps: { db: Database; store: ObjectStore }): JobHandler<PayloadOf<typeof media.jobs.deleteBlob>> {
@@ -21,21 +28,43 @@ export function createDeleteBlob(deps: { db: Database; store: ObjectStore }): Jo
   };
 }
 
-/** Retires the files of deleted conversations; they are remembered as gone, so that an upload that is still under way stores nothing. */
+/** Job `media.follow-conversation`: what its state says now, whatever happened in which order (D67). */
+export function createFollowConversation(deps: {
+  bus: Bus;
+  jobs: Pick<Jobs, 'enqueue'>;
+  graceSeconds: number;
+}): JobHandler<PayloadOf<typeof media.jobs.followConversation>> {
+  return async (run) => {
+    const id = run.payload.conversation_id;
+    await run.complete(async (tx) => {
+      // Asked under the lock: of two jobs the later one sees the later state.
+      await lockConversation(tx, id);
+      const { state } = await deps.bus.call(conversations.rpcs.getState, { id }, run.context);
+      if (state === 'present') await showConversation(tx, id);
+      else if (state === 'deleted') await hideConversation(tx, id);
+      else await removeFiles(deps, tx, id);
+      return { state };
+    });
+  };
+}
+
+/** Follows the deletions of the previous release, which told an event and deleted for good. */
 export function consumeDeletions(deps: { bus: Bus; jobs: Jobs; logger: Logger; graceSeconds: number }): Promise<RunningConsumer> {
   return followEvent(deps, media.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
-    deps.jobs.transaction(async (tx) => {
-      await dropVideohostUploads(tx, id);
-      const imported = await dropImport(tx, id);
-      if (imported !== undefined) await abandonUpload(tx, imported);
-      for (const blobId of await retireConversation(tx, id)) {
-        await deps.jobs.enqueue(
-          tx,
-          media.jobs.deleteBlob,
-          { blob_id: blobId },
-          { key: `blob-${blobId}`, delayMs: deps.graceSeconds * 1000 },
-        );
-      }
-    }),
+    deps.jobs.transaction((tx) => removeFiles(deps, tx, id)),
   );
+}
+
+/** Retires the files of a conversation that is gone; it is remembered, so that an upload that is still under way stores nothing. */
+async function removeFiles(
+  { jobs, graceSeconds }: { jobs: Pick<Jobs, 'enqueue'>; graceSeconds: number },
+  tx: Tx,
+  id: number,
+): Promise<void> {
+  await dropVideohostUploads(tx, id);
+  const imported = await dropImport(tx, id);
+  if (imported !== undefined) await abandonUpload(tx, imported);
+  for (const blobId of await retireConversation(tx, id)) {
+    await jobs.enqueue(tx, media.jobs.deleteBlob, { blob_id: blobId }, { key: `blob-${blobId}`, delayMs: graceSeconds * 1000 });
+  }
 }

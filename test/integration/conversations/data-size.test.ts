@@ -249,11 +249,11 @@ describe('the size of infos and config (D63)', () => {
 
   it('leaves what is too large from earlier alone, and lets the rest of the conversation change', async () => {
     const { id } = await world.create();
-    await world.env.sql('alter table conversations.conversations disable trigger user');
+    await world.env.sql('alter table conversations.all_conversations disable trigger user');
     await world.env.sql(`update conversations.conversations set infos = jsonb_build_object('fill', repeat('x', 2000000)) where id = $1`, [
       id,
     ]);
-    await world.env.sql('alter table conversations.conversations enable trigger user');
+    await world.env.sql('alter table conversations.all_conversations enable trigger user');
     await world.patch(id, { config: { given: 1 } });
     await world.writeRoom(id, { phase: 'lounge' });
     await world.recorded(id);

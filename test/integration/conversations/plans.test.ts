@@ -25,7 +25,7 @@ interface Query {
 }
 
 const sizes = { conversations: 30_000, people: 20_000, holons: 20_000 };
-const largeTables = ['conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
+const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
 const account = [false, 1]; // a viewer who sees nothing private
 
 let env: TestEnvironment;
@@ -85,7 +85,7 @@ async function subtree(slug: string): Promise<number[]> {
 
 describe('the plans of conversations in a large database (spec 01, GET /conversations/search and /browse/conversations)', () => {
   it('shows a sequential scan when there is one', async () => {
-    const scan = { table: 'conversations', inOrder: false };
+    const scan = { table: 'all_conversations', inOrder: false };
     expect(await findWholeReads({ text: `select c.id from conversations.conversations c where c.config = '{}'`, params: [] })).toEqual([
       scan,
       scan,
@@ -125,7 +125,7 @@ describe('the plans of conversations in a large database (spec 01, GET /conversa
           sort,
         );
         const reads = await findWholeReads({ text: statement.text, params, planner: discovery.searchPlanner });
-        expect({ slug, sort, reads }).toEqual({ slug, sort, reads: all ? [{ table: 'conversations', inOrder: true }] : [] });
+        expect({ slug, sort, reads }).toEqual({ slug, sort, reads: all ? [{ table: 'all_conversations', inOrder: true }] : [] });
       }
     }
   });

@@ -118,8 +118,10 @@ describe('media when a service or the database is away (architecture §2)', () =
     upload.finish();
     const reply = await upload.reply;
     expect(reply.status).toBe(201);
-    expect((await media.get(id)).body.toString()).toBe('talk');
+    // Whether the conversation is there for the caller is the other service's to say (D67).
+    expect((await media.get(id)).status).toBe(503);
     await world.startConversations();
+    expect((await media.get(id)).body.toString()).toBe('talk');
     await waitFor(async () => (await world.readInfosAudio(id)) !== undefined, { timeoutMs: 25_000 });
     expect(await world.readInfosAudio(id)).toEqual(reply.json);
     expect(await world.listNotes(id)).toHaveLength(1);
@@ -203,21 +205,29 @@ describe('media after a conversation was deleted (spec 01, Events: BOOKING_CANCE
     await waitFor(async () => (await world.env.sql('select 1 from conversations.conversations where id = $1', [id])).length === 0);
   }
 
-  it('removes its files', async () => {
+  /** As if it had been deleted long ago. */
+  const age = (id: number) =>
+    world.env.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '30 days' where id = $1`, [id]);
+
+  it('serves nothing of it, and removes its files when it is removed for good (D67)', async () => {
     const id = await createBooked('uid-removed');
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     await cancel('uid-removed', id);
-    await waitFor(async () => (await media.get(id)).status === 404);
+    expect((await media.get(id)).status).toBe(404);
+    expect(await world.listObjects(id)).toHaveLength(1);
+    await age(id);
     await waitFor(async () => (await world.listObjects(id)).length === 0);
     await waitFor(async () => (await world.env.sql('select 1 from media.blobs where conversation_id = $1', [id])).length === 0);
     expect(await world.listObjects(id)).toEqual([]);
   });
 
-  it('removes its files although no replica ran when it was deleted', async () => {
+  it('removes its files although no replica ran when it was removed', async () => {
     const id = await createBooked('uid-while-away');
     await media.upload(id, 'talk.mp3', Buffer.from('talk'));
     await media.stop();
     await cancel('uid-while-away', id);
+    await age(id);
+    await waitFor(async () => (await world.env.sql('select 1 from conversations.all_conversations where id = $1', [id])).length === 0);
     expect(await world.listObjects(id)).toHaveLength(1);
     media = await world.startMedia({ MEDIA_REPLACED_GRACE_SECONDS: '0' });
     await waitFor(async () => (await world.listObjects(id)).length === 0);

@@ -1,0 +1,44 @@
+/** Contract: deleted conversations (D67), for the admin CLI and for the services that keep something of a conversation. */
+import { rpc, Type } from '#libs/contract';
+import { Id } from './schemas.ts';
+
+const Instant = (description: string) => Type.String({ format: 'date-time', description });
+
+export const DeletedConversation = Type.Object({
+  id: Type.Integer(),
+  title: Type.String(),
+  deleted_at: Instant('When it was deleted.'),
+  reason: Type.Enum(['booking_cancelled', 'bookings_joined'], {
+    description: 'Its booking was cancelled, or turned out to be the same as that of another conversation, which took over what it held.',
+  }),
+  by: Type.String({ description: 'What deleted it, e.g. `receipt 17`: `webhooks show 17`.' }),
+  removed_from: Instant('From when on it is removed for good.'),
+});
+
+/** To be spread into the contract of the service. */
+export const deletedRpcs = {
+  adminListDeleted: rpc({
+    subject: 'conversations.admin.list-deleted',
+    summary: 'Conversations that are deleted and can be restored, latest first.',
+    request: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })) }),
+    reply: Type.Object({ items: Type.Array(DeletedConversation) }),
+  }),
+  adminRestore: rpc({
+    subject: 'conversations.admin.restore',
+    summary: 'Brings a deleted conversation back with all that belongs to it; noted with the operator. 404 when it is not there any more.',
+    request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1 }) }),
+    reply: Type.Object({
+      conversation_id: Type.Integer(),
+      has_booking: Type.Union([Type.Boolean(), Type.Null()], {
+        description: 'True: its booking counts as booked again. False: the booking has another conversation by now. Null: it had none.',
+      }),
+    }),
+    errors: { conversation_not_deleted: { code: 'conflict', when: 'The conversation is not deleted.' } },
+  }),
+  getState: rpc({
+    subject: 'conversations.conversations.state',
+    summary: 'Whether a conversation is there, deleted but restorable, or gone for good; for whoever keeps something of it.',
+    request: Type.Object({ id: Id }),
+    reply: Type.Object({ state: Type.Enum(['present', 'deleted', 'gone']) }),
+  }),
+} as const;

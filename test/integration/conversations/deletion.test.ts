@@ -1,0 +1,247 @@
+/** Deleted conversations (D67): out of sight at once, kept with all that hangs on them, restored or removed for good. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { conversations } from '#services/conversations';
+import { createBookingDesk, createChain, type BookingDesk, type Chain } from './booking-desk.ts';
+import { createWorld, instant, waitFor, type World } from './world.ts';
+
+const { rpcs } = conversations;
+
+let world: World;
+let desk: BookingDesk;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  desk = createBookingDesk(world);
+});
+afterAll(() => world.stop());
+
+/** A booked conversation with something in each of its parts. */
+async function createBooked(): Promise<{ id: number; chain: Chain }> {
+  const chain = createChain();
+  const { conversation_id: id } = await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+  if (typeof id !== 'number') throw new Error('nothing was booked');
+  await world.patch(id, { infos: { publishing: { fields: { title: 'Kept' } } }, config: { mine: true } });
+  await world.writeRoom(id, {
+    phase: 'lounge',
+    meetingId: `meeting-${id}`,
+    participants: [{ customParticipantId: 'c', personId: world.personId('ada') }],
+  });
+  const [question] = (await world.get(id)).questions;
+  const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
+  await world.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
+  return { id, chain };
+}
+
+const cancel = async (chain: Chain, link = 0) => {
+  const receipt = await desk.settle(chain.envelope('BOOKING_CANCELLED', link));
+  expect(receipt).toMatchObject({ outcome: 'applied', message: 'Conversation deleted.' });
+  return receipt;
+};
+const restore = (id: number) => world.call(rpcs.adminRestore, { conversation_id: id, operator: 'grace' });
+const listDeleted = async () => (await world.call(rpcs.adminListDeleted, {})).items;
+const stateOf = async (id: number) => (await world.call(rpcs.getState, { id })).state;
+
+describe('a deleted conversation (D67)', () => {
+  it('is gone for every operation, and listed with when, why and by what', async () => {
+    const { id, chain } = await createBooked();
+    const receipt = await cancel(chain);
+    const at = '2029-05-01T10:00:00Z';
+    const asked = [
+      [rpcs.get, { conversation_id: id }],
+      [rpcs.patch, { conversation_id: id, infos: { a: 1 } }],
+      [rpcs.patch, { conversation_id: id }],
+      [rpcs.readInfos, { conversation_id: id }],
+      [rpcs.patchInfos, { conversation_id: id, infos: { a: 1 } }],
+      [rpcs.readRoom, { conversation_id: id }],
+      [rpcs.writeRoom, { conversation_id: id, write: { phase: 'x' } }],
+      [rpcs.writeRoom, { conversation_id: id, write: { conversationStartedAt: at, captureEndedAt: '2029-05-01T11:00:00Z' } }],
+      [rpcs.recorded, { conversation_id: id, idempotency_key: 'k', write: {} }],
+      [rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change: { questionId: 1, occurredAt: at } }],
+      [rpcs.summarize, { conversation_id: id }],
+      [rpcs.describe, { id }],
+      [rpcs.exists, { id }],
+      [rpcs.getTranscriptSource, { conversation_id: id }],
+      [rpcs.listNotes, { conversation_id: id }],
+      [rpcs.adminMove, { conversation_id: id, step_slug: 'held', operator: 'grace' }],
+      [rpcs.adminConnect, { conversation_id: id, holon_slug: 'host-org' }],
+      [rpcs.adminDisconnect, { conversation_id: id, holon_slug: 'host-org' }],
+      [rpcs.adminImportTranscript, { conversation_id: id }],
+    ] as const;
+    for (const [rpc, request] of asked) {
+      const error = await world.refusal(rpc, request);
+      expect([rpc.subject, error.code, error.reason]).toEqual([rpc.subject, 'not_found', undefined]);
+    }
+    const found = await world.call(rpcs.search, { person_id: world.personId('ada') });
+    expect(found.map((item) => item.id)).not.toContain(id);
+    const browsed = await world.call(rpcs.browseJourney, { journey_slug: 'open-circle' });
+    expect(browsed.conversations.map((item) => item.id)).not.toContain(id);
+    const [listed] = await listDeleted();
+    expect(listed).toEqual({
+      id,
+      title: 'Kept',
+      deleted_at: '2030-01-01T00:00:00Z',
+      reason: 'booking_cancelled',
+      by: `receipt ${receipt.id}`,
+      removed_from: '2030-01-31T00:00:00Z',
+    });
+    expect(await stateOf(id)).toBe('deleted');
+  });
+
+  it('comes back with all that hung on it, and says by whom', async () => {
+    const { id, chain } = await createBooked();
+    const before = await world.get(id);
+    const notes = await world.notes(id);
+    const receipt = await cancel(chain);
+    expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
+    const { updated_at: restoredAt, ...after } = await world.get(id);
+    expect({ ...after, updated_at: before.updated_at }).toEqual(before);
+    expect(instant(restoredAt)).toBeGreaterThan(instant(before.updated_at));
+    const [note, ...rest] = await world.notes(id);
+    expect(note).toMatchObject({
+      note_type: 'system',
+      body: `Restored by grace; deleted: booking cancelled (receipt ${receipt.id}), 2030-01-01T00:00:00Z`,
+    });
+    expect(rest).toEqual(notes);
+    expect((await listDeleted()).map((item) => item.id)).not.toContain(id);
+    expect(await stateOf(id)).toBe('present');
+    // The key of a question change is known as before.
+    const [question] = before.questions;
+    const change = { questionId: question?.id ?? 0, occurredAt: '2029-06-01T00:00:00Z' };
+    const replay = await world.call(rpcs.recordQuestionChange, { conversation_id: id, idempotency_key: 'once', change });
+    expect(replay.replayed).toBe(true);
+  });
+
+  it('is restored only while it is deleted', async () => {
+    const { id } = await world.create();
+    const again = { conversation_id: id, operator: 'grace' };
+    expect(await world.refusal(rpcs.adminRestore, again)).toMatchObject({ code: 'conflict', reason: 'conversation_not_deleted' });
+    expect(await world.refusal(rpcs.adminRestore, { ...again, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+  });
+
+  it('gives its place to another for find-or-create', async () => {
+    const { id, chain } = await createBooked();
+    const { start } = await world.get(id);
+    await cancel(chain);
+    const request = { person_id: world.personId('ben'), journey: 'open-circle', time: start ?? '' };
+    const found = await world.call(rpcs.findActive, request);
+    expect(found.map((item) => item.id)).not.toContain(id);
+    expect(found).toHaveLength(1);
+  });
+});
+
+describe('the booking of a deleted conversation (D67)', () => {
+  it('counts as booked again when the conversation is restored: later events move that one', async () => {
+    const { id, chain } = await createBooked();
+    await cancel(chain);
+    await restore(id);
+    const moved = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    expect(moved).toMatchObject({ outcome: 'applied', message: 'Conversation rescheduled.', conversation_id: id });
+    await cancel(chain, 1);
+    expect(await stateOf(id)).toBe('deleted');
+  });
+
+  it('gets a conversation of its own from a later event, which it keeps when the deleted one is restored', async () => {
+    const { id, chain } = await createBooked();
+    await cancel(chain);
+    const { conversation_id: other } = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 1));
+    expect(other).not.toBe(id);
+    expect(await stateOf(id)).toBe('deleted');
+    expect(await restore(id)).toEqual({ conversation_id: id, has_booking: false });
+    const moved = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));
+    expect(moved).toMatchObject({ outcome: 'applied', conversation_id: other });
+  });
+
+  it('stays cancelled for a creation that comes late', async () => {
+    const { id, chain } = await createBooked();
+    await cancel(chain);
+    const late = await desk.settle({ ...chain.envelope('BOOKING_CREATED', 0), again: true });
+    expect(late.outcome).toBe('stale');
+    expect(await stateOf(id)).toBe('deleted');
+    expect(await desk.booked(chain)).toEqual([]);
+  });
+});
+
+describe('the key of a bulk-imported conversation that is deleted (D67)', () => {
+  const importKey = async (key: string) => {
+    const { items } = await world.call(rpcs.importConversations, { items: [{ key, infos: { key } }], dry_run: false });
+    return items[0]?.id ?? 0;
+  };
+  /** Deletes it by a booking that is made its own. */
+  async function deleteImported(id: number): Promise<void> {
+    const chain = createChain();
+    const { conversation_id: booked } = await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    await world.env.sql('update conversations.bookings set conversation_id = $1 where conversation_id = $2', [id, booked]);
+    await cancel(chain);
+  }
+
+  it('is its own again when it is restored', async () => {
+    const id = await importKey('key-back');
+    await deleteImported(id);
+    await restore(id);
+    expect(await importKey('key-back')).toBe(id);
+  });
+
+  it('stays with the conversation that was imported under it in the meantime', async () => {
+    const id = await importKey('key-taken');
+    await deleteImported(id);
+    const other = await importKey('key-taken');
+    expect(other).not.toBe(id);
+    await restore(id);
+    expect(await importKey('key-taken')).toBe(other);
+    expect((await world.get(id)).infos).toEqual({ key: 'key-taken' });
+  });
+});
+
+describe('erasing a person (D67)', () => {
+  it('reaches deleted conversations: what was theirs alone is removed, the rest forgets them', async () => {
+    const shared = await createBooked();
+    const alone = await createBooked();
+    const [ada, ben] = [world.personId('ada'), world.personId('ben')];
+    await world.env.sql('update conversations.conversations set participant_ids = array[$2::integer], room = null where id = $1', [
+      alone.id,
+      ben,
+    ]);
+    await cancel(shared.chain);
+    await cancel(alone.chain);
+    const { items } = await world.call(rpcs.exportPerson, { person_id: ben, after: 0 });
+    const exported = items as { id: number; deleted_at: string | null }[];
+    for (const { id } of [shared, alone])
+      expect(exported).toContainEqual(expect.objectContaining({ id, deleted_at: expect.stringMatching(/Z$/) }));
+    const request = { person_id: ben, emails: ['ben@example.org'], name: null, after: 0, dry_run: false };
+    await world.call(rpcs.erasePerson, request);
+    expect(await stateOf(alone.id)).toBe('gone');
+    await restore(shared.id);
+    expect((await world.get(shared.id)).participants.map((person) => person.id)).toEqual([ada]);
+  });
+});
+
+describe('the end of the retention (D67)', () => {
+  it('removes a conversation for good when its days are over, and not before', async () => {
+    const { id, chain } = await createBooked();
+    await cancel(chain);
+    const { id: next, chain: nextChain } = await createBooked();
+    world.clock.set('2030-01-01T00:00:00.000001Z');
+    await cancel(nextChain);
+    // The service looks every few seconds: that it leaves the later one shows that it looked in between.
+    world.clock.set('2030-01-31T00:00:00.000001Z');
+    await waitFor(async () => (await stateOf(id)) === 'gone');
+    expect(await stateOf(next)).toBe('deleted');
+    expect(await world.refusal(rpcs.adminRestore, { conversation_id: id, operator: 'grace' })).toMatchObject({ code: 'not_found' });
+    for (const table of ['notes', 'question_changes', 'pipeline_entries'])
+      expect(await world.env.sql(`select 1 from conversations.${table} where conversation_id = $1`, [id])).toEqual([]);
+    world.clock.set('2030-01-31T00:00:00.000002Z');
+    await waitFor(async () => (await stateOf(next)) === 'gone');
+    world.clock.set('2030-01-01T00:00:00Z');
+  });
+});
+
+describe('the table behind the view', () => {
+  it('is named only where deleted conversations are meant', () => {
+    const folder = join(import.meta.dirname, '..', '..', '..', 'services', 'conversations');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(?!migrations).*\.ts$/.test(file));
+    const naming = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('all_conversations'));
+    // The bulk import asks for the sequence of ids alone.
+    expect(naming.toSorted()).toEqual(['repositories/bulk-import.ts', 'repositories/deletion.ts', 'repositories/person-data.ts']);
+  });
+});
