@@ -18,9 +18,11 @@ describe('passwords (spec 03, D40)', () => {
 
   it('refuses when nothing is stored, after the same work', async () => {
     const work: unknown[] = [];
-    const counted = createPasswords((password, nonce, cost, length) => {
-      work.push([password, nonce.length, cost, length]);
-      return deriveArgon2id(password, nonce, cost, length);
+    const counted = createPasswords({
+      derive: (password, nonce, cost, length) => {
+        work.push([password, nonce.length, cost, length]);
+        return deriveArgon2id(password, nonce, cost, length);
+      },
     });
     const hash = await passwords.hash('x');
     for (const stored of [hash, null, 'not a hash']) expect(await counted.verify('y', stored)).toBe(false);
@@ -42,6 +44,13 @@ describe('passwords (spec 03, D40)', () => {
     const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
     const stored = `$argon2id$v=19$m=64,t=1,p=1$${unpadded(Buffer.from('somesaltsomesalt'))}$${unpadded(tag)}`;
     await expect(passwords.verify('password', stored)).resolves.toBe(true);
+  });
+
+  it('tells who comes when all places to wait are taken to come again', async () => {
+    const narrow = createPasswords({ turns: { maxRunning: 1, maxWaiting: 2 } });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => narrow.verify('x', null)));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    await expect(narrow.verify('x', null)).resolves.toBe(false);
   });
 
   it('answers every one of a burst', async () => {

@@ -15,10 +15,14 @@ const tagLength = 32;
 const saltLength = 16;
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** Hashes at the same time; each holds 19 MiB and one of Node's threads. */
-const maxRunning = Math.max(1, Math.min(4, availableParallelism()));
-/** Callers that may wait for their turn; more are told to come again. */
-const maxWaiting = 500;
+export interface Turns {
+  /** Hashes at the same time; each holds 19 MiB and one of Node's threads. */
+  readonly maxRunning: number;
+  /** Callers that may wait for their turn; more are told to come again. */
+  readonly maxWaiting: number;
+}
+
+const usualTurns: Turns = { maxRunning: Math.max(1, Math.min(4, availableParallelism())), maxWaiting: 500 };
 
 export interface Passwords {
   /** @returns a hash in PHC form with a fresh salt. @throws AppError unavailable when too many wait. */
@@ -30,8 +34,9 @@ export interface Passwords {
 /** Derives a tag of `length` bytes from a password and a salt. */
 export type Derive = (password: string, nonce: Buffer, cost: Argon2Cost, length: number) => Promise<Buffer>;
 
-/** A gate of its own for each service instance, so that a burst of logins cannot fill the process's thread pool. */
-export function createPasswords(derive: Derive = deriveArgon2id): Passwords {
+/** Has turns of its own, so that a burst of logins cannot fill the process's thread pool. */
+export function createPasswords({ turns = usualTurns, derive = deriveArgon2id }: { turns?: Turns; derive?: Derive } = {}): Passwords {
+  const { maxRunning, maxWaiting } = turns;
   let running = 0;
   const waiting: (() => void)[] = [];
   async function withTurn<T>(work: () => Promise<T>): Promise<T> {
