@@ -1,5 +1,14 @@
 /** Settings of the agents service (architecture §8). */
-import { databaseSettings, loadConfig, logSettings, telemetrySettings, natsSettings, outboundSettings, secret } from '#libs/config';
+import {
+  databaseSettings,
+  loadConfig,
+  logSettings,
+  telemetrySettings,
+  natsSettings,
+  outboundSettings,
+  secret,
+  webhookSettings,
+} from '#libs/config';
 import { Type } from '#libs/contract';
 
 export const agentsSettings = Type.Object({
@@ -49,6 +58,7 @@ export const agentsSettings = Type.Object({
     description: 'time for one call of the Bot API; a send that takes longer has an unknown outcome',
   }),
   ...outboundSettings,
+  ...webhookSettings,
   RATE_LIMIT_CHAT_PER_MINUTE: Type.Integer({
     default: 30,
     minimum: 0,

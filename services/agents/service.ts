@@ -7,6 +7,7 @@ import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
 import { createTelemetry } from '#libs/telemetry';
+import { startReceiptRetention } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -93,6 +94,7 @@ export async function createService({
   let intake: { stop(): Promise<void> } | undefined;
   let responder: { drain(): Promise<void> } | undefined;
   let sweeper: NodeJS.Timeout | undefined;
+  let stopRetention: (() => void) | undefined;
 
   return {
     start: async () => {
@@ -106,7 +108,7 @@ export async function createService({
         exportPerson: createExportPerson(db),
         ...createRecordHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
         ...createKnowledgeHandlers({ db, mode: config.AGENT_KNOWLEDGE, renewAgentMemory }),
-        applyWorkspace: createWorkspaceHandler(db),
+        applyWorkspace: createWorkspaceHandler(db, config.ALLOW_UNSIGNED_WEBHOOKS),
         sendChatMessage: createChatHandler({
           db,
           runtime,
@@ -137,12 +139,20 @@ export async function createService({
       sweeper = setInterval(() => {
         sweepTickets(db).catch((error: unknown) => logger.warn({ err: error }, 'clean-up failed'));
       }, sweepIntervalMs);
+      stopRetention = startReceiptRetention({
+        db,
+        logger,
+        schema: 'agents',
+        contents: ['body', 'reply_html'],
+        days: config.RECEIPT_RETENTION_DAYS,
+      });
       telemetry.started();
       logger.info({ metricsPort: telemetry.port, runtime: runtime === undefined ? 'not configured' : 'configured' }, 'agents is ready');
     },
     stop: async () => {
       telemetry.draining();
       clearInterval(sweeper);
+      stopRetention?.();
       const grace = setTimeout(() => stopping.abort(), turnGraceMs);
       await Promise.all([responder?.drain(), (intake?.stop() ?? Promise.resolve()).then(() => jobs.stop())]);
       clearTimeout(grace);
