@@ -27,7 +27,7 @@ function publishNode(node: Json, schemas: Json, place: string): Json {
   if (node['choices'] !== undefined || node['listOf'] !== undefined) return describeOwnChoices(shown);
   const choices = readChoices(node);
   if (choices !== undefined) return describeChoices(shown, choices);
-  const hasFields = shown['type'] === 'object' && Object.keys((shown['properties'] ?? {}) as Json).length > 0;
+  const hasFields = shown['type'] === 'object' && Object.keys(shown['properties'] ?? {}).length > 0;
   return typeof $id === 'string' || hasFields ? addComponent(name, shown, schemas) : shown;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
-import { type Bus, connectBus, createBusMetrics, requiredPayloadBytes } from '#libs/nats';
+import { type Bus, connectBus, createBusMetrics, measureStreams, requiredPayloadBytes } from '#libs/nats';
 import { createTelemetry } from '#libs/telemetry';
 import { directory } from '#services/directory';
 import { createAuthenticate } from './auth.ts';
@@ -40,6 +40,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
     const settings = { url: config.NATS_URL, name: serviceName, prefix: config.NATS_SUBJECT_PREFIX, minPayloadBytes: requiredPayloadBytes };
     bus = await connectBus({ ...settings, logger, metrics: createBusMetrics(telemetry.metrics) });
     await bus.waitForStreams();
+    measureStreams(telemetry.metrics, bus);
     intake = await createWebhookIntake({
       bus,
       // Installations that share a disk keep their spools apart.

@@ -7,7 +7,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
-import { makeStreams } from '../streams.ts';
+import { makeStreams, readStreamLimits } from '../streams.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
 import { checkDiskSpace, chooseSettings, readGatewayAddress } from './environment.ts';
 import { findMigrations } from './migrations.ts';
@@ -55,6 +55,7 @@ async function start(): Promise<void> {
     url: settings['NATS_URL'] ?? '',
     prefix: settings['NATS_SUBJECT_PREFIX'] ?? '',
     logger: createLogger({ service: 'start', level: 'error' }),
+    limits: readStreamLimits(process.env),
   });
   if (stopping !== undefined) return;
   const services = await screen.step('six services', () => startServices(settings, place));
