@@ -192,6 +192,13 @@ export const conversationSurfaceRpcs = {
     }),
     reply: Type.Object({ items: Type.Array(Type.Object({ id: rowId, slug: Type.String() }), { description: 'By id, once each.' }) }),
   }),
+  coveredHolons: rpc({
+    subject: 'directory.holons.covered',
+    summary:
+      "Holons that an account's active team authority covers (D49), of those named or of all. What a global editor has besides is not among them.",
+    request: Type.Object({ account_id: rowId, ids: Type.Optional(Type.Array(rowId, { maxItems: 20_000 })) }),
+    reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),
+  }),
   listConversationEvents: rpc({
     subject: 'directory.events.list',
     summary: 'Conversation events, of one holon and its descendants or all (spec 01, GET /conversation-events; D10).',
