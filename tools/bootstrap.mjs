@@ -163,7 +163,11 @@ function isUsable(node) {
 function run(node, args, name) {
   const child = spawn(node, args, {
     cwd: name === 'cli' ? (process.env.INIT_CWD ?? process.cwd()) : repoDir,
-    env: { ...process.env, PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}` },
+    env: {
+      ...process.env,
+      PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}`,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(repoDir, '.data', 'compile-cache'), // a third of the start of any command
+    },
     stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // by the channel it notices that we are gone
   });
   forwardSignals(child);
