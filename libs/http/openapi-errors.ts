@@ -34,7 +34,7 @@ const general: Readonly<Record<number, string>> = {
   408: 'The body came too slowly.',
   413: 'The body is too large.',
   415: 'The body has a `Content-Encoding`.',
-  422: 'Parameters or body are missing or malformed; every problem is listed.',
+  422: 'Parameters or body are missing or malformed; the first 50 problems are listed.',
   429: 'Too many requests.',
   503: 'The service or one of its dependencies is not available or busy; try again.',
 };
