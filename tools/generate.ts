@@ -8,6 +8,7 @@ import { describeChartReadme } from './generate/chart-readme.ts';
 import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
 import { describeExamples } from './generate/examples.ts';
+import { describeComposeNats } from './generate/compose-nats.ts';
 import { describeNatsUsers } from './servers/nats-permissions.ts';
 import { describeSettings } from './generate/settings.ts';
 
@@ -18,6 +19,7 @@ const generators: Readonly<Record<string, () => Promise<string>>> = {
   'docs/settings.md': describeSettings,
   'deploy/helm/coherence/files/platform.json': describePlatform,
   'deploy/helm/coherence/files/nats-users.json': describeNatsUsers,
+  'deploy/compose/nats.conf': describeComposeNats,
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
   'deploy/helm/coherence/values.schema.json': describeChartSchema,
   'deploy/helm/coherence/README.md': describeChartReadme,

@@ -37,6 +37,7 @@ describe('loadConfig (design/architecture.md §8)', () => {
     expect(config).toEqual({
       NATS_URL: 'nats://localhost:4222',
       NATS_SUBJECT_PREFIX: '',
+      NODE_ENV: '',
       LOG_LEVEL: 'info',
       METRICS_HOST: '127.0.0.1',
       METRICS_PORT: 9090,

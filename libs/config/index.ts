@@ -4,6 +4,9 @@
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
+import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
+
+export { demoValues, isLoopback, isPublicSecret, listPublicSecrets, ownSecret, secret, shortestSecret } from './secrets.ts';
 
 /** Every problem of the environment in one readable message; values are never repeated, they may be secrets. */
 export class ConfigError extends Error {
@@ -21,7 +24,8 @@ export type ConfigOf<Properties extends TProperties> = Readonly<Static<TObject<P
 
 /**
  * Reads the variables that `schema` names. Text becomes an integer, number or boolean (`true`, `false`, `1`, `0`) where the
- * schema asks for one; an empty variable counts as absent; an absent one takes the schema's default.
+ * schema asks for one; an empty variable counts as absent; an absent one takes the schema's default. Where others reach the process (in
+ * production, or when it listens on more than the loopback address) public and short secrets are problems too.
  * @throws ConfigError with all problems.
  */
 export function loadConfig<Properties extends TProperties>(
@@ -43,6 +47,7 @@ export function loadConfig<Properties extends TProperties>(
     const [error] = Value.Errors(property, values[name]).toReversed();
     if (error !== undefined) problems.push(`${name} ${wording(property, error.message)}${describe(property)}`);
   }
+  if (isExposed(schema.properties, values, env['NODE_ENV'])) problems.push(...findWeakSecrets(schema.properties, values));
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(values) as ConfigOf<Properties>;
 }
@@ -88,19 +93,16 @@ const url = (description: string, protocols: string): TSchemaString =>
   });
 type TSchemaString = ReturnType<typeof Type.String>;
 
-/** Marks a setting that must not be shown or kept beside ordinary ones: the chart takes it from a Secret. */
-export function secret<Schema extends TSchema>(schema: Schema): Schema {
-  return { ...schema, writeOnly: true };
-}
-
 /** Address on which a service listens. The default is reached by this machine alone: who opens a service says so. */
 const host = (description: string) =>
-  Type.String({
-    default: '127.0.0.1',
-    pattern: '^[A-Za-z0-9.:-]+$',
-    errorMessage: 'must be an address or a name of this machine',
-    description: `address that ${description} listens on; :: = every one of the machine, 127.0.0.1 = reached by the machine alone`,
-  });
+  listeningOn(
+    Type.String({
+      default: '127.0.0.1',
+      pattern: '^[A-Za-z0-9.:-]+$',
+      errorMessage: 'must be an address or a name of this machine',
+      description: `address that ${description} listens on; :: = every one of the machine, 127.0.0.1 = reached by the machine alone`,
+    }),
+  );
 
 const port = (description: string, fallback: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: fallback, description });
 
@@ -125,13 +127,17 @@ export const s3Settings = {
   S3_ENDPOINT: url('object store, e.g. http://localhost:9000', 'http|https'),
   S3_REGION: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
   S3_BUCKET: Type.String({ default: 'coherence', minLength: 3, description: 'bucket; made when missing' }),
-  S3_ACCESS_KEY_ID: secret(Type.String({ description: 'access key of the object store' })),
-  S3_SECRET_ACCESS_KEY: secret(Type.String({ description: 'secret key of the object store' })),
+  S3_ACCESS_KEY_ID: accountName(Type.String({ description: 'access key of the object store' })),
+  S3_SECRET_ACCESS_KEY: ownSecret(Type.String({ description: 'secret key of the object store' })),
   S3_FORCE_PATH_STYLE: Type.Boolean({ default: true, description: 'bucket in the path instead of the host name' }),
 };
 
-/** Least severe level that is written. */
+/** Of every process. */
 export const logSettings = {
+  NODE_ENV: Type.String({
+    default: '',
+    description: 'with `production`, as the image has it, public and short secrets and missing ones of webhooks are refused at start',
+  }),
   LOG_LEVEL: Type.Union(
     [
       Type.Literal('trace'),
@@ -150,7 +156,7 @@ export const logSettings = {
 export const telemetrySettings = {
   METRICS_PORT: port('metrics and health', 9090),
   METRICS_HOST: host('the port of metrics and health'),
-  METRICS_TOKEN: secret(Type.String({ default: '', description: 'token that /metrics asks for; empty = none. Health asks for none' })),
+  METRICS_TOKEN: ownSecret(Type.String({ default: '', description: 'token that /metrics asks for; empty = none. Health asks for none' })),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     url('collector of traces (OTLP over HTTP, without /v1/traces), e.g. http://localhost:4318; unset = no traces', 'http|https'),
   ),

@@ -1,55 +1,51 @@
-/** Bounds the memory of what is worked on at the same time, by weight: one body of 4 MiB may be a hundred megabytes of values. */
+/** Bounds how many large bodies are in memory at the same time. */
 import { unavailable } from '#libs/errors';
+
+/** Bodies up to this many bytes are not worth counting, and never wait behind large ones. */
+const smallBytes = 65_536;
 
 export interface Gate {
   /**
-   * Lets work of the weight in, in order of arrival; one that is heavier than all that fits goes alone.
-   * Gives the function that gives the place back. @throws AppError unavailable when there is no place by `deadlineMs` (epoch; Infinity = waits).
+   * Lets a body of the declared size in, in order of arrival; one without a declared size counts as large.
+   * Resolves with the function that gives the place back. @throws AppError unavailable when no place is free by `deadlineMs` (epoch; Infinity = waits).
    */
-  enter(weight: number, deadlineMs: number): (() => void) | Promise<() => void>;
+  enter(contentLength: string | undefined, deadlineMs: number): Promise<() => void>;
 }
 
-interface Waiting {
-  readonly weight: number;
-  admit(): void;
-}
-
-/** @param maxWeight of all work inside. */
-export function createGate(maxWeight: number): Gate {
-  const waiting = new Set<Waiting>();
+/** @param maxLarge large bodies inside at the same time. */
+export function createGate(maxLarge: number): Gate {
+  const waiting = new Set<() => void>();
   let inside = 0;
-  const fits = (weight: number): boolean => inside === 0 || inside + weight <= maxWeight;
-  const admit = (weight: number): (() => void) => {
+  const nothing = (): void => undefined;
+  const admit = (): (() => void) => {
     let left = false;
-    inside += weight;
     return () => {
       if (left) return;
       left = true;
-      inside -= weight;
-      for (const next of waiting) {
-        if (!fits(next.weight)) return;
-        waiting.delete(next);
-        next.admit();
-      }
+      const [next] = waiting;
+      if (next === undefined) inside--;
+      else next();
     };
   };
   return {
-    enter: (weight, deadlineMs) => {
-      if (waiting.size === 0 && fits(weight)) return admit(weight);
+    enter: (contentLength, deadlineMs) => {
+      if (contentLength !== undefined && Number(contentLength) <= smallBytes) return Promise.resolve(nothing);
+      if (inside < maxLarge) {
+        inside++;
+        return Promise.resolve(admit());
+      }
       return new Promise((resolve, reject) => {
-        const entry = {
-          weight,
-          admit: () => {
-            clearTimeout(timer);
-            resolve(admit(weight));
-          },
-        };
         const giveUp = (): void => {
-          waiting.delete(entry);
+          waiting.delete(onTurn);
           reject(unavailable('The service is busy'));
         };
         const timer = deadlineMs === Infinity ? undefined : setTimeout(giveUp, Math.max(0, deadlineMs - Date.now()));
-        waiting.add(entry);
+        const onTurn = (): void => {
+          waiting.delete(onTurn);
+          clearTimeout(timer);
+          resolve(admit());
+        };
+        waiting.add(onTurn);
       });
     },
   };

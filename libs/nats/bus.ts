@@ -13,8 +13,7 @@ import { openConnection, type ConnectionSettings, describeServers, inboxPrefixOf
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import { Inbox } from './inbox.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
-import { type ConsumerLag, JetStream, type StreamSize } from './jetstream.ts';
-import type { StreamLimits, StreamName } from './streams.ts';
+import { type ConsumerLag, JetStream, type StreamName } from './jetstream.ts';
 import { Outbox, type Parties } from './outbox.ts';
 import { PendingCall } from './pending-call.ts';
 import { RawJson, type RawReply } from './reply.ts';
@@ -72,13 +71,13 @@ export interface Bus {
   /** Runs after each reconnection: events may have been missed, caches are void. Returns the end of it. */
   onReconnect(listener: () => void): () => void;
   /** Creates the streams or brings them up to date; for the set-up job, whose user may. @throws AppError unavailable */
-  ensureStreams(limits?: StreamLimits): Promise<void>;
+  ensureStreams(): Promise<void>;
   /** Resolves when the set-up job has made every stream; says once for which it waits. */
   waitForStreams(signal?: AbortSignal): Promise<void>;
   publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }>;
   consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer>;
   consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag>;
-  streamSize(stream: StreamName): Promise<StreamSize>;
+  streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }>;
   deleteStreams(): Promise<void>;
   /** Round trip to the broker, for readiness. @throws AppError unavailable */
   ping(timeoutMs?: number): Promise<void>;
@@ -236,8 +235,8 @@ class NatsBus implements Bus {
     return () => this.#reconnectListeners.delete(listener);
   }
 
-  ensureStreams(limits: StreamLimits = {}): Promise<void> {
-    return this.#jetstream.ensureStreams(limits);
+  ensureStreams(): Promise<void> {
+    return this.#jetstream.ensureStreams();
   }
 
   waitForStreams(signal?: AbortSignal): Promise<void> {
@@ -256,7 +255,7 @@ class NatsBus implements Bus {
     return this.#jetstream.consumerLag(stream, durable);
   }
 
-  streamSize(stream: StreamName): Promise<StreamSize> {
+  streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }> {
     return this.#jetstream.streamSize(stream);
   }
 

@@ -3,8 +3,7 @@ export { type Bus, type BusSettings, connectBus, requiredPayloadBytes } from './
 export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 export type { PublishDurableOptions } from './durable-publish.ts';
-export type { ConsumerLag, StreamSize } from './jetstream.ts';
-export { type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
+export { type ConsumerLag, type StreamName, streams } from './jetstream.ts';
 export {
   byteStream,
   JsonStream,
@@ -18,7 +17,7 @@ export {
   withOutcome,
 } from './reply.ts';
 export type { BusMetrics, Handler, HandlerReply, Handlers, RequestContext, ServeOptions } from './responder.ts';
-export { createBusMetrics, measureStreams } from './metrics.ts';
+export { createBusMetrics } from './metrics.ts';
 export { type CallContext, readActor } from './wire.ts';
 export { systemContext } from './context.ts';
 export { followEvent } from './follow.ts';

@@ -5,7 +5,7 @@ import {
   telemetrySettings,
   natsSettings,
   outboundSettings,
-  secret,
+  ownSecret,
   webhookSettings,
   type ConfigOf,
 } from '#libs/config';
@@ -18,11 +18,12 @@ export const conversationsSettings = Type.Object({
   ...telemetrySettings,
   ...outboundSettings,
   ...webhookSettings,
-  BOOKING_WEBHOOK_SECRET: secret(
+  BOOKING_WEBHOOK_SECRET: ownSecret(
     Type.String({
       default: '',
       description: 'secret of the Cal.com signature; empty = no booking is taken, unless ALLOW_UNSIGNED_WEBHOOKS is set',
     }),
+    { neededUnless: 'ALLOW_UNSIGNED_WEBHOOKS' },
   ),
   REALTIMEKIT_WEBHOOK_PUBLIC_KEY: Type.String({
     default: '',
@@ -32,11 +33,6 @@ export const conversationsSettings = Type.Object({
     default: 'https://api.realtime.cloudflare.com/.well-known/webhooks.json',
     pattern: '^https?://[^\\s]+$',
     description: "address of the public key of the meeting provider's webhooks",
-  }),
-  CONVERSATION_ACCESS: Type.Union([Type.Literal('open'), Type.Literal('members')], {
-    default: 'open',
-    description:
-      'whose conversations a per-user token reads and writes: `open` = all; `members` = where its person takes part or its team authority covers the event (coherence access: all)',
   }),
   DELETED_RETENTION_DAYS: Type.Integer({
     default: 30,

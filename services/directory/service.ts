@@ -1,4 +1,5 @@
 /** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
+import { isPublicSecret } from '#libs/config';
 import { createJobs, jobAdminHandlers } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
@@ -16,7 +17,6 @@ import { createAccountHandlers } from './handlers/accounts.ts';
 import { createResolveAttendees } from './handlers/attendees.ts';
 import { createBrowseHandlers } from './handlers/browse.ts';
 import { createPersonDataHandlers } from './handlers/person-data.ts';
-import { createLoginThrottle } from './handlers/login-throttle.ts';
 import { createReadHandlers } from './handlers/reads.ts';
 import { createSessionHandlers } from './handlers/sessions.ts';
 import { createStepHandlers } from './handlers/steps.ts';
@@ -39,8 +39,6 @@ export interface DirectoryOptions {
   clock?: Clock;
 }
 
-/** Nobody without the gate key takes the turn of somebody with it. */
-const gateTurns = { maxRunning: 1, maxWaiting: 50 };
 /** How often expired sessions, old throttle rows and forgotten uploads are removed, and tallies folded. */
 const upkeepMs = 10 * 60_000;
 
@@ -70,7 +68,7 @@ export async function createService({ config, logger: given, pipeline, clock = s
   });
   const jobs = createJobs({ contract: directory, db, bus, logger, metrics: telemetry.metrics });
   const registry = pipeline?.registry ?? pipelineJobs;
-  const passwords = createPasswords();
+  const passwords = createPasswords(config.NODE_ENV === 'production' ? { isRefused: isPublicSecret } : {});
   const stopping: (() => Promise<void>)[] = [];
 
   return {
@@ -79,7 +77,6 @@ export async function createService({ config, logger: given, pipeline, clock = s
       await waitForMigrations({ db, schema: 'directory', migrations, logger });
       await bus.waitForStreams();
       const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
-      const throttle = createLoginThrottle(db, telemetry.metrics, limits);
       const responder = await bus.serve(directory, {
         ...createReadHandlers(db, registry),
         ...createBrowseHandlers(db),
@@ -88,7 +85,7 @@ export async function createService({ config, logger: given, pipeline, clock = s
         ...createWriteHandlers({ db, jobs }),
         ...createPersonDataHandlers({ db, jobs }),
         ...createWorkflowHandlers({ db, config, clock }),
-        ...createSessionHandlers({ db, jobs, passwords, gatePasswords: createPasswords({ turns: gateTurns }), throttle }),
+        ...createSessionHandlers({ db, jobs, passwords, ...limits }),
         ...createAccountHandlers({ db, jobs, passwords }),
         ...createWorkspaceHandlers({ db, jobs, passwords }),
         resolveAttendees: createResolveAttendees({ db, jobs }),

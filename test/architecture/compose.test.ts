@@ -2,7 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '#libs/config';
+import type { TObject } from '#libs/contract';
 import { parse } from 'yaml';
+import { generateSecrets } from '../../tools/cli/secrets/generate.ts';
 import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
@@ -12,11 +15,29 @@ interface ComposeService {
   command?: string[];
   entrypoint?: string[];
   environment?: Record<string, string>;
+  ports?: string[];
   depends_on?: Record<string, { condition: string }>;
 }
 interface SettingsSchema {
   properties: Record<string, unknown>;
   required?: string[];
+}
+
+const secrets = Object.assign({}, ...generateSecrets().map(([, variables]) => variables)) as Record<string, string>;
+/** What the image brings (Dockerfile). */
+const imageEnvironment = Object.fromEntries(
+  [...readFileSync(join(repoDir, 'Dockerfile'), 'utf8').matchAll(/^(?:ENV|   ) (NODE_ENV|HOST|METRICS_HOST)=(\S+)/gm)].map(
+    ([, name, value]) => [name, value],
+  ),
+) as Record<string, string>;
+
+/** As docker compose does it: `${NAME}`, `${NAME:-default}`, `${NAME:?message}`. @throws Error with the name and the message */
+function interpolate(text: string, env: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_whole, name: string, kind: string | undefined, rest: string | undefined) => {
+    const value = env[name] ?? '';
+    if (value === '' && kind === '?') throw new Error(`${name} ${rest}`);
+    return value === '' && kind === '-' ? (rest ?? '') : value;
+  });
 }
 
 async function readSchema(service: string): Promise<SettingsSchema> {
@@ -27,10 +48,11 @@ async function readSchema(service: string): Promise<SettingsSchema> {
 }
 
 describe('compose.yaml (design/architecture.md §9)', () => {
-  let compose: { services: Record<string, ComposeService>; configs: { nats: { content: string } } };
+  const file = readFileSync(join(repoDir, 'compose.yaml'), 'utf8');
+  let compose: { services: Record<string, ComposeService>; configs: { nats: { file: string } } };
 
   beforeAll(() => {
-    compose = parse(readFileSync(join(repoDir, 'compose.yaml'), 'utf8'), { merge: true }) as typeof compose;
+    compose = parse(file, { merge: true }) as typeof compose;
   });
 
   it('runs every service from the one image, after the migrations', () => {
@@ -49,9 +71,50 @@ describe('compose.yaml (design/architecture.md §9)', () => {
     expect(given.filter((variable) => !(variable in schema.properties))).toEqual([]);
   });
 
-  it('lets NATS carry 8 MiB and syncs webhooks before they are acknowledged', () => {
-    expect(compose.configs.nats.content).toMatch(/max_payload: 8MB/);
-    expect(compose.configs.nats.content).toMatch(/sync_interval: always/);
+  it.each(services)('starts %s with what `secrets generate` makes, and not without', async (name) => {
+    const schema = (await readSchema(name)) as unknown as TObject;
+    const environmentWith = (env: Readonly<Record<string, string>>): Record<string, string> => ({
+      ...imageEnvironment,
+      ...Object.fromEntries(
+        Object.entries(compose.services[name]?.environment ?? {}).map(([key, value]) => [key, interpolate(value, env)]),
+      ),
+    });
+    expect(imageEnvironment).toEqual({ NODE_ENV: 'production', HOST: '::', METRICS_HOST: '::' });
+    expect(loadConfig(schema, environmentWith(secrets))).toMatchObject({ NODE_ENV: 'production' });
+    const weak = Object.fromEntries(Object.keys(secrets).map((key) => [key, 'coherence']));
+    expect(() => loadConfig(schema, environmentWith(weak))).toThrow(/a password that anybody knows/);
+  });
+
+  it('asks for every secret, says how to make it, and brings none of its own', () => {
+    expect(() => interpolate(file, {})).toThrow('is made by npm run cli -- secrets generate');
+    const asked = new Set([...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name ?? ''));
+    expect([...asked].filter((name) => !(name in secrets))).toEqual([]);
+    const used = [...file.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name ?? '');
+    expect(used.filter((name) => !asked.has(name))).toEqual([]);
+    for (const { environment = {} } of Object.values(compose.services)) {
+      const literal = Object.entries(environment).filter(
+        ([name, value]) => /TOKEN|SECRET|PASSWORD|KEY/.test(name) && !value.startsWith('${'),
+      );
+      expect(literal).toEqual([]);
+    }
+    expect(file).not.toMatch(/:\/\/\w+:(?!\$)[^@\s]+@/); // an address with its password
+  });
+
+  it('publishes the port of the gateway alone, to this machine unless HOST says otherwise', () => {
+    const published = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
+    expect(published.map(([name, { ports }]) => [name, ports?.map((port) => interpolate(port, {}))])).toEqual([
+      ['api-gateway', ['127.0.0.1:8080:8080']],
+    ]);
+  });
+
+  it('gives NATS a password for each of its users, lets it carry 8 MiB and syncs webhooks before they are acknowledged', () => {
+    const configuration = readFileSync(join(repoDir, compose.configs.nats.file), 'utf8');
+    const asked = [...configuration.matchAll(/password: \$(\w+)/g)].map(([, name]) => name ?? '');
+    expect(asked).toHaveLength(configuration.split('{ user: ').length - 1);
+    const given = Object.keys(compose.services['nats']?.environment ?? {});
+    expect(asked.filter((name) => !given.includes(name))).toEqual([]);
+    expect(configuration).toMatch(/max_payload: 8MB/);
+    expect(configuration).toMatch(/sync_interval: always/);
   });
 
   it('names files that the image holds', () => {

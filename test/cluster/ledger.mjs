@@ -6,7 +6,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { BASE_URL, API_TOKEN, API_LOGIN_SECRET, BOOKING_WEBHOOK_SECRET } = process.env;
+const { BASE_URL, API_TOKEN, API_LOGIN_SECRET, BOOKING_WEBHOOK_SECRET, DEMO_PASSWORD } = process.env;
 const file = '/tmp/ledger.json';
 const writers = 3;
 const journey = 'open-circle';
@@ -30,18 +30,18 @@ async function ask(method, path, { token = API_TOKEN, headers = {}, json, form, 
 
 /** Logs the demo workspace's people in; the newest conversation of the first has a transcript and an audio, made by the demo. */
 async function prepare() {
-  const logIn = async (email, password) =>
+  const logIn = async (email) =>
     (
       await ask('POST', '/api/v1/auth/login', {
         token: null,
         headers: { 'x-svc-api-key': API_LOGIN_SECRET },
-        json: { email, password },
+        json: { email, password: DEMO_PASSWORD },
         expect: 200,
       })
     ).json();
-  const ada = await logIn('ada@example.org', 'ada-demo-password');
+  const ada = await logIn('ada@example.org');
   const { person } = (await ask('GET', '/api/v1/auth/whoami', { token: ada.token, expect: 200 })).json();
-  const { token } = await logIn('admin@example.org', 'admin-demo-password');
+  const { token } = await logIn('admin@example.org');
   const found = (await ask('GET', `/api/coherence/conversations/search?person_id=${person.id}`, { token, expect: 200 })).json();
   for (const { id } of found) {
     const transcript = await ask('GET', `/api/coherence/conversations/${id}/transcript`, { expect: 200 }).catch(() => undefined);

@@ -27,7 +27,7 @@ async function logIn(): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${pad.port}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-svc-api-key': 'demo-login-secret' },
-    body: JSON.stringify({ email: 'ada@example.org', password: 'ada-demo-password' }),
+    body: JSON.stringify({ email: 'ada@example.org', password: 'coherence-demo-password' }),
   });
   return response.status;
 }
@@ -42,7 +42,7 @@ describe('npm start (design/architecture.md §9)', () => {
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/docs`);
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/v1/docs`);
     expect(item.output()).toMatch(/shared token\s+demo-api-token/);
-    expect(item.output()).toMatch(/ada@example\.org\s+ada-demo-password/);
+    expect(item.output()).toMatch(/ada@example\.org\s+coherence-demo-password/);
     await expect(readSchema()).resolves.toBe(200);
     await expect(logIn()).resolves.toBe(200);
   });

@@ -75,9 +75,17 @@ export interface RenderOptions {
   args?: readonly string[];
 }
 
+/** What the file leaves to whoever installs. */
+export const evaluationPassword = 'password-of-the-tests-of-this-chart';
+/** Arguments for a file in `ci`. */
+export const argumentsOf = (file: string): string[] => [
+  ...['-f', join(chartDir, 'ci', `${file}-values.yaml`)],
+  ...(file === 'evaluation' ? ['--set', `evaluation.password=${evaluationPassword}`] : []),
+];
+
 /** What helm says, rendered or refused. */
 export function tryRender({ file, values, args = [] }: RenderOptions): { status: number; stdout: string; stderr: string } {
-  const files = file === undefined ? [] : ['-f', join(chartDir, 'ci', `${file}-values.yaml`)];
+  const files = file === undefined ? [] : argumentsOf(file);
   return helm(['template', 'demo', chartDir, '--namespace', 'apps', ...files, '-f', '-', ...args], JSON.stringify(values ?? {}));
 }
 

@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { byKind, chartDir, provideChartTools, provideChartToolsTimeoutMs, render, tryRender, valueFiles, workload } from './chart.ts';
+import {
+  byKind,
+  chartDir,
+  listPods,
+  provideChartTools,
+  provideChartToolsTimeoutMs,
+  render,
+  tryRender,
+  valueFiles,
+  workload,
+} from './chart.ts';
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
@@ -71,6 +81,72 @@ describe('wrong values are refused with a readable message (design/operations.md
       expect(stderr).toContain(name);
     expect(stderr).toContain('settings.S3_ENDPOINT is missing; media needs it');
     expect(stderr).toContain('profiles=evaluation for a trial');
+  });
+
+  describe('secrets that are none (architecture §10, safe by default)', () => {
+    const settings = { S3_ENDPOINT: 'https://s3.example.org' };
+    const said = (options: Parameters<typeof tryRender>[0]): string => tryRender(options).stderr.replaceAll('\n', ' ');
+
+    it('among the values are refused: what anybody knows, what is short', () => {
+      const given = (values: Record<string, string>): string => said({ values: { settings, secrets: { values } } });
+      expect(given({ API_TOKEN: 'demo-api-token' })).toContain('secrets.values.API_TOKEN is, or holds, a password that anybody knows');
+      expect(given({ API_TOKEN: 'x'.repeat(23) })).toContain(
+        'secrets.values.API_TOKEN is shorter than 24 characters: `npm run cli -- secrets',
+      );
+      expect(given({ API_TOKEN: 'x'.repeat(24) })).not.toContain('secrets.values.API_TOKEN');
+      expect(given({ DATABASE_URL_MEDIA: 'postgresql://coherence:coherence@db:5432/coherence' })).toContain(
+        'secrets.values.DATABASE_URL_MEDIA is, or holds, a password that anybody knows',
+      );
+      expect(given({ DATABASE_URL_MEDIA: 'postgresql://coherence:own@db:5432/coherence' })).not.toContain(
+        'secrets.values.DATABASE_URL_MEDIA',
+      );
+      expect(given({ LLM_API_KEY: 'short' })).not.toContain('LLM_API_KEY');
+    });
+
+    it.each([
+      ['', /evaluation\.password is empty: give the trial one of its own, e\.g\. --set evaluation\.password=\$\(openssl rand/],
+      ['coherence-evaluation', /evaluation\.password is, or holds, a password that anybody knows/],
+      ['x'.repeat(23), /evaluation\.password is shorter than 24 characters/],
+    ])('of a trial are refused: "%s"', (password, message) => {
+      expect(said({ values: { profiles: 'evaluation', evaluation: { password } } })).toMatch(message);
+    });
+
+    it('of webhooks may be missing only where unsigned ones are allowed', () => {
+      expect(said({ values: { settings } })).toMatch(/are missing: .*BOOKING_WEBHOOK_SECRET/);
+      expect(said({ values: { settings: { ...settings, ALLOW_UNSIGNED_WEBHOOKS: true } } })).not.toContain('BOOKING_WEBHOOK_SECRET');
+      const optional = (values: Record<string, unknown>): unknown =>
+        workload(render({ file: 'minimal', values }), 'conversations').container.env?.find(({ name }) => name === 'BOOKING_WEBHOOK_SECRET')
+          ?.valueFrom?.secretKeyRef?.optional;
+      expect(optional({})).toBeUndefined(); // the pod does not start without the key
+      expect(optional({ settings: { ALLOW_UNSIGNED_WEBHOOKS: 'true' } })).toBe(true);
+    });
+
+    it('of the accounts of the demo workspace come from the Secret', () => {
+      expect(said({ values: { settings, workspace: { demo: true } } })).toMatch(/are missing: .*DEMO_PASSWORD/);
+      const [job] = byKind(render({ file: 'minimal', values: { workspace: { demo: true } } }), 'Job').filter(({ metadata }) =>
+        metadata.name.endsWith('-workspace'),
+      );
+      const env = listPods(job === undefined ? [] : [job]).flatMap(({ spec }) =>
+        spec.containers.flatMap((container) => container.env ?? []),
+      );
+      expect(env).toContainEqual({ name: 'DEMO_PASSWORD', valueFrom: { secretKeyRef: { name: 'coherence', key: 'DEMO_PASSWORD' } } });
+    });
+  });
+
+  describe('an edge without the number of proxies (TRUSTED_PROXY_HOPS)', () => {
+    const edges = {
+      'an Ingress': { ingress: { enabled: true, hosts: [{ host: 'a.example.org' }] } },
+      'an HTTPRoute': { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } },
+    };
+
+    it.each(Object.entries(edges))('%s is refused, since all clients would share the limits of one address', (_what, edge) => {
+      const hops = (settings: Record<string, unknown>) => tryRender({ file: 'minimal', values: { ...edge, settings } });
+      expect(hops({}).stderr).toMatch(/settings\.TRUSTED_PROXY_HOPS is missing: how many proxies/);
+      expect(hops({ TRUSTED_PROXY_HOPS: 0 }).status).not.toBe(0);
+      expect(hops({ TRUSTED_PROXY_HOPS: 1 }).status).toBe(0);
+      const own = { components: { gateway: { env: { TRUSTED_PROXY_HOPS: '2' } } } };
+      expect(tryRender({ file: 'minimal', values: { ...edge, ...own } }).status).toBe(0);
+    });
   });
 
   it('leaves objects of Kubernetes open', () => {

@@ -13,6 +13,7 @@ import {
   byKind,
   type Container,
   containersOf,
+  evaluationPassword,
   findObject,
   type KubernetesObject,
   listPods,
@@ -40,7 +41,7 @@ function sampleOf(schema: Readonly<Record<string, unknown>>): string {
     return String(typeof schema['minimum'] === 'number' ? schema['minimum'] : 7);
   const pattern = typeof schema['pattern'] === 'string' ? new RegExp(schema['pattern']) : /^/;
   const samples = [
-    'sample',
+    'sample-of-a-long-secret-text',
     'https://sample.example.org',
     'postgresql://sample:sample@sample/sample',
     'nats://sample:sample@sample',
@@ -127,7 +128,10 @@ describe('secrets (design/operations.md, secrets)', () => {
       .map(([name]) => (['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name)),
   );
   const values = Object.fromEntries(
-    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN'])].map((name) => [name, `s3cret-${name}`]),
+    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'DEMO_PASSWORD'])].map((name) => [
+      name,
+      `s3cret-of-the-tests-${name}`,
+    ]),
   );
   const given = { secrets: { values }, settings: { S3_ENDPOINT: 'https://s3.example.org' }, workspace: { demo: true } };
 
@@ -163,7 +167,7 @@ describe('secrets (design/operations.md, secrets)', () => {
     };
     const first = sum({});
     expect(sum({})).toBe(first);
-    expect(sum({ secrets: { values: { ...values, API_TOKEN: 'other' } } })).not.toBe(first);
+    expect(sum({ secrets: { values: { ...values, API_TOKEN: 'another-of-the-tests-of-this' } } })).not.toBe(first);
     expect(sum({ secrets: { values, revision: '2' } })).not.toBe(first);
   });
 });
@@ -184,7 +188,7 @@ describe('the profile evaluation', () => {
       'admin',
       ...readdirSync(join(import.meta.dirname, '..', '..', 'services')).toSorted(),
     ]);
-    expect(users.users.every(({ password }) => password === 'coherence-evaluation')).toBe(true);
+    expect(users.users.every(({ password }) => password === evaluationPassword)).toBe(true);
   });
 
   it('configures NATS in a way that the server understands', async () => {

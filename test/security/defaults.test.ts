@@ -1,9 +1,13 @@
 /** What somebody finds who reaches a machine, or an account on it, where the platform runs as it comes (architecture §10). */
+import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { demoValues } from '#libs/config';
 import { readServiceSettings } from '../../tools/servers/service-settings.ts';
-import { createLaunchpad, type Launch, type Launchpad } from '../e2e/launch.ts';
+import { createLaunchpad, type Launch, type Launchpad, repoDir } from '../e2e/launch.ts';
 
 const readEnvironment = (pid: number): Record<string, string> =>
   Object.fromEntries(
@@ -30,6 +34,12 @@ function readListening(pid: number): string[] {
     .filter(([, , , state, , , , , , inode]) => state === '0A' && inodes.has(inode ?? ''))
     .map(([, address = '']) => address);
 }
+
+const reached = (address: string, port: number): boolean =>
+  spawnSync(process.execPath, [
+    '--eval',
+    `fetch('http://${address}:${port}/api/openapi.json').then(() => process.exit(0), () => process.exit(1))`,
+  ]).status === 0;
 
 const loopback = /^(0100007F|0{24}01000000):/;
 
@@ -95,5 +105,86 @@ describe('npm start as it comes', () => {
     look(pad.dataDir);
     expect(open).toEqual([]);
     expect(readdirSync(pad.dataDir)).toEqual(expect.arrayContaining(['environment.json', 'logs', 'postgres', 'service-secret']));
+  });
+
+  describe('opened with HOST to other machines, with the data of a closed one', () => {
+    const { API_TOKEN: publicToken, API_LOGIN_SECRET: publicKey, DEMO_PASSWORD: publicPassword } = demoValues;
+    let secrets: NodeJS.Dict<string>;
+    const ask = (path: string, headers: Record<string, string>, body?: object): Promise<Response> =>
+      fetch(`http://127.0.0.1:${pad.port}${path}`, {
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      });
+    const logIn = async (key: string, password: string): Promise<number> =>
+      (await ask('/api/v1/auth/login', { 'x-svc-api-key': key }, { email: 'admin@example.org', password })).status;
+    /** 404 with the right token: there is no such conversation. */
+    const read = async (token: string): Promise<number> =>
+      (await ask('/api/coherence/conversations/999999', { authorization: `Bearer ${token}` })).status;
+
+    beforeAll(async () => {
+      expect(await logIn(publicKey, publicPassword)).toBe(200); // it is stored, and good on the loopback address
+      expect(await read(publicToken)).toBe(404);
+      platform.child.kill('SIGTERM');
+      await platform.status;
+      platform = pad.launch({ HOST: '0.0.0.0' });
+      await pad.waitUntilReady(platform);
+      secrets = parseEnv(readFileSync(join(pad.dataDir, 'secrets.env'), 'utf8'));
+    });
+
+    it('a neighbour who knows the documents opens nothing: neither with the token nor with the gate key or a password of them', async () => {
+      expect(await read(publicToken)).toBe(401);
+      expect(await logIn(publicKey, publicPassword)).toBe(401);
+      expect(await logIn(secrets['API_LOGIN_SECRET'] ?? '', publicPassword)).toBe(401);
+      expect(await read(secrets['API_TOKEN'] ?? '')).toBe(404);
+    });
+
+    it('a neighbour reaches the API, and no other port', () => {
+      const open = pad.readRecord().filter(({ identity }) => readListening(identity.pid).some((address) => !loopback.test(address)));
+      expect(open.map(({ name }) => name)).toEqual(['api-gateway']);
+      for (const list of Object.values(networkInterfaces()))
+        for (const { address, family } of list ?? []) if (family === 'IPv4') expect(reached(address, pad.port)).toBe(true);
+    });
+
+    it('whoever opens it is told where its secrets are, and weak ones of his own end the start', async () => {
+      expect(platform.output()).toContain(join(pad.dataDir, 'secrets.env'));
+      expect(platform.output()).not.toContain(secrets['API_LOGIN_SECRET']);
+      expect(lstatSync(join(pad.dataDir, 'secrets.env')).mode & 0o777).toBe(0o600);
+      platform.child.kill('SIGTERM');
+      await platform.status;
+      const weak = pad.launch({ HOST: '0.0.0.0', API_TOKEN: 'too-short', API_LOGIN_SECRET: publicKey });
+      await expect(weak.status).resolves.toBe(1);
+      expect(weak.output()).toContain('API_TOKEN is shorter than 24 characters: make one with: npm run cli -- secrets generate');
+      expect(weak.output()).toContain('API_LOGIN_SECRET is, or holds, a password that anybody knows');
+      expect(weak.output()).not.toContain('too-short');
+    });
+  });
+});
+
+describe('a service of the image with secrets of the documents', () => {
+  const environment = {
+    NODE_ENV: 'production',
+    DATABASE_URL: 'postgresql://coherence:coherence@127.0.0.1:1/coherence',
+    NATS_URL: 'nats://admin:password@127.0.0.1:1',
+    S3_ENDPOINT: 'http://127.0.0.1:1',
+    S3_ACCESS_KEY_ID: 'minioadmin',
+    S3_SECRET_ACCESS_KEY: 'minioadmin',
+    API_TOKEN: demoValues.API_TOKEN,
+    API_LOGIN_SECRET: demoValues.API_LOGIN_SECRET,
+  };
+  const refused: Readonly<Record<string, readonly string[]>> = {
+    'api-gateway': ['NATS_URL', 'API_TOKEN', 'API_LOGIN_SECRET'],
+    conversations: ['NATS_URL', 'DATABASE_URL', 'BOOKING_WEBHOOK_SECRET'],
+    media: ['NATS_URL', 'DATABASE_URL', 'S3_SECRET_ACCESS_KEY'],
+    agents: ['NATS_URL', 'DATABASE_URL'],
+    directory: ['NATS_URL', 'DATABASE_URL'],
+    transcripts: ['NATS_URL', 'DATABASE_URL'],
+  };
+
+  it.each(Object.entries(refused))('%s ends before it connects to anything, and names each', (service, names) => {
+    const env = { ...environment, PATH: process.env['PATH'] };
+    const { status, stderr } = spawnSync(process.execPath, [join('services', service, 'main.ts')], { cwd: repoDir, env, encoding: 'utf8' });
+    expect(status).toBe(1);
+    for (const name of names) expect(stderr).toMatch(new RegExp(`- ${name} is\\b.*npm run cli -- secrets generate`));
+    expect(stderr).not.toMatch(/ECONNREFUSED|minioadmin|demo-api-token/);
   });
 });

@@ -10,6 +10,7 @@ import * as journeys from './journeys.ts';
 import * as media from './media.ts';
 import * as notes from './notes.ts';
 import * as people from './people.ts';
+import * as secrets from './secrets.ts';
 import * as transcripts from './transcripts.ts';
 import * as webhooks from './webhooks.ts';
 import * as workspace from './workspace.ts';
@@ -31,6 +32,7 @@ const groups: readonly CommandGroup[] = [
   notes,
   people,
   agents,
+  secrets,
   doctor,
 ];
 

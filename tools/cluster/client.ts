@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { repoDir } from '../check/commands.ts';
 import { type Cluster, until } from './commands.ts';
 import { refer, serversImage } from './images.ts';
-import { apiToken, bookingSecret, clientApp, containerSecurity, gatewayUrl, loginSecret } from './release.ts';
+import { apiToken, bookingSecret, clientApp, containerSecurity, gatewayUrl, loginSecret, password } from './release.ts';
 
 /** What the load reads; made by the demo. */
 export interface Known {
@@ -43,6 +43,7 @@ export async function startClient(cluster: Cluster): Promise<void> {
     API_TOKEN: apiToken,
     API_LOGIN_SECRET: loginSecret,
     BOOKING_WEBHOOK_SECRET: bookingSecret,
+    DEMO_PASSWORD: password,
     K6_NO_USAGE_REPORT: 'true',
     HOME: '/tmp',
   };

@@ -14,6 +14,7 @@ import {
   modelPort,
   othersApp,
   outerPorts,
+  password,
   providerPort,
   providerToken,
   secretName,
@@ -99,6 +100,7 @@ function describeEnv(): object[] {
     API_TOKEN: apiToken,
     API_LOGIN_SECRET: loginSecret,
     BOOKING_WEBHOOK_SECRET: bookingSecret,
+    DEMO_PASSWORD: password,
   };
   return [
     ...Object.entries(plain).map(([key, value]) => ({ name: key, value })),

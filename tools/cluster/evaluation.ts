@@ -10,8 +10,7 @@ import { chartDir, clientApp, components, describeServerImages, listObjects, sma
 const release = 'trial';
 const fullname = `${release}-coherence`;
 const servers = ['nats', 'object-store', 'postgresql'];
-/** The credentials that the chart gives an evaluation. */
-const knownSecret = 'coherence-evaluation';
+const password = 'password-of-the-evaluation';
 
 /** A client's program: logs a person of the demo in, then makes a person (`-`) or reads the one with this id. Prints the id. */
 const program = `
@@ -22,8 +21,8 @@ const ask = async (method, path, headers, body) => {
   if (!response.ok) throw new Error(method + ' ' + path + ': ' + response.status + ' ' + (await response.text()));
   return response.json();
 };
-const account = { email: 'admin@example.org', password: 'admin-demo-password' };
-const { token } = await ask('POST', '/api/v1/auth/login', { 'x-svc-api-key': '${knownSecret}' }, account);
+const account = { email: 'admin@example.org', password: '${password}' };
+const { token } = await ask('POST', '/api/v1/auth/login', { 'x-svc-api-key': '${password}' }, account);
 const own = { authorization: 'Bearer ' + token };
 const found = id === '-' ? await ask('POST', '/api/v1/people', own, { name: 'Kept' }) : await ask('GET', '/api/v1/people/' + id, own);
 console.log(found.person?.id ?? found.id);`;
@@ -53,7 +52,7 @@ async function install(cluster: Cluster, hasVolumes: boolean): Promise<number> {
     global: { imageRegistry: settings.registry },
     image: platformImage,
     components: Object.fromEntries(components.map((name) => [name, { resources: small }])),
-    evaluation: { ...describeServerImages(), persistence: { enabled: hasVolumes } },
+    evaluation: { password, ...describeServerImages(), persistence: { enabled: hasVolumes } },
   };
   const args = ['install', release, chartDir, '-f', join(chartDir, 'ci', 'evaluation-values.yaml'), '-f', '-', '--timeout', '10m'];
   const { status, stderr } = await cluster.helm(args, { input: JSON.stringify(values) });

@@ -12,11 +12,11 @@ export const releaseSelector = `app.kubernetes.io/instance=${releaseName}`;
 /** Pods of the platform itself, without those of jobs. */
 export const platformSelector = `${releaseSelector},app.kubernetes.io/component in (${components.join(',')})`;
 export const gatewayUrl = `http://${releaseName}-gateway`;
-export const password = 'cluster-test-password';
+export const password = 'password-of-the-cluster-test';
 export const secretName = 'platform-settings';
 export const accountSecretName = 'test-account';
-export const apiToken = 'cluster-test-token';
-export const loginSecret = 'cluster-test-login';
+export const apiToken = 'token-of-the-cluster-test';
+export const loginSecret = 'login-key-of-the-cluster-test';
 export const bookingSecret = 'cluster-test-booking-secret';
 export const providerToken = 'cluster-test-provider';
 /** Ports of the servers of others, which the demo plays. */
@@ -52,6 +52,7 @@ export function describeSecrets(): object[] {
     BOOKING_WEBHOOK_SECRET: bookingSecret,
     REALTIMEKIT_API_TOKEN: providerToken,
     LLM_API_KEY: 'demo',
+    DEMO_PASSWORD: password,
   };
   for (const name of owners) {
     stringData[`DATABASE_URL_${name.toUpperCase()}`] = database(`coherence_${name}`);
@@ -63,7 +64,7 @@ export function describeSecrets(): object[] {
     metadata: { name },
     stringData: data,
   });
-  return [secret(secretName, stringData), secret(accountSecretName, { email: 'ada@example.org', password: 'ada-demo-password' })];
+  return [secret(secretName, stringData), secret(accountSecretName, { email: 'ada@example.org', password })];
 }
 
 /** Any uid, as platforms that choose one give it; the image's own is another. */

@@ -22,9 +22,9 @@ export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise
   const answer = await ask(platform, 'POST', '/api/v1/auth/login', {
     token: null,
     headers: { 'x-svc-api-key': platform.loginSecret },
-    json: { email: host.email, password: 'ada-demo-password' },
+    json: { email: host.email, password: platform.password },
   }).catch((error: unknown) => {
-    const hint = 'Is the demo workspace there? `npm run cli -- workspace apply test/fixtures/demo-workspace.yaml` adds it.';
+    const hint = 'Is the demo workspace there? `DEMO_PASSWORD=… npm run cli -- workspace apply test/fixtures/demo-workspace.yaml` adds it.';
     throw error instanceof DemoError ? new DemoError(`${error.message}\n${hint}`) : error;
   });
   const { token, expires_at: expiresAt } = answer.json as { token: string; expires_at: string };

@@ -1,5 +1,6 @@
 /** The running platform as the demo reaches it: its public HTTP interface, and who plays the servers of others. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { demoValues } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
 import { readSettings } from '../cli/settings.ts';
 
@@ -10,6 +11,8 @@ export interface DemoPlatform {
   readonly baseUrl: string;
   readonly apiToken: string;
   readonly loginSecret: string;
+  /** Of the accounts of the demo workspace. */
+  readonly password: string;
   /** Signs the booking; undefined = the platform takes unsigned ones. */
   readonly bookingSecret: string | undefined;
   /** Where the platform looks for the meeting provider; the demo must play it there. */
@@ -21,7 +24,7 @@ export interface DemoPlatform {
 /** @throws DemoError when no platform runs, or when it uses a meeting provider that cannot be played here. */
 export function findPlatform(): DemoPlatform {
   const settings = readSettings();
-  const { API_TOKEN: apiToken, API_LOGIN_SECRET: loginSecret, DEMO_PROVIDER_PORT: providerPort } = settings;
+  const { API_TOKEN: apiToken, API_LOGIN_SECRET: loginSecret, DEMO_PROVIDER_PORT: providerPort, DEMO_PASSWORD: password } = settings;
   if (!apiToken || !loginSecret) {
     throw new DemoError('No platform runs in this folder. Start it in another terminal with `npm start`, then run `npm run demo` again.');
   }
@@ -35,6 +38,7 @@ export function findPlatform(): DemoPlatform {
     baseUrl: settings['DEMO_BASE_URL'] ?? `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`,
     apiToken,
     loginSecret,
+    password: password ?? demoValues.DEMO_PASSWORD,
     bookingSecret: settings['BOOKING_WEBHOOK_SECRET'] || undefined,
     provider: { port: Number(providerPort), token: settings['REALTIMEKIT_API_TOKEN'] ?? '' },
     model: settings['DEMO_MODEL_PORT'] ? { port: Number(settings['DEMO_MODEL_PORT']), key: settings['LLM_API_KEY'] ?? '' } : undefined,

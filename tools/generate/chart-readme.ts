@@ -65,10 +65,12 @@ async function listSecrets(): Promise<string[]> {
   const readers = new Map<string, { components: string[]; required: boolean }>([
     ['DATABASE_URL_ADMIN', { components: ['the set-up job'], required: true }],
     ['NATS_URL_ADMIN', { components: ['the set-up job'], required: true }],
+    ['DEMO_PASSWORD', { components: ['the workspace job, with `workspace.demo`'], required: false }],
   ]);
   for (const [component, { settings }] of Object.entries(components)) {
-    for (const [name, { secret, required }] of Object.entries(settings)) {
+    for (const [name, { secret, required: always, neededUnless }] of Object.entries(settings)) {
       if (!secret) continue;
+      const required = always || neededUnless !== undefined;
       const key = secretKeyOf(component, name);
       const known = readers.get(key) ?? { components: [], required };
       readers.set(key, { components: [...known.components, component], required: known.required || required });

@@ -1,9 +1,10 @@
 /** What the Helm chart needs to know of the code: components, their settings, their job queues, the upload limit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listPublicSecrets, shortestSecret } from '#libs/config';
 import { consumerOf } from '#libs/jobs';
 import { maxAudioBytes } from '#services/media';
-import { componentOf } from '../servers/service-accounts.ts';
+import { componentOf } from '../cli/component-names.ts';
 import { contracts } from '../servers/service-contracts.ts';
 import { nodeOptionsOf } from '../servers/service-process.ts';
 import { readServiceSettings, type ServiceSettings } from '../servers/service-settings.ts';
@@ -12,22 +13,42 @@ export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 
 
 export interface PlatformFacts {
   readonly uploadLimitBytes: number;
+  /** Characters. */
+  readonly shortestSecret: number;
+  /** What nobody may use for one. */
+  readonly publicSecrets: readonly string[];
   /** By the component's name in the values. */
   readonly components: Readonly<Record<string, ComponentFacts>>;
+}
+
+interface SettingFacts {
+  readonly required: boolean;
+  readonly secret: boolean;
+  /** Of a secret that must be long. */
+  readonly own?: true;
+  /** Of what names an account, and is no secret by itself. */
+  readonly name?: true;
+  /** Needed too, unless this setting is true. */
+  readonly neededUnless?: string;
 }
 
 interface ComponentFacts {
   /** Folder in `services`. */
   readonly service: string;
   readonly nodeOptions: readonly string[];
-  readonly settings: Readonly<Record<string, { required: boolean; secret: boolean }>>;
+  readonly settings: Readonly<Record<string, SettingFacts>>;
   /** Job queues that it works. */
   readonly consumers: readonly { stream: string; durable: string }[];
 }
 
 export async function readPlatformFacts(): Promise<PlatformFacts> {
   const components = (await readServiceSettings()).map((settings) => [componentOf(settings.service), describeComponent(settings)] as const);
-  return { uploadLimitBytes: maxAudioBytes, components: Object.fromEntries(components) };
+  return {
+    uploadLimitBytes: maxAudioBytes,
+    shortestSecret,
+    publicSecrets: listPublicSecrets(),
+    components: Object.fromEntries(components),
+  };
 }
 
 /** `files/platform.json` of the chart. */
@@ -50,7 +71,13 @@ function describeComponent({ service, properties, required }: ServiceSettings): 
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, schema]) => [
           name,
-          { required: required.includes(name) && schema.default === undefined, secret: schema.writeOnly === true },
+          {
+            required: required.includes(name) && schema.default === undefined,
+            secret: schema.writeOnly === true,
+            ...(schema.chosenByUs === true ? { own: true } : {}),
+            ...(schema.namesAccount === true ? { name: true } : {}),
+            ...(schema.neededUnless === undefined ? {} : { neededUnless: schema.neededUnless }),
+          },
         ]),
     ),
     consumers: Object.values(jobs).map((job) => ({ stream: 'JOBS', durable: consumerOf(job.type) })),

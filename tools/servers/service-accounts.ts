@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { componentOf } from '../cli/component-names.ts';
 import { describePermissions, type NatsUser } from './nats-permissions.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
@@ -19,11 +20,6 @@ function passwordOf(secret: string, service: string): string {
 
 /** Settings of which every service has its own value. */
 const ownAddresses: readonly string[] = ['DATABASE_URL', 'NATS_URL'];
-
-/** Name of a service in the chart's values and in names of variables. */
-export function componentOf(service: string): string {
-  return service === 'api-gateway' ? 'gateway' : service;
-}
 
 /** Name under which an installation keeps a component's secret setting: `NATS_URL_GATEWAY`, but `API_TOKEN`. */
 export function secretKeyOf(component: string, setting: string): string {

@@ -8,6 +8,11 @@ export interface SettingSchema {
   readonly description?: string;
   /** True for secrets. */
   readonly writeOnly?: boolean;
+  /** See `ownSecret` of libs/config. */
+  readonly chosenByUs?: boolean;
+  readonly neededUnless?: string;
+  /** See `accountName` of libs/config. */
+  readonly namesAccount?: boolean;
 }
 
 export interface ServiceSettings {

@@ -7,11 +7,6 @@ import { runNode } from './run-node.ts';
 
 const file = join('test', 'fixtures', 'demo-workspace.yaml');
 
-interface DemoAccount {
-  email: string;
-  password?: string | { env: string };
-}
-
 /** Through the admin CLI, as anybody would. */
 export async function applyDemoWorkspace(repoDir: string, dataDir: string, settings: Readonly<Record<string, string>>): Promise<void> {
   const args = ['tools/cli/main.ts', 'workspace', 'apply', file];
@@ -19,7 +14,7 @@ export async function applyDemoWorkspace(repoDir: string, dataDir: string, setti
     title: 'Applying the demo workspace',
     repoDir,
     args,
-    env: pickVariables(settings, ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_URL']),
+    env: pickVariables(settings, ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_URL', 'DEMO_PASSWORD']),
     logFile: join(dataDir, 'logs', 'demo-workspace.log'),
   });
 }
@@ -30,8 +25,8 @@ export function readDemoAgents(repoDir: string): string[] {
   return (document.agents ?? []).map(({ slug }) => slug);
 }
 
-/** Accounts of the demo workspace whose passwords are no secret. */
-export function readDemoAccounts(repoDir: string): { email: string; password: string }[] {
-  const document = parse(readFileSync(join(repoDir, file), 'utf8')) as { accounts?: DemoAccount[] };
-  return (document.accounts ?? []).flatMap(({ email, password }) => (typeof password === 'string' ? [{ email, password }] : []));
+/** Emails of its accounts that can log in, all with DEMO_PASSWORD. */
+export function readDemoAccounts(repoDir: string): string[] {
+  const document = parse(readFileSync(join(repoDir, file), 'utf8')) as { accounts?: { email: string; password?: unknown }[] };
+  return (document.accounts ?? []).filter(({ password }) => password !== undefined).map(({ email }) => email);
 }

@@ -1,17 +1,30 @@
-/** Settings of the platform that `npm start` runs: the caller's variables first, then the embedded servers and demo values. */
+/** Settings of the platform that `npm start` runs: the caller's variables first, then those of its own servers, then values for a trial. */
 import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { isLoopback } from '#libs/config';
+import { reachableAddress } from '#libs/lifecycle';
+import { pickVariables } from '../servers/process-environment.ts';
 import { choosePort, findPortProblem } from '../servers/ports.ts';
 import { settingsOfService } from '../servers/service-accounts.ts';
+import { readServiceSettings } from '../servers/service-settings.ts';
+import { isOpen, provideSecrets } from './secrets.ts';
 
 export const serviceNames = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'api-gateway'] as const;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Values for a trial; whoever sets a variable of the same name overrides it. */
-const demoValues = {
-  API_TOKEN: 'demo-api-token',
-  API_LOGIN_SECRET: 'demo-login-secret',
-  ALLOW_UNSIGNED_WEBHOOKS: 'true',
+/** Where the gateway listens. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The gateway's address, for people of this machine. */
+export function urlOf(host: string, port: number | string): string {
+  return `http://${isLoopback(host) ? `localhost:${port}` : reachableAddress(host, port)}`;
+}
+
+const trialValues = {
   S3_REGION: 'us-east-1',
   S3_BUCKET: 'coherence',
   DRAIN_WINDOW_SECONDS: '0',
@@ -27,7 +40,7 @@ const firstStartBytes = 300 * 1024 * 1024;
 const laterStartBytes = 50 * 1024 * 1024;
 
 /** Where the gateway will listen. @throws Error that says what is wrong and which variable changes it. */
-export async function readGatewayAddress(env: Variables): Promise<{ host: string; port: number }> {
+export async function readGatewayAddress(env: Variables): Promise<Address> {
   const host = env['HOST'] || '127.0.0.1';
   const text = env['PORT'] || String(defaultPort);
   const port = Number(text);
@@ -51,38 +64,52 @@ export function checkDiskSpace(dir: string, isFirstStart: boolean): void {
   );
 }
 
-/** Variables that every service gets, without those of the servers. */
-export async function chooseSettings(
-  env: Variables,
-  { host, port }: { host: string; port: number },
-  spoolDir: string,
-  cacheDir: string,
-): Promise<Record<string, string>> {
+/** What the caller says about the platform: every setting that some service declares, and addresses of single services. */
+async function readGiven(env: Variables): Promise<Record<string, string>> {
+  const declared = (await readServiceSettings()).flatMap(({ properties }) => Object.keys(properties));
+  const own = Object.keys(env).filter((name) => /^(DATABASE|NATS)_URL_[A-Z]+$/.test(name));
+  const given = pickVariables(env, new Set([...declared, ...own, 'DEMO_PASSWORD']));
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+}
+
+/** All settings, without those of the servers that are started here. */
+export async function chooseSettings(env: Variables, { host, port }: Address, dataDir: string): Promise<Record<string, string>> {
+  const given = await readGiven(env);
+  const open = isOpen(host, env);
   const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort));
-  const settings: Record<string, string> = {
-    ...demoValues,
+  const metricsPorts: [string, string][] = [];
+  for (const [index, name] of serviceNames.entries()) {
+    metricsPorts.push([metricsVariable(name), String(await choosePort(Number(given['METRICS_PORT'] ?? defaultMetricsPort) + index))]);
+  }
+  return {
+    ...trialValues,
+    WEBHOOK_SPOOL_DIR: join(dataDir, 'spool'),
+    ...provideSecrets(dataDir, open),
+    ...(await playOthers(given)),
+    ...given,
+    ...(open ? { NODE_ENV: 'production' } : {}), // every service refuses weak secrets then
     HOST: host,
     PORT: String(port),
     MEDIA_PORT: String(mediaPort),
     MEDIA_URL: `http://127.0.0.1:${mediaPort}`,
-    WEBHOOK_SPOOL_DIR: spoolDir,
-    NODE_COMPILE_CACHE: cacheDir,
+    NODE_COMPILE_CACHE: join(dataDir, 'compile-cache'),
+    ...Object.fromEntries(metricsPorts),
   };
-  for (const [index, name] of serviceNames.entries()) {
-    settings[metricsVariable(name)] = String(await choosePort(Number(env['METRICS_PORT'] || defaultMetricsPort) + index));
-  }
-  if (!env['REALTIMEKIT_BASE_URL']) {
+}
+
+/** Where `npm run demo` plays the servers of others that are not configured. */
+async function playOthers(given: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const settings: Record<string, string> = {};
+  if (given['REALTIMEKIT_BASE_URL'] === undefined) {
     const provider = await choosePort(demoProviderPort);
     Object.assign(settings, { DEMO_PROVIDER_PORT: String(provider), REALTIMEKIT_BASE_URL: `http://127.0.0.1:${provider}` });
     settings['REALTIMEKIT_API_TOKEN'] = 'demo-provider-token';
   }
-  if (!env['LLM_BASE_URL']) {
+  if (given['LLM_BASE_URL'] === undefined) {
     const model = await choosePort(demoModelPort);
     Object.assign(settings, { DEMO_MODEL_PORT: String(model), LLM_BASE_URL: `http://127.0.0.1:${model}/v1`, LLM_MODEL: 'demo' });
     settings['LLM_API_KEY'] = 'demo';
   }
-  const own = new Set(['HOST', 'PORT', 'MEDIA_URL', 'MEDIA_PORT', 'NODE_COMPILE_CACHE']);
-  for (const name of Object.keys(settings)) if (!own.has(name) && env[name]) settings[name] = env[name];
   return settings;
 }
 

@@ -1,5 +1,7 @@
 import { relative } from 'node:path';
 import { readDemoAccounts, readDemoAgents } from './demo-workspace.ts';
+import { urlOf } from './environment.ts';
+import { isOpen, secretsFileOf } from './secrets.ts';
 
 /** What to do next, for people: addresses, documents, credentials. */
 export function describePlatform({
@@ -14,17 +16,22 @@ export function describePlatform({
   elapsed: string;
 }): string {
   const shownDir = relative(repoDir, dataDir) === '.data' ? '.data' : dataDir;
-  const base = `http://localhost:${settings['PORT']}`;
+  const host = settings['HOST'] ?? '';
+  const secretsFile = isOpen(host, settings) ? secretsFileOf(dataDir) : undefined;
+  const base = urlOf(host, settings['PORT'] ?? '');
+  /** Not on a screen that others may see. */
+  const say = (name: string): string =>
+    secretsFile === undefined ? (settings[name] ?? '') : `${name} of ${secretsFile}, or as you set it`;
   const rows: [string, string][] = [
     ['API', base],
     ['API documents', `${base}/api/docs`],
     ['', `${base}/api/v1/docs`],
     ...readDemoAgents(repoDir).map((slug, index): [string, string] => [index === 0 ? 'chat' : '', `${base}/chat/${slug}`]),
-    ['shared token', `${settings['API_TOKEN']}   (Authorization: Bearer ...)`],
-    ['login key', `${settings['API_LOGIN_SECRET']}   (X-SVC-API-Key of POST /api/v1/auth/login)`],
-    ...readDemoAccounts(repoDir).map(({ email, password }, index): [string, string] => [
+    ['shared token', `${say('API_TOKEN')}   (Authorization: Bearer ...)`],
+    ['login key', `${say('API_LOGIN_SECRET')}   (X-SVC-API-Key of POST /api/v1/auth/login)`],
+    ...readDemoAccounts(repoDir).map((email, index): [string, string] => [
       index === 0 ? 'demo accounts' : '',
-      `${email}   ${password}`,
+      index === 0 ? `${email}   ${say('DEMO_PASSWORD')}` : email,
     ]),
     ['admin CLI', 'npm run cli -- --help'],
     ['demo', 'npm run demo   (plays one whole conversation)'],

@@ -1,7 +1,7 @@
 /** Passwords as argon2id hashes in PHC form. Every check costs the same, whether there is something to compare with or not (D40). */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { unavailable } from '#libs/errors';
+import { appError, unavailable } from '#libs/errors';
 
 interface Argon2Cost {
   /** Memory in KiB. */
@@ -15,17 +15,15 @@ const tagLength = 32;
 const saltLength = 16;
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-export interface Turns {
-  /** Hashes at the same time; each holds 19 MiB and one of Node's threads. */
-  readonly maxRunning: number;
-  /** Callers that may wait for their turn; more are told to come again. */
-  readonly maxWaiting: number;
-}
-
-const usualTurns: Turns = { maxRunning: Math.max(1, Math.min(4, availableParallelism())), maxWaiting: 500 };
+/** Hashes at the same time; each holds 19 MiB and one of Node's threads. */
+const maxRunning = Math.max(1, Math.min(4, availableParallelism()));
+/** Callers that may wait for their turn; more are told to come again. */
+const maxWaiting = 500;
 
 export interface Passwords {
-  /** @returns a hash in PHC form with a fresh salt. @throws AppError unavailable when too many wait. */
+  /** True for one that cannot be set, and opens nothing whatever is stored. */
+  isRefused(password: string): boolean;
+  /** @returns a hash in PHC form with a fresh salt. @throws AppError bad_request for a refused one, unavailable when too many wait. */
   hash(password: string): Promise<string>;
   /** False when `stored` is null, after the same work. @throws AppError unavailable when too many wait. */
   verify(password: string, stored: string | null): Promise<boolean>;
@@ -34,9 +32,12 @@ export interface Passwords {
 /** Derives a tag of `length` bytes from a password and a salt. */
 export type Derive = (password: string, nonce: Buffer, cost: Argon2Cost, length: number) => Promise<Buffer>;
 
-/** Has turns of its own, so that a burst of logins cannot fill the process's thread pool. */
-export function createPasswords({ turns = usualTurns, derive = deriveArgon2id }: { turns?: Turns; derive?: Derive } = {}): Passwords {
-  const { maxRunning, maxWaiting } = turns;
+/**
+ * A gate of its own for each service instance, so that a burst of logins cannot fill the process's thread pool.
+ * @param options.isRefused see Passwords; default none
+ */
+export function createPasswords(options: { derive?: Derive; isRefused?: (password: string) => boolean } = {}): Passwords {
+  const { derive = deriveArgon2id, isRefused = () => false } = options;
   let running = 0;
   const waiting: (() => void)[] = [];
   async function withTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -57,15 +58,17 @@ export function createPasswords({ turns = usualTurns, derive = deriveArgon2id }:
   const dummySalt = randomBytes(saltLength);
 
   return {
+    isRefused,
     hash: (password) =>
       withTurn(async () => {
+        if (isRefused(password)) throw appError('bad_request', 'public_password', 'A password that anybody knows cannot be set here.');
         const salt = randomBytes(saltLength);
         const tag = await derive(password, salt, cost, tagLength);
         return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
       }),
     verify: (password, stored) =>
       withTurn(async () => {
-        const parts = stored === null ? null : phc.exec(stored);
+        const parts = stored === null || isRefused(password) ? null : phc.exec(stored);
         if (parts === null) {
           await derive(password, dummySalt, cost, tagLength);
           return false;

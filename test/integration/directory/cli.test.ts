@@ -27,7 +27,10 @@ afterAll(async () => {
 
 function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
   return new Promise((resolve) => {
-    const options = { cwd: repoDir, env: { ...process.env, NODE_OPTIONS: '', ...world.env.settings, ...env } };
+    const options = {
+      cwd: repoDir,
+      env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: 'of-the-demo', ...world.env.settings, ...env },
+    };
     execFile(process.execPath, ['tools/cli/main.ts', ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });

@@ -14,7 +14,7 @@
 {{- $root := .root -}}
 {{- $component := fromYaml (include "coherence.component" (dict "root" $root "component" .component)) -}}
 {{- $fullname := include "coherence.fullname" $root -}}
-{{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "HOST" "::" "METRICS_HOST" "::" "MEDIA_URL" (printf "http://%s-media:8081" $fullname)
+{{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "NODE_ENV" "production" "HOST" "::" "METRICS_HOST" "::" "MEDIA_URL" (printf "http://%s-media:8081" $fullname)
       "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" -}}
 {{- if eq $root.Values.profiles "evaluation" -}}
 {{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-object-store:7070" $fullname) -}}
@@ -52,18 +52,24 @@
       {{- end }}
 {{- end -}}
 
+{{/* Not empty when a component cannot do without a secret setting. dict: plain (its settings that are no secrets), setting (from platform.json) */}}
+{{- define "coherence.needsSecret" -}}
+{{- if or .setting.required (and .setting.neededUnless (ne (get .plain (.setting.neededUnless | default "")) "true")) -}}yes{{- end -}}
+{{- end -}}
+
 {{/* `env` of a component's container. dict: root, component, known */}}
 {{- define "coherence.env" -}}
 {{- $root := .root -}}
 {{- $component := .component -}}
+{{- $plain := fromYaml (include "coherence.plainSettings" .) -}}
 {{- $section := fromYaml (include "coherence.component" (dict "root" $root "component" $component)) -}}
 {{- range $name, $setting := .known.settings }}
 {{- if $setting.secret }}
-{{ include "coherence.secretVariable" (dict "root" $root "variable" $name "required" $setting.required
+{{ include "coherence.secretVariable" (dict "root" $root "variable" $name "required" (include "coherence.needsSecret" (dict "plain" $plain "setting" $setting))
     "setting" (include "coherence.secretSetting" (dict "component" $component "name" $name))) }}
 {{- end }}
 {{- end }}
-{{- range $name, $value := fromYaml (include "coherence.plainSettings" .) }}
+{{- range $name, $value := $plain }}
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}
@@ -94,8 +100,21 @@
 {{- $_ := set $values "S3_SECRET_ACCESS_KEY" $password -}}
 {{- $_ := set $values "API_TOKEN" $password -}}
 {{- $_ := set $values "API_LOGIN_SECRET" $password -}}
+{{- $_ := set $values "BOOKING_WEBHOOK_SECRET" $password -}}
+{{- $_ := set $values "DEMO_PASSWORD" $password -}}
 {{- end -}}
 {{- toYaml (mustMergeOverwrite $values (deepCopy .Values.secrets.values)) -}}
+{{- end -}}
+
+{{/* What is wrong with a secret, as the services say it too; empty when nothing is. dict: platform, value, own (whether we choose it) */}}
+{{- define "coherence.weakness" -}}
+{{- $value := .value | default "" -}}
+{{- $password := "" -}}
+{{- if contains "://" $value -}}{{- $password = (splitList ":" (urlParse $value).userinfo | rest | join ":") -}}{{- end -}}
+{{- if not $value -}}is empty
+{{- else if or (has $value .platform.publicSecrets) (has $password .platform.publicSecrets) -}}is, or holds, a password that anybody knows
+{{- else if and .own (lt (len $value) (int .platform.shortestSecret)) -}}is shorter than {{ .platform.shortestSecret }} characters
+{{- end -}}
 {{- end -}}
 
 {{/* Stops a release that could not work, with every reason at once. */}}
@@ -103,16 +122,31 @@
 {{- $root := . -}}
 {{- $problems := list -}}
 {{- $platform := fromJson (include "coherence.platform" .) -}}
+{{- if eq .Values.profiles "evaluation" -}}
+{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" .Values.evaluation.password "own" true) -}}
+{{- if $problem -}}
+{{- $problems = append $problems (printf "evaluation.password %s: give the trial one of its own, e.g. --set evaluation.password=$(openssl rand -hex 16)" $problem) -}}
+{{- end -}}
+{{- end -}}
 {{- if not .Values.secrets.existingSecret -}}
 {{- $values := fromYaml (include "coherence.secretValues" .) -}}
 {{- $needed := list -}}
 {{- range $name, $component := $platform.components -}}
+{{- $plain := fromYaml (include "coherence.plainSettings" (dict "root" $root "component" $name "known" $component)) -}}
 {{- range $setting, $facts := $component.settings -}}
-{{- if and $facts.secret $facts.required -}}
-{{- $needed = append $needed (include "coherence.secretSetting" (dict "component" $name "name" $setting)) -}}
+{{- if $facts.secret -}}
+{{- $key := include "coherence.secretSetting" (dict "component" $name "name" $setting) -}}
+{{- if include "coherence.needsSecret" (dict "plain" $plain "setting" $facts) -}}
+{{- $needed = append $needed $key -}}
+{{- end -}}
+{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" (get $root.Values.secrets.values $key) "own" $facts.own) -}}
+{{- if and (get $root.Values.secrets.values $key) $problem (not $facts.name) -}}
+{{- $problems = append $problems (printf "secrets.values.%s %s: `npm run cli -- secrets generate` prints a set" $key $problem) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- if .Values.workspace.demo -}}{{- $needed = append $needed "DEMO_PASSWORD" -}}{{- end -}}
 {{- if ne .Values.migrations.mode "none" -}}{{- $needed = concat $needed (list "DATABASE_URL_ADMIN" "NATS_URL_ADMIN") -}}{{- end -}}
 {{- $missing := list -}}
 {{- range $setting := $needed | uniq | sortAlpha -}}
@@ -155,6 +189,10 @@
 {{- if and .Values.workspace.demo (or .Values.workspace.file .Values.workspace.existingConfigMap) -}}
 {{- $problems = append $problems "workspace.demo excludes workspace.file and workspace.existingConfigMap" -}}
 {{- end -}}
+{{- $hops := get (fromYaml (include "coherence.plainSettings" (dict "root" . "component" "gateway" "known" $platform.components.gateway))) "TRUSTED_PROXY_HOPS" -}}
+{{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (lt (int $hops) 1) -}}
+{{- $problems = append $problems "settings.TRUSTED_PROXY_HOPS is missing: how many proxies between the clients and the gateway append to X-Forwarded-For, 1 for an ingress controller alone, one more for each that stands before it. Without it all clients share the limits of one address, so that anybody can lock everybody out" -}}
+{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- $problems = append $problems "ingress.hosts is empty although ingress.enabled is true" -}}
 {{- end -}}
@@ -162,6 +200,6 @@
 {{- $problems = append $problems "httpRoute.parentRefs is empty although httpRoute.enabled is true" -}}
 {{- end -}}
 {{- if $problems -}}
-{{- fail (printf "\n\nThe values cannot work:\n  - %s\n" (join "\n  - " $problems)) -}}
+{{- fail (printf "\n\nThe values cannot work:\n  - %s\n" (join "\n  - " ($problems | uniq))) -}}
 {{- end -}}
 {{- end -}}

@@ -43,7 +43,8 @@ class DryRunDone extends Error {
  * @throws AppError `invalid_workspace` with every problem (details `problems`: `[{path, message}]`); nothing was changed then.
  */
 export async function applyWorkspace(options: WorkspaceOptions, document: unknown, dryRun: boolean): Promise<Applied> {
-  const { lists, problems } = checkDocument(document);
+  const { lists, problems: found } = checkDocument(document);
+  const problems = [...found, ...findRefusedPasswords(options.passwords, lists)];
   const hashes = problems.length === 0 ? await hashPasswords(options, lists, dryRun) : new Map<string, string>();
   const work = async (tx: Tx): Promise<Applied> => {
     const result = await applyIn(tx, options.jobs, document, { lists, problems }, hashes, dryRun);
@@ -87,6 +88,12 @@ function invalidWorkspace(problems: readonly Problem[]): AppError {
   const shown = problems.slice(0, maxProblems);
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
   return appError('bad_request', 'invalid_workspace', `The workspace has ${count}; nothing was changed.`, { problems: shown });
+}
+
+function findRefusedPasswords(passwords: Passwords, { accounts }: Lists): Problem[] {
+  return accounts
+    .filter(({ value: { password } }) => typeof password === 'string' && passwords.isRefused(password))
+    .map(({ path }) => ({ path: [...path, 'password'], message: 'must not be a password that anybody knows' }));
 }
 
 /** New hashes of the passwords that differ from the stored ones, by email in lower case. */

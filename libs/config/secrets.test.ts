@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { Type } from '#libs/contract';
+import { ConfigError, databaseSettings, hostSetting, loadConfig, logSettings, ownSecret, secret } from './index.ts';
+import { demoValues, isLoopback, isPublicSecret, shortestSecret } from './secrets.ts';
+
+const schema = Type.Object({
+  ...logSettings,
+  HOST: hostSetting('public HTTP'),
+  DATABASE_URL: databaseSettings.DATABASE_URL,
+  API_TOKEN: ownSecret(Type.String()),
+  HOOK_SECRET: ownSecret(Type.String({ default: '' }), { neededUnless: 'ALLOW_UNSIGNED' }),
+  ALLOW_UNSIGNED: Type.Boolean({ default: false }),
+  PROVIDER_TOKEN: secret(Type.String({ default: '' })),
+});
+const long = 'x'.repeat(shortestSecret);
+const sound = { API_TOKEN: long, HOOK_SECRET: long, DATABASE_URL: 'postgresql://a:short@db/a', PROVIDER_TOKEN: 'short' };
+const production = { NODE_ENV: 'production' };
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(schema, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('secrets where others reach the platform', () => {
+  it.each([
+    ['in production', production],
+    ['on every address', { HOST: '::' }],
+    ['on an address of the machine', { HOST: '192.0.2.7' }],
+    ['in production on the loopback address', { ...production, HOST: '127.0.0.1' }],
+  ])('are refused when anybody knows or may guess them: %s', (_where, env) => {
+    expect(problemsOf({ ...sound, ...env })).toEqual([]);
+    expect(problemsOf({ ...sound, ...env, API_TOKEN: 'demo-api-token' })).toEqual([
+      'API_TOKEN is, or holds, a password that anybody knows: make one with: npm run cli -- secrets generate',
+    ]);
+    expect(problemsOf({ ...sound, ...env, API_TOKEN: long.slice(1) })).toEqual([
+      'API_TOKEN is shorter than 24 characters: make one with: npm run cli -- secrets generate',
+    ]);
+    expect(problemsOf({ ...sound, ...env, HOOK_SECRET: '' })).toEqual([
+      expect.stringMatching(/^HOOK_SECRET is missing.*secrets generate; or allow that with ALLOW_UNSIGNED=true$/),
+    ]);
+    expect(problemsOf({ ...sound, ...env, HOOK_SECRET: '', ALLOW_UNSIGNED: 'true' })).toEqual([]);
+    expect(problemsOf({ ...sound, ...env, DATABASE_URL: 'postgresql://coherence:coherence@postgres/coherence' })).toEqual([
+      expect.stringMatching(/^DATABASE_URL is, or holds, a password that anybody knows/),
+    ]);
+  });
+
+  it.each([{}, { HOST: '127.0.0.1' }, { HOST: '127.8.9.1' }, { HOST: '::1' }, { HOST: 'localhost' }, { NODE_ENV: 'development' }])(
+    'may be anything on the loopback address: %j',
+    (env) => {
+      expect(problemsOf({ ...sound, HOOK_SECRET: '', API_TOKEN: 'demo-api-token', ...env })).toEqual([]);
+    },
+  );
+
+  it('are told all at once with everything else, and never repeated', () => {
+    const env = { ...production, API_TOKEN: 'hunter2', LOG_LEVEL: 'loud', HOOK_SECRET: 'hunter2' };
+    expect(problemsOf(env)).toHaveLength(4); // DATABASE_URL is missing too
+    expect(problemsOf(env).join()).not.toContain('hunter2');
+  });
+
+  it('of other people have the length that these chose', () => {
+    expect(problemsOf({ ...sound, ...production, PROVIDER_TOKEN: 'x' })).toEqual([]);
+    expect(problemsOf({ ...sound, ...production, PROVIDER_TOKEN: 'minioadmin' })).toHaveLength(1);
+  });
+});
+
+describe('what npm start uses on the loopback address', () => {
+  it('is known to be public, whatever it is', () => {
+    expect(Object.values(demoValues).filter((value) => !isPublicSecret(value))).toEqual([]);
+  });
+});
+
+describe('the loopback address', () => {
+  it.each(['0.0.0.0', '::', '128.0.0.1', '127.0.0.1.example.org', '1270.0.0.1', 'example.org', ''])('is not %j', (host) => {
+    expect(isLoopback(host)).toBe(false);
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * Which secrets are good enough where others reach the platform: in production, and wherever a service listens on more than the loopback
+ * address. On one's own machine anything will do, and `npm start` uses the values below.
+ */
+import type { TSchema } from 'typebox';
+
+/** What `npm start` uses on the loopback address, where nobody else comes. */
+export const demoValues = {
+  API_TOKEN: 'demo-api-token',
+  API_LOGIN_SECRET: 'demo-login-secret',
+  /** Of every account of the demo workspace. */
+  DEMO_PASSWORD: 'coherence-demo-password',
+} as const;
+
+/** Values that anybody knows: those above, and what earlier releases, examples and servers come with. */
+const publicValues: ReadonlySet<string> = new Set([
+  ...Object.values(demoValues),
+  ...['ada', 'ben', 'editor', 'admin'].map((name) => `${name}-demo-password`),
+  'coherence-demo-secret',
+  'coherence-evaluation',
+  'coherence',
+  'minioadmin',
+  'postgres',
+  'password',
+  'changeme',
+]);
+
+/** Characters of a secret that an installation chooses itself. */
+export const shortestSecret = 24;
+const remedy = 'make one with: npm run cli -- secrets generate';
+
+/** Every value that is refused wherever others reach the platform. */
+export const listPublicSecrets = (): string[] => [...publicValues].toSorted();
+
+/** True for a secret that stands in the documents, so that it is none. */
+export function isPublicSecret(text: string): boolean {
+  return publicValues.has(text);
+}
+
+type Marked = TSchema & { writeOnly?: boolean; namesAccount?: boolean; chosenByUs?: boolean; neededUnless?: string; listensOn?: boolean };
+
+/** Marks a setting that must not be shown or kept beside ordinary ones: the chart takes it from a Secret. */
+export function secret<Schema extends TSchema>(schema: Schema): Schema {
+  return { ...schema, writeOnly: true };
+}
+
+/** Marks the name of an account: kept with the secrets, and not one by itself. */
+export function accountName<Schema extends TSchema>(schema: Schema): Schema {
+  return { ...schema, writeOnly: true, namesAccount: true };
+}
+
+/**
+ * Marks a secret that an installation chooses itself: it must be long where others reach the platform.
+ * `neededUnless`: there it must be set too, unless that setting is true.
+ */
+export function ownSecret<Schema extends TSchema>(schema: Schema, options: { neededUnless?: string } = {}): Schema {
+  return { ...schema, writeOnly: true, chosenByUs: true, ...options };
+}
+
+/** Marks a setting as an address that a service listens on. */
+export function listeningOn<Schema extends TSchema>(schema: Schema): Schema {
+  return { ...schema, listensOn: true };
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * Whether others reach the process.
+ * @param values as read, by name
+ */
+export function isExposed(
+  properties: Readonly<Record<string, TSchema>>,
+  values: Readonly<Record<string, unknown>>,
+  environment: string | undefined,
+): boolean {
+  const listens = Object.entries<Marked>(properties).filter(([, { listensOn }]) => listensOn === true);
+  return environment === 'production' || listens.some(([name]) => typeof values[name] === 'string' && !isLoopback(values[name]));
+}
+
+/** What is wrong with the secrets of a process that others reach; the words never repeat one. */
+export function findWeakSecrets(properties: Readonly<Record<string, TSchema>>, values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries<Marked>(properties).flatMap(([name, schema]) => {
+    const value = values[name];
+    if (schema.writeOnly !== true || schema.namesAccount === true || typeof value !== 'string') return [];
+    if (value === '') {
+      const { neededUnless } = schema;
+      return neededUnless === undefined || values[neededUnless] === true
+        ? []
+        : [`${name} is missing, so that anybody could send what it vouches for: ${remedy}; or allow that with ${neededUnless}=true`];
+    }
+    if (isPublicSecret(value) || isPublicSecret(passwordOf(value)))
+      return [`${name} is, or holds, a password that anybody knows: ${remedy}`];
+    if (schema.chosenByUs === true && value.length < shortestSecret)
+      return [`${name} is shorter than ${shortestSecret} characters: ${remedy}`];
+    return [];
+  });
+}
+
+/** Of an address such as `postgresql://user:password@host`; empty when there is none. */
+function passwordOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).password : '';
+}

@@ -1,0 +1,52 @@
+/** `secrets generate`: needs no platform, since it comes before there is one. */
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { CliError, type CliContext } from './context.ts';
+import { generateSecrets, writeEnvFile, type Places } from './secrets/generate.ts';
+
+interface Options {
+  json?: true;
+  out?: string;
+  postgresql?: string;
+  nats?: string;
+}
+
+export function register(program: Command, context: CliContext): void {
+  program
+    .command('secrets')
+    .description('Secrets of an installation')
+    .command('generate')
+    .description('Makes a new set: an env file as docker compose reads it, or with --postgresql and --nats as the chart wants its Secret')
+    .option('--postgresql <host:port/database>', 'where PostgreSQL is, as the pods reach it')
+    .option('--nats <host:port>', 'where NATS is, as the pods reach it')
+    .option('--out <file>', 'write it there, for its owner alone, instead of printing it; never over an older file')
+    .option('--json', 'one object instead of an env file')
+    .action((options: Options) => {
+      const groups = generateSecrets(readPlaces(options));
+      const all = Object.assign({}, ...groups.map(([, variables]) => variables)) as Record<string, string>;
+      const text = options.json === true ? `${JSON.stringify(all, null, 2)}\n` : writeEnvFile(groups);
+      if (options.out === undefined) process.stdout.write(text);
+      else {
+        writeNew(options.out, text);
+        context.printLine(`${Object.keys(all).length} secrets are in ${options.out}, which nobody else can read.`);
+      }
+    });
+}
+
+/** @throws CliError when one is missing or is no place */
+function readPlaces({ postgresql, nats }: Options): Places | undefined {
+  if (postgresql === undefined && nats === undefined) return undefined;
+  if (postgresql === undefined || !/^[^\s/@:]+(:\d+)?\/[^\s/@]+$/.test(postgresql))
+    throw new CliError('--postgresql must be host:port/database, e.g. postgresql.example.org:5432/coherence', 2);
+  if (nats === undefined || !/^[^\s/@:]+(:\d+)?$/.test(nats)) throw new CliError('--nats must be host:port, e.g. nats.example.org:4222', 2);
+  return { postgresql, nats };
+}
+
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CliError(code === 'EEXIST' ? `${file} is there already; its secrets would be lost. Move it away first.` : message);
+  }
+}
