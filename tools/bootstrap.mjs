@@ -19,6 +19,10 @@ const pinnedNode = join(modulesDir, 'node', 'bin', 'node');
 const oldestNode = 20;
 const progressEveryMs = 5_000;
 
+/** They need servers that are built once: with a Node that runs TypeScript that begins while the packages are installed. */
+const withServers = ['start', 'test'];
+const serverBuilder = join(repoDir, 'tools', 'servers', 'build-servers.ts');
+
 const commands = {
   start: 'tools/start/main.ts',
   test: 'tools/test/main.ts',
@@ -41,11 +45,12 @@ async function main() {
   if (script === undefined) fail(`usage: node tools/bootstrap.mjs ${Object.keys(commands).join('|')}`);
   const major = Number(process.versions.node.split('.')[0]);
   if (major < oldestNode) fail(`Node ${process.versions.node} is too old; install Node ${oldestNode} or later (https://nodejs.org).`);
-  await install();
+  await install(withServers.includes(name) && process.features.typescript ? buildServers : () => {});
   run(findNode(), [join(repoDir, script), ...args], name);
 }
 
-async function install() {
+/** @param meanwhile called when packages are to be installed */
+async function install(meanwhile) {
   const packageLock = readFileSync(join(repoDir, 'package-lock.json'));
   const stamp = createHash('sha256').update(packageLock).update(`${process.platform}-${process.arch}`).digest('hex');
   if (readText(stampFile) === stamp) return;
@@ -53,7 +58,10 @@ async function install() {
   try {
     if (readText(stampFile) === stamp) return; // another command has just done it
     const packages = JSON.parse(packageLock.toString()).packages;
-    if (!isInstalled(packages)) await runNpmCi(packages);
+    if (!isInstalled(packages)) {
+      meanwhile();
+      await runNpmCi(packages);
+    }
     writeFileSync(stampFile, stamp);
   } finally {
     rmSync(lockFile, { force: true });
@@ -68,6 +76,15 @@ function isInstalled(packages) {
   return Object.entries(packages).every(
     ([path, item]) => path === '' || item.optional === true || item.peer === true || present[path]?.version === item.version,
   );
+}
+
+/** Goes on beside what comes next, which waits for it where it must, and ends with us. */
+function buildServers() {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverBuilder], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  child.once('error', () => {}); // whoever needs the servers builds them
+  process.once('exit', () => child.kill());
 }
 
 async function runNpmCi(packages) {
@@ -146,7 +163,11 @@ function isUsable(node) {
 function run(node, args, name) {
   const child = spawn(node, args, {
     cwd: name === 'cli' ? (process.env.INIT_CWD ?? process.cwd()) : repoDir,
-    env: { ...process.env, PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}` },
+    env: {
+      ...process.env,
+      PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}`,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(repoDir, '.data', 'compile-cache'), // a third of the start of any command
+    },
     stdio: name === 'start' ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit', // by the channel it notices that we are gone
   });
   forwardSignals(child);

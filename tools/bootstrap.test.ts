@@ -60,6 +60,20 @@ describe('bootstrap of the npm commands (design/architecture.md §9)', () => {
     expect(readCalls()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
   });
 
+  it('begins to build the servers of a start while the packages are installed', async () => {
+    mkdirSync(join(repo, 'tools', 'start'));
+    mkdirSync(join(repo, 'tools', 'servers'));
+    writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
+    const mark = join(repo, 'building');
+    const builder = `import { writeFileSync } from 'node:fs';\nconst mark: string = ${JSON.stringify(mark)};\nwriteFileSync(mark, '');\n`;
+    writeFileSync(join(repo, 'tools', 'servers', 'build-servers.ts'), builder);
+    writeNpm(`until [ -f ${mark} ]; do sleep 0.05; done; mkdir -p node_modules/node/bin && ln -sf "$REAL_NODE" node_modules/node/bin/node`);
+    await expect(run('start')).resolves.toMatchObject({ status: 0, output: expect.stringContaining('started') });
+    rmSync(mark);
+    await run('start');
+    expect(existsSync(mark)).toBe(false);
+  });
+
   it('installs again only when the lock file has changed', async () => {
     await run('check');
     await expect(run('check')).resolves.toEqual({ status: 3, output: 'args \n' });

@@ -4,14 +4,40 @@
  */
 import { ConfigError, loadConfig, logSettings, natsSettings } from '#libs/config';
 import { Type } from '#libs/contract';
+import { connectBus, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
-import { connectBus } from '#libs/nats';
+
+type LimitName = `NATS_STREAM_${StreamName}_MAX_BYTES`;
+
+/** A stream must hold some of the largest messages. */
+export const fewestBytes = 16 * 1024 * 1024;
+const nameOf = (stream: StreamName): LimitName => `NATS_STREAM_${stream}_MAX_BYTES`;
+const limitOf = (stream: StreamName) =>
+  Type.Integer({
+    default: streams[stream].maxBytes,
+    minimum: fewestBytes,
+    description: `bytes that the stream ${stream} holds at most; NATS reserves them`,
+  });
+
+const limits = Object.fromEntries(streamNames.map((stream) => [nameOf(stream), limitOf(stream)])) as Record<
+  LimitName,
+  ReturnType<typeof limitOf>
+>;
+/** What the set-up of the streams reads. */
+export const streamSettings = Type.Object({ ...natsSettings, ...logSettings, ...limits });
+
+/** How much each stream may hold. @throws ConfigError */
+export function readStreamLimits(env: Readonly<Record<string, string | undefined>>): StreamLimits {
+  const config = loadConfig(Type.Object(limits), env);
+  return Object.fromEntries(streamNames.map((stream) => [stream, config[nameOf(stream)]]));
+}
 
 /** Of one installation; its user may create streams. @throws AppError unavailable */
-export async function makeStreams(settings: { url: string; prefix: string; logger: Logger }): Promise<void> {
-  const bus = await connectBus({ ...settings, name: 'streams' });
+export async function makeStreams(settings: { url: string; prefix: string; logger: Logger; limits?: StreamLimits }): Promise<void> {
+  const { limits, ...connection } = settings;
+  const bus = await connectBus({ ...connection, name: 'streams' });
   try {
-    await bus.ensureStreams();
+    await bus.ensureStreams(limits);
   } finally {
     await bus.close();
   }
@@ -19,9 +45,9 @@ export async function makeStreams(settings: { url: string; prefix: string; logge
 
 if (import.meta.main) {
   try {
-    const config = loadConfig(Type.Object({ ...natsSettings, ...logSettings }));
+    const config = loadConfig(streamSettings);
     const logger = createLogger({ service: 'streams', level: config.LOG_LEVEL });
-    await makeStreams({ url: config.NATS_URL, prefix: config.NATS_SUBJECT_PREFIX, logger });
+    await makeStreams({ url: config.NATS_URL, prefix: config.NATS_SUBJECT_PREFIX, logger, limits: readStreamLimits(process.env) });
     logger.info('the streams are there');
   } catch (error) {
     process.stderr.write(

@@ -1,19 +1,589 @@
 /** Written from the route table by `npm run fix`; change the routes, not this file. */
 import type { ApiReply, CallOptions, Conditional, NotModified, OperationTable, Upload } from './transport.ts';
 
+/** A participant. */
+export type PersonOut = {
+  id: number;
+  name: string;
+  photo: string | null;
+  /** Contact values by channel, possibly empty. */
+  contact: Record<string, unknown>;
+};
+
+/** A holon that the conversation is explicitly linked to. */
+export type ConnectedHolon = {
+  id: number;
+  name: string;
+  /** Class slug of the holon. */
+  type: string;
+  slug: string;
+};
+
+/** A question of the conversation's journey. */
+export type Question = {
+  id: number;
+  text: string;
+  /** Position in the journey, from 0. */
+  order: number;
+};
+
+/** A displayed question. */
+export type QuestionStateChange = {
+  question_id: number;
+  /** When the question was displayed. */
+  occurred_at: string;
+  duration_seconds: number | null;
+};
+
+/** Derived from the recorded question changes. */
+export type QuestionState = {
+  active_question_id: number | null;
+  /** Recorded changes in order of `occurred_at`, then of arrival. */
+  changes: QuestionStateChange[];
+};
+
+/** A conversation, as the operational endpoints return it. */
+export type ConversationOut = {
+  id: number;
+  /** In the order in which they joined. */
+  participants: PersonOut[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: ConnectedHolon[];
+  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
+  infos: Record<string, unknown>;
+  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
+  config: Record<string, unknown>;
+  start: string | null;
+  finish: string | null;
+  /** Empty when no journey is set. */
+  journey_slug: string;
+  /** Empty when no journey is set. */
+  journey_name: string;
+  journey_description: string | null;
+  /** Empty when no step is set. */
+  step_slug: string;
+  /** Empty when no step is set. */
+  step_title: string;
+  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
+  texts: Record<string, unknown>;
+  /** Questions in the order of the journey's sequence. */
+  questions: Question[];
+  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
+  updated_at: string;
+  question_state: QuestionState;
+};
+
 export type FrameworkError = {
   detail: string;
 };
 
-export type ValidationError = {
-  detail: {
-    /** For example `missing`, `int_parsing`, `string_type`, `enum`. */
-    type: string;
-    /** Source and path, e.g. `["query", "limit"]`. */
-    loc: (string | number)[];
-    msg: string;
-    ctx?: Record<string, unknown>;
-  }[];
+export type PersonNotFoundError = {
+  error: "person_not_found";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type JourneyNotFoundError = {
+  error: "journey_not_found";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type JourneyOwnershipAmbiguousError = {
+  error: "journey_ownership_ambiguous";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type InputProblem = {
+  /** For example `missing`, `int_parsing`, `string_type`, `enum`. */
+  type: string;
+  /** Source and path, e.g. `["query", "limit"]`. */
+  loc: (string | number)[];
+  msg: string;
+  ctx?: Record<string, unknown>;
+};
+
+export type InvalidInput = {
+  detail: InputProblem[];
+};
+
+export type PatchConversationBody = {
+  /** Public and display metadata. */
+  infos?: Record<string, unknown>;
+  /** Operational metadata. */
+  config?: Record<string, unknown>;
+  expected_updated_at?: string | null;
+};
+
+export type InvalidNamespacePlacementError = {
+  error: "invalid_namespace_placement";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type StaleConversationError = {
+  error: "stale_conversation";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type PreconditionFailedError = {
+  error: "precondition_failed";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type ConversationDataTooLargeError = {
+  error: "conversation_data_too_large";
+  message: string;
+  [key: string]: unknown;
+};
+
+/** All fields are optional. */
+export type RecordedWrite = {
+  /** Top-level keys replace whole values. */
+  infos?: Record<string, unknown>;
+  /** Top-level keys replace whole values. */
+  config?: Record<string, unknown>;
+  captureEndedAt?: string | null;
+  /** @deprecated */
+  capture_ended_at?: string | null;
+  expected_updated_at?: string | null;
+};
+
+export type InvalidTranscriptWindowError = {
+  error: "invalid_transcript_window";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type TranscriptBoundaryConflictError = {
+  error: "transcript_boundary_conflict";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type ConversationInfos = {
+  /** Public and display metadata; `{}` when nothing is stored. */
+  infos: Record<string, unknown>;
+};
+
+export type PerUserTokenRequiredError = {
+  error: "per_user_token_required";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type PatchConversationInfosBody = {
+  /** Public and display metadata. */
+  infos: Record<string, unknown>;
+};
+
+export type QuestionChange = {
+  /** A question of the conversation's journey. */
+  questionId: number;
+  /** When the question was displayed, with an offset; at most five minutes ahead. */
+  occurredAt: string;
+};
+
+export type RecordedQuestionChange = {
+  ok: true;
+  conversationId: number;
+  questionId: number;
+  /** As it was accepted, in UTC. */
+  occurredAt: string;
+  /** True when the same change was recorded before under the same key. */
+  replayed: boolean;
+};
+
+export type QuestionNotInJourneyError = {
+  error: "question_not_in_journey";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type OccurredAtInFutureError = {
+  error: "occurred_at_in_future";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type IdempotencyConflictError = {
+  error: "idempotency_conflict";
+  message: string;
+  [key: string]: unknown;
+};
+
+/** A holon in short. */
+export type HolonRef = {
+  id: number;
+  slug: string;
+  name: string;
+  /** Class slug of the holon. */
+  type: string;
+};
+
+/** The journey of the conversation. */
+export type JourneyRef = {
+  /** Empty when unset. */
+  slug: string;
+  /** Empty when unset. */
+  name: string;
+  /** May be empty. */
+  description: string;
+};
+
+/** The current step. */
+export type StepRef = {
+  /** Empty when unset. */
+  slug: string;
+  /** Empty when unset. */
+  title: string;
+};
+
+/** A conversation in search results: never with `infos`, `config` or transcript. */
+export type ConversationSummary = {
+  id: number;
+  /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
+  title: string;
+  event: HolonRef | null;
+  journey: JourneyRef;
+  step: StepRef;
+  start: string | null;
+  finish: string | null;
+  /** In the order in which they joined. */
+  participants: PersonOut[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: HolonRef[];
+};
+
+/** A journey as browse shows it. */
+export type JourneyBrowse = {
+  id: number;
+  slug: string;
+  name: string;
+  /** May be empty. */
+  description: string;
+  /** Texts of the journey; `{}` when not configured. */
+  texts: Record<string, unknown>;
+};
+
+/** A person. */
+export type PublicPerson = {
+  id: number;
+  name: string;
+  photo: string | null;
+  /** Contact values by channel, possibly empty. */
+  contact: Record<string, unknown>;
+};
+
+/** The public publishing payload without provenance. */
+export type Publishing = {
+  /** Publishing fields by name; `{}` when there are none. */
+  fields: Record<string, unknown>;
+  /** Publishing records by name; `{}` when there are none. */
+  records: Record<string, unknown>;
+  /** Publishing artifacts by name; `{}` when there are none. */
+  artifacts: Record<string, unknown>;
+};
+
+/** What a page shows first. */
+export type PublicSummary = {
+  /** Short public summary; may be empty. */
+  summary: string;
+  thumbnail: string | null;
+  videohost_description: string | null;
+};
+
+/** A conversation as anybody with a token may browse it. */
+export type PublicConversation = {
+  id: number;
+  /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
+  title: string;
+  start: string | null;
+  finish: string | null;
+  step: StepRef;
+  /** In the order in which they joined. */
+  participants: PublicPerson[];
+  /** Explicitly linked holons; the owning event is not among them. */
+  connected: HolonRef[];
+  publishing: Publishing;
+  public: PublicSummary;
+};
+
+/** A journey with its conversations. */
+export type BrowsedJourney = {
+  journey: JourneyBrowse;
+  conversations: PublicConversation[];
+};
+
+/** An event with its journeys. */
+export type BrowsedEvent = {
+  id: number;
+  slug: string;
+  name: string;
+  /** Class slug of the holon. */
+  type: string;
+  /** Directly attached conversation journeys in the order in which they are attached. */
+  journeys: BrowsedJourney[];
+};
+
+/** A holon with what was said at its events. */
+export type BrowsedEvents = {
+  holon: HolonRef;
+  /** Immediate child events by name, id. */
+  events: BrowsedEvent[];
+};
+
+/** A conversation journey of an event. */
+export type AttachedJourney = {
+  id: number;
+  slug: string;
+  name: string;
+  /** May be empty. */
+  description: string;
+  source: "direct";
+};
+
+/** Conversation journeys of an event. */
+export type AttachedJourneys = {
+  /** Only journeys attached to the event itself. */
+  scope: "direct";
+  /** Conversation journeys in the order in which they are attached. */
+  items: AttachedJourney[];
+};
+
+/** A conversation event below a holon. */
+export type ChildEvent = {
+  id: number;
+  slug: string;
+  name: string;
+  /** Class slug of the event. */
+  type: string;
+  journeys: AttachedJourneys;
+};
+
+/** A holon with its immediate conversation events. */
+export type BrowsedHolon = {
+  holon: HolonRef;
+  /** Immediate children that are conversation events, by name and id. */
+  events: ChildEvent[];
+};
+
+/** A holon as anybody with a token may see it. */
+export type PublicHolon = {
+  id: number;
+  slug: string;
+  name: string;
+  /** Class slug of the holon. */
+  type: string;
+  /** May be empty. */
+  description: string;
+  logo: string | null;
+  /** Link values by channel, possibly empty. */
+  links: Record<string, unknown>;
+  /** The custom fields that the holon's class declares, `locations` and `spheres`. */
+  infos: Record<string, unknown>;
+};
+
+/** A holon whose class is a conversation event. */
+export type ConversationEvent = {
+  id: number;
+  slug: string;
+  name: string;
+  /** Class slug of the event. */
+  type: string;
+  parent_id: number | null;
+  parent_slug: string | null;
+};
+
+/** A conversation journey that the event owns. */
+export type EventJourney = {
+  id: number;
+  slug: string;
+  name: string;
+  /** May be empty. */
+  description: string;
+  /** Steps that are not archived. */
+  step_count: number;
+};
+
+export type CoherenceAccessRequiredError = {
+  error: "coherence_access_required";
+  message: string;
+  [key: string]: unknown;
+};
+
+/** A step of a journey, without its configuration. */
+export type StepItem = {
+  id: number;
+  slug: string;
+  /** Place in the pipeline. */
+  order: number;
+  title: string;
+  goal: string;
+  success_criteria: string;
+  starter_message: string;
+  is_archived: boolean;
+  pipeline_job: string | null;
+  /** Moves when the configuration changes, and with nothing else. */
+  updated_at: string;
+};
+
+/** The configuration of a journey step's pipeline job. */
+export type StepConfig = {
+  /** What the field policy shows, with the model's defaults; of a step without a registered job everything. */
+  config: Record<string, unknown>;
+  /** Moves when the configuration changes, and with nothing else. */
+  updated_at: string;
+};
+
+export type StepConfigWrite = {
+  /** Merged recursively: objects key by key, scalars and lists replace, null deletes the key. */
+  config: Record<string, unknown>;
+  expected_updated_at?: string | null;
+};
+
+export type ConfigKeysNotWritableError = {
+  error: "config_keys_not_writable";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type InvalidStepConfigError = {
+  error: "invalid_step_config";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type StaleConfigError = {
+  error: "stale_config";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type RoomClaim = {
+  /** Person who claims the name. */
+  personId: number;
+  /** When it was claimed. */
+  claimedAt: string;
+};
+
+/** Upserted by `customParticipantId`; an omitted or null field stays as it is stored. */
+export type RoomParticipant = {
+  /** Our id of the participant at the meeting provider; the key of the entry. */
+  customParticipantId: string;
+  browserSessionId?: string | null;
+  personId?: number | null;
+  displayName?: string | null;
+  mediaParticipantId?: string | null;
+  assignedAt?: string | null;
+  lastCredentialIssuedAt?: string | null;
+};
+
+/** Every field is optional; send only what changed. */
+export type RoomWrite = {
+  phase?: string | null;
+  version?: number | null;
+  expectedVersion?: number | null;
+  claims?: Record<string, RoomClaim> | null;
+  meetingId?: string | null;
+  recordingId?: string | null;
+  recordingEndedAt?: string | null;
+  participants?: RoomParticipant[] | null;
+  conversationStartedAt?: string | null;
+  captureEndedAt?: string | null;
+  /**
+   * Accepted and ignored; the session is derived by the server.
+   * @deprecated
+   */
+  sessionId?: unknown;
+};
+
+export type RoomWritten = {
+  ok: true;
+  conversationId: number;
+  meetingId: string | null;
+  version: number | null;
+  phase: string | null;
+  participantCount: number;
+  conversationStartedAt?: string | null;
+  captureEndedAt?: string | null;
+  /** Present when the request carried a boundary: both are stored. */
+  transcriptWindowComplete?: boolean;
+};
+
+export type VersionConflictError = {
+  error: "version_conflict";
+  message: string;
+  [key: string]: unknown;
+};
+
+export type MeetingConflictError = {
+  error: "meeting_conflict";
+  message: string;
+  [key: string]: unknown;
+};
+
+/** Stored room state with the transcript window. */
+export type RoomState = {
+  meetingId: string | null;
+  recordingId: string | null;
+  version: number | null;
+  phase: string | null;
+  /** Claims by display name; empty when nothing is written. */
+  claims: Record<string, unknown>;
+  /** Stored participants; empty when nothing is written. */
+  participants: unknown[];
+  conversationStartedAt: string | null;
+  captureEndedAt: string | null;
+  /** True once both boundaries are stored. */
+  transcriptWindowComplete: boolean;
+};
+
+export type ReceiveBookingBody = {
+  /** `BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`. */
+  triggerEvent: string;
+};
+
+export type Accepted = {
+  ok: true;
+};
+
+export type ReceiveMeetingReportBody = {
+  /** e.g. `recording.statusUpdate`, `meeting.transcript`. */
+  event: string;
+};
+
+/** Metadata of the canonical audio of a conversation. */
+export type AudioMetadata = {
+  /** Key of the object in the platform's store; it cannot be guessed and is no address. */
+  path: string;
+  /** Base name of the uploaded file. */
+  name: string;
+  /** Media type by the file's extension, e.g. `audio/mpeg`. */
+  content_type: string;
+  /** Size of the file in bytes. */
+  size_bytes: number;
+  /** Where the file came from: `upload`. */
+  source: string;
+  /** When the upload was finished. */
+  created_at: string;
+};
+
+export type InvalidConversationAudioError = {
+  error: "invalid_conversation_audio";
+  message: string;
+  [key: string]: unknown;
+};
+
+/** Where the recording can be downloaded. */
+export type Video = {
+  /** Relative media path with a marker `?v=` that changes with the file. It needs no token and cannot be guessed. */
+  url: string;
+  /** Name of the stored file. */
+  name: string;
 };
 
 export type AgentOut = {
@@ -44,6 +614,73 @@ export type AgentChatOut = {
   created_at: string;
 };
 
+export type ReceiveAgentUpdateBody = {
+  /** Number of the update: each is answered once. */
+  update_id: number;
+  /** Telegram's Message; with `text` in a private chat, group or supergroup it is answered. */
+  message?: Record<string, unknown>;
+};
+
+export type ImportedArtifact = {
+  /** Provider session whose artifact was read. */
+  sessionId: string;
+  /** SHA-256 of the exact bytes of the artifact, lower-case hex. */
+  sha256: string;
+  /** Size of the artifact in bytes. */
+  bytes: number;
+};
+
+export type TranscriptWindow = {
+  /** Start of the window, explicit offset `+00:00`. */
+  conversationStartedAt: string;
+  /** End of the window, explicit offset `+00:00`. */
+  captureEndedAt: string;
+};
+
+/** Rows that were not imported, by reason; always all seven keys. */
+export type ExcludedRows = {
+  before_window_start: number;
+  after_window_end: number;
+  crosses_window_start: number;
+  crosses_window_end: number;
+  transcript_timestamp_ambiguous: number;
+  transcript_timestamp_malformed: number;
+  empty_sentence: number;
+};
+
+export type ImportCounts = {
+  /** Rows of the artifact; `accepted` plus every exclusion. */
+  raw: number;
+  /** Rows wholly inside the window. */
+  accepted: number;
+  /** Stored transcript rows; null until the install returned. */
+  installedSegments: number | null;
+  excludedByReason: ExcludedRows;
+};
+
+/** Import evidence of one conversation. */
+export type ImportEvidence = {
+  /** Id of the conversation. */
+  conversationId: number;
+  /** Result of the latest finished import; `never_ran` until the importer has recorded something. */
+  status: "imported" | "install_refused_or_incomplete" | "transcript_window_empty" | "transcript_window_missing" | "invalid_transcript_window" | "legacy_unbounded" | "never_ran";
+  /** Null exactly when `status` is `imported`; otherwise equal to it. */
+  failureReason: string | null;
+  /** True once the conversation has been cut under the window contract; never reverts. */
+  contractImport: boolean;
+  /** The provider artifact; null when none was fetched. */
+  artifact: ImportedArtifact | null;
+  /** The approved transcript window; null when there is no usable one. */
+  window: TranscriptWindow | null;
+  /** Row counts of the filter; null when it has not run. */
+  counts: ImportCounts | null;
+};
+
+export type LoginBody = {
+  email: string;
+  password: string;
+};
+
 /** A person of the shared directory. */
 export type PersonPublic = {
   id: number;
@@ -55,6 +692,60 @@ export type PersonPublic = {
   actor_kind: string;
   /** Contact values by channel, such as `email`, `phone`, `linkedin`; possibly empty. */
   contact: Record<string, unknown>;
+};
+
+export type LoginResult = {
+  /** `svc_agentic_<session_key>_<secret>`, shown this once. */
+  token: string;
+  token_type: "Bearer";
+  /** With explicit offset. */
+  expires_at: string;
+  expires_in_seconds: number;
+  person: PersonPublic;
+};
+
+export type ValidationError = {
+  code: "validation_error";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type UnauthenticatedError = {
+  code: "unauthenticated";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type PermissionDeniedError = {
+  code: "permission_denied";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type RateLimitedError = {
+  code: "rate_limited";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ServerError = {
+  code: "server_error";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type LogoutResult = {
+  revoked: true;
+};
+
+export type WhoamiResult = {
+  authenticated: true;
+  person: PersonPublic;
 };
 
 /** A person in lists and search results. */
@@ -72,6 +763,16 @@ export type PersonListItem = {
   created_at: string;
   /** When the record was last changed. */
   updated_at: string;
+};
+
+export type PersonHit = {
+  kind: "person";
+  id: number;
+  /** Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts. */
+  score: number;
+  /** `channel`: a contact value of a person, a link value of a holon. */
+  matched_field: "name" | "channel" | "description";
+  person: PersonListItem;
 };
 
 /** A holon in lists and search results. */
@@ -93,16 +794,7 @@ export type HolonListItem = {
   updated_at: string;
 };
 
-/** One result; best first, then by name and id. */
-export type SearchHit = {
-  kind: "person";
-  id: number;
-  /** Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts. */
-  score: number;
-  /** `channel`: a contact value of a person, a link value of a holon. */
-  matched_field: "name" | "channel" | "description";
-  person: PersonListItem;
-} | {
+export type HolonHit = {
   kind: "holon";
   id: number;
   /** Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts. */
@@ -110,6 +802,49 @@ export type SearchHit = {
   /** `channel`: a contact value of a person, a link value of a holon. */
   matched_field: "name" | "channel" | "description";
   holon: HolonListItem;
+};
+
+/** One result; best first, then by name and id. */
+export type SearchHit = PersonHit | HolonHit;
+
+export type SearchDirectoryResult = {
+  query: string;
+  types: ("person" | "holon")[];
+  limit_per_type: number;
+  /** Results returned. */
+  count: number;
+  items: SearchHit[];
+};
+
+export type ListPeopleResult = {
+  query: string;
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: PersonListItem[];
+};
+
+export type NotFoundError = {
+  code: "not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ListHolonsResult = {
+  query: string | null;
+  class: string | null;
+  parent: number | null;
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: HolonListItem[];
 };
 
 /** A group, event or other entity of the network. */
@@ -127,6 +862,32 @@ export type HolonPublic = {
   links: Record<string, unknown>;
 };
 
+/** One custom field. */
+export type InfoField = {
+  /** Key of `info_fields` and of the stored infos. */
+  key: string;
+  /** text, long_text, rich_text, select, multi_select, number, boolean, date, url, video or slideshow. */
+  type: string;
+  label?: string;
+  /** Choices of a select or multi_select. */
+  options?: unknown[];
+  [key: string]: unknown;
+};
+
+export type InfoFieldGroup = {
+  key: string;
+  label?: string;
+  fields?: InfoField[];
+  [key: string]: unknown;
+};
+
+/** Configuration of the class. */
+export type ClassConfig = {
+  /** Always there for holon classes: the schema of the custom fields of their holons, grouped. */
+  info_field_groups?: InfoFieldGroup[];
+  [key: string]: unknown;
+};
+
 /** One setting that decides how a journey or a step behaves. */
 export type ConfigFlag = {
   key: string;
@@ -134,6 +895,16 @@ export type ConfigFlag = {
   value: unknown;
   /** False when nothing is stored and the default holds. */
   is_set: boolean;
+};
+
+/** Totals over everything, private holons included. */
+export type JourneyUsage = {
+  /** Holons to which the journey is attached directly. */
+  holon_direct_count: number;
+  /** Memberships on the journey. */
+  membership_count: number;
+  /** Relationships on the journey. */
+  relationship_count: number;
 };
 
 /** A journey in lists. */
@@ -154,15 +925,7 @@ export type JourneyListItem = {
   config_flags: ConfigFlag[];
   /** Steps that are not archived. */
   step_count: number;
-  /** Totals over everything, private holons included. */
-  usage: {
-    /** Holons to which the journey is attached directly. */
-    holon_direct_count: number;
-    /** Memberships on the journey. */
-    membership_count: number;
-    /** Relationships on the journey. */
-    relationship_count: number;
-  };
+  usage: JourneyUsage;
 };
 
 /** A class of objects. */
@@ -178,25 +941,27 @@ export type ObjectClassPublic = {
   is_system: boolean;
   is_active: boolean;
   icon_url: string | null;
-  /** Configuration of the class. */
-  config: {
-    /** Always there for holon classes: the schema of the custom fields of their holons, grouped. */
-    info_field_groups?: ({
-      key: string;
-      label?: string;
-      fields?: ({
-        /** Key of `info_fields` and of the stored infos. */
-        key: string;
-        /** text, long_text, rich_text, select, multi_select, number, boolean, date, url, video or slideshow. */
-        type: string;
-        label?: string;
-        /** Choices of a select or multi_select. */
-        options?: unknown[];
-      } & Record<string, unknown>)[];
-    } & Record<string, unknown>)[];
-  } & Record<string, unknown>;
+  config: ClassConfig;
   /** The effective catalogue: the class's own journeys, then those of its ancestors, nearest first, each in catalogue order. */
   journeys: JourneyListItem[];
+};
+
+export type ListJourneysResult = {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: JourneyListItem[];
+};
+
+/** Totals over everything, private holons included. */
+export type StepUsage = {
+  /** Memberships at the step. */
+  membership_count: number;
+  /** Relationships at the step. */
+  relationship_count: number;
 };
 
 /** A step of a journey. */
@@ -212,13 +977,7 @@ export type JourneyStepItem = {
   is_archived: boolean;
   /** `pipeline_job`: the job that runs when the step is entered, null for none. */
   config_flags: ConfigFlag[];
-  /** Totals over everything, private holons included. */
-  usage: {
-    /** Memberships at the step. */
-    membership_count: number;
-    /** Relationships at the step. */
-    relationship_count: number;
-  };
+  usage: StepUsage;
 };
 
 /** A journey with its steps. */
@@ -239,17 +998,26 @@ export type Journey = {
   config_flags: ConfigFlag[];
   /** Steps that are not archived. */
   step_count: number;
-  /** Totals over everything, private holons included. */
-  usage: {
-    /** Holons to which the journey is attached directly. */
-    holon_direct_count: number;
-    /** Memberships on the journey. */
-    membership_count: number;
-    /** Relationships on the journey. */
-    relationship_count: number;
-  };
+  usage: JourneyUsage;
   /** In order, archived ones included. */
   steps: JourneyStepItem[];
+};
+
+/** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. */
+export type NewContact = {
+  email?: string | null;
+  linkedin?: string | null;
+} & Record<string, string | null>;
+
+/** First membership of the person. */
+export type FirstMembership = {
+  /** Holon to join. */
+  holon_id: number;
+  /** A journey of the catalogue of the holon's class. */
+  journey_slug: string;
+  step_slug?: string | null;
+  follow_up_after?: string | null;
+  responsible_person_id?: number | null;
 };
 
 export type NewPerson = {
@@ -260,20 +1028,8 @@ export type NewPerson = {
   /** Default `human`. */
   actor_kind?: string;
   photo_url?: string | null;
-  /** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. */
-  contact?: {
-    email?: string | null;
-    linkedin?: string | null;
-  } & Record<string, string | null>;
-  membership?: {
-    /** Holon to join. */
-    holon_id: number;
-    /** A journey of the catalogue of the holon's class. */
-    journey_slug: string;
-    step_slug?: string | null;
-    follow_up_after?: string | null;
-    responsible_person_id?: number | null;
-  } | null;
+  contact?: NewContact;
+  membership?: FirstMembership | null;
   note?: string | null;
 };
 
@@ -299,6 +1055,12 @@ export type NoteItem = {
   /** When it was written. */
   created_at: string;
   author_person: PersonPublic | null;
+};
+
+export type CreatePersonResult = {
+  person: PersonPublic;
+  membership: Membership | null;
+  note: NoteItem | null;
 };
 
 /** The person exists already; nothing was written. */
@@ -331,6 +1093,27 @@ export type HolonUpdate = {
   journey_ids?: number[];
 };
 
+export type FieldChange = {
+  old: unknown;
+  new: unknown;
+};
+
+/** Only fields that changed, as old and new; of `info_fields` only the keys that changed. */
+export type HolonChanges = {
+  name?: FieldChange;
+  description?: FieldChange;
+  links?: FieldChange;
+  locations?: FieldChange;
+  spheres?: FieldChange;
+  info_fields?: FieldChange;
+  journey_ids?: FieldChange;
+};
+
+export type UpdateHolonResult = {
+  holon: HolonPublic;
+  changes: HolonChanges;
+};
+
 export type NewExperience = {
   /** Holon whose class allows an experience class as a child. */
   parent_id: number;
@@ -342,6 +1125,14 @@ export type NewExperience = {
   svc_class?: string | null;
   /** Values by key of the class's `info_field_groups`; null takes one away. select and multi_select take lists of texts, and values that are no options are dropped. */
   info_fields?: Record<string, unknown>;
+};
+
+export type CreateExperienceResult = {
+  experience: HolonPublic;
+};
+
+export type UploadExperienceLogoResult = {
+  experience: HolonPublic;
 };
 
 /** A membership as the person's list shows it. */
@@ -356,6 +1147,16 @@ export type MembershipWithHolon = {
   holon: HolonPublic;
 };
 
+export type ListPersonMembershipsResult = {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: MembershipWithHolon[];
+};
+
 /** A membership as the holon's list shows it. */
 export type MembershipWithPerson = {
   membership_id: number;
@@ -366,6 +1167,113 @@ export type MembershipWithPerson = {
   follow_up_after: string | null;
   responsible_person: PersonPublic | null;
   person: PersonPublic;
+};
+
+export type ListHolonMembershipsResult = {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: MembershipWithPerson[];
+};
+
+export type MembershipUpdate = {
+  /** Needed; trimmed, then stored verbatim. */
+  note: string;
+  follow_up_after?: string | null;
+  /** Active step of the current journey, or of `journey_slug` where that is given. */
+  step_slug?: string;
+  /** Move to the next active step. Not together with `step_slug` or `journey_slug`. */
+  advance_step?: boolean;
+  responsible_person_id?: number | null;
+  /** Move to another journey of the same holon; needs `step_slug`. */
+  journey_slug?: string;
+};
+
+/** A value before and after: slugs of journeys and steps, dates; null where there is none. */
+export type TextChange = {
+  old: string | null;
+  new: string | null;
+};
+
+/** Only what changed; `current_step` also when another step has the same slug. */
+export type MembershipChanges = {
+  journey?: TextChange;
+  current_step?: TextChange;
+  follow_up_after?: TextChange;
+};
+
+export type UpdateMembershipResult = {
+  membership: Membership;
+  note: NoteItem;
+  changes: MembershipChanges;
+};
+
+export type BulkAddItem = {
+  /** Id of the person. */
+  person_id: number;
+  /** Slug of the journey. */
+  journey_slug?: string;
+  /** Active step of the journey; default its first one. */
+  step_slug?: string;
+  follow_up_after?: string | null;
+  responsible_person_id?: number | null;
+};
+
+export type BulkAdd = {
+  memberships: BulkAddItem[];
+  /** For items that name none. */
+  journey_slug?: string;
+  /** For items that name none. */
+  step_slug?: string;
+};
+
+export type BulkAddedItem = {
+  index: number;
+  person_id: number;
+  journey_slug: string | null;
+  /**
+   * - `created`: It is there now.
+   * - `already_present`: It was there, from before or from an earlier item, and is unchanged.
+   * - `person_not_found`: Nobody has the id.
+   * - `journey_not_found`: No journey has the slug, or none is named.
+   * - `journey_not_allowed`: The catalogue of the holon's class does not have the journey.
+   * - `bulk_add_not_permitted`: The journey does not permit bulk addition.
+   * - `invalid_step`: The journey has no such active step.
+   * - `invalid_field`: The date is malformed, or the responsible person has no account.
+   */
+  outcome: "created" | "already_present" | "person_not_found" | "journey_not_found" | "journey_not_allowed" | "bulk_add_not_permitted" | "invalid_step" | "invalid_field";
+  membership_id: number | null;
+  message: string | null;
+};
+
+export type BulkAdded = {
+  /** Items of the request. */
+  count: number;
+  /** Items with that outcome. */
+  created: number;
+  /** Items with that outcome. */
+  already_present: number;
+  /** All others. */
+  failed: number;
+  /** In the order of the request. */
+  items: BulkAddedItem[];
+};
+
+export type BulkInProgressError = {
+  code: "bulk_in_progress";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ConflictError = {
+  code: "conflict";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
 };
 
 /** A relation between two holons, at a point of a journey. */
@@ -379,8 +1287,52 @@ export type Relationship = {
   responsible_person: PersonPublic | null;
 };
 
-/** Something to follow up: a membership (`person`) or a relationship (`holon`), with its id. */
-export type WorklistItem = {
+export type ListHolonRelationshipsResult = {
+  /** Matches in total, not only those returned. */
+  count: number;
+  /** By journey name, name of the other side and id. */
+  items: Relationship[];
+};
+
+export type RelationshipUpdate = {
+  /** Needed; trimmed, then stored verbatim. */
+  note: string;
+  follow_up_after?: string | null;
+  /** Active step to move to. */
+  step_slug?: string;
+  /** Move to the next active step. Not together with `step_slug`. */
+  advance_step?: boolean;
+};
+
+/** Only what changed; `current_step` also when another step has the same slug. */
+export type RelationshipChanges = {
+  current_step?: TextChange;
+  follow_up_after?: TextChange;
+};
+
+export type UpdateRelationshipResult = {
+  relationship: Relationship;
+  note: NoteItem;
+  changes: RelationshipChanges;
+};
+
+export type ListNotesOfPersonResult = {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  /** Newest first. */
+  items: NoteItem[];
+};
+
+export type ListNotesOfHolonResult = {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  /** Newest first. */
+  items: NoteItem[];
+};
+
+export type WorklistMembership = {
   kind: "person";
   id: number;
   journey_name: string | null;
@@ -389,7 +1341,9 @@ export type WorklistItem = {
   responsible_person: PersonPublic | null;
   person: PersonPublic;
   holon: HolonPublic;
-} | {
+};
+
+export type WorklistRelationship = {
   kind: "holon";
   id: number;
   journey_name: string | null;
@@ -398,6 +1352,19 @@ export type WorklistItem = {
   responsible_person: PersonPublic | null;
   from_holon: HolonPublic;
   to_holon: HolonPublic;
+};
+
+/** Something to follow up: a membership (`person`) or a relationship (`holon`), with its id. */
+export type WorklistItem = WorklistMembership | WorklistRelationship;
+
+export type ListResponsibleResult = {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: WorklistItem[];
 };
 
 export interface FindActiveConversationsRequest {
@@ -410,75 +1377,12 @@ export interface FindActiveConversationsRequest {
     time: string;
   };
 }
-export type FindActiveConversationsReply = ApiReply<200, {
-  id: number;
-  /** In the order in which they joined. */
-  participants: {
-    id: number;
-    name: string;
-    photo: string | null;
-    /** Contact values by channel, possibly empty. */
-    contact: Record<string, unknown>;
-  }[];
-  /** Explicitly linked holons; the owning event is not among them. */
-  connected: {
-    id: number;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-    slug: string;
-  }[];
-  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
-  infos: Record<string, unknown>;
-  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
-  config: Record<string, unknown>;
-  start: string | null;
-  finish: string | null;
-  /** Empty when no journey is set. */
-  journey_slug: string;
-  /** Empty when no journey is set. */
-  journey_name: string;
-  journey_description: string | null;
-  /** Empty when no step is set. */
-  step_slug: string;
-  /** Empty when no step is set. */
-  step_title: string;
-  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
-  texts: Record<string, unknown>;
-  /** Questions in the order of the journey's sequence. */
-  questions: {
-    id: number;
-    text: string;
-    /** Position in the journey, from 0. */
-    order: number;
-  }[];
-  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
-  updated_at: string;
-  /** Derived from the recorded question changes. */
-  question_state: {
-    active_question_id: number | null;
-    /** Recorded changes in order of `occurred_at`, then of arrival. */
-    changes: {
-      question_id: number;
-      /** When the question was displayed. */
-      occurred_at: string;
-      duration_seconds: number | null;
-    }[];
-  };
-}[]>;
+export type FindActiveConversationsReply = ApiReply<200, ConversationOut[]>;
 export type FindActiveConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 404; readonly body: {
-    /** Application code. */
-    error: "person_not_found" | "journey_not_found";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 409; readonly body: {
-    /** Application code. */
-    error: "journey_ownership_ambiguous";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 404; readonly body: PersonNotFoundError | JourneyNotFoundError | FrameworkError }
+  | { readonly status: 409; readonly body: JourneyOwnershipAmbiguousError | FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -492,66 +1396,11 @@ export interface GetConversationRequest {
     'If-None-Match'?: string;
   };
 }
-export type GetConversationReply = ApiReply<200, {
-  id: number;
-  /** In the order in which they joined. */
-  participants: {
-    id: number;
-    name: string;
-    photo: string | null;
-    /** Contact values by channel, possibly empty. */
-    contact: Record<string, unknown>;
-  }[];
-  /** Explicitly linked holons; the owning event is not among them. */
-  connected: {
-    id: number;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-    slug: string;
-  }[];
-  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
-  infos: Record<string, unknown>;
-  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
-  config: Record<string, unknown>;
-  start: string | null;
-  finish: string | null;
-  /** Empty when no journey is set. */
-  journey_slug: string;
-  /** Empty when no journey is set. */
-  journey_name: string;
-  journey_description: string | null;
-  /** Empty when no step is set. */
-  step_slug: string;
-  /** Empty when no step is set. */
-  step_title: string;
-  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
-  texts: Record<string, unknown>;
-  /** Questions in the order of the journey's sequence. */
-  questions: {
-    id: number;
-    text: string;
-    /** Position in the journey, from 0. */
-    order: number;
-  }[];
-  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
-  updated_at: string;
-  /** Derived from the recorded question changes. */
-  question_state: {
-    active_question_id: number | null;
-    /** Recorded changes in order of `occurred_at`, then of arrival. */
-    changes: {
-      question_id: number;
-      /** When the question was displayed. */
-      occurred_at: string;
-      duration_seconds: number | null;
-    }[];
-  };
-}>;
+export type GetConversationReply = ApiReply<200, ConversationOut>;
 export type GetConversationError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -564,94 +1413,19 @@ export interface PatchConversationRequest {
     /** Write only when the conversation still has one of these ETags. */
     'If-Match'?: string;
   };
-  body: {
-    /** Public and display metadata. */
-    infos?: Record<string, unknown>;
-    /** Operational metadata. */
-    config?: Record<string, unknown>;
-    expected_updated_at?: string | null;
-  };
+  body: PatchConversationBody;
 }
-export type PatchConversationReply = ApiReply<200, {
-  id: number;
-  /** In the order in which they joined. */
-  participants: {
-    id: number;
-    name: string;
-    photo: string | null;
-    /** Contact values by channel, possibly empty. */
-    contact: Record<string, unknown>;
-  }[];
-  /** Explicitly linked holons; the owning event is not among them. */
-  connected: {
-    id: number;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-    slug: string;
-  }[];
-  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
-  infos: Record<string, unknown>;
-  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
-  config: Record<string, unknown>;
-  start: string | null;
-  finish: string | null;
-  /** Empty when no journey is set. */
-  journey_slug: string;
-  /** Empty when no journey is set. */
-  journey_name: string;
-  journey_description: string | null;
-  /** Empty when no step is set. */
-  step_slug: string;
-  /** Empty when no step is set. */
-  step_title: string;
-  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
-  texts: Record<string, unknown>;
-  /** Questions in the order of the journey's sequence. */
-  questions: {
-    id: number;
-    text: string;
-    /** Position in the journey, from 0. */
-    order: number;
-  }[];
-  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
-  updated_at: string;
-  /** Derived from the recorded question changes. */
-  question_state: {
-    active_question_id: number | null;
-    /** Recorded changes in order of `occurred_at`, then of arrival. */
-    changes: {
-      question_id: number;
-      /** When the question was displayed. */
-      occurred_at: string;
-      duration_seconds: number | null;
-    }[];
-  };
-}>;
+export type PatchConversationReply = ApiReply<200, ConversationOut>;
 export type PatchConversationError =
-  | { readonly status: 400; readonly body: {
-    /** Application code. */
-    error: "invalid_namespace_placement";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 400; readonly body: InvalidNamespacePlacementError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: {
-    /** Application code. */
-    error: "stale_conversation";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 412; readonly body: {
-    /** Application code. */
-    error: "precondition_failed";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 413; readonly body: {
-    /** Application code. */
-    error: "conversation_data_too_large";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: StaleConversationError | FrameworkError }
+  | { readonly status: 412; readonly body: PreconditionFailedError | FrameworkError }
+  | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -664,92 +1438,18 @@ export interface MarkRecordedRequest {
     /** Scoped to the conversation, kept for 24 hours. */
     'Idempotency-Key'?: string;
   };
-  body?: {
-    /** Top-level keys replace whole values. */
-    infos?: Record<string, unknown>;
-    /** Top-level keys replace whole values. */
-    config?: Record<string, unknown>;
-    captureEndedAt?: string | null;
-    /** @deprecated */
-    capture_ended_at?: string | null;
-    expected_updated_at?: string | null;
-  };
+  body?: RecordedWrite;
 }
-export type MarkRecordedReply = ApiReply<200, {
-  id: number;
-  /** In the order in which they joined. */
-  participants: {
-    id: number;
-    name: string;
-    photo: string | null;
-    /** Contact values by channel, possibly empty. */
-    contact: Record<string, unknown>;
-  }[];
-  /** Explicitly linked holons; the owning event is not among them. */
-  connected: {
-    id: number;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-    slug: string;
-  }[];
-  /** Public and display metadata; publishing artefacts live under `infos.publishing`. */
-  infos: Record<string, unknown>;
-  /** Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store. */
-  config: Record<string, unknown>;
-  start: string | null;
-  finish: string | null;
-  /** Empty when no journey is set. */
-  journey_slug: string;
-  /** Empty when no journey is set. */
-  journey_name: string;
-  journey_description: string | null;
-  /** Empty when no step is set. */
-  step_slug: string;
-  /** Empty when no step is set. */
-  step_title: string;
-  /** Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured. */
-  texts: Record<string, unknown>;
-  /** Questions in the order of the journey's sequence. */
-  questions: {
-    id: number;
-    text: string;
-    /** Position in the journey, from 0. */
-    order: number;
-  }[];
-  /** Moves strictly forward with every write that changes the conversation, microseconds included. */
-  updated_at: string;
-  /** Derived from the recorded question changes. */
-  question_state: {
-    active_question_id: number | null;
-    /** Recorded changes in order of `occurred_at`, then of arrival. */
-    changes: {
-      question_id: number;
-      /** When the question was displayed. */
-      occurred_at: string;
-      duration_seconds: number | null;
-    }[];
-  };
-}>;
+export type MarkRecordedReply = ApiReply<200, ConversationOut>;
 export type MarkRecordedError =
-  | { readonly status: 400; readonly body: {
-    /** Application code. */
-    error: "invalid_namespace_placement" | "invalid_transcript_window";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 400; readonly body: InvalidNamespacePlacementError | InvalidTranscriptWindowError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: {
-    /** Application code. */
-    error: "stale_conversation" | "transcript_boundary_conflict";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 413; readonly body: {
-    /** Application code. */
-    error: "conversation_data_too_large";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: StaleConversationError | TranscriptBoundaryConflictError | FrameworkError }
+  | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -763,19 +1463,12 @@ export interface GetConversationInfosRequest {
     'If-None-Match'?: string;
   };
 }
-export type GetConversationInfosReply = ApiReply<200, {
-  /** Public and display metadata; `{}` when nothing is stored. */
-  infos: Record<string, unknown>;
-}>;
+export type GetConversationInfosReply = ApiReply<200, ConversationInfos>;
 export type GetConversationInfosError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -784,34 +1477,18 @@ export interface PatchConversationInfosRequest {
     /** Id of the conversation. */
     conversation_id: number;
   };
-  body: {
-    /** Public and display metadata. */
-    infos: Record<string, unknown>;
-  };
+  body: PatchConversationInfosBody;
 }
-export type PatchConversationInfosReply = ApiReply<200, {
-  /** Public and display metadata; `{}` when nothing is stored. */
-  infos: Record<string, unknown>;
-}>;
+export type PatchConversationInfosReply = ApiReply<200, ConversationInfos>;
 export type PatchConversationInfosError =
-  | { readonly status: 400; readonly body: {
-    /** Application code. */
-    error: "invalid_namespace_placement";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 400; readonly body: InvalidNamespacePlacementError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 413; readonly body: {
-    /** Application code. */
-    error: "conversation_data_too_large";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -824,49 +1501,18 @@ export interface RecordQuestionChangeRequest {
     /** Scoped to the question changes of the conversation. */
     'Idempotency-Key': string;
   };
-  body: {
-    /** A question of the conversation's journey. */
-    questionId: number;
-    /** When the question was displayed, with an offset; at most five minutes ahead. */
-    occurredAt: string;
-  };
+  body: QuestionChange;
 }
-export type RecordQuestionChangeReply = ApiReply<200, {
-  ok: true;
-  conversationId: number;
-  questionId: number;
-  /** As it was accepted, in UTC. */
-  occurredAt: string;
-  /** True when the same change was recorded before under the same key. */
-  replayed: boolean;
-}> | ApiReply<201, {
-  ok: true;
-  conversationId: number;
-  questionId: number;
-  /** As it was accepted, in UTC. */
-  occurredAt: string;
-  /** True when the same change was recorded before under the same key. */
-  replayed: boolean;
-}>;
+export type RecordQuestionChangeReply = ApiReply<200, RecordedQuestionChange> | ApiReply<201, RecordedQuestionChange>;
 export type RecordQuestionChangeError =
-  | { readonly status: 400; readonly body: {
-    /** Application code. */
-    error: "question_not_in_journey" | "occurred_at_in_future";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 400; readonly body: QuestionNotInJourneyError | OccurredAtInFutureError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: {
-    /** Application code. */
-    error: "idempotency_conflict";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 413; readonly body: {
-    /** Application code. */
-    error: "conversation_data_too_large";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyConflictError | FrameworkError }
+  | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -882,61 +1528,12 @@ export interface SearchConversationsRequest {
     sort?: "date_desc" | "date_asc";
   };
 }
-export type SearchConversationsReply = ApiReply<200, {
-  id: number;
-  /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
-  title: string;
-  event: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-  } | null;
-  /** The journey of the conversation. */
-  journey: {
-    /** Empty when unset. */
-    slug: string;
-    /** Empty when unset. */
-    name: string;
-    /** May be empty. */
-    description: string;
-  };
-  /** The current step. */
-  step: {
-    /** Empty when unset. */
-    slug: string;
-    /** Empty when unset. */
-    title: string;
-  };
-  start: string | null;
-  finish: string | null;
-  /** In the order in which they joined. */
-  participants: {
-    id: number;
-    name: string;
-    photo: string | null;
-    /** Contact values by channel, possibly empty. */
-    contact: Record<string, unknown>;
-  }[];
-  /** Explicitly linked holons; the owning event is not among them. */
-  connected: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-  }[];
-}[]>;
+export type SearchConversationsReply = ApiReply<200, ConversationSummary[]>;
 export type SearchConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -950,61 +1547,12 @@ export interface GetConversationSummaryRequest {
     'If-None-Match'?: string;
   };
 }
-export type GetConversationSummaryReply = ApiReply<200, {
-  id: number;
-  /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
-  title: string;
-  event: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-  } | null;
-  /** The journey of the conversation. */
-  journey: {
-    /** Empty when unset. */
-    slug: string;
-    /** Empty when unset. */
-    name: string;
-    /** May be empty. */
-    description: string;
-  };
-  /** The current step. */
-  step: {
-    /** Empty when unset. */
-    slug: string;
-    /** Empty when unset. */
-    title: string;
-  };
-  start: string | null;
-  finish: string | null;
-  /** In the order in which they joined. */
-  participants: {
-    id: number;
-    name: string;
-    photo: string | null;
-    /** Contact values by channel, possibly empty. */
-    contact: Record<string, unknown>;
-  }[];
-  /** Explicitly linked holons; the owning event is not among them. */
-  connected: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-  }[];
-}>;
+export type GetConversationSummaryReply = ApiReply<200, ConversationSummary>;
 export type GetConversationSummaryError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1014,87 +1562,11 @@ export interface BrowseHolonConversationsRequest {
     holon_slug: string;
   };
 }
-export type BrowseHolonConversationsReply = ApiReply<200, {
-  /** A holon in short. */
-  holon: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-  };
-  /** Immediate child events by name, id. */
-  events: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-    /** Directly attached conversation journeys in the order in which they are attached. */
-    journeys: {
-      /** A journey as browse shows it. */
-      journey: {
-        id: number;
-        slug: string;
-        name: string;
-        /** May be empty. */
-        description: string;
-        /** Texts of the journey; `{}` when not configured. */
-        texts: Record<string, unknown>;
-      };
-      conversations: {
-        id: number;
-        /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
-        title: string;
-        start: string | null;
-        finish: string | null;
-        /** The current step. */
-        step: {
-          /** Empty when unset. */
-          slug: string;
-          /** Empty when unset. */
-          title: string;
-        };
-        /** In the order in which they joined. */
-        participants: {
-          id: number;
-          name: string;
-          photo: string | null;
-          /** Contact values by channel, possibly empty. */
-          contact: Record<string, unknown>;
-        }[];
-        /** Explicitly linked holons; the owning event is not among them. */
-        connected: {
-          id: number;
-          slug: string;
-          name: string;
-          /** Class slug of the holon. */
-          type: string;
-        }[];
-        /** The public publishing payload without provenance. */
-        publishing: {
-          /** Publishing fields by name; `{}` when there are none. */
-          fields: Record<string, unknown>;
-          /** Publishing records by name; `{}` when there are none. */
-          records: Record<string, unknown>;
-          /** Publishing artifacts by name; `{}` when there are none. */
-          artifacts: Record<string, unknown>;
-        };
-        /** What a page shows first. */
-        public: {
-          /** Short public summary; may be empty. */
-          summary: string;
-          thumbnail: string | null;
-          videohost_description: string | null;
-        };
-      }[];
-    }[];
-  }[];
-}>;
+export type BrowseHolonConversationsReply = ApiReply<200, BrowsedEvents>;
 export type BrowseHolonConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1108,69 +1580,12 @@ export interface BrowseJourneyConversationsRequest {
     holon_slug?: string;
   };
 }
-export type BrowseJourneyConversationsReply = ApiReply<200, {
-  /** A journey as browse shows it. */
-  journey: {
-    id: number;
-    slug: string;
-    name: string;
-    /** May be empty. */
-    description: string;
-    /** Texts of the journey; `{}` when not configured. */
-    texts: Record<string, unknown>;
-  };
-  conversations: {
-    id: number;
-    /** The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`. */
-    title: string;
-    start: string | null;
-    finish: string | null;
-    /** The current step. */
-    step: {
-      /** Empty when unset. */
-      slug: string;
-      /** Empty when unset. */
-      title: string;
-    };
-    /** In the order in which they joined. */
-    participants: {
-      id: number;
-      name: string;
-      photo: string | null;
-      /** Contact values by channel, possibly empty. */
-      contact: Record<string, unknown>;
-    }[];
-    /** Explicitly linked holons; the owning event is not among them. */
-    connected: {
-      id: number;
-      slug: string;
-      name: string;
-      /** Class slug of the holon. */
-      type: string;
-    }[];
-    /** The public publishing payload without provenance. */
-    publishing: {
-      /** Publishing fields by name; `{}` when there are none. */
-      fields: Record<string, unknown>;
-      /** Publishing records by name; `{}` when there are none. */
-      records: Record<string, unknown>;
-      /** Publishing artifacts by name; `{}` when there are none. */
-      artifacts: Record<string, unknown>;
-    };
-    /** What a page shows first. */
-    public: {
-      /** Short public summary; may be empty. */
-      summary: string;
-      thumbnail: string | null;
-      videohost_description: string | null;
-    };
-  }[];
-}>;
+export type BrowseJourneyConversationsReply = ApiReply<200, BrowsedJourney>;
 export type BrowseJourneyConversationsError =
   | { readonly status: 400; readonly body: FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1184,41 +1599,11 @@ export interface BrowseHolonRequest {
     'If-None-Match'?: string;
   };
 }
-export type BrowseHolonReply = ApiReply<200, {
-  /** A holon in short. */
-  holon: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the holon. */
-    type: string;
-  };
-  /** Immediate children that are conversation events, by name and id. */
-  events: {
-    id: number;
-    slug: string;
-    name: string;
-    /** Class slug of the event. */
-    type: string;
-    journeys: {
-      /** Only journeys attached to the event itself. */
-      scope: "direct";
-      /** Conversation journeys in the order in which they are attached. */
-      items: {
-        id: number;
-        slug: string;
-        name: string;
-        /** May be empty. */
-        description: string;
-        source: "direct";
-      }[];
-    };
-  }[];
-}>;
+export type BrowseHolonReply = ApiReply<200, BrowsedHolon>;
 export type BrowseHolonError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1228,16 +1613,10 @@ export interface LookUpPersonsRequest {
     ids: number[];
   };
 }
-export type LookUpPersonsReply = ApiReply<200, {
-  id: number;
-  name: string;
-  photo: string | null;
-  /** Contact values by channel, possibly empty. */
-  contact: Record<string, unknown>;
-}[]>;
+export type LookUpPersonsReply = ApiReply<200, PublicPerson[]>;
 export type LookUpPersonsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1247,23 +1626,10 @@ export interface LookUpHolonsRequest {
     ids: number[];
   };
 }
-export type LookUpHolonsReply = ApiReply<200, {
-  id: number;
-  slug: string;
-  name: string;
-  /** Class slug of the holon. */
-  type: string;
-  /** May be empty. */
-  description: string;
-  logo: string | null;
-  /** Link values by channel, possibly empty. */
-  links: Record<string, unknown>;
-  /** The custom fields that the holon's class declares, `locations` and `spheres`. */
-  infos: Record<string, unknown>;
-}[]>;
+export type LookUpHolonsReply = ApiReply<200, PublicHolon[]>;
 export type LookUpHolonsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1273,24 +1639,12 @@ export interface ListConversationEventsRequest {
     holon_slug?: string;
   };
 }
-export type ListConversationEventsReply = ApiReply<200, {
-  id: number;
-  slug: string;
-  name: string;
-  /** Class slug of the event. */
-  type: string;
-  parent_id: number | null;
-  parent_slug: string | null;
-}[]>;
+export type ListConversationEventsReply = ApiReply<200, ConversationEvent[]>;
 export type ListConversationEventsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1300,24 +1654,12 @@ export interface ListEventJourneysRequest {
     event_slug: string;
   };
 }
-export type ListEventJourneysReply = ApiReply<200, {
-  id: number;
-  slug: string;
-  name: string;
-  /** May be empty. */
-  description: string;
-  /** Steps that are not archived. */
-  step_count: number;
-}[]>;
+export type ListEventJourneysReply = ApiReply<200, EventJourney[]>;
 export type ListEventJourneysError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required" | "coherence_access_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1327,29 +1669,12 @@ export interface ListJourneyStepsRequest {
     journey_slug: string;
   };
 }
-export type ListJourneyStepsReply = ApiReply<200, {
-  id: number;
-  slug: string;
-  /** Place in the pipeline. */
-  order: number;
-  title: string;
-  goal: string;
-  success_criteria: string;
-  starter_message: string;
-  is_archived: boolean;
-  pipeline_job: string | null;
-  /** Moves when the configuration changes, and with nothing else. */
-  updated_at: string;
-}[]>;
+export type ListJourneyStepsReply = ApiReply<200, StepItem[]>;
 export type ListJourneyStepsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required" | "coherence_access_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1365,21 +1690,12 @@ export interface ReadStepConfigRequest {
     'If-None-Match'?: string;
   };
 }
-export type ReadStepConfigReply = ApiReply<200, {
-  /** What the field policy shows, with the model's defaults; of a step without a registered job everything. */
-  config: Record<string, unknown>;
-  /** Moves when the configuration changes, and with nothing else. */
-  updated_at: string;
-}>;
+export type ReadStepConfigReply = ApiReply<200, StepConfig>;
 export type ReadStepConfigError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required" | "coherence_access_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1390,38 +1706,19 @@ export interface PatchStepConfigRequest {
     /** Slug of the step. */
     step_slug: string;
   };
-  body: {
-    /** Merged recursively: objects key by key, scalars and lists replace, null deletes the key. */
-    config: Record<string, unknown>;
-    expected_updated_at?: string | null;
-  };
+  body: StepConfigWrite;
 }
-export type PatchStepConfigReply = ApiReply<200, {
-  /** What the field policy shows, with the model's defaults; of a step without a registered job everything. */
-  config: Record<string, unknown>;
-  /** Moves when the configuration changes, and with nothing else. */
-  updated_at: string;
-}>;
+export type PatchStepConfigReply = ApiReply<200, StepConfig>;
 export type PatchStepConfigError =
-  | { readonly status: 400; readonly body: {
-    /** Application code. */
-    error: "config_keys_not_writable" | "invalid_step_config";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 400; readonly body: ConfigKeysNotWritableError | InvalidStepConfigError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required" | "coherence_access_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: {
-    /** Application code. */
-    error: "stale_config";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: StaleConfigError | FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1430,69 +1727,18 @@ export interface WriteRoomRequest {
     /** Id of the conversation. */
     conversation_id: number;
   };
-  body: {
-    phase?: string | null;
-    version?: number | null;
-    expectedVersion?: number | null;
-    claims?: Record<string, {
-      /** Person who claims the name. */
-      personId: number;
-      /** When it was claimed. */
-      claimedAt: string;
-    }> | null;
-    meetingId?: string | null;
-    recordingId?: string | null;
-    recordingEndedAt?: string | null;
-    participants?: {
-      /** Our id of the participant at the meeting provider; the key of the entry. */
-      customParticipantId: string;
-      browserSessionId?: string | null;
-      personId?: number | null;
-      displayName?: string | null;
-      mediaParticipantId?: string | null;
-      assignedAt?: string | null;
-      lastCredentialIssuedAt?: string | null;
-    }[] | null;
-    conversationStartedAt?: string | null;
-    captureEndedAt?: string | null;
-    /**
-     * Accepted and ignored; the session is derived by the server.
-     * @deprecated
-     */
-    sessionId?: unknown;
-  };
+  body: RoomWrite;
 }
-export type WriteRoomReply = ApiReply<200, {
-  ok: true;
-  conversationId: number;
-  meetingId: string | null;
-  version: number | null;
-  phase: string | null;
-  participantCount: number;
-  conversationStartedAt?: string | null;
-  captureEndedAt?: string | null;
-  /** Present when the request carried a boundary: both are stored. */
-  transcriptWindowComplete?: boolean;
-}>;
+export type WriteRoomReply = ApiReply<200, RoomWritten>;
 export type WriteRoomError =
-  | { readonly status: 400; readonly body: {
-    /** Application code. */
-    error: "invalid_transcript_window";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 400; readonly body: InvalidTranscriptWindowError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: {
-    /** Application code. */
-    error: "version_conflict" | "meeting_conflict" | "transcript_boundary_conflict";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 413; readonly body: {
-    /** Application code. */
-    error: "conversation_data_too_large";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: VersionConflictError | MeetingConflictError | TranscriptBoundaryConflictError | FrameworkError }
+  | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1506,24 +1752,11 @@ export interface ReadRoomRequest {
     'If-None-Match'?: string;
   };
 }
-export type ReadRoomReply = ApiReply<200, {
-  meetingId: string | null;
-  recordingId: string | null;
-  version: number | null;
-  phase: string | null;
-  /** Claims by display name; empty when nothing is written. */
-  claims: Record<string, unknown>;
-  /** Stored participants; empty when nothing is written. */
-  participants: unknown[];
-  conversationStartedAt: string | null;
-  captureEndedAt: string | null;
-  /** True once both boundaries are stored. */
-  transcriptWindowComplete: boolean;
-}>;
+export type ReadRoomReply = ApiReply<200, RoomState>;
 export type ReadRoomError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1532,16 +1765,12 @@ export interface ReceiveBookingRequest {
     /** The person whose bookings these are. */
     person_id: string;
   };
-  body?: {
-    /** `BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`. */
-    triggerEvent: string;
-  };
+  body?: ReceiveBookingBody;
 }
-export type ReceiveBookingReply = ApiReply<200, {
-  ok: true;
-}>;
+export type ReceiveBookingReply = ApiReply<200, Accepted>;
 export type ReceiveBookingError =
-  never
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
 ;
 
 export interface ExplainBookingHookRequest {
@@ -1553,21 +1782,17 @@ export interface ExplainBookingHookRequest {
 export type ExplainBookingHookReply = ApiReply<200, string>;
 export type ExplainBookingHookError =
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
 export interface ReceiveMeetingReportRequest {
-  body?: {
-    /** e.g. `recording.statusUpdate`, `meeting.transcript`. */
-    event: string;
-  };
+  body?: ReceiveMeetingReportBody;
 }
-export type ReceiveMeetingReportReply = ApiReply<200, {
-  ok: true;
-}>;
+export type ReceiveMeetingReportReply = ApiReply<200, Accepted>;
 export type ReceiveMeetingReportError =
-  never
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
 ;
 
 export interface UploadAudioRequest {
@@ -1578,39 +1803,16 @@ export interface UploadAudioRequest {
   /** The part `audio`. */
   file: Upload;
 }
-export type UploadAudioReply = ApiReply<201, {
-  /** Key of the object in the platform's store; it cannot be guessed and is no address. */
-  path: string;
-  /** Base name of the uploaded file. */
-  name: string;
-  /** Media type by the file's extension, e.g. `audio/mpeg`. */
-  content_type: string;
-  /** Size of the file in bytes. */
-  size_bytes: number;
-  /** Where the file came from: `upload`. */
-  source: string;
-  /** When the upload was finished. */
-  created_at: string;
-}>;
+export type UploadAudioReply = ApiReply<201, AudioMetadata>;
 export type UploadAudioError =
-  | { readonly status: 400; readonly body: {
-    /** Application code. */
-    error: "invalid_conversation_audio";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 400; readonly body: InvalidConversationAudioError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: {
-    /** Application code. */
-    error: "per_user_token_required";
-    message: string;
-  } | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 413; readonly body: {
-    /** Application code. */
-    error: "conversation_data_too_large";
-    message: string;
-  } | FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1633,7 +1835,7 @@ export type DownloadAudioError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 416; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1647,16 +1849,11 @@ export interface GetVideoRequest {
     'If-None-Match'?: string;
   };
 }
-export type GetVideoReply = ApiReply<200, {
-  /** Relative media path with a marker `?v=` that changes with the file. It needs no token and cannot be guessed. */
-  url: string;
-  /** Name of the stored file. */
-  name: string;
-}>;
+export type GetVideoReply = ApiReply<200, Video>;
 export type GetVideoError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1674,7 +1871,7 @@ export type GetAgentReply = ApiReply<200, AgentOut>;
 export type GetAgentError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1693,8 +1890,10 @@ export type SendChatMessageReply = ApiReply<200, AgentChatOut>;
 export type SendChatMessageError =
   | { readonly status: 400; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 429; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1704,18 +1903,12 @@ export interface ReceiveAgentUpdateRequest {
     /** Slug of the agent. */
     slug: string;
   };
-  body?: {
-    /** Number of the update: each is answered once. */
-    update_id: number;
-    /** Telegram's Message; with `text` in a private chat, group or supergroup it is answered. */
-    message?: Record<string, unknown>;
-  };
+  body?: ReceiveAgentUpdateBody;
 }
-export type ReceiveAgentUpdateReply = ApiReply<200, {
-  ok: true;
-}>;
+export type ReceiveAgentUpdateReply = ApiReply<200, Accepted>;
 export type ReceiveAgentUpdateError =
-  never
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
 ;
 
 export interface DownloadTranscriptRequest {
@@ -1736,7 +1929,7 @@ export type DownloadTranscriptReply = ApiReply<200, string>;
 export type DownloadTranscriptError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1750,155 +1943,51 @@ export interface ReadImportEvidenceRequest {
     'If-None-Match'?: string;
   };
 }
-export type ReadImportEvidenceReply = ApiReply<200, {
-  /** Id of the conversation. */
-  conversationId: number;
-  /** Result of the latest finished import; `never_ran` until the importer has recorded something. */
-  status: "imported" | "install_refused_or_incomplete" | "transcript_window_empty" | "transcript_window_missing" | "invalid_transcript_window" | "legacy_unbounded" | "never_ran";
-  /** Null exactly when `status` is `imported`; otherwise equal to it. */
-  failureReason: string | null;
-  /** True once the conversation has been cut under the window contract; never reverts. */
-  contractImport: boolean;
-  /** The provider artifact; null when none was fetched. */
-  artifact: {
-    /** Provider session whose artifact was read. */
-    sessionId: string;
-    /** SHA-256 of the exact bytes of the artifact, lower-case hex. */
-    sha256: string;
-    /** Size of the artifact in bytes. */
-    bytes: number;
-  } | null;
-  /** The approved transcript window; null when there is no usable one. */
-  window: {
-    /** Start of the window, explicit offset `+00:00`. */
-    conversationStartedAt: string;
-    /** End of the window, explicit offset `+00:00`. */
-    captureEndedAt: string;
-  } | null;
-  /** Row counts of the filter; null when it has not run. */
-  counts: {
-    /** Rows of the artifact; `accepted` plus every exclusion. */
-    raw: number;
-    /** Rows wholly inside the window. */
-    accepted: number;
-    /** Stored transcript rows; null until the install returned. */
-    installedSegments: number | null;
-    /** Rows that were not imported, by reason; always all seven keys. */
-    excludedByReason: {
-      before_window_start: number;
-      after_window_end: number;
-      crosses_window_start: number;
-      crosses_window_end: number;
-      transcript_timestamp_ambiguous: number;
-      transcript_timestamp_malformed: number;
-      empty_sentence: number;
-    };
-  } | null;
-}>;
+export type ReadImportEvidenceReply = ApiReply<200, ImportEvidence>;
 export type ReadImportEvidenceError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
+  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
 export interface LoginRequest {
-  body: {
-    email: string;
-    password: string;
-  };
+  body: LoginBody;
 }
-export type LoginReply = ApiReply<200, {
-  /** `svc_agentic_<session_key>_<secret>`, shown this once. */
-  token: string;
-  token_type: "Bearer";
-  /** With explicit offset. */
-  expires_at: string;
-  expires_in_seconds: number;
-  person: PersonPublic;
-}>;
+export type LoginReply = ApiReply<200, LoginResult>;
 export type LoginError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 429; readonly body: {
-    code: "rate_limited";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 429; readonly body: RateLimitedError }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface LogoutRequest {
   body?: Record<string, unknown>;
 }
-export type LogoutReply = ApiReply<200, {
-  revoked: true;
-}>;
+export type LogoutReply = ApiReply<200, LogoutResult>;
 export type LogoutError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface WhoamiRequest {}
-export type WhoamiReply = ApiReply<200, {
-  authenticated: true;
-  person: PersonPublic;
-}>;
+export type WhoamiReply = ApiReply<200, WhoamiResult>;
 export type WhoamiError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface SearchDirectoryRequest {
@@ -1906,41 +1995,18 @@ export interface SearchDirectoryRequest {
     /** At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count. */
     q: string;
     /** Comma-separated subset of `person` and `holon`; default both. */
-    types?: string;
+    types?: ("person" | "holon")[];
     /** Results of each kind, default 20, at most 50. */
     limit_per_type?: number;
   };
 }
-export type SearchDirectoryReply = ApiReply<200, {
-  query: string;
-  types: ("person" | "holon")[];
-  limit_per_type: number;
-  /** Results returned. */
-  count: number;
-  items: SearchHit[];
-}>;
+export type SearchDirectoryReply = ApiReply<200, SearchDirectoryResult>;
 export type SearchDirectoryError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListPeopleRequest {
@@ -1948,7 +2014,7 @@ export interface ListPeopleRequest {
     /** Part of the name; case and accents do not count, `%` and `_` are literals. */
     q: string;
     /** `name` (default), `latest` (created last first) or `updated` (changed last first). */
-    sort?: string;
+    sort?: "name" | "latest" | "updated";
     /** Created strictly after this instant. Without an offset it is UTC. */
     created_after?: string;
     /** Changed strictly after this instant. Without an offset it is UTC. */
@@ -1959,72 +2025,29 @@ export interface ListPeopleRequest {
     offset?: number;
   };
 }
-export type ListPeopleReply = ApiReply<200, {
-  query: string;
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  offset: number;
-  /** True when matches follow after the page. */
-  has_more: boolean;
-  items: PersonListItem[];
-}>;
+export type ListPeopleReply = ApiReply<200, ListPeopleResult>;
 export type ListPeopleError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface CreatePersonRequest {
   body: NewPerson;
 }
-export type CreatePersonReply = ApiReply<201, {
-  person: PersonPublic;
-  membership: Membership | null;
-  note: NoteItem | null;
-}>;
+export type CreatePersonReply = ApiReply<201, CreatePersonResult>;
 export type CreatePersonError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: DuplicatePerson }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface GetPersonRequest {
@@ -2039,27 +2062,11 @@ export interface GetPersonRequest {
 }
 export type GetPersonReply = ApiReply<200, PersonPublic>;
 export type GetPersonError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListHolonsRequest {
@@ -2071,7 +2078,7 @@ export interface ListHolonsRequest {
     /** Only children of this holon. */
     parent?: number;
     /** `name` (default), `latest` (created last first) or `updated` (changed last first). */
-    sort?: string;
+    sort?: "name" | "latest" | "updated";
     /** Created strictly after this instant. Without an offset it is UTC. */
     created_after?: string;
     /** Changed strictly after this instant. Without an offset it is UTC. */
@@ -2082,40 +2089,13 @@ export interface ListHolonsRequest {
     offset?: number;
   };
 }
-export type ListHolonsReply = ApiReply<200, {
-  query: string | null;
-  class: string | null;
-  parent: number | null;
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  offset: number;
-  /** True when matches follow after the page. */
-  has_more: boolean;
-  items: HolonListItem[];
-}>;
+export type ListHolonsReply = ApiReply<200, ListHolonsResult>;
 export type ListHolonsError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface GetHolonRequest {
@@ -2130,27 +2110,11 @@ export interface GetHolonRequest {
 }
 export type GetHolonReply = ApiReply<200, HolonPublic>;
 export type GetHolonError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface GetHolonBySlugRequest {
@@ -2165,27 +2129,11 @@ export interface GetHolonBySlugRequest {
 }
 export type GetHolonBySlugReply = ApiReply<200, HolonPublic>;
 export type GetHolonBySlugError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListClassesRequest {
@@ -2196,22 +2144,10 @@ export interface ListClassesRequest {
 }
 export type ListClassesReply = ApiReply<200, ObjectClassPublic[]>;
 export type ListClassesError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface GetClassRequest {
@@ -2228,27 +2164,11 @@ export interface GetClassRequest {
 }
 export type GetClassReply = ApiReply<200, ObjectClassPublic>;
 export type GetClassError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListJourneysRequest {
@@ -2268,32 +2188,12 @@ export interface ListJourneysRequest {
     offset?: number;
   };
 }
-export type ListJourneysReply = ApiReply<200, {
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  offset: number;
-  /** True when matches follow after the page. */
-  has_more: boolean;
-  items: JourneyListItem[];
-}>;
+export type ListJourneysReply = ApiReply<200, ListJourneysResult>;
 export type ListJourneysError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface GetJourneyRequest {
@@ -2308,27 +2208,11 @@ export interface GetJourneyRequest {
 }
 export type GetJourneyReply = ApiReply<200, Journey>;
 export type GetJourneyError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface UpdateHolonRequest {
@@ -2338,104 +2222,33 @@ export interface UpdateHolonRequest {
   };
   body: HolonUpdate;
 }
-export type UpdateHolonReply = ApiReply<200, {
-  holon: HolonPublic;
-  /** Only fields that changed, as old and new; of `info_fields` only the keys that changed. */
-  changes: {
-    name?: {
-      old: unknown;
-      new: unknown;
-    };
-    description?: {
-      old: unknown;
-      new: unknown;
-    };
-    links?: {
-      old: unknown;
-      new: unknown;
-    };
-    locations?: {
-      old: unknown;
-      new: unknown;
-    };
-    spheres?: {
-      old: unknown;
-      new: unknown;
-    };
-    info_fields?: {
-      old: unknown;
-      new: unknown;
-    };
-    journey_ids?: {
-      old: unknown;
-      new: unknown;
-    };
-  };
-}>;
+export type UpdateHolonReply = ApiReply<200, UpdateHolonResult>;
 export type UpdateHolonError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface CreateExperienceRequest {
   body: NewExperience;
 }
-export type CreateExperienceReply = ApiReply<201, {
-  experience: HolonPublic;
-}>;
+export type CreateExperienceReply = ApiReply<201, CreateExperienceResult>;
 export type CreateExperienceError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface UploadExperienceLogoRequest {
@@ -2446,36 +2259,16 @@ export interface UploadExperienceLogoRequest {
   /** The part `logo`. */
   file: Upload;
 }
-export type UploadExperienceLogoReply = ApiReply<200, {
-  experience: HolonPublic;
-}>;
+export type UploadExperienceLogoReply = ApiReply<200, UploadExperienceLogoResult>;
 export type UploadExperienceLogoError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListPersonMembershipsRequest {
@@ -2490,37 +2283,13 @@ export interface ListPersonMembershipsRequest {
     offset?: number;
   };
 }
-export type ListPersonMembershipsReply = ApiReply<200, {
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  offset: number;
-  /** True when matches follow after the page. */
-  has_more: boolean;
-  items: MembershipWithHolon[];
-}>;
+export type ListPersonMembershipsReply = ApiReply<200, ListPersonMembershipsResult>;
 export type ListPersonMembershipsError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListHolonMembershipsRequest {
@@ -2538,51 +2307,23 @@ export interface ListHolonMembershipsRequest {
     /** Person who is responsible. */
     responsible_person_id?: number;
     /** `overdue`, `today`, `future`, or `none` for those without a date; today is that of `WORKLIST_TIME_ZONE`. */
-    follow_up?: string;
+    follow_up?: "overdue" | "today" | "future" | "none";
     /** `name` (default: journey name, person name), `-name`, `follow_up_after`, `-follow_up_after` (undated last in both), `person_created`, `-person_created` (when the person was created, not when they joined). */
-    sort?: string;
+    sort?: "name" | "-name" | "follow_up_after" | "-follow_up_after" | "person_created" | "-person_created";
     /** Items of a page, default 50, at most 200. */
     limit?: number;
     /** Items before the page. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
-export type ListHolonMembershipsReply = ApiReply<200, {
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  offset: number;
-  /** True when matches follow after the page. */
-  has_more: boolean;
-  items: MembershipWithPerson[];
-}>;
+export type ListHolonMembershipsReply = ApiReply<200, ListHolonMembershipsResult>;
 export type ListHolonMembershipsError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface UpdateMembershipRequest {
@@ -2590,69 +2331,19 @@ export interface UpdateMembershipRequest {
     /** Id of the membership. */
     membership_id: number;
   };
-  body: {
-    /** Needed; trimmed, then stored verbatim. */
-    note: string;
-    follow_up_after?: string | null;
-    /** Active step of the current journey, or of `journey_slug` where that is given. */
-    step_slug?: string;
-    /** Move to the next active step. Not together with `step_slug` or `journey_slug`. */
-    advance_step?: boolean;
-    responsible_person_id?: number | null;
-    /** Move to another journey of the same holon; needs `step_slug`. */
-    journey_slug?: string;
-  };
+  body: MembershipUpdate;
 }
-export type UpdateMembershipReply = ApiReply<200, {
-  membership: Membership;
-  note: NoteItem;
-  /** Only what changed. */
-  changes: {
-    /** Slugs. */
-    journey?: {
-      old: string | null;
-      new: string | null;
-    };
-    /** Slugs; there when the step is another one, even with the same slug. */
-    current_step?: {
-      old: string | null;
-      new: string | null;
-    };
-    /** Dates. */
-    follow_up_after?: {
-      old: string | null;
-      new: string | null;
-    };
-  };
-}>;
+export type UpdateMembershipReply = ApiReply<200, UpdateMembershipResult>;
 export type UpdateMembershipError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface BulkAddMembershipsRequest {
@@ -2660,75 +2351,20 @@ export interface BulkAddMembershipsRequest {
     /** Id of the holon. */
     holon_id: number;
   };
-  body: {
-    memberships: {
-      /** Id of the person. */
-      person_id: number;
-      /** Slug of the journey. */
-      journey_slug?: string;
-      /** Active step of the journey; default its first one. */
-      step_slug?: string;
-      follow_up_after?: string | null;
-      responsible_person_id?: number | null;
-    }[];
-    /** For items that name none. */
-    journey_slug?: string;
-    /** For items that name none. */
-    step_slug?: string;
-  };
+  body: BulkAdd;
 }
-export type BulkAddMembershipsReply = ApiReply<200, {
-  /** Items of the request. */
-  count: number;
-  /** Items with that outcome. */
-  created: number;
-  /** Items with that outcome. */
-  already_present: number;
-  /** All others. */
-  failed: number;
-  /** In the order of the request. */
-  items: {
-    index: number;
-    person_id: number;
-    journey_slug: string | null;
-    outcome: "created" | "already_present" | "person_not_found" | "journey_not_found" | "journey_not_allowed" | "bulk_add_not_permitted" | "invalid_step" | "invalid_field";
-    membership_id: number | null;
-    message: string | null;
-  }[];
-}>;
+export type BulkAddMembershipsReply = ApiReply<200, BulkAdded>;
 export type BulkAddMembershipsError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 409; readonly body: {
-    code: "bulk_in_progress" | "conflict";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: BulkInProgressError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListHolonRelationshipsRequest {
@@ -2741,34 +2377,13 @@ export interface ListHolonRelationshipsRequest {
     limit?: number;
   };
 }
-export type ListHolonRelationshipsReply = ApiReply<200, {
-  /** Matches in total, not only those returned. */
-  count: number;
-  /** By journey name, name of the other side and id. */
-  items: Relationship[];
-}>;
+export type ListHolonRelationshipsReply = ApiReply<200, ListHolonRelationshipsResult>;
 export type ListHolonRelationshipsError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface UpdateRelationshipRequest {
@@ -2776,61 +2391,19 @@ export interface UpdateRelationshipRequest {
     /** Id of the relationship. */
     relationship_id: number;
   };
-  body: {
-    /** Needed; trimmed, then stored verbatim. */
-    note: string;
-    follow_up_after?: string | null;
-    /** Active step to move to. */
-    step_slug?: string;
-    /** Move to the next active step. Not together with `step_slug`. */
-    advance_step?: boolean;
-  };
+  body: RelationshipUpdate;
 }
-export type UpdateRelationshipReply = ApiReply<200, {
-  relationship: Relationship;
-  note: NoteItem;
-  /** Only what changed. */
-  changes: {
-    /** Slugs; there when the step is another one, even with the same slug. */
-    current_step?: {
-      old: string | null;
-      new: string | null;
-    };
-    /** Dates. */
-    follow_up_after?: {
-      old: string | null;
-      new: string | null;
-    };
-  };
-}>;
+export type UpdateRelationshipReply = ApiReply<200, UpdateRelationshipResult>;
 export type UpdateRelationshipError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListNotesOfPersonRequest {
@@ -2843,35 +2416,13 @@ export interface ListNotesOfPersonRequest {
     limit?: number;
   };
 }
-export type ListNotesOfPersonReply = ApiReply<200, {
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  /** Newest first. */
-  items: NoteItem[];
-}>;
+export type ListNotesOfPersonReply = ApiReply<200, ListNotesOfPersonResult>;
 export type ListNotesOfPersonError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListNotesOfHolonRequest {
@@ -2884,35 +2435,13 @@ export interface ListNotesOfHolonRequest {
     limit?: number;
   };
 }
-export type ListNotesOfHolonReply = ApiReply<200, {
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  /** Newest first. */
-  items: NoteItem[];
-}>;
+export type ListNotesOfHolonReply = ApiReply<200, ListNotesOfHolonResult>;
 export type ListNotesOfHolonError =
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 404; readonly body: {
-    code: "not_found";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface ListResponsibleRequest {
@@ -2922,44 +2451,20 @@ export interface ListResponsibleRequest {
     /** Comma-separated: `person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all. */
     type?: string;
     /** Comma-separated subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`. */
-    when?: string;
+    when?: ("overdue" | "today" | "future")[];
     /** Items of a page, default 100, at most 100. */
     limit?: number;
     /** Items before the page. Add `limit` until `has_more` is false. */
     offset?: number;
   };
 }
-export type ListResponsibleReply = ApiReply<200, {
-  /** Matches in total, not only those of the page. */
-  count: number;
-  limit: number;
-  offset: number;
-  /** True when matches follow after the page. */
-  has_more: boolean;
-  items: WorklistItem[];
-}>;
+export type ListResponsibleReply = ApiReply<200, ListResponsibleResult>;
 export type ListResponsibleError =
-  | { readonly status: 400; readonly body: {
-    code: "validation_error";
-    message: string;
-    retryable: boolean;
-  } | FrameworkError }
-  | { readonly status: 401; readonly body: {
-    code: "unauthenticated";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 403; readonly body: {
-    code: "permission_denied";
-    message: string;
-    retryable: boolean;
-  } }
-  | { readonly status: 422; readonly body: ValidationError }
-  | { readonly status: 503; readonly body: {
-    code: "server_error";
-    message: string;
-    retryable: boolean;
-  } }
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 503; readonly body: ServerError }
 ;
 
 /** The errors of each operation, by its name; see `isErrorOf`. */

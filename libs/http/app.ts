@@ -2,16 +2,15 @@
  * The edge of the HTTP surface as one koa middleware: request id, surface, CORS, one error mapper, one log line and one
  * observation per request. Everything else is a route.
  */
-import { createServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
 import Koa, { type Next } from 'koa';
 import { AppError, notFound } from '#libs/errors';
-import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { getTracer, newRequestId, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
 import { renderError } from './envelope.ts';
-import { type ExchangeState, findSurface, type HttpContext } from './exchange.ts';
+import { type ExchangeState, findSurface, type HttpContext, type Refusal } from './exchange.ts';
+import { ClientGone, letRestPass } from './incoming.ts';
+import { Room } from './room.ts';
 
 export interface AppOptions {
   logger: Logger;
@@ -22,6 +21,8 @@ export interface AppOptions {
   trustedProxyHops: number;
   /** Called once per request after its answer is sent or broken; `route` is a template. */
   observe?: (observation: { method: string; route: string; status: number; seconds: number }) => void;
+  /** Called when a guard refuses a request or ends a connection. */
+  refused?: (reason: Refusal) => void;
 }
 
 export type HttpApp = Koa<ExchangeState>;
@@ -29,13 +30,17 @@ export type HttpApp = Koa<ExchangeState>;
 /** nginx's word for a client that went away before the answer. */
 const clientGoneStatus = 499;
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
+/** Bytes of answers that clients have not taken yet, for all of them together. */
+const maxWaitingAnswerBytes = 64 * 1_048_576;
+const ignore = (): void => undefined;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** The koa application with its edge. Routes are added by `mountRoutes`; without them every path is 404. */
 export function createApp(options: AppOptions): HttpApp {
   const app: HttpApp = new Koa<ExchangeState>();
   const addCors = createCors(options.corsAllowedOrigins);
-  const { logger } = options;
+  const { logger, refused = ignore } = options;
+  const answers = new Room(maxWaitingAnswerBytes);
 
   app.use(async (ctx: HttpContext, next: Next) => {
     const { req, res } = ctx;
@@ -53,6 +58,9 @@ export function createApp(options: AppOptions): HttpApp {
       actor: undefined,
       traceparent: span?.traceparent ?? newTraceparent(parent),
       trustedProxyHops: options.trustedProxyHops,
+      refused,
+      beginAnswer: ignore,
+      answers,
     };
     ctx.state = state;
     res.once('close', () => {
@@ -70,6 +78,7 @@ export function createApp(options: AppOptions): HttpApp {
       span?.end(describeExchange(ctx.method, route, status));
     });
     res.setHeader('X-Request-Id', requestId);
+    res.setHeader('X-Content-Type-Options', 'nosniff');
     if (surface !== 'other') res.setHeader('X-Api-Version', options.apiVersion);
     if (surface === 'api') addCors(ctx);
     try {
@@ -82,6 +91,7 @@ export function createApp(options: AppOptions): HttpApp {
     } catch (error) {
       answerError(ctx, error, logger);
     }
+    letRestPass(ctx);
   });
   app.on('error', (error: NodeJS.ErrnoException) => {
     if (!isClientGone(error)) logger.error({ err: error }, 'answer could not be sent');
@@ -99,7 +109,7 @@ function describeExchange(method: string, route: string, status: number): Parame
 function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const { res, state } = ctx;
   // A fault of a service was logged there, under the same request id.
-  if (!(error instanceof AppError)) {
+  if (!(error instanceof AppError || error instanceof ClientGone)) {
     logger.error({ err: error, requestId: state.requestId, traceId: readTraceId(state.traceparent), route: state.route }, 'request failed');
   }
   if (res.headersSent || res.destroyed) {
@@ -109,8 +119,9 @@ function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   }
   const answer = renderError(state.surface, error);
   ctx.respond = true;
-  for (const name of ['Content-Type', 'Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag', 'Cache-Control'])
-    res.removeHeader(name);
+  for (const name of ['Content-Type', 'Content-Disposition', 'Content-Encoding', 'Content-Length', 'ETag']) res.removeHeader(name);
+  // Nor is an error kept where its success would be.
+  res.setHeader('Cache-Control', 'no-store');
   ctx.status = answer.status;
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/json');
@@ -124,44 +135,4 @@ export function answerNotFound(): never {
 
 function isClientGone(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ERR_STREAM_PREMATURE_CLOSE' || error.code === 'ECANCELED';
-}
-
-export interface HttpServer {
-  /** Resolves with the port really used. @throws Error when it is taken. */
-  listen(at: { host: string; port: number }): Promise<number>;
-  /** Ends it as `prepareDrain` of libs/lifecycle says. */
-  drain(options: DrainOptions): Promise<void>;
-}
-
-/** The node server of an app: its limits, its answers to requests that are no HTTP, and its orderly end. */
-export function createHttpServer(app: HttpApp, options: { apiVersion: string; portName: string }): HttpServer {
-  const handle = app.callback();
-  const server: Server = createServer({ keepAliveTimeout: 65_000, headersTimeout: 60_000, requestTimeout: 0 }, (req, res) => {
-    void handle(req, res);
-  });
-  const drain = prepareDrain(server);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket, options.apiVersion));
-  return {
-    listen: (at) => listen(server, { ...at, portName: options.portName }),
-    drain,
-  };
-}
-
-/** What the parser refuses never reaches koa; it gets the framework envelope all the same. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, apiVersion: string): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, detail] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'Request header fields too large']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'Request timeout']
-        : ['400 Bad Request', 'Bad request'];
-  const body = JSON.stringify({ detail });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
-      `X-Request-Id: ${newRequestId()}\r\nX-Api-Version: ${apiVersion}\r\n\r\n${body}`,
-  );
 }

@@ -1,40 +1,135 @@
 /**
- * Reading request bodies: JSON through koa-body, hooks as raw bytes. koa-body's own JSON parser loses large integers, refuses
- * `__proto__` and mends broken UTF-8, so it reads text in an encoding that keeps every byte (docs/adr: JSON bodies).
+ * Reading request bodies as bytes, and JSON from them. Nothing is decoded on the way: what is no UTF-8 is refused instead of mended,
+ * and large integers stay whole (docs/adr: JSON bodies).
  */
 import { isUtf8 } from 'node:buffer';
-import koaBody from 'koa-body';
-import { AppError } from '#libs/errors';
+import { AppError, unavailable } from '#libs/errors';
 import { maxJsonDepth, parseJson } from '#libs/json';
 import { UnparsableBody } from './envelope.ts';
 import type { HttpContext } from './exchange.ts';
+import { ClientGone, hasBody, lateBody, watchBody } from './incoming.ts';
+import type { Guest, Room } from './room.ts';
 
 /** Largest JSON or hook body in bytes; exactly that passes (spec 03 §1). */
 export const maxBodyBytes = 4_194_304;
-/** Time to send a body of at most 4 MiB. */
+/** Time to send such a body (D62). */
 const bodyDeadlineMs = 30_000;
 
-const readText = koaBody({
-  json: false,
-  urlencoded: false,
-  multipart: false,
-  text: true,
-  textTypes: ['text/plain'],
-  textLimit: maxBodyBytes,
-  encoding: 'binary',
-  parsedMethods: ['POST', 'PUT', 'PATCH', 'GET', 'HEAD', 'DELETE'] as never[],
-});
-const done = (): Promise<void> => Promise.resolve();
+/** A body that is there. Its bytes count in their room until `leave`. */
+export interface ReceivedBody {
+  /** Undefined when it is over the limit: nothing of it is kept then, and the rest passes by. */
+  readonly bytes: Buffer | undefined;
+  readonly leave: () => void;
+}
+
+const nothing: ReceivedBody = { bytes: Buffer.alloc(0), leave: () => undefined };
 
 /**
- * The parsed JSON body with its numbers intact, whatever its Content-Type says.
- * @throws AppError payload_too_large over 4 MiB; UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8,
- * broken JSON or more than 64 levels.
+ * The body as it came.
+ * @throws ClientGone at once when the client leaves; AppError request_timeout when it comes too slowly (D62), unavailable when others
+ * need its room.
  */
-export async function readJsonBody(ctx: HttpContext, optional: boolean): Promise<{ value: unknown; text: string }> {
-  const bytes = Buffer.from(await readBytes(ctx), 'latin1');
+export function readRawBody(ctx: HttpContext, room: Room, maxBytes = maxBodyBytes): Promise<ReceivedBody> {
+  const { req } = ctx;
+  if (!hasBody(req)) return Promise.resolve(nothing);
+  if (req.destroyed) return Promise.reject(new ClientGone());
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve({ ...nothing, bytes: undefined });
+  return new Promise((resolve, reject) => {
+    const gathered = new GatheredBytes();
+    const leave = (): void => room.leave(guest);
+    const settle = (): void => {
+      stopWatching();
+      clearTimeout(timer);
+      req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      room.settle(guest);
+    };
+    const give = (bytes: Buffer | undefined): void => {
+      settle();
+      resolve({ bytes, leave });
+    };
+    const fail = (error: Error): void => {
+      settle();
+      leave();
+      req.resume();
+      reject(error);
+    };
+    const guest: Guest = {
+      since: performance.now(),
+      bytes: 0,
+      pause: () => req.pause(),
+      resume: () => req.resume(),
+      evict: () => fail(noRoom(ctx)),
+    };
+    const onData = (chunk: Buffer): void => {
+      const grown = gathered.add(chunk);
+      if (gathered.size > maxBytes) {
+        leave();
+        give(undefined);
+      } else if (grown > 0) room.change(guest, grown);
+    };
+    const onEnd = (): void => give(gathered.bytes);
+    const onClose = (): void => fail(new ClientGone());
+    const stopWatching = watchBody(ctx, fail);
+    const timer = setTimeout(() => fail(lateBody(ctx, 'body_too_late')), bodyDeadlineMs);
+    room.enter(guest);
+    req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+function noRoom({ res, state }: HttpContext): AppError {
+  state.refused('no_room_for_body');
+  res.setHeader('Connection', 'close');
+  return unavailable('The service is busy');
+}
+
+/** Chunks in one piece that doubles: a body may come as millions of chunks of one byte, each of which costs a hundred by itself. */
+class GatheredBytes {
+  size = 0;
+  #block: Buffer = Buffer.alloc(0);
+
+  /** @returns bytes of memory taken by it. */
+  add(chunk: Buffer): number {
+    const before = this.#block.length;
+    const size = this.size + chunk.length;
+    if (this.size === 0) this.#block = chunk;
+    else {
+      if (size > before) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * before));
+        this.#block.copy(larger, 0, 0, this.size);
+        this.#block = larger;
+      }
+      chunk.copy(this.#block, this.size);
+    }
+    this.size = size;
+    return this.#block.length - before;
+  }
+
+  get bytes(): Buffer {
+    return this.#block.subarray(0, this.size);
+  }
+}
+
+export interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/** What a body will take in memory as values, roughly, in bytes; undefined when it is nested too deeply. */
+export function weighJson(bytes: Uint8Array): number | undefined {
+  const values = countValues(bytes, maxJsonDepth);
+  return values === undefined ? undefined : 3 * bytes.length + bytesPerValue * values;
+}
+
+/** An empty object in a list; most values take less. */
+const bytesPerValue = 64;
+
+/**
+ * The parsed body with its numbers intact, whatever its Content-Type says.
+ * @throws UnparsableBody for an empty body (unless optional: `{}`), invalid UTF-8 or broken JSON.
+ */
+export function parseBody(bytes: Buffer, optional: boolean): JsonBody {
   if (bytes.length === 0 && optional) return { value: {}, text: '{}' };
-  if (!isUtf8(bytes) || exceedsDepth(bytes, maxJsonDepth)) throw new UnparsableBody();
+  if (!isUtf8(bytes)) throw new UnparsableBody();
   const text = bytes.toString('utf8');
   try {
     return { value: parseJson(text), text };
@@ -43,82 +138,23 @@ export async function readJsonBody(ctx: HttpContext, optional: boolean): Promise
   }
 }
 
-async function readBytes(ctx: HttpContext): Promise<string> {
-  // The body is JSON by the route, not by its label: koa-body is told that it is text, which it reads byte for byte.
-  ctx.req.headers['content-type'] = 'text/plain';
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(slowBody(ctx)), bodyDeadlineMs);
-  });
-  try {
-    await Promise.race([readText(ctx, done), late]);
-  } catch (error) {
-    throw toBodyError(error);
-  } finally {
-    clearTimeout(timer);
-  }
-  const { body } = ctx.request as { body?: unknown };
-  return typeof body === 'string' ? body : '';
-}
-
-function slowBody(ctx: HttpContext): AppError {
-  ctx.res.setHeader('Connection', 'close');
-  return new AppError({ code: 'unavailable', message: 'The request body did not arrive in time' });
-}
-
-function toBodyError(error: unknown): unknown {
-  if (error instanceof AppError) return error;
-  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  return status === 413 ? tooLarge() : new UnparsableBody();
-}
-
-function tooLarge(): AppError {
+export function tooLarge(): AppError {
   return new AppError({ code: 'payload_too_large', message: `The request body is larger than ${maxBodyBytes} bytes` });
 }
 
-/**
- * The body as it came, compressed or not; undefined when it is over `maxBytes` (nothing of it is kept then).
- * Rejects when the client goes away before its end, or takes longer than 30 s.
- */
-export function readRawBody(ctx: HttpContext, maxBytes = maxBodyBytes): Promise<Buffer | undefined> {
-  const { req } = ctx;
-  const declared = Number(req.headers['content-length'] ?? 0);
-  if (declared > maxBytes) {
-    req.resume();
-    return Promise.resolve(undefined);
-  }
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const timer = setTimeout(() => req.destroy(new Error('the body did not arrive in time')), bodyDeadlineMs);
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
-      else if (chunks.length > 0) {
-        chunks.length = 0;
-        resolve(undefined);
-      }
-    });
-    req.once('end', () => resolve(size > maxBytes ? undefined : Buffer.concat(chunks, size)));
-    req.once('error', reject);
-    req.once('close', () => {
-      clearTimeout(timer);
-      // After the end nobody waits any more, and an error with its stack costs as much as the rest of a small body.
-      if (!req.readableEnded) reject(new Error('the request was aborted'));
-    });
-  });
-}
-
-/** True when brackets outside strings nest deeper than `max`; looked at before parsing, so that depth costs no memory. */
-export function exceedsDepth(bytes: Uint8Array, max: number): boolean {
+/** Values of a document, as many as it has commas and brackets; undefined when its brackets nest deeper than `maxDepth`. Looked at before parsing, so that depth costs no memory. */
+export function countValues(bytes: Uint8Array, maxDepth: number): number | undefined {
   let depth = 0;
+  let values = 1;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index];
     if (byte === 0x22) {
       for (index++; index < bytes.length && bytes[index] !== 0x22; index++) if (bytes[index] === 0x5c) index++;
-    } else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > max) return true;
+    } else if (byte === 0x2c) values++;
+    else if (byte === 0x7b || byte === 0x5b) {
+      values++;
+      if (++depth > maxDepth) return undefined;
     } else if (byte === 0x7d || byte === 0x5d) depth--;
   }
-  return false;
+  return values;
 }

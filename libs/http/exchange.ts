@@ -2,9 +2,24 @@
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '#libs/contract';
 import { toAddressBlock } from './address-block.ts';
+import type { Room } from './room.ts';
 
 /** `/api/*` answers with `{detail}` or `{error, message}`, `/api/v1/*` with `{code, message, retryable}` (spec 02, Errors). */
 export type Surface = 'api' | 'v1' | 'other';
+
+/** Why a guard refused a request or ended a connection; the label of a metric. */
+export type Refusal =
+  | 'answer_too_slow'
+  | 'body_too_late'
+  | 'body_too_slow'
+  | 'content_encoding'
+  | 'no_room_for_answer'
+  | 'no_room_for_body'
+  | 'pipelining'
+  | 'too_many_anonymous'
+  | 'too_many_connections'
+  | 'too_many_credential_checks'
+  | 'too_many_requests';
 
 export interface ExchangeState {
   /** From `X-Request-Id` or made here; in every answer, log line and hop. */
@@ -19,6 +34,12 @@ export interface ExchangeState {
   traceparent: string;
   /** Hops before this server whose `X-Forwarded-For` entries are believed. */
   trustedProxyHops: number;
+  /** Counts what a guard refuses. */
+  refused: (reason: Refusal) => void;
+  /** The work is done and the answer begins, which may take as long as the client likes: gives the place for work back. */
+  beginAnswer: () => void;
+  /** Bytes of answers that clients have not taken yet. */
+  answers: Room;
 }
 
 export type HttpContext = ParameterizedContext<ExchangeState>;

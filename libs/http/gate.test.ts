@@ -1,34 +1,41 @@
 import { describe, expect, it } from '@jest/globals';
 import { createGate } from './gate.ts';
 
-const large = '70000';
 const soon = (): number => Date.now() + 5_000;
 
 describe('createGate (spec 03 §1, Overload)', () => {
-  it('lets large bodies in one after the other, in order, and small ones at once', async () => {
-    const gate = createGate(1);
+  it('lets in what fits at once, and the rest in order of arrival', async () => {
+    const gate = createGate(10);
     const order: string[] = [];
-    const first = await gate.enter(large, soon());
-    const second = gate.enter(undefined, soon()).then((leave) => (order.push('second'), leave));
-    const third = gate.enter(large, soon()).then((leave) => (order.push('third'), leave));
-    const small = await gate.enter('65536', soon());
-    small();
-    expect(order).toEqual([]);
+    const enter = (name: string, weight: number) => Promise.resolve(gate.enter(weight, soon())).then((leave) => (order.push(name), leave));
+    const first = await enter('first', 6);
+    const second = await enter('second', 4);
+    const third = enter('third', 9);
+    const fourth = enter('fourth', 1);
+    second();
+    second();
+    await Promise.resolve();
+    expect(order).toEqual(['first', 'second']);
     first();
-    first();
-    const leaveSecond = await second;
-    expect(order).toEqual(['second']);
-    leaveSecond();
-    (await third)();
-    expect(order).toEqual(['second', 'third']);
-    (await gate.enter(large, soon()))();
+    await third;
+    await fourth;
+    expect(order).toEqual(['first', 'second', 'third', 'fourth']);
+  });
+
+  it('lets what is heavier than everything go alone', async () => {
+    const gate = createGate(10);
+    const alone = await gate.enter(1_000, soon());
+    const next = gate.enter(1, soon());
+    expect(next).toBeInstanceOf(Promise);
+    alone();
+    (await next)();
   });
 
   it('gives up at the deadline and forgets who waited', async () => {
-    const gate = createGate(1);
-    const leave = await gate.enter(large, soon());
-    await expect(gate.enter(large, Date.now() + 20)).rejects.toMatchObject({ code: 'unavailable' });
+    const gate = createGate(10);
+    const leave = await gate.enter(10, soon());
+    await expect(gate.enter(1, Date.now() + 20)).rejects.toMatchObject({ code: 'unavailable' });
     leave();
-    (await gate.enter(large, soon()))();
+    (await gate.enter(10, soon()))();
   });
 });

@@ -1,51 +1,55 @@
-/** Bounds how many large bodies are in memory at the same time. */
+/** Bounds the memory of what is worked on at the same time, by weight: one body of 4 MiB may be a hundred megabytes of values. */
 import { unavailable } from '#libs/errors';
-
-/** Bodies up to this many bytes are not worth counting, and never wait behind large ones. */
-const smallBytes = 65_536;
 
 export interface Gate {
   /**
-   * Lets a body of the declared size in, in order of arrival; one without a declared size counts as large.
-   * Resolves with the function that gives the place back. @throws AppError unavailable when no place is free by `deadlineMs` (epoch; Infinity = waits).
+   * Lets work of the weight in, in order of arrival; one that is heavier than all that fits goes alone.
+   * Gives the function that gives the place back. @throws AppError unavailable when there is no place by `deadlineMs` (epoch; Infinity = waits).
    */
-  enter(contentLength: string | undefined, deadlineMs: number): Promise<() => void>;
+  enter(weight: number, deadlineMs: number): (() => void) | Promise<() => void>;
 }
 
-/** @param maxLarge large bodies inside at the same time. */
-export function createGate(maxLarge: number): Gate {
-  const waiting = new Set<() => void>();
+interface Waiting {
+  readonly weight: number;
+  admit(): void;
+}
+
+/** @param maxWeight of all work inside. */
+export function createGate(maxWeight: number): Gate {
+  const waiting = new Set<Waiting>();
   let inside = 0;
-  const nothing = (): void => undefined;
-  const admit = (): (() => void) => {
+  const fits = (weight: number): boolean => inside === 0 || inside + weight <= maxWeight;
+  const admit = (weight: number): (() => void) => {
     let left = false;
+    inside += weight;
     return () => {
       if (left) return;
       left = true;
-      const [next] = waiting;
-      if (next === undefined) inside--;
-      else next();
+      inside -= weight;
+      for (const next of waiting) {
+        if (!fits(next.weight)) return;
+        waiting.delete(next);
+        next.admit();
+      }
     };
   };
   return {
-    enter: (contentLength, deadlineMs) => {
-      if (contentLength !== undefined && Number(contentLength) <= smallBytes) return Promise.resolve(nothing);
-      if (inside < maxLarge) {
-        inside++;
-        return Promise.resolve(admit());
-      }
+    enter: (weight, deadlineMs) => {
+      if (waiting.size === 0 && fits(weight)) return admit(weight);
       return new Promise((resolve, reject) => {
+        const entry = {
+          weight,
+          admit: () => {
+            clearTimeout(timer);
+            resolve(admit(weight));
+          },
+        };
         const giveUp = (): void => {
-          waiting.delete(onTurn);
+          waiting.delete(entry);
           reject(unavailable('The service is busy'));
         };
         const timer = deadlineMs === Infinity ? undefined : setTimeout(giveUp, Math.max(0, deadlineMs - Date.now()));
-        const onTurn = (): void => {
-          waiting.delete(onTurn);
-          clearTimeout(timer);
-          resolve(admit());
-        };
-        waiting.add(onTurn);
+        waiting.add(entry);
       });
     },
   };

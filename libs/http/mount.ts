@@ -4,14 +4,15 @@
  */
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Actor, AuthClass, Route, RouteInput, Rpc } from '#libs/contract';
-import { AppError, unavailable } from '#libs/errors';
+import type { Actor, AuthClass, Route, RouteInput, Rpc, TSchema } from '#libs/contract';
+import { AppError } from '#libs/errors';
 import type { CallContext, RawReply } from '#libs/nats';
+import { collectSoon } from '#libs/transfer';
 import { answerNotFound, type HttpApp } from './app.ts';
-import { readJsonBody } from './body.ts';
-import { invalidInput, maxProblems, MethodNotAllowed, type ValidationItem } from './envelope.ts';
+import { parseBody, readRawBody, tooLarge, weighJson } from './body.ts';
+import { type Capacities, type Capacity, createCapacities } from './capacity.ts';
+import { invalidInput, maxProblems, MethodNotAllowed, UnparsableBody, type ValidationItem } from './envelope.ts';
 import { type ExchangeState, type HttpContext, readClientAddress } from './exchange.ts';
-import { createGate, type Gate } from './gate.ts';
 import { absentId, compileParameters } from './parameters.ts';
 import { type ReplyShape, sendReply } from './reply.ts';
 import { listUnstorable } from './storable.ts';
@@ -32,15 +33,11 @@ export interface MountOptions {
   /** Calls the operation; normally the bus's `callRaw`. */
   callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
   handlers: Readonly<Record<string, RouteHandler>>;
-  /** Requests worked at the same time; more are answered with 503, except on routes that are never shed. */
+  /**
+   * Requests with a credential that are worked on at the same time, and as many without; more are answered with 503, except on routes that
+   * are never shed.
+   */
   maxInFlight: number;
-}
-
-/** What all operations of an app share. */
-interface Load {
-  inFlight: number;
-  readonly max: number;
-  readonly gate: Gate;
 }
 
 interface Operation {
@@ -49,9 +46,10 @@ interface Operation {
 }
 
 const defaultDeadlineMs = 15_000;
-/** Large JSON bodies (4 MiB at most, several times that while they are worked on) at the same time; more wait. */
-const maxLargeBodies = 64;
+/** Of a body, by `weighJson`. */
+const heavyWeight = 16 * 1_048_576;
 const none: Record<string, unknown> = Object.freeze({});
+const empty = Buffer.alloc(0);
 const bodyLocation = ['body', 'payload'] as const;
 
 /**
@@ -60,13 +58,13 @@ const bodyLocation = ['body', 'payload'] as const;
  */
 export function mountRoutes(app: HttpApp, routes: readonly Route[], options: MountOptions): void {
   checkTable(routes, options.handlers);
-  const load = { inFlight: 0, max: options.maxInFlight, gate: createGate(maxLargeBodies) };
+  const capacities = createCapacities(options.maxInFlight);
   // The router tries its patterns one by one; a router for each number of segments leaves it a few.
   const routers = new Map<number, ReturnType<typeof createRouter>>();
   const byPath = Map.groupBy(routes, (route) => route.path.replace(/\/$/, ''));
   const paths = [...byPath.entries()].toSorted(([left], [right]) => compareSpecificity(left, right));
   for (const [path, group] of paths) {
-    const operations = new Map(group.map((route) => [route.method as string, compileOperation(route, options, load)]));
+    const operations = new Map(group.map((route) => [route.method as string, compileOperation(route, options, capacities)]));
     const read = operations.get('GET');
     if (read !== undefined) operations.set('HEAD', read);
     const allow = [...operations.keys()].toSorted().join(', ');
@@ -130,29 +128,70 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
   for (const name of Object.keys(handlers)) if (!named.has(name)) throw new Error(`handler "${name}" has no route`);
 }
 
-function compileOperation(route: Route, options: MountOptions, load: Load): Operation {
-  const readInput = compileInput(route, load.gate);
+function compileOperation(route: Route, options: MountOptions, capacities: Capacities): Operation {
+  const authenticate = compileAuthenticate(route, options, capacities);
+  const capacity = route.auth === 'none' ? capacities.anonymous : capacities.authenticated;
+  const readInput = compileInput(route);
   const deadlineMs = route.deadlineMs ?? defaultDeadlineMs;
   const perform = compilePerform(route, options);
   const run = async (ctx: HttpContext): Promise<void> => {
-    if (load.inFlight >= load.max && route.neverShed !== true) throw unavailable('The service is busy');
-    load.inFlight++;
-    ctx.res.once('close', () => void load.inFlight--);
-    const deadline = Date.now() + deadlineMs;
-    const actor = await options.authenticate(route.auth, ctx);
+    if (route.auth !== 'none') ctx.res.setHeader('Cache-Control', 'no-store');
+    const actor = await authenticate(ctx);
     ctx.state.actor = actor;
     refuseEncoding(ctx);
-    const input = await readInput(ctx, actor, deadline);
+    const received = route.body === undefined ? undefined : await receiveJson(ctx, capacity);
     const { requestId, traceparent } = ctx.state;
-    await perform(ctx, input, { requestId, actor, traceparent, deadlineMs: deadline });
+    const call = { requestId, actor, traceparent, deadlineMs: Date.now() + deadlineMs };
+    let leaveMemory: (() => void) | undefined;
+    try {
+      if (route.neverShed !== true) ctx.state.beginAnswer = capacity.begin(ctx);
+      if (received !== undefined) leaveMemory = await capacity.memory.enter(received.weight, call.deadlineMs);
+      const input = readInput(ctx, actor, received?.bytes);
+      received?.leave();
+      await perform(ctx, input, call);
+    } finally {
+      received?.leave();
+      leaveMemory?.();
+      if (received !== undefined && received.weight > heavyWeight) collectSoon();
+      ctx.state.beginAnswer();
+    }
   };
   return { route, run };
 }
 
+/** The directory may have to be asked; how many are asked about at the same time is bounded. */
+function compileAuthenticate(
+  { auth }: Route,
+  options: MountOptions,
+  capacities: Capacities,
+): (ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined> {
+  return (ctx) => {
+    const answer = options.authenticate(auth, ctx);
+    if (!(answer instanceof Promise)) return answer;
+    try {
+      return answer.finally(capacities.beginCheck(ctx));
+    } catch (error) {
+      answer.catch(() => undefined);
+      throw error;
+    }
+  };
+}
+
+/** The bytes of a body and what they will weigh. @throws AppError 400, 408, 413, 503. */
+async function receiveJson(ctx: HttpContext, { bodies }: Capacity): Promise<{ bytes: Buffer; weight: number; leave: () => void }> {
+  const { bytes, leave } = await readRawBody(ctx, bodies);
+  if (bytes === undefined) throw tooLarge();
+  const weight = weighJson(bytes);
+  if (weight !== undefined) return { bytes, weight, leave };
+  leave();
+  throw new UnparsableBody();
+}
+
 /** Nothing is unpacked here: a few bytes would become gigabytes (D61). */
-function refuseEncoding({ req }: HttpContext): void {
+function refuseEncoding({ req, state }: HttpContext): void {
   const encoding = req.headers['content-encoding'];
   if (encoding === undefined || encoding.split(',').every((name) => /^(?:identity)?$/i.test(name.trim()))) return;
+  state.refused('content_encoding');
   throw new AppError({ code: 'unsupported_media_type', message: 'Content-Encoding is not supported; send the body as it is' });
 }
 
@@ -167,7 +206,7 @@ function compilePerform(
     return (ctx, input, call) => handler({ ctx, route, input, call });
   }
   const shapes = compileShapes(route);
-  const toRequest = route.toRequest ?? defaultRequest(route);
+  const toRequest = route.toRequest ?? defaultRequest;
   return async (ctx, input, call) => {
     const reply = await options.callRaw(rpc, toRequest(input), call);
     for (const [header, value] of Object.entries(route.responseHeaders?.(input) ?? {})) ctx.res.setHeader(header, value);
@@ -187,26 +226,22 @@ function compileShapes(route: Route): (outcome: string | undefined) => ReplyShap
   return (outcome) => (outcome === undefined ? usual : (others.get(outcome) ?? usual));
 }
 
-/** Declared body fields, query and path together; the path wins, so that no body can name another row. */
-function defaultRequest(route: Route): (input: RouteInput) => unknown {
-  const { properties = {}, additionalProperties } = (route.body?.schema ?? {}) as { properties?: object; additionalProperties?: unknown };
-  // Only a schema that says so lets undeclared fields through to the operation; else they are ignored (spec 03 §1).
-  const fields = additionalProperties === true ? undefined : Object.keys(properties);
-  return ({ body, query, params }) => ({ ...pickFields(body, fields), ...query, ...params });
+/** Body fields, query and path together; the path wins, so that no body can name another row. */
+const defaultRequest = ({ body, query, params }: RouteInput): unknown => ({ ...(body as object | undefined), ...query, ...params });
+
+/** Only a schema that says so lets undeclared fields through to the operation; else they are ignored (spec 03 §1), and gone with the body. */
+function compilePick(schema: TSchema): (body: unknown) => unknown {
+  const { properties = {}, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown };
+  if (additionalProperties === true) return (body) => body;
+  const fields = Object.keys(properties);
+  return (body) => {
+    const source = body as Record<string, unknown>;
+    return Object.fromEntries(fields.filter((field) => Object.hasOwn(source, field)).map((field) => [field, source[field]]));
+  };
 }
 
-function pickFields(body: unknown, fields: readonly string[] | undefined): Record<string, unknown> {
-  if (typeof body !== 'object' || body === null) return {};
-  const source = body as Record<string, unknown>;
-  if (fields === undefined) return source;
-  return Object.fromEntries(fields.filter((field) => Object.hasOwn(source, field)).map((field) => [field, source[field]]));
-}
-
-/** Reads and validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 413, 422. */
-function compileInput(
-  route: Route,
-  gate: Gate,
-): (ctx: HttpContext, actor: Actor | undefined, deadlineMs: number) => RouteInput | Promise<RouteInput> {
+/** Validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 422. */
+function compileInput(route: Route): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
   const readParameters = compileParameters(route);
   const finish = (ctx: HttpContext, actor: Actor | undefined, body: unknown, bodyProblems: ValidationItem[]): RouteInput => {
     const raw = { path: (ctx as { params?: Record<string, string> }).params ?? {}, query: ctx.querystring, headers: ctx.req.headers };
@@ -219,26 +254,16 @@ function compileInput(
   const { body } = route;
   if (body === undefined) return (ctx, actor) => finish(ctx, actor, undefined, []);
   const check = compileCheck(body.schema, bodyLocation);
+  const pick = compilePick(body.schema);
   const deprecated = route.deprecatedFields ?? [];
-  return async (ctx, actor, deadlineMs) => {
-    await enterGate(ctx, gate, deadlineMs);
-    const { value, text } = await readJsonBody(ctx, body.optional === true);
+  return (ctx, actor, bytes = empty) => {
+    const { value, text } = parseBody(bytes, body.optional === true);
     if (deprecated.length > 0 && typeof value === 'object' && value !== null && deprecated.some((field) => Object.hasOwn(value, field))) {
       ctx.res.setHeader('Deprecation', 'true');
     }
-    const problems = check(value);
-    return finish(ctx, actor, value, [...problems, ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems)]);
+    const problems = [...check(value), ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems)];
+    return finish(ctx, actor, problems.length === 0 ? pick(value) : undefined, problems);
   };
-}
-
-/** A place for the body until the answer is sent. Compressed ones are as large as they may become. */
-async function enterGate({ req, res }: HttpContext, gate: Gate, deadlineMs: number): Promise<void> {
-  const { headers } = req;
-  const plainSize = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? '0' : undefined);
-  const size = headers['content-encoding'] === undefined ? plainSize : undefined;
-  const leave = await gate.enter(size, deadlineMs);
-  if (res.closed) leave();
-  else res.once('close', leave);
 }
 
 /** The address is rarely asked for and costs a system call. */

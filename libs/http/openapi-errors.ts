@@ -1,6 +1,8 @@
 /** Error replies of an operation as the checks before it and its own declarations make them (spec 03 §1, Order of checks). */
 import type { Route } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
+import { frameworkStatuses } from './envelope.ts';
+import { addComponent, pascal } from './openapi-models.ts';
 
 type Json = Record<string, unknown>;
 
@@ -11,23 +13,14 @@ export interface DescribedError {
 }
 
 const detail = { type: 'object', properties: { detail: { type: 'string' } }, required: ['detail'] };
-const validationError = {
+const inputProblem = {
   type: 'object',
-  required: ['detail'],
+  required: ['type', 'loc', 'msg'],
   properties: {
-    detail: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['type', 'loc', 'msg'],
-        properties: {
-          type: { type: 'string', description: 'For example `missing`, `int_parsing`, `string_type`, `enum`.' },
-          loc: { type: 'array', items: { type: ['string', 'integer'] }, description: 'Source and path, e.g. `["query", "limit"]`.' },
-          msg: { type: 'string' },
-          ctx: { type: 'object' },
-        },
-      },
-    },
+    type: { type: 'string', description: 'For example `missing`, `int_parsing`, `string_type`, `enum`.' },
+    loc: { type: 'array', items: { type: ['string', 'integer'] }, description: 'Source and path, e.g. `["query", "limit"]`.' },
+    msg: { type: 'string' },
+    ctx: { type: 'object', additionalProperties: true },
   },
 };
 
@@ -38,24 +31,28 @@ const general: Readonly<Record<number, string>> = {
   404: 'Something that the request names does not exist.',
   409: 'The request contradicts the stored state.',
   412: 'A precondition does not hold.',
+  408: 'The body came too slowly.',
   413: 'The body is too large.',
-  422: 'Parameters or body are missing or malformed; every problem is listed.',
+  415: 'The body has a `Content-Encoding`.',
+  422: 'Parameters or body are missing or malformed; the first 50 problems are listed.',
   429: 'Too many requests.',
   503: 'The service or one of its dependencies is not available or busy; try again.',
 };
 
 /**
  * Every error status that the route can answer with, in ascending order. A fault of the server (500) is promised by no
- * operation, so it is in no document. Adds the envelopes used to `schemas`.
+ * operation, so it is in no document; nor is a status here that `described` has already. Adds the envelopes used to `schemas`.
  */
 export function describeErrors(
   route: Route,
   surface: 'api' | 'v1',
   reasons: ReadonlyMap<number, readonly { reason: string; when: string }[]>,
   schemas: Json,
+  described: Readonly<Record<string, unknown>>,
 ): DescribedError[] {
   const statuses = new Set<number>([...listStatuses(route), ...reasons.keys(), ...listOwnStatuses(route)]);
   return [...statuses]
+    .filter((status) => described[status] === undefined)
     .toSorted((left, right) => left - right)
     .map((status) => {
       const own = reasons.get(status) ?? [];
@@ -94,6 +91,7 @@ function listStatuses(route: Route): number[] {
   if (route.auth !== 'none') statuses.push(401);
   if (route.auth === 'user' || route.auth === 'coherence' || route.auth === 'v1' || route.auth === 'ops') statuses.push(403);
   if (route.auth === 'login-gate') statuses.push(403, 429);
+  if (route.body !== undefined || route.upload !== undefined || route.rawBody !== undefined) statuses.push(408, 415);
   if (route.rawBody !== undefined) return statuses;
   if (route.body !== undefined) statuses.push(400, 413);
   if (route.body !== undefined || route.upload !== undefined || hasParameters(route)) statuses.push(422);
@@ -107,29 +105,39 @@ function hasParameters(route: Route): boolean {
 
 /** `{detail}` or, where the operation has application errors, `{error, message, …}`; both happen at one status. */
 function chooseApi(status: number, codes: readonly string[], schemas: Json): Json {
-  if (status === 422) return use('ValidationError', validationError, schemas);
-  const framework = use('FrameworkError', detail, schemas);
+  if (status === 422) return describeInvalidInput(schemas);
+  const framework = addComponent('FrameworkError', detail, schemas);
   if (codes.length === 0) return framework;
-  return { anyOf: [applicationError(codes), framework] };
-}
-
-function applicationError(codes: readonly string[]): Json {
-  const error = { type: 'string', enum: [...new Set(codes)], description: 'Application code.' };
-  return { type: 'object', properties: { error, message: { type: 'string' } }, required: ['error', 'message'] };
+  return { anyOf: [...codes.map((code) => addComponent(nameError(code), applicationError(code), schemas)), framework] };
 }
 
 /** `{code, message, retryable, …}`; the body's parse, its size and the form of the request use `{detail}` here too. */
 function chooseV1(status: number, codes: readonly string[], schemas: Json): Json {
-  if (status === 422) return use('ValidationError', validationError, schemas);
-  if (status === 413) return use('FrameworkError', detail, schemas);
+  if (status === 422) return describeInvalidInput(schemas);
+  const framework = (): Json => addComponent('FrameworkError', detail, schemas);
+  if (frameworkStatuses.has(status)) return framework();
   const usual = Object.values(errorCodes).flatMap((entry) => (entry.status === status ? [entry.v1] : []));
-  const code = { type: 'string', enum: [...new Set([...codes, ...usual])] };
-  const properties = { code, message: { type: 'string' }, retryable: { type: 'boolean' } };
-  const error: Json = { type: 'object', required: ['code', 'message', 'retryable'], properties };
-  return status === 400 ? { anyOf: [error, use('FrameworkError', detail, schemas)] } : error;
+  const errors = [...new Set([...codes, ...usual])].map((code) => addComponent(nameError(code), v1Error(code), schemas));
+  const all = status === 400 ? [...errors, framework()] : errors;
+  return all.length === 1 && all[0] !== undefined ? all[0] : { anyOf: all };
 }
 
-function use(name: string, schema: Json, schemas: Json): Json {
-  schemas[name] ??= schema;
-  return { $ref: `#/components/schemas/${name}` };
+/** `journey_not_found` becomes `JourneyNotFoundError`. */
+function nameError(code: string): string {
+  return `${pascal(code.replace(/_error$/, ''))}Error`;
+}
+
+function applicationError(code: string): Json {
+  const properties = { error: { type: 'string', const: code }, message: { type: 'string' } };
+  return { type: 'object', properties, required: ['error', 'message'], additionalProperties: true };
+}
+
+function v1Error(code: string): Json {
+  const properties = { code: { type: 'string', const: code }, message: { type: 'string' }, retryable: { type: 'boolean' } };
+  return { type: 'object', required: ['code', 'message', 'retryable'], properties, additionalProperties: true };
+}
+
+function describeInvalidInput(schemas: Json): Json {
+  const detail = { type: 'array', items: addComponent('InputProblem', inputProblem, schemas) };
+  return addComponent('InvalidInput', { type: 'object', required: ['detail'], properties: { detail } }, schemas);
 }

@@ -2,9 +2,10 @@
  * OpenAPI 3.1 from the route table (architecture §5): what a document says is what the same data makes the server do.
  * JSON Schema 2020-12 is the dialect of both, so schemas go in as they are, named ones once under `components`.
  */
-import type { ErrorReasons, Route } from '#libs/contract';
+import type { ErrorReasons, Route, TSchema } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
 import { describeErrors } from './openapi-errors.ts';
+import { pascal, publish } from './openapi-models.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,6 +15,10 @@ export interface OpenApiInfo {
   description: string;
   /** Which error envelopes the document describes. */
   surface: 'api' | 'v1';
+  /** SPDX name of the licence, shown in the document. */
+  license: string;
+  /** What the operations of a tag are about; every tag of the routes has an entry. */
+  tags: Readonly<Record<string, string>>;
   /** Real exchanges by operation id and status. */
   examples?: OpenApiExamples;
 }
@@ -58,7 +63,7 @@ const headers: Json = {
 
 /** Builds one document of the documented routes given. @throws Error when two different schemas share a name. */
 export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenApiDocument {
-  const { surface, examples = {}, ...shown } = info;
+  const { surface, examples = {}, license, tags, ...shown } = info;
   const schemas: Json = {};
   const paths: Record<string, Record<string, Json>> = {};
   const documented = routes.filter((route) => route.documented !== false);
@@ -66,19 +71,27 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
     const item = (paths[route.path] ??= {});
     item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), examples[route.operationId] ?? {});
   }
+  const shownPaths = JSON.stringify(paths);
   const used = new Set(documented.flatMap((route) => security[route.auth].flatMap((entry) => Object.keys(entry))));
   return {
     openapi: '3.1.1',
-    info: shown,
+    info: { ...shown, license: { name: license, identifier: license } },
     servers: [{ url: '/' }],
-    tags: [...new Set(documented.map((route) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set(documented.map((route) => route.tag))].map((name) => ({ name, description: describeTag(name, tags) })),
     paths,
     components: {
       schemas,
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name))),
-      headers,
+      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => shownPaths.includes(`#/components/headers/${name}`))),
     },
   };
+}
+
+/** @throws Error for a tag that nobody has described */
+function describeTag(name: string, tags: Readonly<Record<string, string>>): string {
+  const description = tags[name];
+  if (description === undefined) throw new Error(`the tag "${name}" has no description`);
+  return description;
 }
 
 function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): Json {
@@ -126,26 +139,28 @@ function describeParameters(source: 'path' | 'query' | 'header', schema: unknown
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties).map(([name, property]) => {
-    const { description, ...rest } = publish(property, schemas) as Json;
+    const { description, ...rest } = publish(property, schemas, pascal(name)) as Json;
+    const isList = rest['type'] === 'array';
     return {
       name,
       in: source,
       required: source === 'path' || required.includes(name),
       ...(description === undefined ? {} : { description }),
-      ...(property['type'] === 'array' ? { style: 'form', explode: false } : {}),
+      ...(isList ? { style: 'form', explode: false } : {}),
       schema: rest,
     };
   });
 }
 
 function describeBody(route: Route, schemas: Json): Json | undefined {
+  const bodyName = `${pascal(route.operationId)}Body`;
   if (route.body !== undefined) {
-    const schema = publish(route.body.schema as unknown as Json, schemas, route.deprecatedFields);
+    const schema = publish(route.body.schema as unknown as Json, schemas, bodyName, route.deprecatedFields);
     return { required: route.body.optional !== true, content: { 'application/json': { schema } } };
   }
   if (route.upload !== undefined) {
     const { part, description } = route.upload;
-    const file = { type: 'string', contentMediaType: 'application/octet-stream', description };
+    const file = { type: 'string', format: 'binary', description };
     return {
       required: true,
       content: { 'multipart/form-data': { schema: { type: 'object', properties: { [part]: file }, required: [part] } } },
@@ -156,7 +171,7 @@ function describeBody(route: Route, schemas: Json): Json | undefined {
   return {
     required: false,
     description,
-    content: { [contentType]: schema === undefined ? {} : { schema: publish(schema as unknown as Json, schemas) } },
+    content: { [contentType]: schema === undefined ? {} : { schema: publish(schema as unknown as Json, schemas, bodyName) } },
   };
 }
 
@@ -164,6 +179,7 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   const responses: Json = {};
   const requestId = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
   const deprecation = route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } };
+  const publishReply = (schema: TSchema): unknown => publish(schema as unknown as Json, schemas, `${pascal(route.operationId)}Result`);
   const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
   for (const [status, reply] of Object.entries(route.replies)) {
     // An error in words only has its surface's envelope; see below.
@@ -172,12 +188,12 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
     responses[status] = {
       description: reply.description,
       headers: { ...requestId, ...deprecation, ...(Number(status) < 300 ? etag : {}) },
-      ...(reply.schema === undefined ? {} : { content: { [contentType]: { schema: publish(reply.schema as unknown as Json, schemas) } } }),
+      ...(reply.schema === undefined ? {} : { content: describeContent(contentType, publishReply(reply.schema)) }),
     };
   }
   if (route.etag === true)
     responses['304'] ??= { description: 'The caller holds this representation already.', headers: { ...requestId, ...etag } };
-  for (const { status, description, schema } of describeErrors(route, surface, joinReasons(route), schemas)) {
+  for (const { status, description, schema } of describeErrors(route, surface, joinReasons(route), schemas, responses)) {
     const extra: Json = {};
     if (status === 401) extra['WWW-Authenticate'] = { $ref: '#/components/headers/WWWAuthenticate' };
     if (status === 429 || status === 503) extra['Retry-After'] = { $ref: '#/components/headers/RetryAfter' };
@@ -186,34 +202,14 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   return responses;
 }
 
+/** A family of types stands beside the general one, for readers that know no families. */
+function describeContent(contentType: string, schema: unknown): Json {
+  return { ...(contentType.endsWith('/*') ? { 'application/octet-stream': { schema } } : {}), [contentType]: { schema } };
+}
+
 /** Application errors of the operation and of the route, by status. */
 function joinReasons(route: Route): Map<number, { reason: string; when: string }[]> {
   const reasons: ErrorReasons = { ...route.rpc?.errors, ...route.errors };
   const entries = Object.entries(reasons).map(([reason, { code, when }]) => ({ status: errorCodes[code].status, reason, when }));
   return Map.groupBy(entries, (entry) => entry.status);
-}
-
-/** A schema as the document shows it: named ones by reference, our own formats by their standard names. */
-function publish(schema: Json, schemas: Json, deprecated: readonly string[] = []): unknown {
-  const copy = publishValue(JSON.parse(JSON.stringify(schema)) as Json, schemas) as Json;
-  const properties = copy['properties'] as Record<string, Json> | undefined;
-  for (const name of deprecated) if (properties?.[name] !== undefined) properties[name] = { ...properties[name], deprecated: true };
-  return copy;
-}
-
-function publishValue(value: unknown, schemas: Json): unknown {
-  if (Array.isArray(value)) return value.map((item) => publishValue(item, schemas));
-  if (typeof value !== 'object' || value === null) return value;
-  const { $id, ...rest } = value as Json;
-  const shown: Json = {};
-  for (const [key, item] of Object.entries(rest)) {
-    const plain = key === 'const' || key === 'enum' || key === 'default' || key === 'examples';
-    shown[key] = plain ? item : publishValue(item, schemas);
-  }
-  if (shown['format'] === 'date-time-offset') shown['format'] = 'date-time';
-  if (typeof $id !== 'string') return shown;
-  const known = schemas[$id];
-  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(shown)) throw new Error(`schema "${$id}" is defined twice`);
-  schemas[$id] = shown;
-  return { $ref: `#/components/schemas/${$id}` };
 }

@@ -1,10 +1,10 @@
 /** Sending an operation's reply: bytes as they came, streams of any size with back-pressure, validators where they are declared. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { unavailable } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 import type { RawReply } from '#libs/nats';
 import type { HttpContext } from './exchange.ts';
+import { watchAnswer } from './outgoing.ts';
 
 export interface ReplyShape {
   readonly status: number;
@@ -15,8 +15,10 @@ export interface ReplyShape {
 
 /** A reply in parts whose producer gave no digest is gathered up to this many bytes, so that it can have an ETag. */
 const maxGatheredBytes = 16 * 1024 * 1024;
-/** A client that takes nothing for so long loses its answer; it holds memory in every process on the way. */
-const stallLimitMs = 60_000;
+/** Bodies of more bytes are written piece by piece, so that it shows how fast they are taken. */
+const pieceBytes = 65_536;
+/** What is read ahead of a slow client, so that the source, a cursor of a database, is free before it has taken everything. */
+const readAheadBytes = 4 * 1024 * 1024;
 
 /** Answers with the reply; resolves when it is handed to koa or, for a stream, sent. */
 export async function sendReply(ctx: HttpContext, reply: RawReply, shape: ReplyShape): Promise<void> {
@@ -54,7 +56,31 @@ export function sendBytes(ctx: HttpContext, bytes: Uint8Array, digest: string | 
   if (shape.etag && isKnown(ctx, digest === undefined ? entityTag(bytes) : toEtag(digest))) return;
   ctx.status = shape.status;
   res.setHeader('Content-Type', shape.contentType);
-  ctx.body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length <= pieceBytes || ctx.method === 'HEAD') {
+    ctx.body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return;
+  }
+  ctx.respond = false;
+  res.setHeader('Content-Length', bytes.length);
+  writePieces(ctx, bytes);
+}
+
+/** Writes a body no faster than it is taken; a client that goes away ends it. */
+function writePieces(ctx: HttpContext, bytes: Uint8Array): void {
+  const { res } = ctx;
+  let written = 0;
+  watchAnswer(ctx, () => bytes.length - written + res.writableLength);
+  const writeMore = (): void => {
+    while (written < bytes.length) {
+      const piece = bytes.subarray(written, written + pieceBytes);
+      written += piece.length;
+      if (res.write(piece)) continue;
+      res.once('drain', writeMore);
+      return;
+    }
+    res.end();
+  };
+  writeMore();
 }
 
 function isKnown(ctx: HttpContext, etag: string): boolean {
@@ -85,9 +111,11 @@ async function sendStream(
     return;
   }
   res.once('close', leave);
+  ctx.state.beginAnswer();
+  watchAnswer(ctx, () => res.writableLength);
   try {
     while (next.done !== true && !res.destroyed) {
-      if (!res.write(next.value)) await waitForDrain(res);
+      if (!res.write(next.value) && (res.writableLength > readAheadBytes || ctx.state.answers.isCrowded)) await waitForDrain(res);
       next = await iterator.next();
     }
     res.end();
@@ -99,14 +127,11 @@ async function sendStream(
 
 async function waitForDrain(res: ServerResponse): Promise<void> {
   if (res.destroyed) return;
-  const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), stallLimitMs);
+  const settled = new AbortController();
+  const { signal } = settled;
   try {
-    await Promise.race([once(res, 'drain', { signal: abort.signal }), once(res, 'close', { signal: abort.signal })]);
-  } catch {
-    throw unavailable('The client stopped reading');
+    await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
   } finally {
-    clearTimeout(timer);
-    abort.abort();
+    settled.abort();
   }
 }

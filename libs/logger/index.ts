@@ -3,24 +3,39 @@
  * Never bodies, tokens or speech; the redaction below is the second line of defence, not the first.
  */
 import pino from 'pino';
-import { redactSecrets, secretSerializers } from './redact.ts';
+import { boundFields, secretSerializers } from './redact.ts';
 
 export type Logger = pino.Logger;
 
-/** Logger of one service. `level` is LOG_LEVEL; secrets are replaced by `[redacted]` down to the third level of nesting. */
+/**
+ * Logger of one service. `level` is LOG_LEVEL; secrets are replaced by `[redacted]` and long values cut, both down to the third level of
+ * nesting; a line that is over 16 KiB all the same keeps its own texts and numbers only.
+ */
 export function createLogger(options: { service: string; level?: string; destination?: pino.DestinationStream }): Logger {
   const settings: pino.LoggerOptions = {
     level: options.level ?? 'info',
     base: { service: options.service, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }), log: redactSecrets },
+    formatters: { level: (label) => ({ level: label }), log: boundFields },
     serializers: {
       // Fields that a child logger binds pass through serializers only.
       ...secretSerializers,
-      err: (error: Error) => redactSecrets(pino.stdSerializers.err(error)),
+      err: (error: Error) => boundFields(pino.stdSerializers.err(error)),
     },
   };
-  return pino(settings, options.destination ?? getStandardOutput());
+  return pino(settings, options.destination === undefined ? getStandardOutput() : boundLines(options.destination));
+}
+
+const maxLineLength = 16_384;
+
+function boundLine(line: string): string {
+  if (line.length <= maxLineLength) return line;
+  const fields = Object.entries(JSON.parse(line) as Record<string, unknown>).filter(([, value]) => typeof value !== 'object');
+  return `${JSON.stringify({ ...boundFields(Object.fromEntries(fields)), cutFrom: line.length })}\n`;
+}
+
+function boundLines(destination: pino.DestinationStream): pino.DestinationStream {
+  return { write: (line) => destination.write(boundLine(line)) };
 }
 
 /** Lines are gathered up to this many bytes or milliseconds: a system call for each would cost as much as a small request. */
@@ -38,7 +53,7 @@ function getStandardOutput(): pino.DestinationStream {
     {
       lastLevel: 0,
       write(this: { lastLevel: number }, line: string): void {
-        output.write(line);
+        output.write(boundLine(line));
         if (this.lastLevel >= warnLevel) output.flushSync();
       },
     },

@@ -43,4 +43,28 @@ describe('createLogger (design/operations.md, Signals)', () => {
     expect(text).not.toContain('s3cret');
     expect(text).toContain('[redacted]');
   });
+
+  it('cuts what is long, whoever it came from (D60)', () => {
+    const { logger, lines } = capture();
+    const path = '/x'.repeat(8_000);
+    logger.info({ path, list: Array.from({ length: 1_000 }, (_value, index) => index), map: { inner: 'y'.repeat(1_001) } }, 'request');
+    logger.error({ err: new Error('z'.repeat(1e6)) }, 'request failed');
+    const [request, failed] = lines() as {
+      path: string;
+      list: number[];
+      map: { inner: string };
+      err: { message: string; stack: string };
+    }[];
+    expect([request?.path, request?.list.length, request?.map.inner.length]).toEqual([path.slice(0, 1_000), 50, 1_000]);
+    expect([failed?.err.message.length, failed?.err.stack.length]).toEqual([1_000, 8_000]);
+  });
+
+  it('writes no line over 16 KiB', () => {
+    const { logger, lines } = capture();
+    const deep = { a: { b: { c: { d: 'x'.repeat(100_000) } } } };
+    logger.warn({ deep, requestId: 'r-1' }, 'm'.repeat(100_000));
+    const [line] = lines();
+    expect(line).toMatchObject({ level: 'warn', requestId: 'r-1', msg: 'm'.repeat(1_000), cutFrom: expect.any(Number) });
+    expect(line).not.toHaveProperty('deep');
+  });
 });

@@ -13,7 +13,8 @@ import { openConnection, type ConnectionSettings, describeServers, inboxPrefixOf
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import { Inbox } from './inbox.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
-import { type ConsumerLag, JetStream, type StreamName } from './jetstream.ts';
+import { type ConsumerLag, JetStream, type StreamSize } from './jetstream.ts';
+import type { StreamLimits, StreamName } from './streams.ts';
 import { Outbox, type Parties } from './outbox.ts';
 import { PendingCall } from './pending-call.ts';
 import { RawJson, type RawReply } from './reply.ts';
@@ -71,13 +72,13 @@ export interface Bus {
   /** Runs after each reconnection: events may have been missed, caches are void. Returns the end of it. */
   onReconnect(listener: () => void): () => void;
   /** Creates the streams or brings them up to date; for the set-up job, whose user may. @throws AppError unavailable */
-  ensureStreams(): Promise<void>;
+  ensureStreams(limits?: StreamLimits): Promise<void>;
   /** Resolves when the set-up job has made every stream; says once for which it waits. */
   waitForStreams(signal?: AbortSignal): Promise<void>;
   publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }>;
   consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer>;
   consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag>;
-  streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }>;
+  streamSize(stream: StreamName): Promise<StreamSize>;
   deleteStreams(): Promise<void>;
   /** Round trip to the broker, for readiness. @throws AppError unavailable */
   ping(timeoutMs?: number): Promise<void>;
@@ -235,8 +236,8 @@ class NatsBus implements Bus {
     return () => this.#reconnectListeners.delete(listener);
   }
 
-  ensureStreams(): Promise<void> {
-    return this.#jetstream.ensureStreams();
+  ensureStreams(limits: StreamLimits = {}): Promise<void> {
+    return this.#jetstream.ensureStreams(limits);
   }
 
   waitForStreams(signal?: AbortSignal): Promise<void> {
@@ -255,7 +256,7 @@ class NatsBus implements Bus {
     return this.#jetstream.consumerLag(stream, durable);
   }
 
-  streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }> {
+  streamSize(stream: StreamName): Promise<StreamSize> {
     return this.#jetstream.streamSize(stream);
   }
 

@@ -7,7 +7,8 @@ import type { Logger } from '#libs/logger';
 import { drainSubscription } from './drain-subscription.ts';
 import { readHeader } from './wire.ts';
 import type { Outbox, Parties } from './outbox.ts';
-import type { Prefixes, StreamName } from './jetstream.ts';
+import type { Prefixes } from './jetstream.ts';
+import type { StreamName } from './streams.ts';
 
 export interface ConsumerOptions {
   readonly stream: StreamName;

@@ -58,9 +58,18 @@ class PendingStore implements InboxListener {
     if (isJsonObject(answer) && typeof answer['stream'] === 'string' && answer['error'] === undefined) {
       this.#resolve({ kind: 'stored', duplicate: answer['duplicate'] === true });
     } else {
-      this.#reject(unavailable('The message broker refused the message', { cause: new Error(text.slice(0, 500)) }));
+      const reason = isFull(answer) ? 'its stream is full' : 'it says why in the cause';
+      this.#reject(unavailable(`The message broker refused the message: ${reason}`, { cause: new Error(text.slice(0, 500)) }));
     }
   }
+}
+
+/** The stream holds as many bytes as it may, and takes messages again when some of them are worked. */
+const maxBytesExceeded = 10077;
+
+function isFull(answer: unknown): boolean {
+  const error = isJsonObject(answer) ? answer['error'] : undefined;
+  return isJsonObject(error) && error['err_code'] === maxBytesExceeded;
 }
 
 /** Publishes on a full subject and waits for the broker's word. @throws AppError unavailable */

@@ -3,7 +3,8 @@ export { type Bus, type BusSettings, connectBus, requiredPayloadBytes } from './
 export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 export type { PublishDurableOptions } from './durable-publish.ts';
-export { type ConsumerLag, type StreamName, streams } from './jetstream.ts';
+export type { ConsumerLag, StreamSize } from './jetstream.ts';
+export { type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
 export {
   byteStream,
   JsonStream,
@@ -17,7 +18,7 @@ export {
   withOutcome,
 } from './reply.ts';
 export type { BusMetrics, Handler, HandlerReply, Handlers, RequestContext, ServeOptions } from './responder.ts';
-export { createBusMetrics } from './metrics.ts';
+export { createBusMetrics, measureStreams } from './metrics.ts';
 export { type CallContext, readActor } from './wire.ts';
 export { systemContext } from './context.ts';
 export { followEvent } from './follow.ts';

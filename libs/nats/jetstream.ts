@@ -2,39 +2,17 @@
  * JetStream as the platform uses it: three streams, durable publishing with a message id, and pull consumers that ask for
  * exactly as many messages as the process can work on (architecture §2). Job and webhook semantics live in their libraries.
  */
-import {
-  DiscardPolicy,
-  AckPolicy,
-  type JetStreamManager,
-  JetStreamApiError,
-  jetstreamManager,
-  RetentionPolicy,
-  StorageType,
-  type StreamInfo,
-} from '@nats-io/jetstream';
+import { AckPolicy, type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
-import { unavailable } from '#libs/errors';
+import { AppError, unavailable } from '#libs/errors';
 import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
 import { type PublishDurableOptions, publishAndConfirm } from './durable-publish.ts';
 import type { Parties } from './outbox.ts';
+import { deleteStream, ensureStream, findStream, type StreamLimits, type StreamName, streamNames } from './streams.ts';
 import { connectionLost } from './wire.ts';
 
-/** Streams of the platform: name → subjects and retention. */
-export const streams = {
-  /** Jobs under way; the truth is in PostgreSQL. */
-  JOBS: { subjects: ['jobs.>'], retention: RetentionPolicy.Workqueue, maxAgeMs: 0 },
-  /** Facts, kept one day. */
-  EVENTS: { subjects: ['events.>'], retention: RetentionPolicy.Limits, maxAgeMs: 86_400_000 },
-  /** Webhooks that were acknowledged to their sender and have no receipt yet. */
-  WEBHOOKS: { subjects: ['webhooks.>'], retention: RetentionPolicy.Workqueue, maxAgeMs: 0 },
-} as const;
-
-export type StreamName = keyof typeof streams;
-
-/** Two publications with one message id within this time are one message. */
-const duplicateWindowMs = 120_000;
 const streamPollMs = 500;
 
 /** Waiting and unacknowledged messages of a consumer. */
@@ -44,6 +22,14 @@ export interface ConsumerLag {
   readonly redelivered: number;
   /** Every message up to this stream sequence is settled. */
   readonly settledUpTo: number;
+}
+
+/** What a stream holds, and may hold. */
+export interface StreamSize {
+  readonly messages: number;
+  readonly bytes: number;
+  /** -1 = without a bound: made by an earlier release. */
+  readonly maxBytes: number;
 }
 
 /** What names of this installation begin with. */
@@ -71,8 +57,8 @@ export class JetStream {
   }
 
   /** Creates what is missing and brings the settings of the rest up to date. @throws AppError unavailable */
-  async ensureStreams(): Promise<void> {
-    for (const name of Object.keys(streams) as StreamName[]) await this.#ensureStream(name);
+  async ensureStreams(limits: StreamLimits): Promise<void> {
+    for (const name of streamNames) await this.#manage((manager) => ensureStream(manager, this.#prefixes, name, limits));
   }
 
   /** Resolves when all streams are there, however long that takes; says once which are missing. */
@@ -137,22 +123,18 @@ export class JetStream {
     });
   }
 
-  /** Messages and bytes of a stream. @throws AppError unavailable */
-  async streamSize(stream: StreamName): Promise<{ messages: number; bytes: number }> {
+  /** What a stream holds. @throws AppError unavailable */
+  async streamSize(stream: StreamName): Promise<StreamSize> {
     return await this.#manage(async (manager) => {
-      const { state } = await manager.streams.info(this.#prefixes.stream + stream);
-      return { messages: state.messages, bytes: state.bytes };
+      const { state, config } = await manager.streams.info(this.#prefixes.stream + stream);
+      return { messages: state.messages, bytes: state.bytes, maxBytes: config.max_bytes };
     });
   }
 
   /** Removes the streams of this prefix with everything in them; for tests. */
   async deleteStreams(): Promise<void> {
     await this.#manage(async (manager) => {
-      for (const name of Object.keys(streams)) {
-        await manager.streams.delete(this.#prefixes.stream + name).catch((error: unknown) => {
-          if (!(error instanceof JetStreamApiError) || error.code !== streamNotFound) throw error;
-        });
-      }
+      for (const name of streamNames) await deleteStream(manager, this.#prefixes.stream + name);
     });
   }
 
@@ -167,29 +149,9 @@ export class JetStream {
   }
 
   async #findMissing(): Promise<string[]> {
-    const names = Object.keys(streams).map((name) => this.#prefixes.stream + name);
+    const names = streamNames.map((name) => this.#prefixes.stream + name);
     const found = await Promise.all(names.map((name) => this.#manage((manager) => findStream(manager, name))));
     return names.filter((_name, index) => found[index] === undefined);
-  }
-
-  async #ensureStream(name: StreamName): Promise<void> {
-    const { subjects, retention, maxAgeMs } = streams[name];
-    const config = {
-      subjects: subjects.map((subject) => this.#prefixes.subject + subject),
-      retention,
-      storage: StorageType.File,
-      discard: DiscardPolicy.New,
-      max_age: nanos(maxAgeMs),
-      duplicate_window: nanos(duplicateWindowMs),
-    };
-    await this.#manage(async (manager) => {
-      const found = await findStream(manager, this.#prefixes.stream + name);
-      if (found === undefined) {
-        await manager.streams.add({ name: this.#prefixes.stream + name, ...config, allow_direct: true });
-      } else if (!subjects.every((subject) => found.config.subjects?.includes(this.#prefixes.subject + subject))) {
-        await manager.streams.update(this.#prefixes.stream + name, { subjects: config.subjects });
-      }
-    });
   }
 
   async #ensureConsumer(options: ConsumerOptions): Promise<void> {
@@ -217,20 +179,11 @@ export class JetStream {
       this.#manager ??= jetstreamManager(this.#connection, { checkAPI: false });
       return await work(await this.#manager);
     } catch (error) {
+      if (error instanceof AppError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw unavailable(`JetStream failed: ${reason}`, { cause: error });
     }
   }
 }
 
-async function findStream(manager: JetStreamManager, name: string): Promise<StreamInfo | undefined> {
-  try {
-    return await manager.streams.info(name);
-  } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === streamNotFound) return undefined;
-    throw error;
-  }
-}
-
-const streamNotFound = 10059;
 const consumerExists = 10148;

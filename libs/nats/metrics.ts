@@ -1,5 +1,8 @@
 import type { Metrics } from '#libs/telemetry';
+import type { Bus } from './bus.ts';
+import type { StreamSize } from './jetstream.ts';
 import type { BusMetrics } from './responder.ts';
+import { type StreamName, streamNames } from './streams.ts';
 
 /** Rate, errors and duration per subject, on both sides of a call, and the state of the connection (operations, Signals). */
 export function createBusMetrics(metrics: Metrics): BusMetrics {
@@ -11,4 +14,26 @@ export function createBusMetrics(metrics: Metrics): BusMetrics {
     called: (subject, code, seconds) => called.observe({ subject }, code, seconds),
     connected: (up) => connection.set(up ? 1 : 0),
   };
+}
+
+/** How full the streams are; asked of the broker at each scrape, at most once a second. */
+export function measureStreams(metrics: Metrics, bus: Pick<Bus, 'streamSize'>): void {
+  let readAtMs = -Infinity;
+  let reading: Promise<(StreamSize & { readonly stream: StreamName })[]> | undefined;
+  const read = (): NonNullable<typeof reading> => {
+    if (reading !== undefined && performance.now() - readAtMs < 1_000) return reading;
+    readAtMs = performance.now();
+    reading = Promise.all(streamNames.map(async (stream) => ({ stream, ...(await bus.streamSize(stream)) })));
+    return reading;
+  };
+  const gaugeOf = (name: string, help: string, pick: (size: StreamSize) => number): void => {
+    metrics.gauge(name, help, ['stream'], async (gauge) => {
+      gauge.reset();
+      // While the broker is away no value is better than a wrong one.
+      for (const size of await read().catch(() => [])) gauge.set({ stream: size.stream }, pick(size));
+    });
+  };
+  gaugeOf('stream_messages', 'Messages that a stream holds', (size) => size.messages);
+  gaugeOf('stream_bytes', 'Bytes that a stream holds', (size) => size.bytes);
+  gaugeOf('stream_max_bytes', 'Bytes that a stream may hold', (size) => size.maxBytes);
 }

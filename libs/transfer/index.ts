@@ -8,11 +8,14 @@ import { pipeline } from 'node:stream/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+export { answerPace, bodyPace, type Look, lookRegularly, Pace } from './pace.ts';
+
 /** Bytes of dead buffers that may pile up. */
 const collectEveryBytes = 8 * 1024 * 1024;
 
 let uncollectedBytes = 0;
-let collect: ((options: { type: 'minor' }) => void) | undefined;
+let collect: ((options: { type: 'minor' | 'major' }) => void) | undefined;
+let collectingSoon: NodeJS.Timeout | undefined;
 
 /** To be told of bytes that came from a socket and are used up, by everyone who moves many of them. */
 export function countTransferred(bytes: number): void {
@@ -23,9 +26,21 @@ export function countTransferred(bytes: number): void {
   collect({ type: 'minor' });
 }
 
-function exposeCollector(): (options: { type: 'minor' }) => void {
+/**
+ * To be told when a piece of work has left a hundred megabytes behind: a process that is otherwise idle would keep them for minutes.
+ * Everything is collected a second later, once for all such work of that second (about 50 ms).
+ */
+export function collectSoon(): void {
+  collectingSoon ??= setTimeout(() => {
+    collectingSoon = undefined;
+    collect ??= exposeCollector();
+    collect({ type: 'major' });
+  }, 1_000).unref();
+}
+
+function exposeCollector(): (options: { type: 'minor' | 'major' }) => void {
   setFlagsFromString('--expose-gc');
-  const collector = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+  const collector = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
   setFlagsFromString('--no-expose-gc');
   return collector;
 }

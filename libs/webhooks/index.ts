@@ -8,7 +8,7 @@ import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, maxJsonDep
 import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
-import { toLine } from '#libs/text';
+import { toLine, toLines } from '#libs/text';
 import { getTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
@@ -93,24 +93,32 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
   });
 }
 
+/** Fields whose values lose their control characters wherever they stand (D74): names, titles and slugs, and texts of several lines. */
+export interface CleanedFields {
+  readonly lines?: ReadonlySet<string>;
+  readonly texts?: ReadonlySet<string>;
+}
+
 /**
- * A webhook's body as JSON object; undefined when it is not UTF-8, no JSON, no object, nested too deeply or cannot be stored (D33d). Values of
- * `lines`, which are names, titles and slugs wherever they stand, lose their control characters first (D74), so that none is a reason to refuse it.
+ * A webhook's body as JSON object; undefined when it is not UTF-8, no JSON, no object, nested too deeply or cannot be stored (D33d). Control
+ * characters in the cleaned fields go first, so that none is a reason to refuse it.
  */
-export function readWebhookBody(body: Buffer, lines: ReadonlySet<string> = new Set()): JsonObject | undefined {
+export function readWebhookBody(body: Buffer, cleaned: CleanedFields = {}): JsonObject | undefined {
   try {
     const document = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (!isJsonObject(document)) return undefined;
-    cleanLines(document, lines, 1);
+    clean(document, cleaned, 1);
     return findJsonProblem(document) === undefined ? document : undefined;
   } catch {
     return undefined; // not UTF-8, not JSON, or nested deeper than the parser goes
   }
 }
 
-function cleanLines(value: object, lines: ReadonlySet<string>, depth: number): void {
+function clean(value: object, fields: CleanedFields, depth: number): void {
   for (const [key, item] of Object.entries(value)) {
-    if (typeof item === 'string' && lines.has(key)) (value as JsonObject)[key] = toLine(item);
-    else if (typeof item === 'object' && item !== null && !isRawNumber(item) && depth < maxJsonDepth) cleanLines(item, lines, depth + 1);
+    if (typeof item === 'string') {
+      if (fields.lines?.has(key) === true) (value as JsonObject)[key] = toLine(item);
+      else if (fields.texts?.has(key) === true) (value as JsonObject)[key] = toLines(item);
+    } else if (typeof item === 'object' && item !== null && !isRawNumber(item) && depth < maxJsonDepth) clean(item, fields, depth + 1);
   }
 }

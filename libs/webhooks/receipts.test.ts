@@ -6,12 +6,12 @@ const body = Buffer.from('{"secret":"words"}');
 const digest = createHash('sha256').update(body).digest('hex');
 
 describe('keepBody (D68)', () => {
-  it.each(['rejected_unsigned', 'rejected_signature', 'rejected_secret', 'rejected_unreadable', 'ignored'])(
+  it.each(['rejected_unsigned', 'rejected_signature', 'rejected_secret', 'rejected_unreadable', 'ignored', 'agent_not_found'])(
     'keeps of what is %s the digest and the size alone',
     (outcome) => expect(keepBody(outcome, body)).toEqual({ body: null, digest, size: body.length }),
   );
 
-  it.each(['pending', 'applied', 'waiting', 'journey_error', 'person_not_found', 'agent_not_found', 'refused_too_many_attendees'])(
+  it.each(['pending', 'applied', 'waiting', 'journey_error', 'person_not_found', 'refused_too_many_attendees'])(
     'keeps the body of what is %s',
     (outcome) => expect(keepBody(outcome, body)).toEqual({ body, digest, size: body.length }),
   );

@@ -1,5 +1,14 @@
 /** Settings of the agents service (architecture §8). */
-import { databaseSettings, loadConfig, logSettings, telemetrySettings, natsSettings, outboundSettings, secret } from '#libs/config';
+import {
+  databaseSettings,
+  loadConfig,
+  logSettings,
+  telemetrySettings,
+  natsSettings,
+  outboundSettings,
+  secret,
+  webhookSettings,
+} from '#libs/config';
 import { Type } from '#libs/contract';
 
 export const agentsSettings = Type.Object({
@@ -30,6 +39,12 @@ export const agentsSettings = Type.Object({
     maximum: 3_600_000,
     description: 'time after a turn until its thread is remembered; turns in between go together. Agents: six times as long',
   }),
+  AGENT_KNOWLEDGE: Type.Union([Type.Literal('off'), Type.Literal('reviewed'), Type.Literal('automatic')], {
+    default: 'off',
+    description:
+      'what visitors tell an agent and others may hear from it: `off` = nothing, `reviewed` = sentences that an operator approved ' +
+      '(`agents knowledge`), `automatic` = whatever the model takes for general',
+  }),
   TELEGRAM_API_ROOT: Type.String({
     default: 'https://api.telegram.org',
     pattern: '^https?://[^\\s]+$',
@@ -43,6 +58,7 @@ export const agentsSettings = Type.Object({
     description: 'time for one call of the Bot API; a send that takes longer has an unknown outcome',
   }),
   ...outboundSettings,
+  ...webhookSettings,
   RATE_LIMIT_CHAT_PER_MINUTE: Type.Integer({
     default: 30,
     minimum: 0,
@@ -65,6 +81,7 @@ export const agentsSettings = Type.Object({
 });
 
 export type AgentsConfig = ReturnType<typeof loadAgentsConfig>;
+export type KnowledgeMode = AgentsConfig['AGENT_KNOWLEDGE'];
 
 /** @throws ConfigError with every problem. */
 export function loadAgentsConfig(env?: Readonly<Record<string, string | undefined>>) {

@@ -1,6 +1,7 @@
 /** The public face of the agents service: agent records, the visitor chat, set-up data and what operators may see and forget. */
 import { defineService, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
+import { knowledgeRpcs } from './knowledge-contract.ts';
 import { messagingJobs, messagingRpcs, telegramWebhookSubject } from './messaging-contract.ts';
 import { personDataRpcs } from './person-data.ts';
 
@@ -91,6 +92,7 @@ export const agents = defineService({
     ...jobAdminRpcs('agents'),
     ...personDataRpcs,
     ...messagingRpcs,
+    ...knowledgeRpcs,
     getAgent: rpc({
       subject: 'agents.agents.get',
       summary: 'One agent by slug; 404 when no agent has it.',

@@ -29,12 +29,14 @@ const updateReceipt = Type.Object({
   outcome: Type.String({
     description:
       'pending, answering, answered, not_answered (the model failed and the chat was told), send_unknown (a send may or may not have arrived: ' +
-      'review it), send_refused, blocked, expired, failed, echoed, echo_failed, ignored, migrated, rejected_secret, rejected_unreadable, ' +
-      'rejected_too_large, agent_not_found.',
+      'review it), send_refused, blocked, expired, failed, echoed, echo_failed, ignored, migrated, rejected_unsigned, rejected_secret, ' +
+      'rejected_unreadable, rejected_too_large, agent_not_found.',
   }),
   message: nullable(Type.String({ description: 'More about the outcome.' })),
   deliveries: Type.Integer(),
   processed_at: nullable(Type.String({ format: 'date-time' })),
+  body_digest: nullable(Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' })),
+  body_size: nullable(Type.Integer({ minimum: 0, description: 'Bytes of the body as it came; null when it was too large to be read.' })),
 });
 export type UpdateReceipt = Static<typeof updateReceipt>;
 
@@ -71,7 +73,9 @@ export const messagingRpcs = {
     request: receiptId,
     reply: Type.Object({
       ...updateReceipt.properties,
-      body: nullable(Type.String({ description: 'The update as it came; null when it was not kept.' })),
+      body: nullable(
+        Type.String({ description: 'The update as it came; null when it was rejected or ignored, is too old, or was forgotten.' }),
+      ),
       sends: Type.Array(send),
     }),
   }),
@@ -79,14 +83,10 @@ export const messagingRpcs = {
     subject: 'agents.receipts.replay',
     summary:
       'Works an update again. An answered one is not answered again; a send of unknown outcome is repeated, which may show it twice. 404 when absent.',
-    request: Type.Object({
-      ...receiptId.properties,
-      trust: Type.Optional(Type.Boolean({ description: 'Work it although its secret was wrong. Default false.' })),
-    }),
+    request: receiptId,
     reply: Type.Object({ id: Type.Integer(), job_id: nullable(Type.String({ description: 'Null when there is nothing left to do.' })) }),
     errors: {
       receipt_without_body: { code: 'conflict', when: 'The update was not kept, so that there is nothing to replay.' },
-      receipt_not_trusted: { code: 'conflict', when: 'The update came with a wrong secret and `trust` is not set.' },
       agent_not_found: { code: 'not_found', when: 'Still no agent has the slug.' },
     },
   }),
@@ -98,7 +98,10 @@ export const messagingRpcs = {
       base_url: Type.String({ pattern: '^https?://[^\\s]+$', description: 'Public base URL of the platform.' }),
     }),
     reply: Type.Object({ url: Type.String(), allowed_updates: Type.Array(Type.String()), has_secret: Type.Boolean() }),
-    errors: botErrors,
+    errors: {
+      ...botErrors,
+      webhook_secret_missing: { code: 'conflict', when: 'The agent has no webhook secret, and unsigned webhooks are not allowed.' },
+    },
     timeoutMs: 40_000,
   }),
   getWebhookInfo: rpc({

@@ -13,7 +13,7 @@ import { type IntakeDependencies, startUpdateIntake } from './workers/update-int
 import { createChatWorker } from './workers/work-chat.ts';
 import { agents } from './contract.ts';
 
-export interface MessagingDependencies extends IntakeDependencies {
+export interface MessagingDependencies extends Omit<IntakeDependencies, 'allowUnsigned'> {
   readonly config: AgentsConfig;
   readonly metrics: Metrics;
   /** Undefined when no language model is configured: chats are told so. */
@@ -22,6 +22,7 @@ export interface MessagingDependencies extends IntakeDependencies {
 
 export function createMessaging(deps: MessagingDependencies) {
   const { db, bus, jobs, config, metrics, runtime } = deps;
+  const { ALLOW_UNSIGNED_WEBHOOKS: allowUnsigned } = config;
   const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, baseUrls: [config.TELEGRAM_API_ROOT], metrics });
   const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
   metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
@@ -30,13 +31,13 @@ export function createMessaging(deps: MessagingDependencies) {
     for (const { outcome, count } of rows) gauge.set({ source: 'telegram', outcome }, count);
   });
   return {
-    handlers: { ...createReceiptHandlers({ db, jobs }), ...createBotWebhookHandlers({ db, bot }) },
+    handlers: { ...createReceiptHandlers({ db, jobs }), ...createBotWebhookHandlers({ db, bot, allowUnsigned }) },
     workers: {
       workChat: createChatWorker({ db, jobs, bot, runtime, order: createIntakeOrder(bus, agents.consumers.updates.durable) }),
       echoUpdate: createEchoWorker({ db, bot }),
     },
     /** Begins to take updates; stop it before the jobs. */
-    startIntake: () => startUpdateIntake(deps),
+    startIntake: () => startUpdateIntake({ ...deps, allowUnsigned }),
     close: () => outbound.close(),
   };
 }

@@ -7,6 +7,7 @@ import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
 import { createTelemetry } from '#libs/telemetry';
+import { startReceiptRetention } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -16,6 +17,7 @@ import { createMessagingHtml } from './domain/messaging-html.ts';
 import { createAgentHandlers } from './handlers/agents.ts';
 import { createChatHandler } from './handlers/chat.ts';
 import { createExportPerson } from './handlers/person-data.ts';
+import { createKnowledgeHandlers } from './handlers/knowledge.ts';
 import { createRecordHandlers } from './handlers/record.ts';
 import { createWorkspaceHandler } from './handlers/workspace.ts';
 import { createMessaging } from './messaging.ts';
@@ -25,7 +27,7 @@ import { createMeasuredModel } from './runtime/measured-model.ts';
 import { createModel } from '#libs/openai';
 import { createTokenBudget } from './runtime/token-budget.ts';
 import { createTurnQueue } from './runtime/turn-queue.ts';
-import { createAgentMemoryJob, createThreadMemoryJob, enqueueThreadMemory } from './workers/memory.ts';
+import { createAgentMemoryJob, createRenewAgentMemory, createThreadMemoryJob, enqueueThreadMemory } from './workers/memory.ts';
 import { createPublishingSummary } from './workers/publishing-summary.ts';
 import { migrations } from './migrations/index.ts';
 
@@ -84,12 +86,15 @@ export async function createService({
           model,
           html: createMessagingHtml(),
           promptTokens: config.LLM_PROMPT_TOKENS,
+          knowledge: config.AGENT_KNOWLEDGE,
           remember: (tx, threadId) => enqueueThreadMemory(tx, jobs, threadId, config.MEMORY_DELAY_MS),
         });
+  const renewAgentMemory = createRenewAgentMemory(jobs, config.AGENT_KNOWLEDGE, config.MEMORY_DELAY_MS);
   const messaging = createMessaging({ config, db, bus, jobs, logger, metrics: telemetry.metrics, runtime });
   let intake: { stop(): Promise<void> } | undefined;
   let responder: { drain(): Promise<void> } | undefined;
   let sweeper: NodeJS.Timeout | undefined;
+  let stopRetention: (() => void) | undefined;
 
   return {
     start: async () => {
@@ -101,8 +106,9 @@ export async function createService({
         ...messaging.handlers,
         ...createAgentHandlers(db),
         exportPerson: createExportPerson(db),
-        ...createRecordHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS }),
-        applyWorkspace: createWorkspaceHandler(db),
+        ...createRecordHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
+        ...createKnowledgeHandlers({ db, mode: config.AGENT_KNOWLEDGE, renewAgentMemory }),
+        applyWorkspace: createWorkspaceHandler(db, config.ALLOW_UNSIGNED_WEBHOOKS),
         sendChatMessage: createChatHandler({
           db,
           runtime,
@@ -111,7 +117,15 @@ export async function createService({
           stopping: stopping.signal,
         }),
       });
-      const memory = { db, jobs, model, promptTokens: config.LLM_PROMPT_TOKENS, delayMs: config.MEMORY_DELAY_MS };
+      const memory = {
+        db,
+        jobs,
+        model,
+        promptTokens: config.LLM_PROMPT_TOKENS,
+        delayMs: config.MEMORY_DELAY_MS,
+        knowledge: config.AGENT_KNOWLEDGE,
+        renewAgentMemory,
+      };
       const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
       const modelName = config.LLM_SUMMARY_MODEL || config.LLM_MODEL;
       const summary = createPublishingSummary({ bus, clock, model, modelName, promptTokens: config.LLM_PROMPT_TOKENS });
@@ -125,12 +139,20 @@ export async function createService({
       sweeper = setInterval(() => {
         sweepTickets(db).catch((error: unknown) => logger.warn({ err: error }, 'clean-up failed'));
       }, sweepIntervalMs);
+      stopRetention = startReceiptRetention({
+        db,
+        logger,
+        schema: 'agents',
+        contents: ['body', 'reply_html'],
+        days: config.RECEIPT_RETENTION_DAYS,
+      });
       telemetry.started();
       logger.info({ metricsPort: telemetry.port, runtime: runtime === undefined ? 'not configured' : 'configured' }, 'agents is ready');
     },
     stop: async () => {
       telemetry.draining();
       clearInterval(sweeper);
+      stopRetention?.();
       const grace = setTimeout(() => stopping.abort(), turnGraceMs);
       await Promise.all([responder?.drain(), (intake?.stop() ?? Promise.resolve()).then(() => jobs.stop())]);
       clearTimeout(grace);

@@ -29,7 +29,18 @@ export const gatewaySettings = Type.Object({
     maximum: 10,
     description: 'proxies in front that append to X-Forwarded-For; 0 = the peer is the client',
   }),
-  MAX_IN_FLIGHT_REQUESTS: Type.Integer({ default: 1000, minimum: 1, maximum: 100_000, description: 'more are answered 503' }),
+  MAX_IN_FLIGHT_REQUESTS: Type.Integer({
+    default: 1000,
+    minimum: 1,
+    maximum: 100_000,
+    description: 'requests with a credential that are worked on at once, and as many without; more are answered 503',
+  }),
+  MAX_CONNECTIONS: Type.Integer({
+    default: 16_000,
+    minimum: 10,
+    maximum: 1_000_000,
+    description: 'client connections at once, about 10 KiB each; for one more the oldest that has sent nothing is closed',
+  }),
   WEBHOOK_SPOOL_DIR: Type.String({ default: '.data/spool', minLength: 1, description: 'webhooks are kept here while the broker is away' }),
   WEBHOOK_SPOOL_MAX_BYTES: Type.Integer({ default: 1_073_741_824, minimum: 0, description: 'size of the spool' }),
 });

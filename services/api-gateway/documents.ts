@@ -4,6 +4,26 @@ import { join } from 'node:path';
 import type { Route } from '#libs/contract';
 import { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from '#libs/http';
 
+/** What the groups of operations are about. */
+const tags = {
+  conversations: 'Conversations of a person, their room, their recorded step, questions, audio, video and transcript.',
+  browse: 'What anybody with a token may see of holons, events, journeys and their conversations.',
+  journeys: 'Conversation events, journeys, their steps and the configuration of these.',
+  agents: 'Public agents.',
+  chat: 'What visitors write to agents, without an account.',
+  webhooks: 'Where providers report: bookings, meetings, messages. Everything is answered with 200.',
+  auth: 'Login, logout, and who one is.',
+  search: 'One search over people and holons.',
+  people: 'People of the network.',
+  holons: 'Groups, events and other entities, in a tree.',
+  experiences: 'Holons that participants offer.',
+  classes: 'Kinds of holons, with their custom fields and journeys.',
+  memberships: 'People in holons, each at a step of a journey.',
+  relationships: 'Holons related to holons.',
+  notes: 'What was written about people and holons.',
+  worklist: 'Who and what is to be followed up.',
+};
+
 /** Version of the HTTP contract: `X-Api-Version` and `info.version`. */
 export const apiVersion = '1.0.0';
 
@@ -18,6 +38,8 @@ export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument
         version: apiVersion,
         description: 'Conversations, agents, visitor chat and webhooks under `/api/`.',
         surface: 'api',
+        license: 'Apache-2.0',
+        tags,
         examples,
       },
     ),
@@ -26,6 +48,8 @@ export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument
       version: apiVersion,
       description: 'The network of people and holons for external systems, under `/api/v1/`.',
       surface: 'v1',
+      license: 'Apache-2.0',
+      tags,
       examples,
     }),
   };

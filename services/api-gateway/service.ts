@@ -1,9 +1,9 @@
 /** Composition root of the gateway. */
 import { join } from 'node:path';
-import { createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
+import { createApp, createHttpServer, type HttpServer, mountRoutes, type Refusal } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
-import { type Bus, connectBus, createBusMetrics, requiredPayloadBytes } from '#libs/nats';
+import { type Bus, connectBus, createBusMetrics, measureStreams, requiredPayloadBytes } from '#libs/nats';
 import { createTelemetry } from '#libs/telemetry';
 import { directory } from '#services/directory';
 import { createAuthenticate } from './auth.ts';
@@ -40,6 +40,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
     const settings = { url: config.NATS_URL, name: serviceName, prefix: config.NATS_SUBJECT_PREFIX, minPayloadBytes: requiredPayloadBytes };
     bus = await connectBus({ ...settings, logger, metrics: createBusMetrics(telemetry.metrics) });
     await bus.waitForStreams();
+    measureStreams(telemetry.metrics, bus);
     intake = await createWebhookIntake({
       bus,
       // Installations that share a disk keep their spools apart.
@@ -59,12 +60,15 @@ export async function createService(options: { config: GatewayConfig; logger?: L
     connected.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys }) => session_keys.forEach((key) => sessions.forget(key)));
     connected.onReconnect(() => sessions.forgetAll());
     const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
+    const refusals = telemetry.metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', ['reason']);
+    const refused = (reason: Refusal): void => refusals.inc({ reason }, 1);
     const app = createApp({
       logger,
       apiVersion,
       corsAllowedOrigins: splitList(config.CORS_ALLOWED_ORIGINS),
       trustedProxyHops: config.TRUSTED_PROXY_HOPS,
       observe: ({ method, route, status, seconds }) => requests.observe({ method, route }, status, seconds),
+      refused,
     });
     mountRoutes(app, routes, {
       authenticate: createAuthenticate({
@@ -77,7 +81,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
       handlers: await createHandlers({ bus: connected, sessions, intake: webhooks, media }),
       maxInFlight: config.MAX_IN_FLIGHT_REQUESTS,
     });
-    return createHttpServer(app, { apiVersion, portName: 'PORT' });
+    return createHttpServer(app, { apiVersion, portName: 'PORT', maxConnections: config.MAX_CONNECTIONS, refused });
   };
 
   const stop = async (): Promise<void> => {

@@ -34,6 +34,11 @@ export const conversationsSettings = Type.Object({
     pattern: '^https?://[^\\s]+$',
     description: "address of the public key of the meeting provider's webhooks",
   }),
+  CONVERSATION_ACCESS: Type.Union([Type.Literal('open'), Type.Literal('members')], {
+    default: 'open',
+    description:
+      'whose conversations a per-user token reads and writes: `open` = all; `members` = where its person takes part or its team authority covers the event (coherence access: all)',
+  }),
   DELETED_RETENTION_DAYS: Type.Integer({
     default: 30,
     minimum: 1,

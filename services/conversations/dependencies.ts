@@ -5,6 +5,7 @@ import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { PipelineRegistry } from '#libs/pipeline';
 import type { Clock } from '#libs/time';
+import type { ConversationAccess } from './access.ts';
 import type { ConversationsConfig } from './config.ts';
 import type { DirectoryCache } from './directory/directory-cache.ts';
 import type { ConversationView } from './conversation-view.ts';
@@ -20,6 +21,7 @@ export interface Dependencies {
   readonly directory: DirectoryCache;
   readonly view: ConversationView;
   readonly refusals: Refusals;
+  readonly access: ConversationAccess;
   /** Jobs that steps may name. */
   readonly pipeline: PipelineRegistry;
 }

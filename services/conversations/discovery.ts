@@ -9,7 +9,7 @@ import { AnyId, dataErrors, JsonDocument, JsonStore, nullable, PersonOut } from 
 const Instant = (description: string) => Type.String({ format: 'date-time', description });
 const Step = Type.Object(
   { slug: Type.String({ description: 'Empty when unset.' }), title: Type.String({ description: 'Empty when unset.' }) },
-  { description: 'The current step.' },
+  { $id: 'StepRef', description: 'The current step.' },
 );
 const title = Type.String({
   description: 'The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`.',
@@ -26,7 +26,7 @@ export const SearchItem = Type.Object(
         name: Type.String({ description: 'Empty when unset.' }),
         description: Type.String({ description: 'May be empty.' }),
       },
-      { description: 'The journey of the conversation.' },
+      { $id: 'JourneyRef', description: 'The journey of the conversation.' },
     ),
     step: Step,
     start: nullable(Instant('Scheduled or actual start.')),
@@ -34,7 +34,7 @@ export const SearchItem = Type.Object(
     participants: Type.Array(PersonOut, { description: 'In the order in which they joined.' }),
     connected: Type.Array(HolonRef, { description: 'Explicitly linked holons; the owning event is not among them.' }),
   },
-  { description: 'A conversation in search results: never with `infos`, `config` or transcript.' },
+  { $id: 'ConversationSummary', description: 'A conversation in search results: never with `infos`, `config` or transcript.' },
 );
 
 export const PublicConversation = Type.Object(
@@ -52,7 +52,7 @@ export const PublicConversation = Type.Object(
         records: JsonDocument('Publishing records by name; `{}` when there are none.'),
         artifacts: JsonDocument('Publishing artifacts by name; `{}` when there are none.'),
       },
-      { description: 'The public publishing payload without provenance.' },
+      { $id: 'Publishing', description: 'The public publishing payload without provenance.' },
     ),
     public: Type.Object(
       {
@@ -60,10 +60,10 @@ export const PublicConversation = Type.Object(
         thumbnail: nullable(Type.String({ description: "First imported thumbnail, else that of the video host's record." })),
         videohost_description: nullable(Type.String()),
       },
-      { description: 'What a page shows first.' },
+      { $id: 'PublicSummary', description: 'What a page shows first.' },
     ),
   },
-  { description: 'A conversation as anybody with a token may browse it.' },
+  { $id: 'PublicConversation', description: 'A conversation as anybody with a token may browse it.' },
 );
 
 export const JourneyBrowse = Type.Object(
@@ -74,25 +74,37 @@ export const JourneyBrowse = Type.Object(
     description: Type.String({ description: 'May be empty.' }),
     texts: JsonDocument('Texts of the journey; `{}` when not configured.'),
   },
-  { description: 'A journey as browse shows it.' },
+  { $id: 'JourneyBrowse', description: 'A journey as browse shows it.' },
 );
 
-export const BrowsedEvents = Type.Object({
-  holon: HolonRef,
-  events: Type.Array(
-    Type.Object({
-      ...HolonRef.properties,
-      journeys: Type.Array(Type.Object({ journey: JourneyBrowse, conversations: Type.Array(PublicConversation) }), {
-        description: 'Directly attached conversation journeys in the order in which they are attached.',
-      }),
-    }),
-    { description: 'Immediate child events by name, id.' },
-  ),
-});
+export const BrowsedJourney = Type.Object(
+  { journey: JourneyBrowse, conversations: Type.Array(PublicConversation) },
+  { $id: 'BrowsedJourney', description: 'A journey with its conversations.' },
+);
 
-export const BrowsedJourney = Type.Object({ journey: JourneyBrowse, conversations: Type.Array(PublicConversation) });
+export const BrowsedEvents = Type.Object(
+  {
+    holon: HolonRef,
+    events: Type.Array(
+      Type.Object(
+        {
+          ...HolonRef.properties,
+          journeys: Type.Array(BrowsedJourney, {
+            description: 'Directly attached conversation journeys in the order in which they are attached.',
+          }),
+        },
+        { $id: 'BrowsedEvent', description: 'An event with its journeys.' },
+      ),
+      { description: 'Immediate child events by name, id.' },
+    ),
+  },
+  { $id: 'BrowsedEvents', description: 'A holon with what was said at its events.' },
+);
 
-export const Infos = Type.Object({ infos: JsonDocument('Public and display metadata; `{}` when nothing is stored.') });
+export const Infos = Type.Object(
+  { infos: JsonDocument('Public and display metadata; `{}` when nothing is stored.') },
+  { $id: 'ConversationInfos' },
+);
 
 /** Orders of a search; conversations without a start come last in both, the id decides between equals. */
 export const SearchSort = Type.Union([Type.Literal('date_desc'), Type.Literal('date_asc')], {
@@ -106,21 +118,27 @@ export const searchFilters = {
   person_id: Type.Optional(Type.Integer({ description: 'This person is among the participants.' })),
 };
 
-export const QuestionChange = Type.Object({
-  questionId: Type.Integer({ description: "A question of the conversation's journey." }),
-  occurredAt: Type.String({
-    format: 'date-time-offset',
-    description: 'When the question was displayed, with an offset; at most five minutes ahead.',
-  }),
-});
+export const QuestionChange = Type.Object(
+  {
+    questionId: Type.Integer({ description: "A question of the conversation's journey." }),
+    occurredAt: Type.String({
+      format: 'date-time-offset',
+      description: 'When the question was displayed, with an offset; at most five minutes ahead.',
+    }),
+  },
+  { $id: 'QuestionChange' },
+);
 
-export const QuestionChangeReply = Type.Object({
-  ok: Type.Literal(true),
-  conversationId: Type.Integer(),
-  questionId: Type.Integer(),
-  occurredAt: Instant('As it was accepted, in UTC.'),
-  replayed: Type.Boolean({ description: 'True when the same change was recorded before under the same key.' }),
-});
+export const QuestionChangeReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    conversationId: Type.Integer(),
+    questionId: Type.Integer(),
+    occurredAt: Instant('As it was accepted, in UTC.'),
+    replayed: Type.Boolean({ description: 'True when the same change was recorded before under the same key.' }),
+  },
+  { $id: 'RecordedQuestionChange' },
+);
 
 /** Joined into the contract. */
 export const discoveryRpcs = {

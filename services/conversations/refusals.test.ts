@@ -19,6 +19,12 @@ describe('refusals (D63)', () => {
     expect(text).toContain('conversation_data_refused_total{field="infos",service="test"} 0');
   });
 
+  it('answers 404 to who may not know a conversation, and counts it (D69)', async () => {
+    const metrics = createMetrics('test');
+    expect(createRefusals(metrics).access()).toMatchObject({ code: 'not_found', message: 'Not Found' });
+    expect((await metrics.render()).text).toContain('conversation_access_refused_total{service="test"} 1');
+  });
+
   it('ends a job that would store too much for good', async () => {
     const worker = createRefusals(createMetrics('test')).worker(() => Promise.reject(broken('conversations__infos__size')));
     await expect(worker({} as never)).rejects.toThrow(PermanentJobError);

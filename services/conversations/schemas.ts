@@ -22,32 +22,35 @@ export const PersonOut = Type.Object(
     photo: nullable(Type.String({ description: 'Address of the photo.' })),
     contact: JsonDocument('Contact values by channel, possibly empty.'),
   },
-  { description: 'A participant.' },
+  { $id: 'PersonOut', description: 'A participant.' },
 );
 
 export const ConnectedHolon = Type.Object(
   { id: Type.Integer(), name: Type.String(), type: Type.String({ description: 'Class slug of the holon.' }), slug: Type.String() },
-  { description: 'A holon that the conversation is explicitly linked to.' },
+  { $id: 'ConnectedHolon', description: 'A holon that the conversation is explicitly linked to.' },
 );
 
 export const Question = Type.Object(
   { id: Type.Integer(), text: Type.String(), order: Type.Integer({ minimum: 0, description: 'Position in the journey, from 0.' }) },
-  { description: "A question of the conversation's journey." },
+  { $id: 'Question', description: "A question of the conversation's journey." },
 );
 
 export const QuestionState = Type.Object(
   {
     active_question_id: nullable(Type.Integer({ description: 'Question of the latest change; null before the first one.' })),
     changes: Type.Array(
-      Type.Object({
-        question_id: Type.Integer(),
-        occurred_at: Instant('When the question was displayed.'),
-        duration_seconds: nullable(Type.Number({ description: 'Seconds until the next change; null for the active question.' })),
-      }),
+      Type.Object(
+        {
+          question_id: Type.Integer(),
+          occurred_at: Instant('When the question was displayed.'),
+          duration_seconds: nullable(Type.Number({ description: 'Seconds until the next change; null for the active question.' })),
+        },
+        { $id: 'QuestionStateChange', description: 'A displayed question.' },
+      ),
       { description: 'Recorded changes in order of `occurred_at`, then of arrival.' },
     ),
   },
-  { description: 'Derived from the recorded question changes.' },
+  { $id: 'QuestionState', description: 'Derived from the recorded question changes.' },
 );
 
 export const ConversationOut = Type.Object(
@@ -69,7 +72,7 @@ export const ConversationOut = Type.Object(
     updated_at: Instant('Moves strictly forward with every write that changes the conversation, microseconds included.'),
     question_state: QuestionState,
   },
-  { description: 'A conversation, as the operational endpoints return it.' },
+  { $id: 'ConversationOut', description: 'A conversation, as the operational endpoints return it.' },
 );
 export type ConversationOut = Static<typeof ConversationOut>;
 
@@ -112,10 +115,13 @@ export const RoomParticipant = Type.Object(
     assignedAt: optionalInstant('When the id was assigned; the first stored value stays.'),
     lastCredentialIssuedAt: optionalInstant('When a credential was last issued.'),
   },
-  { description: 'Upserted by `customParticipantId`; an omitted or null field stays as it is stored.' },
+  { $id: 'RoomParticipant', description: 'Upserted by `customParticipantId`; an omitted or null field stays as it is stored.' },
 );
 
-const Claim = Type.Object({ personId: SafeInteger('Person who claims the name.'), claimedAt: Instant('When it was claimed.') });
+const Claim = Type.Object(
+  { personId: SafeInteger('Person who claims the name.'), claimedAt: Instant('When it was claimed.') },
+  { $id: 'RoomClaim' },
+);
 
 /** Body of POST enter-coherence (spec 01; spec 03, D8, D23, D26b). Null counts as omitted. */
 export const RoomWrite = Type.Object(
@@ -144,21 +150,24 @@ export const RoomWrite = Type.Object(
       Type.Unknown({ description: 'Accepted and ignored; the session is derived by the server.', deprecated: true }),
     ),
   },
-  { description: 'Every field is optional; send only what changed.' },
+  { $id: 'RoomWrite', description: 'Every field is optional; send only what changed.' },
 );
 export type RoomWrite = Static<typeof RoomWrite>;
 
-export const RoomWriteReply = Type.Object({
-  ok: Type.Literal(true),
-  conversationId: Type.Integer(),
-  meetingId: nullable(Type.String()),
-  version: nullable(Type.Integer()),
-  phase: nullable(Type.String()),
-  participantCount: Type.Integer({ minimum: 0 }),
-  conversationStartedAt: Type.Optional(nullable(Instant('Present when the request carried a boundary.'))),
-  captureEndedAt: Type.Optional(nullable(Instant('Present when the request carried a boundary.'))),
-  transcriptWindowComplete: Type.Optional(Type.Boolean({ description: 'Present when the request carried a boundary: both are stored.' })),
-});
+export const RoomWriteReply = Type.Object(
+  {
+    ok: Type.Literal(true),
+    conversationId: Type.Integer(),
+    meetingId: nullable(Type.String()),
+    version: nullable(Type.Integer()),
+    phase: nullable(Type.String()),
+    participantCount: Type.Integer({ minimum: 0 }),
+    conversationStartedAt: Type.Optional(nullable(Instant('Present when the request carried a boundary.'))),
+    captureEndedAt: Type.Optional(nullable(Instant('Present when the request carried a boundary.'))),
+    transcriptWindowComplete: Type.Optional(Type.Boolean({ description: 'Present when the request carried a boundary: both are stored.' })),
+  },
+  { $id: 'RoomWritten' },
+);
 
 export const RoomState = Type.Object(
   {
@@ -172,7 +181,7 @@ export const RoomState = Type.Object(
     captureEndedAt: nullable(Instant('End of the transcript window.')),
     transcriptWindowComplete: Type.Boolean({ description: 'True once both boundaries are stored.' }),
   },
-  { description: 'Stored room state with the transcript window.' },
+  { $id: 'RoomState', description: 'Stored room state with the transcript window.' },
 );
 
 /** Body of POST /conversations/{id}/recorded (spec 01; spec 03, D9, D21, D22). */
@@ -186,7 +195,7 @@ export const RecordedWrite = Type.Object(
     ),
     expected_updated_at: Type.Optional(ExpectedUpdatedAt),
   },
-  { description: 'All fields are optional.' },
+  { $id: 'RecordedWrite', description: 'All fields are optional.' },
 );
 export type RecordedWrite = Static<typeof RecordedWrite>;
 

@@ -12,6 +12,7 @@ import { startReceiptRetention } from '#libs/webhooks';
 import { createTelemetry, type Metrics } from '#libs/telemetry';
 import { formatInstant, systemClock, type Clock } from '#libs/time';
 import { conversations } from '#services/conversations';
+import { ConversationAccess } from './access.ts';
 import type { ConversationsConfig } from './config.ts';
 import { ConversationView } from './conversation-view.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -78,6 +79,7 @@ export async function createService({ config, logger: given, clock = systemClock
     directory,
     view,
     refusals,
+    access: new ConversationAccess({ config, db, directory, refusals }),
     pipeline: pipeline?.registry ?? pipelineJobs,
   };
   const outbound = createOutbound({

@@ -7,8 +7,16 @@ export const directorySettings = Type.Object({
   ...natsSettings,
   ...logSettings,
   ...telemetrySettings,
-  RATE_LIMIT_LOGIN_PER_MINUTE: Type.Integer({ default: 10, minimum: 0, description: 'logins per minute from one address, 0 = no limit' }),
-  RATE_LIMIT_LOGIN_FAILURES: Type.Integer({ default: 5, minimum: 0, description: 'failed logins per email in 15 minutes, 0 = no limit' }),
+  RATE_LIMIT_LOGIN_PER_MINUTE: Type.Integer({
+    default: 10,
+    minimum: 0,
+    description: 'logins per minute from one address, and as many tries of the gate key; 0 = no limit',
+  }),
+  RATE_LIMIT_LOGIN_FAILURES: Type.Integer({
+    default: 5,
+    minimum: 0,
+    description: 'failed logins of one email from one address in 15 minutes, 0 = no limit',
+  }),
   WORKLIST_TIME_ZONE: Type.String({ default: 'UTC', description: 'time zone of "today" in worklists, e.g. Europe/Berlin' }),
   BULK_ADD_WAIT_MS: Type.Integer({
     default: 10_000,

@@ -205,7 +205,8 @@ export const directory = defineService({
     }),
     refuseLogin: rpc({
       subject: 'directory.sessions.refuse-login',
-      summary: 'Answers a login whose gate key is wrong: the same throttle, work and error as a wrong password (D40). Never succeeds.',
+      summary:
+        'Answers a login whose gate key is wrong: the same work and error as a wrong password (D40), a throttle of its own (D76). Never succeeds.',
       request: Type.Object({ ip: Type.String() }),
       reply: Type.Object({}),
       idempotent: false,

@@ -19,7 +19,7 @@ export const LookupIds = Type.Array(Type.Integer(), { maxItems: maxLookupIds, de
 
 export const HolonRef = Type.Object(
   { id: Type.Integer(), slug: Type.String(), name: Type.String(), type: Type.String({ description: 'Class slug of the holon.' }) },
-  { description: 'A holon in short.' },
+  { $id: 'HolonRef', description: 'A holon in short.' },
 );
 
 export const PublicPerson = Type.Object(
@@ -29,7 +29,7 @@ export const PublicPerson = Type.Object(
     photo: nullable(Type.String({ description: 'Address of the photo.' })),
     contact: jsonDocument('Contact values by channel, possibly empty.'),
   },
-  { description: 'A person.' },
+  { $id: 'PublicPerson', description: 'A person.' },
 );
 
 export const PublicHolon = Type.Object(
@@ -43,7 +43,7 @@ export const PublicHolon = Type.Object(
     links: jsonDocument('Link values by channel, possibly empty.'),
     infos: jsonDocument("The custom fields that the holon's class declares, `locations` and `spheres`."),
   },
-  { description: 'A holon as anybody with a token may see it.' },
+  { $id: 'PublicHolon', description: 'A holon as anybody with a token may see it.' },
 );
 
 export const ConversationEvent = Type.Object(
@@ -55,7 +55,7 @@ export const ConversationEvent = Type.Object(
     parent_id: nullable(Type.Integer({ description: 'Null at the top of the tree, and when the caller may not see the parent.' })),
     parent_slug: nullable(Type.String({ description: 'As `parent_id`.' })),
   },
-  { description: 'A holon whose class is a conversation event.' },
+  { $id: 'ConversationEvent', description: 'A holon whose class is a conversation event.' },
 );
 
 export const EventJourney = Type.Object(
@@ -66,7 +66,7 @@ export const EventJourney = Type.Object(
     description: Type.String({ description: 'May be empty.' }),
     step_count: Type.Integer({ minimum: 0, description: 'Steps that are not archived.' }),
   },
-  { description: 'A conversation journey that the event owns.' },
+  { $id: 'EventJourney', description: 'A conversation journey that the event owns.' },
 );
 
 export const StepItem = Type.Object(
@@ -82,7 +82,7 @@ export const StepItem = Type.Object(
     pipeline_job: nullable(Type.String({ description: 'Name of the registered pipeline job of the step.' })),
     updated_at: instant('Moves when the configuration changes, and with nothing else.'),
   },
-  { description: 'A step of a journey, without its configuration.' },
+  { $id: 'StepItem', description: 'A step of a journey, without its configuration.' },
 );
 
 export const StepConfig = Type.Object(
@@ -90,49 +90,61 @@ export const StepConfig = Type.Object(
     config: jsonDocument("What the field policy shows, with the model's defaults; of a step without a registered job everything."),
     updated_at: instant('Moves when the configuration changes, and with nothing else.'),
   },
-  { description: "The configuration of a journey step's pipeline job." },
+  { $id: 'StepConfig', description: "The configuration of a journey step's pipeline job." },
 );
 
-export const StepConfigWrite = Type.Object({
-  config: jsonDocument('Merged recursively: objects key by key, scalars and lists replace, null deletes the key.'),
-  expected_updated_at: Type.Optional(
-    nullable(
-      Type.String({
-        format: 'date-time-offset',
-        description: 'Refuse the write with 409 unless this is the present `updated_at`. Null counts as absent.',
-      }),
+export const StepConfigWrite = Type.Object(
+  {
+    config: jsonDocument('Merged recursively: objects key by key, scalars and lists replace, null deletes the key.'),
+    expected_updated_at: Type.Optional(
+      nullable(
+        Type.String({
+          format: 'date-time-offset',
+          description: 'Refuse the write with 409 unless this is the present `updated_at`. Null counts as absent.',
+        }),
+      ),
     ),
-  ),
-});
+  },
+  { $id: 'StepConfigWrite' },
+);
 export type StepConfigWrite = Static<typeof StepConfigWrite>;
+
+const AttachedJourney = Type.Object(
+  {
+    id: Type.Integer(),
+    slug: Type.String(),
+    name: Type.String(),
+    description: Type.String({ description: 'May be empty.' }),
+    source: Type.Literal('direct'),
+  },
+  { $id: 'AttachedJourney', description: 'A conversation journey of an event.' },
+);
+
+const AttachedJourneys = Type.Object(
+  {
+    scope: Type.Literal('direct', { description: 'Only journeys attached to the event itself.' }),
+    items: Type.Array(AttachedJourney, { description: 'Conversation journeys in the order in which they are attached.' }),
+  },
+  { $id: 'AttachedJourneys', description: 'Conversation journeys of an event.' },
+);
+
+const ChildEvent = Type.Object(
+  {
+    id: Type.Integer(),
+    slug: Type.String(),
+    name: Type.String(),
+    type: Type.String({ description: 'Class slug of the event.' }),
+    journeys: AttachedJourneys,
+  },
+  { $id: 'ChildEvent', description: 'A conversation event below a holon.' },
+);
 
 export const BrowsedHolon = Type.Object(
   {
     holon: HolonRef,
-    events: Type.Array(
-      Type.Object({
-        id: Type.Integer(),
-        slug: Type.String(),
-        name: Type.String(),
-        type: Type.String({ description: 'Class slug of the event.' }),
-        journeys: Type.Object({
-          scope: Type.Literal('direct', { description: 'Only journeys attached to the event itself.' }),
-          items: Type.Array(
-            Type.Object({
-              id: Type.Integer(),
-              slug: Type.String(),
-              name: Type.String(),
-              description: Type.String({ description: 'May be empty.' }),
-              source: Type.Literal('direct'),
-            }),
-            { description: 'Conversation journeys in the order in which they are attached.' },
-          ),
-        }),
-      }),
-      { description: 'Immediate children that are conversation events, by name and id.' },
-    ),
+    events: Type.Array(ChildEvent, { description: 'Immediate children that are conversation events, by name and id.' }),
   },
-  { description: 'A holon with its immediate conversation events.' },
+  { $id: 'BrowsedHolon', description: 'A holon with its immediate conversation events.' },
 );
 
 const stepConfigErrors: ErrorReasons = {
@@ -179,6 +191,13 @@ export const conversationSurfaceRpcs = {
       slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
     }),
     reply: Type.Object({ items: Type.Array(Type.Object({ id: rowId, slug: Type.String() }), { description: 'By id, once each.' }) }),
+  }),
+  coveredHolons: rpc({
+    subject: 'directory.holons.covered',
+    summary:
+      "Holons that an account's active team authority covers (D49), of those named or of all. What a global editor has besides is not among them.",
+    request: Type.Object({ account_id: rowId, ids: Type.Optional(Type.Array(rowId, { maxItems: 20_000 })) }),
+    reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),
   }),
   listConversationEvents: rpc({
     subject: 'directory.events.list',

@@ -17,6 +17,7 @@ import { createAccountHandlers } from './handlers/accounts.ts';
 import { createResolveAttendees } from './handlers/attendees.ts';
 import { createBrowseHandlers } from './handlers/browse.ts';
 import { createPersonDataHandlers } from './handlers/person-data.ts';
+import { createLoginThrottle } from './handlers/login-throttle.ts';
 import { createReadHandlers } from './handlers/reads.ts';
 import { createSessionHandlers } from './handlers/sessions.ts';
 import { createStepHandlers } from './handlers/steps.ts';
@@ -39,6 +40,8 @@ export interface DirectoryOptions {
   clock?: Clock;
 }
 
+/** Nobody without the gate key takes the turn of somebody with it. */
+const gateTurns = { maxRunning: 1, maxWaiting: 50 };
 /** How often expired sessions, old throttle rows and forgotten uploads are removed, and tallies folded. */
 const upkeepMs = 10 * 60_000;
 
@@ -77,6 +80,7 @@ export async function createService({ config, logger: given, pipeline, clock = s
       await waitForMigrations({ db, schema: 'directory', migrations, logger });
       await bus.waitForStreams();
       const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
+      const throttle = createLoginThrottle(db, telemetry.metrics, limits);
       const responder = await bus.serve(directory, {
         ...createReadHandlers(db, registry),
         ...createBrowseHandlers(db),
@@ -85,7 +89,7 @@ export async function createService({ config, logger: given, pipeline, clock = s
         ...createWriteHandlers({ db, jobs }),
         ...createPersonDataHandlers({ db, jobs }),
         ...createWorkflowHandlers({ db, config, clock }),
-        ...createSessionHandlers({ db, jobs, passwords, ...limits }),
+        ...createSessionHandlers({ db, jobs, passwords, gatePasswords: createPasswords({ turns: gateTurns }), throttle }),
         ...createAccountHandlers({ db, jobs, passwords }),
         ...createWorkspaceHandlers({ db, jobs, passwords }),
         resolveAttendees: createResolveAttendees({ db, jobs }),

@@ -26,7 +26,7 @@ export const AudioMetadata = Type.Object(
     source: Type.String({ description: 'Where the file came from: `upload`.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the upload was finished.' }),
   },
-  { description: 'Metadata of the canonical audio of a conversation.' },
+  { $id: 'AudioMetadata', description: 'Metadata of the canonical audio of a conversation.' },
 );
 export type AudioMetadata = Static<typeof AudioMetadata>;
 
@@ -56,7 +56,7 @@ export const Video = Type.Object(
     }),
     name: Type.String({ description: 'Name of the stored file.' }),
   },
-  { description: 'Where the recording can be downloaded.' },
+  { $id: 'Video', description: 'Where the recording can be downloaded.' },
 );
 
 /** One stored file of a conversation, as the bulk import compares it. */

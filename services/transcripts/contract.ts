@@ -48,42 +48,51 @@ export const importEvidence = Type.Object(
     failureReason: nullable(Type.String(), 'Null exactly when `status` is `imported`; otherwise equal to it.'),
     contractImport: Type.Boolean({ description: 'True once the conversation has been cut under the window contract; never reverts.' }),
     artifact: nullable(
-      Type.Object({
-        sessionId: Type.String({ description: 'Provider session whose artifact was read.' }),
-        sha256: Type.String({ description: 'SHA-256 of the exact bytes of the artifact, lower-case hex.' }),
-        bytes: Type.Integer({ minimum: 0, description: 'Size of the artifact in bytes.' }),
-      }),
+      Type.Object(
+        {
+          sessionId: Type.String({ description: 'Provider session whose artifact was read.' }),
+          sha256: Type.String({ description: 'SHA-256 of the exact bytes of the artifact, lower-case hex.' }),
+          bytes: Type.Integer({ minimum: 0, description: 'Size of the artifact in bytes.' }),
+        },
+        { $id: 'ImportedArtifact' },
+      ),
       'The provider artifact; null when none was fetched.',
     ),
     window: nullable(
-      Type.Object({
-        conversationStartedAt: Type.String({ format: 'date-time', description: 'Start of the window, explicit offset `+00:00`.' }),
-        captureEndedAt: Type.String({ format: 'date-time', description: 'End of the window, explicit offset `+00:00`.' }),
-      }),
+      Type.Object(
+        {
+          conversationStartedAt: Type.String({ format: 'date-time', description: 'Start of the window, explicit offset `+00:00`.' }),
+          captureEndedAt: Type.String({ format: 'date-time', description: 'End of the window, explicit offset `+00:00`.' }),
+        },
+        { $id: 'TranscriptWindow' },
+      ),
       'The approved transcript window; null when there is no usable one.',
     ),
     counts: nullable(
-      Type.Object({
-        raw: Type.Integer({ minimum: 0, description: 'Rows of the artifact; `accepted` plus every exclusion.' }),
-        accepted: Type.Integer({ minimum: 0, description: 'Rows wholly inside the window.' }),
-        installedSegments: nullable(rowCount, 'Stored transcript rows; null until the install returned.'),
-        excludedByReason: Type.Object(
-          {
-            before_window_start: rowCount,
-            after_window_end: rowCount,
-            crosses_window_start: rowCount,
-            crosses_window_end: rowCount,
-            transcript_timestamp_ambiguous: rowCount,
-            transcript_timestamp_malformed: rowCount,
-            empty_sentence: rowCount,
-          },
-          { description: 'Rows that were not imported, by reason; always all seven keys.' },
-        ),
-      }),
+      Type.Object(
+        {
+          raw: Type.Integer({ minimum: 0, description: 'Rows of the artifact; `accepted` plus every exclusion.' }),
+          accepted: Type.Integer({ minimum: 0, description: 'Rows wholly inside the window.' }),
+          installedSegments: nullable(rowCount, 'Stored transcript rows; null until the install returned.'),
+          excludedByReason: Type.Object(
+            {
+              before_window_start: rowCount,
+              after_window_end: rowCount,
+              crosses_window_start: rowCount,
+              crosses_window_end: rowCount,
+              transcript_timestamp_ambiguous: rowCount,
+              transcript_timestamp_malformed: rowCount,
+              empty_sentence: rowCount,
+            },
+            { $id: 'ExcludedRows', description: 'Rows that were not imported, by reason; always all seven keys.' },
+          ),
+        },
+        { $id: 'ImportCounts' },
+      ),
       'Row counts of the filter; null when it has not run.',
     ),
   },
-  { description: 'Import evidence of one conversation.' },
+  { $id: 'ImportEvidence', description: 'Import evidence of one conversation.' },
 );
 
 export type ImportEvidence = Static<typeof importEvidence>;

@@ -21,7 +21,7 @@ beforeAll(async () => {
         slug: 'guide',
         name: 'Guide',
         prompt: 'You are the guide.',
-        config: { messaging: { bot_token: '1:very-secret', webhook_secret: 'hush-hush', echo_channel: '-1001' } },
+        config: { messaging: { bot_token: '1:very-secret', webhook_secret: 'hush-hush-hush-hush-hush', echo_channel: '-1001' } },
       },
       { slug: 'limited', name: 'Limited' },
     ],

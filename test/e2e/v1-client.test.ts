@@ -1,7 +1,7 @@
 /** The generated client on `/api/v1/`: every operation of the route table once, as an external system would use it (clients/typescript). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
-import { type Client, isErrorOf, type OperationErrors } from '../../clients/typescript/index.ts';
+import { type ApiError, type Client, isErrorOf, type OperationErrors } from '../../clients/typescript/index.ts';
 import { v1Routes } from '../../services/api-gateway/routes/v1/index.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -49,7 +49,10 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 /** The refusal of an operation, typed by its name. */
-async function refusalOf<Name extends keyof OperationErrors>(name: Name, work: Promise<unknown>): Promise<OperationErrors[Name]> {
+async function refusalOf<Name extends keyof OperationErrors>(
+  name: Name,
+  work: Promise<unknown>,
+): Promise<ApiError & OperationErrors[Name]> {
   const error: unknown = await work.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -60,7 +63,7 @@ async function refusalOf<Name extends keyof OperationErrors>(name: Name, work: P
 
 describe('reads with the client (spec 02, /api/v1/ surface)', () => {
   it('find people and holons', async () => {
-    const { body: found } = await client.searchDirectory({ query: { q: 'camp', types: 'holon' } });
+    const { body: found } = await client.searchDirectory({ query: { q: 'camp', types: ['holon'] } });
     expect(found.items.map((item) => (item.kind === 'holon' ? item.holon.slug : item.person.name))).toEqual(['summer', 'winter']);
     expect((await client.listPeople({ query: { q: 'ed', sort: 'latest' } })).body.items.map(({ name }) => name)).toEqual(['Ed Editor']);
     expect((await client.getPerson({ path: { person_id: idOf('people', 'hana') } })).body.name).toBe('Hana Host');

@@ -192,6 +192,7 @@ describe('migrations and streams (design/operations.md, migrations, streams)', (
     const [{ spec } = { spec: undefined }] = listPods([job]);
     expect(spec?.initContainers?.[0]).toMatchObject({ name: 'migrate', command: ['node', 'tools/migrate.ts'] });
     expect(spec?.containers[0]).toMatchObject({ name: 'streams', command: ['node', 'tools/streams.ts'] });
+    expect(spec?.containers[0]?.env).toContainEqual({ name: 'NATS_STREAM_WEBHOOKS_MAX_BYTES', value: '1073741824' });
     const names = containersOf(spec ?? { containers: [] }).flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef));
     for (const reference of names.filter((name) => name !== undefined)) {
       expect(reference.name).toBe('demo-coherence-setup');

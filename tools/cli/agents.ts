@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents } from '#services/agents';
+import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
 import { CliError, type CliContext } from './context.ts';
 import { parseLimit } from './parse-limit.ts';
@@ -22,6 +23,7 @@ type Thread = ReplyOf<typeof agents.rpcs.getRecord>['threads'][number];
 export function register(program: Command, context: CliContext): void {
   const group = program.command('agents').description('What is stored of conversations with agents, and what they cost');
   registerWebhookCommands(group, context);
+  registerKnowledgeCommands(group, context);
   registerRecord(group, context);
   registerForget(group, context);
   registerUsage(group, context);

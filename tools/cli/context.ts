@@ -3,6 +3,7 @@ import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { createLogger } from '#libs/logger';
 import { connectBus, systemContext, type Bus } from '#libs/nats';
+import { toPrintable } from './printable.ts';
 import { readSettings } from './settings.ts';
 
 /** A failure whose text is all that a user needs; ends the process with `exitCode`. */
@@ -54,8 +55,8 @@ export function createContext(): CliContext {
     bus,
     setting,
     call: async (rpc, request) => (await bus()).call(rpc, request, systemContext('cli')),
-    printJson: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
-    printLine: (line) => void process.stdout.write(`${line}\n`),
+    printJson: (value) => void process.stdout.write(`${toPrintable(JSON.stringify(value, null, 2))}\n`),
+    printLine: (line) => void process.stdout.write(`${toPrintable(line)}\n`),
     close: async () => {
       const open = await connection?.catch(() => undefined);
       await open?.close();

@@ -69,8 +69,9 @@ async function checkBroker(bus: Bus): Promise<string> {
 }
 
 async function checkStream(bus: Bus, name: StreamName): Promise<string> {
-  const { messages, bytes } = await bus.streamSize(name);
-  return `${messages} messages, ${bytes} bytes`;
+  const { messages, bytes, maxBytes } = await bus.streamSize(name);
+  if (maxBytes < 0) throw new CliError('holds any number of bytes; run tools/streams.ts');
+  return `${messages} messages, ${bytes} of ${maxBytes} bytes`;
 }
 
 async function checkWorker(context: CliContext, name: (typeof workers)[number]): Promise<string> {

@@ -71,12 +71,10 @@ export function register(program: Command, context: CliContext): void {
     .command('replay')
     .description('Works a receipt again; of an update, a send of unknown outcome is repeated')
     .argument('<id>', 'receipt', parseId)
-    .option('--trust', 'work an update although it came with a wrong secret')
     .option('--json', 'print the job as JSON')
-    .action(async (id: number, { json, trust }: Options & { trust?: true }) => {
-      const reply = await (isUpdate(id)
-        ? context.call(agents.rpcs.replayReceipt, { id, trust: trust === true })
-        : context.call(conversations.rpcs.replayReceipt, { id }));
+    .action(async (id: number, { json }: Options) => {
+      const rpcs = isUpdate(id) ? agents.rpcs : conversations.rpcs;
+      const reply = await context.call(rpcs.replayReceipt, { id });
       if (json === true) context.printJson(reply);
       else if (reply.job_id === null) context.printLine(`Receipt ${id}: nothing is left to do.`);
       else context.printLine(`Receipt ${id}: job ${reply.job_id} works it again.`);

@@ -3,7 +3,9 @@
  * settings and secrets come from the services' schemas, so that a misspelt one is refused before anything is installed.
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
+import { streamNames } from '#libs/nats';
 import { secretKeyOf } from '../servers/service-accounts.ts';
+import { fewestBytes } from '../streams.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -127,6 +129,9 @@ export async function describeChartSchema(): Promise<string> {
         ttlSecondsAfterFinished: count,
         resources: passedObject,
         podAnnotations: textMap,
+      }),
+      streams: object({
+        maxBytes: object(Object.fromEntries(streamNames.map((name) => [name, { type: 'integer', minimum: fewestBytes }]))),
       }),
       workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, demo: flag }),
       toolbox: object({ enabled: flag, extraEnv: passedList, resources: passedObject, podAnnotations: textMap }),

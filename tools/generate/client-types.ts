@@ -38,8 +38,9 @@ function toObject(schema: Schema, indent: string): string {
     ...toComment([property['description'], property['deprecated'] === true ? '@deprecated' : undefined], inner),
     `${inner}${toKey(name)}${required.has(name) ? '' : '?'}: ${toType(property, inner)};`,
   ]);
+  if (rest === true) lines.push(`${inner}[key: string]: unknown;`);
   const object = `{\n${lines.join('\n')}\n${indent}}`;
-  return rest === undefined || rest === false ? object : `${object} & Record<string, ${index}>`;
+  return typeof rest === 'object' && rest !== null ? `${object} & Record<string, ${index}>` : object;
 }
 
 /** A property's name, quoted where it has to be. */

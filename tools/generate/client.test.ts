@@ -93,7 +93,7 @@ describe('types of schemas', () => {
     [{ $ref: '#/components/schemas/Thing' }, 'Thing'],
     [
       { type: 'object', properties: { a: { type: 'boolean' } }, additionalProperties: true },
-      '{\n  a?: boolean;\n} & Record<string, unknown>',
+      '{\n  a?: boolean;\n  [key: string]: unknown;\n}',
     ],
   ])('writes %j', (schema, type) => {
     expect(toType(schema)).toBe(type);

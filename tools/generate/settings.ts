@@ -1,5 +1,6 @@
 /** Derives the reference of environment variables from the services' schemas. */
-import { readServiceSettings, type SettingSchema } from '../servers/service-settings.ts';
+import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../servers/service-settings.ts';
+import { streamSettings } from '../streams.ts';
 
 interface Setting {
   services: string[];
@@ -7,10 +8,16 @@ interface Setting {
   required: boolean;
 }
 
+const setUp: ServiceSettings = {
+  service: 'set-up of the streams',
+  properties: streamSettings.properties as Record<string, SettingSchema>,
+  required: streamSettings.required ?? [],
+};
+
 /** Markdown: one row per variable, with the services that read it. */
 export async function describeSettings(): Promise<string> {
   const settings = new Map<string, Setting>();
-  for (const { service, properties, required } of await readServiceSettings()) {
+  for (const { service, properties, required } of [...(await readServiceSettings()), setUp]) {
     for (const [name, schema] of Object.entries(properties)) {
       const known = settings.get(name);
       if (known !== undefined) known.services.push(service);
@@ -21,7 +28,7 @@ export async function describeSettings(): Promise<string> {
   return [
     '# Settings',
     '',
-    'Environment variables of the services, written from their schemas by `npm run fix`; change the schema, not this file.',
+    'Environment variables of the services and of the set-up of the streams, written from their schemas by `npm run fix`; change the schema, not this file.',
     '',
     '| name | meaning | default | services |',
     '|---|---|---|---|',

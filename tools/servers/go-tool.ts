@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { type Go, provideGo } from './go-toolchain.ts';
 import { findCacheDir, findProgram, listPath, makeOnce, type Progress, withLock } from './tool-cache.ts';
 
+const progressEveryMs = 10_000;
+
 export interface GoTool {
   name: string;
   module: string;
@@ -89,7 +91,7 @@ async function runGoInstall(go: Go, tool: GoTool, buildDir: string, progress: Pr
     progress(
       `building ${tool.name}: ${seconds} s of about ${tool.buildSeconds} s (${downloaded} modules downloaded, ${compiled} packages compiled)`,
     );
-  }, 5_000);
+  }, progressEveryMs);
   try {
     for (const args of listGoCommands(tool)) {
       if ((await runGo(go, args, buildDir, lines)) !== 0) return lines.slice(-12).join('\n');

@@ -30,6 +30,8 @@ export async function startNats(options: {
     'max_payload: 8MB',
     'jetstream {',
     `  store_dir: ${JSON.stringify(options.dataDir)}`,
+    // Each stream has its bound; whether it can be made must not depend on how much of the disk is free today.
+    '  max_file_store: 1TB',
     ...(options.durable ? ['  sync_interval: always'] : []),
     '}',
     ...(options.users === undefined ? [] : [`authorization: ${JSON.stringify({ users: options.users })}`]),

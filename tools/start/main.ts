@@ -7,10 +7,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
-import { makeStreams } from '../streams.ts';
+import { makeStreams, readStreamLimits } from '../streams.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
 import { checkDiskSpace, chooseSettings, readGatewayAddress, urlOf } from './environment.ts';
-import { findMigrations } from './migrations.ts';
+import { findMigrations, type Migrations } from './migrations.ts';
 import { makePrivateDir } from './private-dir.ts';
 import { Screen } from './screen.ts';
 import { startServers } from './servers.ts';
@@ -43,18 +43,24 @@ async function start(): Promise<void> {
   screen.say(isFirst ? 'Coherence starts for the first time in this folder.' : 'Coherence starts.');
 
   const place = { repoDir, dataDir, screen, record };
-  const servers = await startServers(process.env, place);
-  stops.push(servers.stop);
   const chosen = await chooseSettings(process.env, address, dataDir);
+  let isEmpty = false;
+  let migrations: Migrations | undefined;
+  const migrate = async (given: Readonly<Record<string, string>>): Promise<void> => {
+    if (stopping !== undefined) return;
+    const found = findMigrations(repoDir, dataDir, !process.env['DATABASE_URL']);
+    migrations = found;
+    if (found.arePending) ({ isEmpty } = await screen.step('migrations', () => found.run({ ...chosen, ...given })));
+  };
+  const servers = await startServers(process.env, place, migrate);
+  stops.push(servers.stop);
   const settings = { ...chosen, ...servers.settings };
-  if (stopping !== undefined) return;
-  const migrations = findMigrations(repoDir, dataDir, !process.env['DATABASE_URL']);
-  const { isEmpty } = migrations.arePending ? await screen.step('migrations', () => migrations.run(settings)) : { isEmpty: false };
   if (stopping !== undefined) return;
   await makeStreams({
     url: settings['NATS_URL'] ?? '',
     prefix: settings['NATS_SUBJECT_PREFIX'] ?? '',
     logger: createLogger({ service: 'start', level: 'error' }),
+    limits: readStreamLimits(process.env),
   });
   if (stopping !== undefined) return;
   const services = await screen.step('six services', () => startServices(settings, place));
@@ -62,7 +68,7 @@ async function start(): Promise<void> {
   writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings }, null, 2), { mode: 0o600 });
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (isEmpty) await screen.step('demo workspace', () => applyDemoWorkspace(repoDir, dataDir, settings));
-  migrations.markDone();
+  migrations?.markDone();
   if (stopping === undefined) screen.say(describePlatform({ repoDir, dataDir, settings, elapsed: screen.elapsed }));
 }
 

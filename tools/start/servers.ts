@@ -28,22 +28,32 @@ interface Place {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Starts what `env` names no address of, side by side. When one fails the others are stopped. */
-export async function startServers(env: Variables, place: Place): Promise<Servers> {
+/**
+ * Starts what `env` names no address of, side by side. When one fails the others are stopped.
+ * @param prepareDatabase called with the settings of the database as soon as that runs: the others may still be built
+ */
+export async function startServers(
+  env: Variables,
+  place: Place,
+  prepareDatabase: (settings: Readonly<Record<string, string>>) => Promise<void>,
+): Promise<Servers> {
+  const postgres = env['DATABASE_URL'] ? undefined : runPostgres(place);
+  const prepared = Promise.resolve(postgres).then((started) => prepareDatabase(started?.settings ?? {}));
   const starts = [
-    env['DATABASE_URL'] ? undefined : runPostgres(place),
+    postgres,
     env['NATS_URL'] ? undefined : runNats(place),
     env['S3_ENDPOINT'] ? undefined : runObjectStore(place, env),
   ].filter((start) => start !== undefined);
-  const results = await Promise.allSettled(starts);
+  const [preparation, ...results] = await Promise.allSettled([prepared, ...starts]);
   const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const stop = async (): Promise<void> => {
     await Promise.all(started.map((item) => item.kept.stop()));
   };
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
-  if (failures.length > 0) {
+  // A database that does not start fails its preparation too, with the same error.
+  const failures = new Set([...results, preparation].flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : [])));
+  if (failures.size > 0) {
     await stop();
-    throw new Error(failures.map((failure) => failure.message).join('\n\n'));
+    throw new Error([...failures].map((failure) => failure.message).join('\n\n'));
   }
   return { settings: Object.assign({}, ...started.map((item) => item.settings)) as Record<string, string>, stop };
 }

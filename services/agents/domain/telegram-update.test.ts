@@ -80,6 +80,29 @@ describe('readUpdate (spec 02, POST /api/hook/agents/{slug}; D32)', () => {
     });
   });
 
+  it.each([
+    ['of a private chat', { chat: { id: 7, type: 'private' }, migrate_to_chat_id: -200 }],
+    ['of a private chat by a supergroup', { chat: { id: -200, type: 'supergroup' }, migrate_from_chat_id: 7 }],
+    ['of a group to a private chat', { chat: group, migrate_to_chat_id: 7 }],
+    ['of a supergroup', { chat: { id: -200, type: 'supergroup' }, migrate_to_chat_id: -300 }],
+    ['told by a group', { chat: group, migrate_from_chat_id: -300 }],
+    ['told by a channel', { chat: { id: -200, type: 'channel' }, migrate_from_chat_id: -300 }],
+    ['to where it is', { chat: group, migrate_to_chat_id: group.id }],
+    ['to zero', { chat: group, migrate_to_chat_id: 0 }],
+  ])('takes no migration %s: only a group becomes a supergroup', (_what, more) => {
+    expect(read(message(more))?.content).toEqual({ kind: 'other' });
+  });
+
+  it('takes control characters out of a text and keeps its lines (D74)', () => {
+    expect(read(message({ text: 'a\u0000\u001b[31m\tb\nc\u009b\ud83d' }))?.content).toMatchObject({ text: 'a[31m\tb\nc\ufffd' });
+    expect(read(message({ text: '\u0000\u0007\n' }))?.content).toEqual({ kind: 'other' });
+  });
+
+  it('takes a text as long as the platform lets anybody write, and none that is longer', () => {
+    expect(read(message({ text: 'x'.repeat(16_384) }))?.content).toMatchObject({ kind: 'question' });
+    expect(read(message({ text: 'x'.repeat(16_385) }))?.content).toEqual({ kind: 'other' });
+  });
+
   it('leaves out entities that are none', () => {
     const entities = [
       { type: 'bot_command', offset: 0, length: 4 },
@@ -96,33 +119,46 @@ describe('readUpdate (spec 02, POST /api/hook/agents/{slug}; D32)', () => {
 
 describe('judgeUpdate (D31, D33d)', () => {
   const body = (text: string): Buffer => Buffer.from(text);
+  const anybody = { secret: undefined, allowUnsigned: true };
+  const trust = { secret: 'secret', allowUnsigned: false };
+
+  it('believes nobody without a secret, whatever was sent, unless that is allowed (D64)', () => {
+    for (const sent of [body('{"update_id":7}'), body('no JSON'), null]) {
+      expect(judgeUpdate(sent, open, { secret: undefined, allowUnsigned: false })).toMatchObject({
+        outcome: 'rejected_unsigned',
+        message: expect.stringContaining('webhook_secret'),
+      });
+    }
+    expect(judgeUpdate(body('{"update_id":7}'), open, anybody)).toMatchObject({ kind: 'update' });
+    expect(judgeUpdate(body('{"update_id":7}'), open, { ...trust, allowUnsigned: true })).toMatchObject({ outcome: 'rejected_secret' });
+  });
 
   it.each([
     ['no JSON', '{"update_id":'],
     ['no object', '[1]'],
     ['no update_id', '{"message":{}}'],
     ['an update_id that is no integer', '{"update_id":"7"}'],
-    ['U+0000', '{"update_id":7,"message":{"text":"a\\u0000"}}'],
+    ['U+0000', '{"update_id":7,"message":{"caption":"a\\u0000"}}'],
     ['too deep', `{"update_id":7,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['nothing', ''],
   ])('rejects %s as unreadable', (_what, text) => {
-    expect(judgeUpdate(body(text), open, undefined)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(judgeUpdate(body(text), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
   });
 
   it('rejects a body that is not UTF-8, and one over the cap', () => {
-    expect(judgeUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, undefined)).toMatchObject({ outcome: 'rejected_unreadable' });
-    expect(judgeUpdate(null, open, undefined)).toMatchObject({ outcome: 'rejected_too_large' });
+    expect(judgeUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(judgeUpdate(null, open, anybody)).toMatchObject({ outcome: 'rejected_too_large' });
   });
 
   it('compares the secret before it reads the body', () => {
     const digest = (secret: string): string => createHmac('sha256', 'd').update(secret).digest('hex');
-    const judge = (given: string | null) => judgeUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, 'secret');
+    const judge = (given: string | null) => judgeUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
     expect(judge(digest('secret'))).toMatchObject({ kind: 'update' });
     for (const wrong of [null, '', digest('other'), digest('secret').toUpperCase(), 'x'.repeat(64)]) {
       expect(judge(wrong)).toMatchObject({ outcome: 'rejected_secret' });
     }
-    expect(judgeUpdate(body('no JSON'), open, 'secret')).toMatchObject({ outcome: 'rejected_secret' });
+    expect(judgeUpdate(body('no JSON'), open, trust)).toMatchObject({ outcome: 'rejected_secret' });
     const ofAnother = { deliveryId: 'other', digest: digest('secret') };
-    expect(judgeUpdate(body('{"update_id":7}'), ofAnother, 'secret')).toMatchObject({ outcome: 'rejected_secret' });
+    expect(judgeUpdate(body('{"update_id":7}'), ofAnother, trust)).toMatchObject({ outcome: 'rejected_secret' });
   });
 });

@@ -3,7 +3,7 @@
  * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (spec 02; spec 03, D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { isHmac, readWebhookBody } from '#libs/webhooks';
+import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 
 /** A message that the agent answers. */
 export interface Question {
@@ -50,7 +50,7 @@ export interface Update {
 export type Verdict =
   | {
       readonly kind: 'rejected';
-      readonly outcome: 'rejected_too_large' | 'rejected_secret' | 'rejected_unreadable';
+      readonly outcome: 'rejected_too_large' | 'rejected_secret' | 'rejected_unreadable' | typeof unsignedOutcome;
       readonly message: string;
     }
   | { readonly kind: 'update'; readonly update: Update };
@@ -61,10 +61,24 @@ export interface SecretDigest {
   readonly digest: string | null;
 }
 
+/** Who is believed (D31, D64). */
+export interface UpdateTrust {
+  /** Undefined = the agent has none. */
+  readonly secret: string | undefined;
+  /** Without a secret: whether anybody is believed. */
+  readonly allowUnsigned: boolean;
+}
+
+/** More than the platform lets anybody write. */
+const maxTextLength = 16_384;
+const cleaned = { texts: new Set(['text']) };
 const answeredChats = ['private', 'group', 'supergroup'] as const;
 
-/** What a webhook is. `secret` undefined = the agent has none, so none is checked (D31). */
-export function judgeUpdate(body: Buffer | null, given: SecretDigest, secret: string | undefined): Verdict {
+/** What a webhook is. Nothing is read before somebody vouches for it. */
+export function judgeUpdate(body: Buffer | null, given: SecretDigest, { secret, allowUnsigned }: UpdateTrust): Verdict {
+  if (secret === undefined && !allowUnsigned) {
+    return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('config.messaging.webhook_secret of the agent') };
+  }
   if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
   if (secret !== undefined && !isHmac(given.digest, given.deliveryId, secret)) {
     return { kind: 'rejected', outcome: 'rejected_secret', message: 'X-Telegram-Bot-Api-Secret-Token is not the one of the agent.' };
@@ -77,7 +91,7 @@ export function judgeUpdate(body: Buffer | null, given: SecretDigest, secret: st
 }
 
 export function readUpdate(body: Buffer): Update | undefined {
-  const document = readWebhookBody(body);
+  const document = readWebhookBody(body, cleaned);
   const updateId = document === undefined ? undefined : readInteger(document['update_id']);
   if (document === undefined || updateId === undefined) return undefined;
   const field = Object.keys(document).find((key) => key !== 'update_id' && isJsonObject(document[key])) ?? 'unknown';
@@ -98,12 +112,12 @@ function readMessage(message: JsonObject): UpdateContent {
   const chatType = answeredChats.find((type) => type === chat['type']);
   if (chatId === undefined) return other;
   const to = readInteger(message['migrate_to_chat_id']);
-  if (to !== undefined && to !== chatId) return { kind: 'migration', chatId, from: chatId, to };
+  if (to !== undefined && chatType === 'group' && isMigration(chatId, to)) return { kind: 'migration', chatId, from: chatId, to };
   const from = readInteger(message['migrate_from_chat_id']);
-  if (from !== undefined && from !== chatId) return { kind: 'migration', chatId, from, to: chatId };
+  if (from !== undefined && chatType === 'supergroup' && isMigration(from, chatId)) return { kind: 'migration', chatId, from, to: chatId };
   const { text } = message;
   const sender = readSender(message);
-  if (chatType === undefined || typeof text !== 'string' || text.trim() === '') return other;
+  if (chatType === undefined || typeof text !== 'string' || text.trim() === '' || text.length > maxTextLength) return other;
   // A channel's posts, copied into its discussion group, are no questions either.
   if (sender?.['is_bot'] === true || message['is_automatic_forward'] === true) return other;
   return {
@@ -116,6 +130,11 @@ function readMessage(message: JsonObject): UpdateContent {
     text,
     entities: readEntities(message['entities']),
   };
+}
+
+/** Only groups become supergroups, whoever says otherwise: a private chat has a positive number, that of its person, and keeps it. */
+export function isMigration(from: number, to: number): boolean {
+  return from < 0 && to < 0 && from !== to;
 }
 
 /** Undefined for whoever posts as a chat, e.g. an anonymous administrator: `from` is then a bot of the platform's that stands for all of them. */

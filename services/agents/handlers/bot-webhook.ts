@@ -12,9 +12,11 @@ const allowedUpdates = ['message', 'edited_message', 'channel_post', 'edited_cha
 export function createBotWebhookHandlers({
   db,
   bot,
+  allowUnsigned,
 }: {
   db: Database;
   bot: BotApi;
+  allowUnsigned: boolean;
 }): Pick<Handlers<typeof agents>, 'setWebhook' | 'getWebhookInfo'> {
   async function getBot(slug: string): Promise<MessagingAgent & { bot_token: string }> {
     const agent = await findMessagingAgent(db, { slug });
@@ -28,6 +30,10 @@ export function createBotWebhookHandlers({
       const agent = await getBot(slug);
       const url = `${baseUrl.replace(/\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;
       const secret = agent.webhook_secret ?? undefined;
+      if (secret === undefined && !allowUnsigned) {
+        const message = 'The agent has no config.messaging.webhook_secret: whatever Telegram sends would be rejected (rejected_unsigned).';
+        throw appError('conflict', 'webhook_secret_missing', message);
+      }
       await translate(bot.setWebhook(agent.bot_token, { url, secret, allowedUpdates }));
       return { url, allowed_updates: allowedUpdates, has_secret: secret !== undefined };
     },

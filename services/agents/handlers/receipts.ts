@@ -3,6 +3,7 @@ import { appError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { type CallContext, type Handlers, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
+import { describeMissingBody } from '#libs/webhooks';
 import type { agents } from '../contract.ts';
 import { readUpdate, type Update } from '../domain/telegram-update.ts';
 import { findMessagingAgent, type MessagingAgent } from '../repositories/agents.ts';
@@ -29,8 +30,6 @@ interface Replay {
 }
 
 const defaultLimit = 100;
-/** Their secret was wrong, or there was none to compare it with. */
-const untrusted = new Set(['rejected_secret', 'agent_not_found']);
 
 export function createReceiptHandlers({ db, jobs }: { db: Database; jobs: Jobs<typeof agents> }): ReceiptHandlers {
   return {
@@ -42,20 +41,13 @@ export function createReceiptHandlers({ db, jobs }: { db: Database; jobs: Jobs<t
       const shown = { ...receipt, body: body === null ? null : body.toString('utf8') };
       return rawJson(`${JSON.stringify(shown).slice(0, -1)},"sends":${sends}}`);
     },
-    replayReceipt: async ({ id, trust }, { requestId, traceparent }) => {
+    replayReceipt: async ({ id }, { requestId, traceparent }) => {
       const row = await findReceipt(db, id);
       if (row === undefined) throw notFound();
       const update = row.body === null ? undefined : readUpdate(row.body);
-      if (update === undefined) throw appError('conflict', 'receipt_without_body', 'The update was not kept.');
+      if (update === undefined) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
       const agent = await findMessagingAgent(db, row.agent_id === null ? { slug: row.agent_slug } : { id: row.agent_id });
       if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${row.agent_slug}"`);
-      if (untrusted.has(row.outcome) && agent.webhook_secret !== null && trust !== true) {
-        throw appError(
-          'conflict',
-          'receipt_not_trusted',
-          'Its secret was not the one of the agent; say that you trust it to work it all the same.',
-        );
-      }
       const jobId = await jobs.transaction((tx) => replay(tx, jobs, { row, agent, update, origin: { requestId, traceparent } }));
       return { id, job_id: jobId ?? null };
     },

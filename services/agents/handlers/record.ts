@@ -1,35 +1,33 @@
 /** What is stored of conversations, for operators: shown, forgotten, and what it cost. */
-import { appError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { type Handlers, rawJson } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import type { agents } from '../contract.ts';
-import { type Agent, findAgent } from '../repositories/agents.ts';
+import { getAgent } from './agents.ts';
 import { forget, type ForgetTarget, listNumbersOfChat, readTelegramThreadKey } from '../repositories/forget.ts';
 import { eraseReceipts } from '../repositories/receipts.ts';
 import { renderMessagePage, renderThreadPage } from '../repositories/record.ts';
 import { renderUsage } from '../repositories/usage.ts';
-import { enqueueAgentMemory, enqueueThreadMemory } from '../workers/memory.ts';
+import { enqueueThreadMemory, type RenewAgentMemory } from '../workers/memory.ts';
 
 type RecordHandlers = Pick<Handlers<typeof agents>, 'getRecord' | 'forgetThreads' | 'forgetPerson' | 'listUsage'>;
 
 const defaultLimit = 100;
 
-export function createRecordHandlers(deps: { db: Database; jobs: Pick<Jobs, 'enqueue'>; memoryDelayMs: number }): RecordHandlers {
-  const { db, jobs, memoryDelayMs } = deps;
-
-  async function getAgentOrFail(slug: string): Promise<Agent> {
-    const agent = await findAgent(db, slug);
-    if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${slug}"`);
-    return agent;
-  }
+export function createRecordHandlers(deps: {
+  db: Database;
+  jobs: Pick<Jobs, 'enqueue'>;
+  memoryDelayMs: number;
+  renewAgentMemory: RenewAgentMemory;
+}): RecordHandlers {
+  const { db, jobs, memoryDelayMs, renewAgentMemory } = deps;
 
   async function forgetTarget(target: ForgetTarget): Promise<{ threads: number; messages: number; facts: number }> {
     return await db.transaction(async (tx) => {
       const { threads, messages, facts, shortenedThreadIds, agentIds } = await forget(tx, target);
       await forgetReceipts(tx, target);
       for (const threadId of shortenedThreadIds) await enqueueThreadMemory(tx, jobs, threadId, memoryDelayMs);
-      for (const agentId of agentIds) await enqueueAgentMemory(tx, jobs, agentId, memoryDelayMs);
+      for (const agentId of agentIds) await renewAgentMemory(tx, agentId);
       return { threads, messages, facts };
     });
   }
@@ -48,7 +46,7 @@ export function createRecordHandlers(deps: { db: Database; jobs: Pick<Jobs, 'enq
 
   return {
     getRecord: async ({ slug, thread_key: threadKey, after = 0, limit = defaultLimit }) => {
-      const { id } = await getAgentOrFail(slug);
+      const { id } = await getAgent(db, slug);
       return rawJson(
         threadKey === undefined
           ? await renderThreadPage(db, { agentId: id, after, limit })
@@ -56,7 +54,7 @@ export function createRecordHandlers(deps: { db: Database; jobs: Pick<Jobs, 'enq
       );
     },
     forgetThreads: async ({ slug, thread_key: threadKey }) => {
-      const { id } = await getAgentOrFail(slug);
+      const { id } = await getAgent(db, slug);
       return await forgetTarget({ agentId: id, threadKey });
     },
     forgetPerson: async (request) => {

@@ -32,10 +32,11 @@ interface Tally {
 
 const hidden = '(hidden)';
 
-export function createWorkspaceHandler(db: Database): Handler<typeof agents.rpcs.applyWorkspace> {
+/** @param allowUnsigned whether bots need no webhook secret (D64) */
+export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Handler<typeof agents.rpcs.applyWorkspace> {
   const checkItem = compileSchemaForAll(AgentItem);
   return async ({ agents: given, dry_run: dryRun }) => {
-    const problems = given.flatMap((item, index) => findProblems(checkItem, item, index));
+    const problems = given.flatMap((item, index) => findProblems(checkItem, item, index, allowUnsigned));
     problems.push(...findRepeatedSlugs(given));
     if (problems.length > 0) throw appError('bad_request', 'invalid_workspace', 'The agents have problems', { problems });
     const items = given as Item[];
@@ -94,7 +95,7 @@ async function applyItem(tx: Tx, item: Item, stored: StoredAgent | undefined, dr
   if (!dryRun) await updateAgent(tx, { ...wanted, id: stored.id });
 }
 
-function findProblems(check: ReturnType<typeof compileSchemaForAll>, item: unknown, index: number): Problem[] {
+function findProblems(check: ReturnType<typeof compileSchemaForAll>, item: unknown, index: number, allowUnsigned: boolean): Problem[] {
   const json = findJsonProblem(item);
   if (json !== undefined) return [{ path: [index, ...json.path], message: jsonMessages[json.kind] }];
   const broken = check(item).map(({ path, keyword, params, message }) => {
@@ -103,18 +104,27 @@ function findProblems(check: ReturnType<typeof compileSchemaForAll>, item: unkno
       ? { path: [index, ...path], message }
       : { path: [index, ...path, property], message: 'is not a field of an agent' };
   });
-  return broken.length > 0 ? broken : findMessagingProblems(item as Item, index);
+  return broken.length > 0 ? broken : findMessagingProblems(item as Item, index, allowUnsigned);
 }
 
-/** The messaging settings that the runtime relies on are strings when they are there. */
-function findMessagingProblems(item: Item, index: number): Problem[] {
+/** The messaging settings that the runtime relies on are strings when they are there, and a bot has a secret that nobody guesses (D64). */
+function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean): Problem[] {
   const messaging = item.config?.['messaging'];
   if (messaging === undefined || messaging === null) return [];
   if (!isJsonObject(messaging)) return [{ path: [index, 'config', 'messaging'], message: 'must be an object' }];
-  return ['bot_token', 'webhook_secret', 'echo_channel']
+  const problems = ['bot_token', 'webhook_secret', 'echo_channel']
     .filter((key) => messaging[key] !== undefined && messaging[key] !== null && typeof messaging[key] !== 'string')
     .map((key) => ({ path: [index, 'config', 'messaging', key], message: 'must be a string' }));
+  const { bot_token: token, webhook_secret: secret } = messaging as { bot_token?: string | null; webhook_secret?: string | null };
+  if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || secretPattern.test(secret ?? '')) return problems;
+  return [{ path: [index, 'config', 'messaging', 'webhook_secret'], message: secretMessage }];
 }
+
+/** As Telegram takes it, and long enough not to be guessed. */
+const secretPattern = /^[A-Za-z0-9_-]{24,256}$/;
+const secretMessage =
+  'must be 24 to 256 of A-Z a-z 0-9 _ - beside a bot_token, or anybody may send updates in the name of the bot: make one with ' +
+  '`openssl rand -hex 24`, or allow that with ALLOW_UNSIGNED_WEBHOOKS=true';
 
 function findRepeatedSlugs(items: readonly unknown[]): Problem[] {
   const seen = new Set<unknown>();

@@ -3,6 +3,8 @@ import { Migration20260106090000_agents } from './Migration20260106090000_agents
 import { Migration20260301090000_memory } from './Migration20260301090000_memory.ts';
 import { Migration20260302090000_telegram } from './Migration20260302090000_telegram.ts';
 import { Migration20260402090000_token_budgets } from './Migration20260402090000_token_budgets.ts';
+import { Migration20260402100000_knowledge_review } from './Migration20260402100000_knowledge_review.ts';
+import { Migration20260402110000_receipt_bodies } from './Migration20260402110000_receipt_bodies.ts';
 
 /** In the order of their names. */
 export const migrations: readonly MigrationClass[] = [
@@ -10,4 +12,6 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260301090000_memory,
   Migration20260302090000_telegram,
   Migration20260402090000_token_budgets,
+  Migration20260402100000_knowledge_review,
+  Migration20260402110000_receipt_bodies,
 ];

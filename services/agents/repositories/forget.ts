@@ -87,7 +87,7 @@ export async function forget(tx: Tx, target: ForgetTarget): Promise<Forgotten> {
   const agentIds = [...new Set(found.map(({ agentId }) => agentId))].toSorted((a, b) => a - b);
   const counts = await deleteWhole(tx, whole);
   const cut = shortened.length === 0 ? none : await deleteTurns(tx, shortened, sender);
-  if (agentIds.length > 0) await tx.query(dropSummariesStatement, [agentIds]);
+  if (agentIds.length > 0) await dropSummaries(tx, agentIds);
   return {
     threads: whole.length,
     messages: counts.messages + cut.messages,
@@ -95,6 +95,11 @@ export async function forget(tx: Tx, target: ForgetTarget): Promise<Forgotten> {
     shortenedThreadIds: shortened,
     agentIds,
   };
+}
+
+/** What was made of sentences that may be gone: made anew from those that are left, where that is done. */
+export async function dropSummaries(tx: Tx, agentIds: readonly number[]): Promise<void> {
+  await tx.query(dropSummariesStatement, [agentIds]);
 }
 
 interface Counts {

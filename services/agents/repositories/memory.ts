@@ -3,6 +3,7 @@
  * something older than what is stored from writing.
  */
 import { type Queryable, statement, type Tx } from '#libs/orm';
+import type { KnowledgeMode } from '../config.ts';
 import { maxKnowledgePerAgent, maxKnowledgePerThread, type RememberedTurn } from '../domain/memory.ts';
 import type { Recollection } from '../domain/prompt.ts';
 
@@ -10,7 +11,11 @@ const recallStatement = statement(
   'memory.recall',
   `select coalesce((select summary from agents.thread_memories where thread_id = $2), '') as summary,
      coalesce((select json_agg(body order by id) from agents.memory_facts where thread_id = $2 and kind = 'visitor'), '[]')::text as facts,
-     coalesce((select summary from agents.agent_memories where agent_id = $1), '') as agent_summary`,
+     coalesce(case $3::text
+       when 'automatic' then (select json_agg(summary) from agents.agent_memories where agent_id = $1 and summary <> '')
+       when 'reviewed' then (
+         select json_agg(body order by id desc) from agents.memory_facts where agent_id = $1 and kind = 'knowledge' and approved_at is not null)
+     end, '[]')::text as knowledge`,
 );
 const readThreadStatement = statement(
   'memory.read-thread',
@@ -55,11 +60,12 @@ const saveThreadStatement = statement(
    where t.id = $1 order by item.position
    returning kind`,
 );
+/** What is new pushes out what is old, but nothing that an operator has approved. */
 const trimStatement = statement(
   'memory.trim',
-  `delete from agents.memory_facts where kind = 'knowledge' and agent_id = $1 and (
-     id in (select id from agents.memory_facts where thread_id = $2 and kind = 'knowledge' order by id desc offset $3)
-     or id in (select id from agents.memory_facts where agent_id = $1 and kind = 'knowledge' order by id desc offset $4)
+  `delete from agents.memory_facts where kind = 'knowledge' and agent_id = $1 and approved_at is null and (
+     id in (select id from agents.memory_facts where thread_id = $2 and kind = 'knowledge' and approved_at is null order by id desc offset $3)
+     or id in (select id from agents.memory_facts where agent_id = $1 and kind = 'knowledge' and approved_at is null order by id desc offset $4)
    )`,
 );
 const bumpAgentStatement = statement(
@@ -84,10 +90,11 @@ const saveAgentStatement = statement(
    where agent_id = $1 and version = $2 returning 1`,
 );
 
-/** What the agent remembers when it answers; without a thread, what it knows of its subject. */
-export async function recall(db: Queryable, agentId: number, threadId: number | undefined): Promise<Recollection> {
-  const [row] = await db.query<{ summary: string; facts: string; agent_summary: string }>(recallStatement, [agentId, threadId ?? null]);
-  return { summary: row?.summary ?? '', facts: readList(row?.facts), agentSummary: row?.agent_summary ?? '' };
+/** What the agent remembers when it answers, of the thread and, as far as `mode` lets it, of others (D70). */
+export async function recall(db: Queryable, agentId: number, threadId: number | undefined, mode: KnowledgeMode): Promise<Recollection> {
+  const values = [agentId, threadId ?? null, mode];
+  const [row] = await db.query<{ summary: string; facts: string; knowledge: string }>(recallStatement, values);
+  return { summary: row?.summary ?? '', facts: readList(row?.facts), knowledge: readList(row?.knowledge) };
 }
 
 export interface ThreadMemoryState {

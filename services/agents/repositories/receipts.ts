@@ -1,16 +1,18 @@
 /** Receipts of messaging updates and the sends of their replies (spec 03, D20, D32, D33b). */
 import { type Queryable, statement, type Tx } from '#libs/orm';
+import { type KeptBody, keepsBody } from '#libs/webhooks';
 
 const columns = `r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
-  r.message, r.deliveries, iso_utc(r.processed_at) as processed_at`;
+  r.message, r.deliveries, iso_utc(r.processed_at) as processed_at, r.body_digest, r.body_size`;
 
 /** `is_new` is false for a repeated update. The same delivery, delivered again by the broker, is not counted again. */
 const insertStatement = statement(
   'receipts.insert',
   `insert into agents.webhook_receipts as r
-     (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, kind, chat_id, sender_id, chat, body, outcome,
-      message, processed_at)
-   values ($1, $2, $3::timestamptz, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, case when $13 = 'pending' then null else clock_timestamp() end)
+     (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, kind, chat_id, sender_id, chat, body, body_digest,
+      body_size, outcome, message, processed_at)
+   values ($1, $2, $3::timestamptz, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+     case when $15 = 'pending' then null else clock_timestamp() end)
    on conflict (dedupe_key) do update
      set deliveries = r.deliveries + (r.delivery_id <> excluded.delivery_id)::integer, delivery_id = excluded.delivery_id
    returning r.id, (r.xmax = 0) as is_new`,
@@ -51,7 +53,8 @@ const planStatement = statement(
 );
 const settleStatement = statement(
   'receipts.settle',
-  `update agents.webhook_receipts set outcome = $2, message = $3, processed_at = clock_timestamp() where id = $1`,
+  `update agents.webhook_receipts set outcome = $2, message = $3, body = case when $4::boolean then body end, processed_at = clock_timestamp()
+   where id = $1`,
 );
 const reopenStatement = statement(
   'receipts.reopen',
@@ -69,7 +72,7 @@ const takeEchoStatement = statement(
 );
 const endEchoStatement = statement(
   'receipts.end-echo',
-  `update agents.webhook_receipts set echo = $2,
+  `update agents.webhook_receipts set echo = $2, body = case when outcome <> 'ignored' then body end,
      outcome = case when outcome = 'pending' then $3 else outcome end, message = coalesce($4, message),
      processed_at = coalesce(processed_at, clock_timestamp())
    where id = $1`,
@@ -86,7 +89,7 @@ const eraseStatement = statement(
    where ($1::integer is null or r.agent_id = $1) and ($2::bigint is null or r.chat_id = $2) and ($3::bigint is null or r.sender_id = $3 or r.chat_id = $3)`,
 );
 
-export interface NewReceipt {
+export interface NewReceipt extends KeptBody {
   readonly dedupeKey: string;
   readonly deliveryId: string;
   readonly receivedAt: string;
@@ -99,7 +102,6 @@ export interface NewReceipt {
   readonly senderId?: number | undefined;
   /** Row of the chat whose queue works it. */
   readonly chat?: number | undefined;
-  readonly body: Buffer | null;
   readonly outcome: string;
   readonly message?: string | undefined;
 }
@@ -143,6 +145,8 @@ export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<{ id: 
     receipt.senderId ?? null,
     receipt.chat ?? null,
     receipt.body,
+    receipt.digest,
+    receipt.size,
     receipt.outcome,
     receipt.message ?? null,
   ]);
@@ -189,8 +193,16 @@ export async function planReply(
   await tx.query(planStatement, [receiptId, plan.settlesAs, plan.message, plan.replyHtml, plan.parts]);
 }
 
-export async function settleReceipt(tx: Queryable, receiptId: number, outcome: string, message: string | null): Promise<void> {
-  await tx.query(settleStatement, [receiptId, outcome, message]);
+/** How work on an update ends. */
+export interface Settlement {
+  readonly outcome: string;
+  readonly message?: string | null | undefined;
+  /** What is still to be echoed, for which the body is needed. */
+  readonly echo?: 'mirror' | 'raw' | undefined;
+}
+
+export async function settleReceipt(tx: Queryable, receiptId: number, { outcome, message, echo }: Settlement): Promise<void> {
+  await tx.query(settleStatement, [receiptId, outcome, message ?? null, keepsBody(outcome) || echo !== undefined]);
 }
 
 /** Makes an update that was judged before wait again, under what it is now. */
@@ -222,7 +234,7 @@ export async function takeEcho(db: Queryable, receiptId: number): Promise<boolea
   return (await db.query(takeEchoStatement, [receiptId])).length > 0;
 }
 
-/** A receipt that waited for nothing but its echo settles with it. */
+/** A receipt that waited for nothing but its echo settles with it; what was ignored keeps no body (D68). */
 export async function endEcho(db: Queryable, receiptId: number, sent: boolean, message: string | null): Promise<void> {
   await db.query(endEchoStatement, [receiptId, sent ? 'sent' : 'failed', sent ? 'echoed' : 'echo_failed', message]);
 }

@@ -105,7 +105,10 @@ export function telegramThreadKey(chatId: number, agentId: number): string {
   return `telegram:chat:${chatId}:agent:${agentId}`;
 }
 
-/** The group `from` has become the supergroup `to`: its thread goes on under the new number (spec 03, D32). Done twice it is done once. */
+/**
+ * The group `from` has become the supergroup `to`: its thread goes on under the new number (spec 03, D32). Done twice it is done once. Whether the
+ * two may be one is asked before (`isMigration`).
+ */
 export async function migrateChat(tx: Tx, agentId: number, from: number, to: number): Promise<void> {
   await tx.query(migrateStatement, [agentId, from, to]);
   await rekeyThread(tx, agentId, telegramThreadKey(from, agentId), telegramThreadKey(to, agentId));

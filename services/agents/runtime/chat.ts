@@ -5,6 +5,7 @@
  */
 import type { Logger } from '#libs/logger';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
+import type { KnowledgeMode } from '../config.ts';
 import type { MessagingHtml } from '../domain/messaging-html.ts';
 import { buildPrompt, maxHistoryTurns } from '../domain/prompt.ts';
 import { createVisitorId, isVisitorId } from '../domain/visitor.ts';
@@ -34,6 +35,8 @@ export interface ChatDependencies {
   readonly html: MessagingHtml;
   /** Estimated tokens of a prompt. */
   readonly promptTokens: number;
+  /** What of other threads an answer may draw on (D70). */
+  readonly knowledge: KnowledgeMode;
   /** Has the thread remembered, in the transaction that records a turn. */
   readonly remember: (tx: Tx, threadId: number) => Promise<void>;
 }
@@ -95,7 +98,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   async function ask(request: TurnRequest, threadId: number | undefined, signal: AbortSignal): Promise<string> {
     const { agent, body, logger } = request;
     const [recollection, latest] = await Promise.all([
-      recall(db, agent.id, threadId),
+      recall(db, agent.id, threadId, deps.knowledge),
       threadId === undefined ? [] : listLatestTurns(db, threadId, maxHistoryTurns),
     ]);
     const messages = buildPrompt(agent.prompt, recollection, latest, body, deps.promptTokens);

@@ -5,12 +5,12 @@ import { namesBot, readAddress } from '../domain/telegram-address.ts';
 import { splitReply } from '../domain/split-html.ts';
 import type { Question } from '../domain/telegram-update.ts';
 import { telegramSender } from '../repositories/forget.ts';
-import { planReply } from '../repositories/receipts.ts';
+import { planReply, type Settlement } from '../repositories/receipts.ts';
 import { findCurrentChatId, lockChat, telegramThreadKey, unmarkBlocked } from '../repositories/telegram-chats.ts';
 import type { ChatRuntime } from '../runtime/chat.ts';
 import { TurnFailure } from '../runtime/turn-failure.ts';
 import { whileTyping } from '../telegram/typing.ts';
-import type { ChatWorkerDependencies, Errand, Settlement } from './work-chat.ts';
+import type { ChatWorkerDependencies, Errand } from './work-chat.ts';
 
 /** Said in the chat when the model gives no answer: nothing was kept, so the message has to be sent again. */
 export const noAnswerNotice = 'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
@@ -38,7 +38,10 @@ export async function answerQuestion(deps: ChatWorkerDependencies, errand: Erran
   const { agent, chat } = errand;
   await unmarkBlocked(db, agent.id, chat.chat_id);
   const addressed = readAddress(question, await identify(deps, errand, question));
-  if (addressed.kind === 'other_bot') return { outcome: 'ignored', message: 'A command for another bot.', echo: 'raw' };
+  if (addressed.kind === 'other_bot') {
+    const echo = agent.echo_channel === null ? undefined : 'raw';
+    return { outcome: 'ignored', message: 'A command for another bot.', echo };
+  }
   const chatId = await findCurrentChatId(db, agent.id, chat.chat_id);
   const topicId = chatId === chat.chat_id ? question.topicId : undefined;
   const place = { token: agent.bot_token, chatId, topicId };

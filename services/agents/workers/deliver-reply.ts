@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LeaseLost, RetryLater } from '#libs/jobs';
 import { toVisibleText } from '../domain/messaging-html.ts';
 import { splitReply } from '../domain/split-html.ts';
-import type { Question } from '../domain/telegram-update.ts';
-import { findReceipt } from '../repositories/receipts.ts';
+import { isMigration, type Question } from '../domain/telegram-update.ts';
+import { findReceipt, type Settlement } from '../repositories/receipts.ts';
 import { findCurrentChatId, markBlocked, migrateChat } from '../repositories/telegram-chats.ts';
 import { listSends, markOrphans, type SendChange, type SendRow, writeSend } from '../repositories/telegram-sends.ts';
 import type { OutgoingMessage, SendResult } from '../telegram/bot-api.ts';
-import type { ChatWorkerDependencies, Errand, Settlement } from './work-chat.ts';
+import type { ChatWorkerDependencies, Errand } from './work-chat.ts';
 
 /** A longer wait is the job's: it needs no hand meanwhile. */
 const maxWaitSeconds = 2;
@@ -109,6 +109,7 @@ class PartDelivery {
         await this.write({ status: 'planned', error: result.error, bare: true });
         return 'again';
       case 'migrated':
+        if (!isMigration(chatId, result.chatId)) return await this.#refuse(`400: ${chatId} cannot become ${result.chatId}`);
         await this.#deps.db.transaction((tx) => migrateChat(tx, agent.id, chatId, result.chatId));
         await this.write({ status: 'planned' });
         return 'again';

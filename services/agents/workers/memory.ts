@@ -27,6 +27,7 @@ import {
   saveAgentSummary,
   saveThreadMemory,
 } from '../repositories/memory.ts';
+import type { KnowledgeMode } from '../config.ts';
 import type { MeasuredModel, ModelCall } from '../runtime/measured-model.ts';
 import { BudgetSpent } from '../runtime/token-budget.ts';
 import { ModelFailure } from '#libs/openai';
@@ -41,7 +42,12 @@ export interface MemoryDependencies {
   /** Estimated tokens of what one job lets the model read. */
   readonly promptTokens: number;
   readonly delayMs: number;
+  readonly knowledge: KnowledgeMode;
+  readonly renewAgentMemory: RenewAgentMemory;
 }
+
+/** Has the summary of what an agent knows made anew after the transaction. */
+export type RenewAgentMemory = (tx: Tx, agentId: number) => Promise<void>;
 
 const notConfiguredDelayMs = 900_000;
 /** The summary of an agent follows many threads, so it is made less often. */
@@ -52,9 +58,13 @@ export async function enqueueThreadMemory(tx: Tx, jobs: Enqueue, threadId: numbe
   await jobs.enqueue(tx, agents.jobs.threadMemory, { thread_id: threadId }, { key: `thread:${threadId}`, delayMs });
 }
 
-export async function enqueueAgentMemory(tx: Tx, jobs: Enqueue, agentId: number, delayMs: number): Promise<void> {
-  const options = { key: `agent:${agentId}`, delayMs: delayMs * agentDelayFactor };
-  await jobs.enqueue(tx, agents.jobs.agentMemory, { agent_id: agentId }, options);
+/** Only where sentences are shared as they come is there a summary of them (D70). */
+export function createRenewAgentMemory(jobs: Enqueue, mode: KnowledgeMode, delayMs: number): RenewAgentMemory {
+  return async (tx, agentId) => {
+    if (mode !== 'automatic') return;
+    const options = { key: `agent:${agentId}`, delayMs: delayMs * agentDelayFactor };
+    await jobs.enqueue(tx, agents.jobs.agentMemory, { agent_id: agentId }, options);
+  };
 }
 
 export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<PayloadOf<typeof agents.jobs.threadMemory>> {
@@ -66,9 +76,10 @@ export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<Payl
     const turns = takeReading(waiting, deps.promptTokens);
     const upToTurn = turns.at(-1)?.turn;
     if (upToTurn === undefined) return { outcome: 'nothing_new' };
-    const messages = askForThreadMemory(before, turns);
+    const withKnowledge = deps.knowledge !== 'off';
+    const messages = askForThreadMemory(before, turns, withKnowledge);
     const reply = await ask(deps, run, { agentId: before.agentId, messages }, readThreadReply);
-    const knowledge = keepImpersonal(reply.knowledge, {
+    const knowledge = keepImpersonal(withKnowledge ? reply.knowledge : [], {
       facts: [...before.facts, ...reply.facts],
       said: turns.map(({ humanBody }) => humanBody),
       agentText: before.agentText,
@@ -77,7 +88,7 @@ export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<Payl
       const thread = await lockThreadMemory(tx, id, before.version);
       if (thread === undefined) return { outcome: 'overtaken' };
       const added = await saveThreadMemory(tx, { id, agentId: before.agentId }, { ...reply, knowledge, upToTurn });
-      if (added > 0) await enqueueAgentMemory(tx, deps.jobs, before.agentId, deps.delayMs);
+      if (added > 0) await deps.renewAgentMemory(tx, before.agentId);
       if (thread.turns > upToTurn) await enqueueThreadMemory(tx, deps.jobs, id, 0);
       return { outcome: 'remembered', turns: turns.length };
     });
@@ -88,6 +99,7 @@ export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<Payl
 export function createAgentMemoryJob(deps: MemoryDependencies): JobHandler<PayloadOf<typeof agents.jobs.agentMemory>> {
   return async (run) => {
     const agentId = run.payload.agent_id;
+    if (deps.knowledge !== 'automatic') return { outcome: 'not_shared' };
     const before = await readAgentMemory(deps.db, agentId);
     if (before === undefined) return { outcome: 'agent_gone' };
     const messages = askForAgentMemory(before.notes, deps.promptTokens);

@@ -6,7 +6,7 @@ import { toStorableText } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, CallContext, RunningConsumer } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import { createRefusalLimit, floodMessage, keepBody, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { agents, TelegramWebhook } from '../contract.ts';
 import { judgeUpdate, type Update } from '../domain/telegram-update.ts';
 import { findMessagingAgent, type MessagingAgent } from '../repositories/agents.ts';
@@ -18,42 +18,50 @@ export interface IntakeDependencies {
   readonly bus: Bus;
   readonly jobs: Jobs<typeof agents>;
   readonly logger: Logger;
+  /** Whether agents without a webhook secret believe anybody (D64). */
+  readonly allowUnsigned: boolean;
 }
 
 /** Storing takes milliseconds; what a dead process held must not keep the others waiting for long. */
 const ackWaitMs = 5_000;
-/** Nobody vouches for these bodies, so only small ones are kept for a replay. */
-const maxUntrustedBytes = 64 * 1024;
 
 export function startUpdateIntake(deps: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = deps;
   const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
-  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, webhook, received) });
+  const findFlood = createRefusalLimit();
+  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, findFlood, webhook, received) });
 }
 
-async function storeUpdate(deps: IntakeDependencies, webhook: Static<typeof TelegramWebhook>, received: ReceivedWebhook): Promise<void> {
-  const { db, jobs } = deps;
+async function storeUpdate(
+  { db, jobs, allowUnsigned }: IntakeDependencies,
+  findFlood: ReturnType<typeof createRefusalLimit>,
+  webhook: Static<typeof TelegramWebhook>,
+  received: ReceivedWebhook,
+): Promise<void> {
   const { body, streamSequence, traceparent } = received;
   const agent = await findMessagingAgent(db, { slug: webhook.slug });
   const agentSlug = toStorableText(webhook.slug).slice(0, 200);
   const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
-  const reject = async (outcome: string, message: string, kept: Buffer | null): Promise<void> => {
-    const dedupeKey = digest(outcome, agentSlug, body ?? webhook.id);
-    const small = kept !== null && kept.length <= maxUntrustedBytes ? kept : null;
-    await jobs.transaction((tx) => insertReceipt(tx, { ...base, dedupeKey, body: small, outcome, message }));
+  const reject = async (outcome: string, message: string): Promise<void> => {
+    const flood = findFlood(outcome, webhook.received_at);
+    const as =
+      flood === undefined
+        ? { dedupeKey: digest(outcome, agentSlug, body ?? webhook.id), message }
+        : { dedupeKey: `telegram:${flood}`, message: floodMessage };
+    await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...as, ...keepBody(outcome, body), outcome }));
   };
   if (agent === undefined)
-    return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.', body);
+    return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');
   const given = { deliveryId: webhook.id, digest: webhook.secret_digest };
-  const verdict = judgeUpdate(body, given, agent.webhook_secret ?? undefined);
-  if (verdict.kind === 'rejected')
-    return await reject(verdict.outcome, verdict.message, verdict.outcome === 'rejected_secret' ? body : null);
+  const verdict = judgeUpdate(body, given, { secret: agent.webhook_secret ?? undefined, allowUnsigned });
+  if (verdict.kind === 'rejected') return await reject(verdict.outcome, verdict.message);
   const { update } = verdict;
-  const receipt = { ...base, body, dedupeKey: updateKey(agent.id, update.updateId) };
+  const receipt = { ...base, dedupeKey: updateKey(agent.id, update.updateId) };
   const origin = { requestId: webhook.id, traceparent };
-  await jobs.transaction((tx) =>
-    admitUpdate(tx, jobs, { agent, update, origin, store: (more) => insertReceipt(tx, { ...receipt, ...more }) }),
-  );
+  await jobs.transaction((tx) => {
+    const store: Admission['store'] = (more) => insertReceipt(tx, { ...receipt, ...keepBody(more.outcome, body), ...more });
+    return admitUpdate(tx, jobs, { agent, update, origin, store });
+  });
 }
 
 /** What asked for it. */

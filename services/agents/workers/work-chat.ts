@@ -10,7 +10,7 @@ import type { Database } from '#libs/orm';
 import { agents } from '../contract.ts';
 import { type Migration, readUpdate } from '../domain/telegram-update.ts';
 import { findMessagingAgent, type MessagingAgent } from '../repositories/agents.ts';
-import { findNextReceipt, findReceipt, type ReceiptRow, settleReceipt } from '../repositories/receipts.ts';
+import { findNextReceipt, findReceipt, type ReceiptRow, type Settlement, settleReceipt } from '../repositories/receipts.ts';
 import { beginChat, hasWaiting, type HeldChat, lockChat, migrateChat, setChatJob } from '../repositories/telegram-chats.ts';
 import type { ChatRuntime } from '../runtime/chat.ts';
 import type { BotApi } from '../telegram/bot-api.ts';
@@ -28,13 +28,6 @@ export interface ChatWorkerDependencies {
 }
 
 export type ChatRun = JobRun<PayloadOf<typeof agents.jobs.workChat>>;
-
-/** How an update ends. */
-export interface Settlement {
-  readonly outcome: string;
-  readonly message?: string | null | undefined;
-  readonly echo?: 'mirror' | 'raw' | undefined;
-}
 
 /** One update of a chat with what it takes to work it. */
 export interface Errand {
@@ -125,7 +118,7 @@ async function finish(
     const { requestId } = run;
     if (done !== undefined) {
       const { receiptId, settlement } = done;
-      await settleReceipt(tx, receiptId, settlement.outcome, settlement.message ?? null);
+      await settleReceipt(tx, receiptId, settlement);
       const { echo } = settlement;
       if (echo !== undefined) await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
     }

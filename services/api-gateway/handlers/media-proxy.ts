@@ -5,8 +5,8 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as startRequest, type RequestOptions } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
-import { unavailable } from '#libs/errors';
-import type { HandlerCall, RouteHandler } from '#libs/http';
+import { AppError, unavailable } from '#libs/errors';
+import { type HandlerCall, type HttpContext, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
 import { countTransferred, relay } from '#libs/transfer';
@@ -20,13 +20,10 @@ const responseHeaders = [
   'accept-ranges',
   'etag',
   'last-modified',
-  'cache-control',
   'retry-after',
-  'x-content-type-options',
 ];
-/** A transfer without a byte in either direction for so long is broken off. */
-const stallLimitMs = 60_000;
-const stallCheckMs = 5_000;
+/** What a credential was needed for is kept nowhere (D73), whatever the media service says of the file. */
+const publicHeaders = [...responseHeaders, 'cache-control'];
 /** Time for the rest of an upload that was answered before its end. */
 const lingerMs = 30_000;
 
@@ -46,22 +43,20 @@ export function createMediaProxy(options: { mediaUrl: string; logger: Logger }):
       // A kept connection may die under a request; a read is asked again, an upload gets a connection of its own.
       agent: upload ? false : agent,
     };
-    const answer = await (upload ? sendUpload(ctx.req, target, call) : sendRead(ctx.res, target, call));
+    // How many uploads run at the same time is bounded by the media service.
+    if (upload) ctx.state.beginAnswer();
+    const answer = await (upload ? sendUpload(ctx, target, call) : sendRead(ctx.res, target, call));
     ctx.respond = false;
     const { req, res } = ctx;
-    res.writeHead(answer.statusCode ?? 502, pick(answer.headers, responseHeaders));
-    const watch = watchProgress(req, () => {
-      answer.destroy(new Error('the transfer stalled'));
-      res.destroy();
-    });
+    res.writeHead(answer.statusCode ?? 502, pick(answer.headers, route.auth === 'none' ? publicHeaders : responseHeaders));
+    ctx.state.beginAnswer();
+    watchAnswer(ctx, () => res.writableLength);
     try {
       await (upload ? answerUpload(answer, req, res) : relay(answer, res));
     } catch (error) {
       // Not told to the client as an answer: it has begun. The connection is broken, so that it does not look complete.
       if (!res.destroyed) res.destroy();
       options.logger.debug({ err: error, requestId: call.requestId }, 'transfer broken off');
-    } finally {
-      clearInterval(watch);
     }
   };
   return Object.assign(handler, { close: () => agent.destroy() });
@@ -84,19 +79,21 @@ async function answerUpload(answer: IncomingMessage, req: IncomingMessage, res: 
 }
 
 /** Resolves with the answer's head, which may come before the upload's end; the rest of the body is read all the same. */
-function sendUpload(req: IncomingMessage, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
+function sendUpload(ctx: HttpContext, target: RequestOptions, call: CallContext): Promise<IncomingMessage> {
+  const { req } = ctx;
   return new Promise((resolve, reject) => {
     const upstream = startRequest(target);
-    const watch = watchProgress(req, () => upstream.destroy(new Error('the upload stalled')));
+    const stopWatching = watchBody(ctx, (error) => upstream.destroy(error));
     const timer = breakAtDeadline(upstream, call);
     const onGone = (): void => {
       if (!req.complete) upstream.destroy(new Error('the client went away'));
     };
     const settle = (): void => {
-      clearInterval(watch);
+      stopWatching();
       clearTimeout(timer);
     };
     req.once('close', onGone);
+    req.once('end', stopWatching);
     upstream.once('response', (answer) => {
       settle();
       resolve(answer);
@@ -105,7 +102,7 @@ function sendUpload(req: IncomingMessage, target: RequestOptions, call: CallCont
       settle();
       req.unpipe(upstream);
       req.resume();
-      reject(unavailable('The media service is not reachable', { cause: error }));
+      reject(error instanceof AppError ? error : unavailable('The media service is not reachable', { cause: error }));
     });
     // Also when the media service has answered early and the connection to it is gone: the rest must pass by all the same.
     upstream.once('close', () => {
@@ -157,19 +154,6 @@ function askOnce(res: ServerResponse, target: RequestOptions, call: CallContext)
 function breakAtDeadline(upstream: ClientRequest, call: CallContext): NodeJS.Timeout | undefined {
   if (call.deadlineMs === undefined) return undefined;
   return setTimeout(() => upstream.destroy(new Error('the deadline passed')), Math.max(0, call.deadlineMs - Date.now()));
-}
-
-/** Calls back when the client's socket has moved no byte for the limit. */
-function watchProgress({ socket }: IncomingMessage, onStall: () => void): NodeJS.Timeout {
-  let moved = socket.bytesRead + socket.bytesWritten;
-  let movedAt = performance.now();
-  return setInterval(() => {
-    const total = socket.bytesRead + socket.bytesWritten;
-    if (total !== moved) {
-      moved = total;
-      movedAt = performance.now();
-    } else if (performance.now() - movedAt > stallLimitMs) onStall();
-  }, stallCheckMs);
 }
 
 function pick(headers: IncomingMessage['headers'], names: readonly string[]): Record<string, string> {

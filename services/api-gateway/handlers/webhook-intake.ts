@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
-import { createGate, type HttpContext, readRawBody, type RouteHandler, sendBytes } from '#libs/http';
+import { type HttpContext, readRawBody, Room, type RouteHandler, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import { packWebhooks } from '#libs/webhooks';
 import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
@@ -36,8 +36,8 @@ const publishTimeoutsMs = [1_500, 2_500];
 const drainIntervalMs = 1_000;
 /** Time for what came before to go first; what still waits then is joined on the disk. */
 const turnPatienceMs = 250;
-/** Large bodies, 4 MiB each at most, that are in memory at the same time; more wait. Usual webhooks are a few KiB and never do. */
-const maxLargeBodies = 32;
+/** Bodies that arrive or are being stored, all together; more wait. Usual webhooks are a few KiB and never do. */
+const maxBodiesBytes = 64 * 1024 * 1024;
 /** What is kept in memory when neither broker nor disk takes it. */
 const maxHeldBytes = 64 * 1024 * 1024;
 const accepted = Buffer.from('{"ok":true}');
@@ -63,8 +63,10 @@ export async function createWebhookIntake(options: {
   for (const stored of ['broker', 'spool', 'memory', 'lost']) counts.inc({ stored }, 0);
   const held = new HeldEntries(spool, sendOne, logger, counts);
   metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
+  metrics.gauge('webhook_spool_bytes', 'Bytes of the webhooks on the local disk', [], (gauge) => gauge.set(spool.size.bytes));
+  metrics.gauge('webhook_spool_max_bytes', 'Bytes that they may have', [], (gauge) => gauge.set(options.maxSpoolBytes));
   metrics.gauge('webhook_held_entries', 'Webhooks in memory only; not durable', [], (gauge) => gauge.set(held.count));
-  const gate = createGate(maxLargeBodies);
+  const bodies = new Room(maxBodiesBytes);
 
   const publish = joinTurns(async (entries: readonly [SpoolEntry, ...SpoolEntry[]]): Promise<boolean> => {
     for (const timeoutMs of publishTimeoutsMs) {
@@ -116,9 +118,8 @@ export async function createWebhookIntake(options: {
     handler:
       (kind) =>
       async ({ ctx, input, call }) => {
-        const leave = await gate.enter(ctx.req.headers['content-length'], Infinity);
+        const { bytes, leave } = await readRawBody(ctx, bodies);
         try {
-          const body = await readRawBody(ctx);
           const id = newRequestId();
           const facts = {
             id,
@@ -127,7 +128,7 @@ export async function createWebhookIntake(options: {
             headers: pickHeaders(ctx, kind.headers),
             ...(kind.secretHeader === undefined ? {} : { secret_digest: digestHeader(ctx, kind.secretHeader, id) }),
           };
-          await store({ subject: kind.subject, webhook: { facts, traceparent: call.traceparent, body: body ?? null } });
+          await store({ subject: kind.subject, webhook: { facts, traceparent: call.traceparent, body: bytes ?? null } });
         } finally {
           leave();
         }

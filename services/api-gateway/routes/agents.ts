@@ -12,8 +12,8 @@ export const agentRoutes: Route[] = [
   route({
     method: 'GET',
     path: '/api/agents/{slug}/',
-    operationId: 'get_agent',
-    tag: 'Agents',
+    operationId: 'getAgent',
+    tag: 'agents',
     summary: 'One agent by slug',
     auth: 'shared',
     params: Type.Object({ slug: Type.String({ description: 'Slug of the agent.' }) }),
@@ -28,8 +28,8 @@ export const agentRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/api/chat/{agent_slug}/message/',
-    operationId: 'send_chat_message',
-    tag: 'Chat',
+    operationId: 'sendChatMessage',
+    tag: 'chat',
     summary: 'Send a message to an agent and wait for its reply',
     description:
       'Visitors have no account. Leave `visitor_id` out on the first message and send the returned value to go on with the thread; an unknown one ' +
@@ -77,8 +77,8 @@ export const agentRoutes: Route[] = [
   route({
     method: 'POST',
     path: '/api/hook/agents/{slug}',
-    operationId: 'receive_agent_update',
-    tag: 'Hooks',
+    operationId: 'receiveAgentUpdate',
+    tag: 'webhooks',
     summary: 'Receive an update of the messaging platform',
     description:
       'For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Everything is answered ' +
@@ -100,6 +100,6 @@ export const agentRoutes: Route[] = [
       }),
     },
     handler: 'telegram-webhook',
-    replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }) } },
+    replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }, { $id: 'Accepted' }) } },
   }),
 ];

@@ -46,8 +46,8 @@ export const audioRoutes: Route[] = [
     handler: 'media',
     toRequest: toPath,
     replies: {
-      200: { description: 'The file.', contentType: 'audio/*', schema: Type.String() },
-      206: { description: 'The range that was asked for.', contentType: 'audio/*', schema: Type.String() },
+      200: { description: 'The file.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },
+      206: { description: 'The range that was asked for.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },
       416: { description: 'No requested range lies in the file.' },
     },
     errors: { not_found: { code: 'not_found', when: 'No such conversation, no audio, or the file is missing.' } },

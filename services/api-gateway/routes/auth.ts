@@ -4,7 +4,10 @@ import { Type } from '#libs/contract';
 import { directory } from '#services/directory';
 
 const rateLimited = {
-  rate_limited: { code: 'rate_limited', when: 'Too many logins from this address, or too many failures of this email.' },
+  rate_limited: {
+    code: 'rate_limited',
+    when: 'Too many logins from this address, too many failures of this email from it, or too many wrong gate keys.',
+  },
 } as const;
 
 export const authRoutes: Route[] = [
@@ -16,7 +19,7 @@ export const authRoutes: Route[] = [
     summary: 'Exchange credentials for a token',
     description: 'A wrong gate key, email or password and an inactive account are all answered alike. The token is valid for 24 hours.',
     auth: 'login-gate',
-    body: { schema: Type.Object({ email: Type.String(), password: Type.String() }) },
+    body: { schema: Type.Object({ email: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }) },
     rpc: directory.rpcs.login,
     toRequest: ({ body, ip }) => {
       const { email, password } = body as { email: string; password: string };

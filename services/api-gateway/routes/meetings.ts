@@ -6,7 +6,7 @@ export const meetingRoutes: Route[] = [
     method: 'POST',
     path: '/api/hook/meetings',
     operationId: 'receiveMeetingReport',
-    tag: 'meetings',
+    tag: 'webhooks',
     summary: 'Receive a webhook of the meeting provider',
     description:
       "Everything is answered with 200, whatever it is; what became of it is in the receipt. The provider's signature `rtk-signature` is checked later; a delivery (`rtk-uuid`) counts once.",
@@ -18,6 +18,6 @@ export const meetingRoutes: Route[] = [
       schema: Type.Object({ event: Type.String({ description: 'e.g. `recording.statusUpdate`, `meeting.transcript`.' }) }),
     },
     handler: 'meeting-webhook',
-    replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }) } },
+    replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }, { $id: 'Accepted' }) } },
   }),
 ];

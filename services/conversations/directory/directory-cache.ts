@@ -166,6 +166,13 @@ export class DirectoryCache {
     return this.#bus.call(directory.rpcs.browseHolon, { holon_slug: slug }, context);
   }
 
+  /** Holons that an account's team authority covers, of these or of all; never cached. @throws AppError unavailable, deadline_exceeded */
+  async listCovered(accountId: number, { requestId, traceparent }: CallContext, ids?: readonly number[]): Promise<readonly number[]> {
+    const wanted = ids === undefined ? {} : { ids: [...ids] };
+    const reply = await this.#bus.call(directory.rpcs.coveredHolons, { account_id: accountId, ...wanted }, { requestId, traceparent });
+    return reply.ids;
+  }
+
   #forgetSlug(journey: CachedJourney): void {
     if (this.#journeyIdBySlug.get(journey.slug) === journey.id) this.#journeyIdBySlug.delete(journey.slug);
   }

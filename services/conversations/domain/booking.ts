@@ -75,7 +75,7 @@ export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrus
   if (secret !== '' && !isHmac(signature, secret, body)) {
     return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
   }
-  const document = readWebhookBody(body, lines);
+  const document = readWebhookBody(body, { lines });
   if (document === undefined)
     return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no JSON object that can be stored.' };
   const trigger = document['triggerEvent'];

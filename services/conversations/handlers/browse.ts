@@ -32,9 +32,9 @@ export async function browseHolon(
   request: RequestOf<Rpcs['browseHolon']>,
   context: RequestContext,
 ): Promise<JsonStream> {
-  const { db, directory } = dependencies;
+  const { db, directory, access } = dependencies;
   const sight = new HolonSight(directory, context);
-  const { holon, events } = await sight.browse(request.holon_slug);
+  const [{ holon, events }, scope] = await Promise.all([sight.browse(request.holon_slug), access.findScope(context)]);
   const journeys = await directory.journeys.getMany(events.flatMap((event) => event.journeys.items.map((journey) => journey.id)));
   const groups: Group[] = [];
   let open = `{"holon":${JSON.stringify(holon)},"events":[`;
@@ -48,8 +48,8 @@ export async function browseHolon(
     }
     open += ']}';
   }
-  const params = [groups.map((group) => group.eventId), groups.map((group) => group.journeyId)];
-  const read = (): AsyncIterable<PublicRow[]> => db.stream<PublicRow>(sql.browseGroups, params, { batch, planner: sql.browsePlanner });
+  const { statement, params } = sql.browseGroups(groups, scope);
+  const read = (): AsyncIterable<PublicRow[]> => db.stream<PublicRow>(statement, params, { batch, planner: sql.browsePlanner });
   return jsonStream(streamGroups(dependencies, sight, groups, groups.length === 0 ? undefined : read, `${open}]}`));
 }
 
@@ -63,14 +63,15 @@ export async function browseJourney(
   request: RequestOf<Rpcs['browseJourney']>,
   context: RequestContext,
 ): Promise<JsonStream> {
-  const { db, directory } = dependencies;
+  const { db, directory, access } = dependencies;
   if ((request.journey_id === undefined) === (request.journey_slug === undefined)) {
     throw new AppError({ code: 'bad_request', message: 'Exactly one of journey_id and journey_slug must be provided.' });
   }
   const sight = new HolonSight(directory, context);
-  const [journey, eventId] = await Promise.all([
+  const [journey, eventId, scope] = await Promise.all([
     findJourney(dependencies, request),
     request.holon_slug === undefined ? null : sight.findVisible(request.holon_slug),
+    access.findScope(context),
   ]);
   if (journey?.isConversation !== true || eventId === undefined) throw notFound();
   const isEvent = eventId !== null && (await directory.holons.getMany([eventId])).get(eventId)?.conversationEvent === true;
@@ -80,7 +81,7 @@ export async function browseJourney(
     head: `{"journey":${journey.browseJson},"conversations":[`,
     tail: ']',
   };
-  const [statement, params] = eventId === null ? [sql.browseJourney, [journey.id]] : [sql.browseGroups, [[eventId], [journey.id]]];
+  const { statement, params } = eventId === null ? sql.browseJourney(journey.id, scope) : sql.browseGroups([group], scope);
   const read = (): AsyncIterable<PublicRow[]> => db.stream<PublicRow>(statement, params, { batch, planner: sql.browsePlanner });
   return jsonStream(streamGroups(dependencies, sight, [group], eventId === null || isEvent ? read : undefined, '}'));
 }

@@ -1,5 +1,6 @@
 /** One handler for each declared operation. */
 import type { Rpc, RequestOf } from '#libs/contract';
+import { isJsonObject } from '#libs/json';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { HandlerReply, Handlers, RequestContext } from '#libs/nats';
 import type { conversations } from '../contract.ts';
@@ -22,11 +23,19 @@ import * as search from './search.ts';
 
 type Operation<R extends Rpc> = (dependencies: Dependencies, request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
 
+/** The conversation that a request names: by its name, so that no operation can forget to be narrowed (D69). */
+function conversationOf(request: unknown): number | undefined {
+  const id: unknown = isJsonObject(request) ? request['conversation_id'] : undefined;
+  return typeof id === 'number' ? id : undefined;
+}
+
 export function createHandlers(dependencies: Dependencies): Handlers<typeof conversations> {
   const bind =
     <R extends Rpc>(operation: Operation<R>) =>
     async (request: RequestOf<R>, context: RequestContext) => {
       try {
+        const id = conversationOf(request);
+        if (id !== undefined) await dependencies.access.require(id, context);
         return await operation(dependencies, request, context);
       } catch (error) {
         throw dependencies.refusals.explain(error);

@@ -2,6 +2,7 @@
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
+import type { RequestContext } from '#libs/nats';
 import type { conversations } from '../contract.ts';
 import { requireId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -21,7 +22,12 @@ interface DescribeRow extends TitleSource {
 }
 
 /** @throws AppError 404 */
-export async function describe({ db, directory }: Dependencies, request: RequestOf<Rpcs['describe']>): Promise<ReplyOf<Rpcs['describe']>> {
+export async function describe(
+  { db, directory, access }: Dependencies,
+  request: RequestOf<Rpcs['describe']>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpcs['describe']>> {
+  await access.require(request.id, context);
   const [row] = await db.query<DescribeRow>(describeConversation, [requireId(request.id)]);
   if (row === undefined) throw notFound();
   const ids = idsFromSql(row.participants);
@@ -49,7 +55,12 @@ export async function describe({ db, directory }: Dependencies, request: Request
 }
 
 /** @throws AppError 404 */
-export async function exists({ db }: Dependencies, request: RequestOf<Rpcs['exists']>): Promise<ReplyOf<Rpcs['exists']>> {
+export async function exists(
+  { db, access }: Dependencies,
+  request: RequestOf<Rpcs['exists']>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpcs['exists']>> {
+  await access.require(request.id, context);
   const [row] = await db.query<{ id: number }>(existsConversation, [requireId(request.id)]);
   if (row === undefined) throw notFound();
   return row;

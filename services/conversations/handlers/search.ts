@@ -26,14 +26,18 @@ const batch = 200;
  */
 export async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
   const sight = new HolonSight(dependencies.directory, context);
-  const filters = await resolveFilters(dependencies, sight, request);
-  const { statement, params } = searchConversations(filters, request.sort ?? 'date_desc');
+  const [filters, scope] = await Promise.all([resolveFilters(dependencies, sight, request), dependencies.access.findScope(context)]);
+  const { statement, params } = searchConversations({ ...filters, scope }, request.sort ?? 'date_desc');
   return jsonStream(
     streamItems(dependencies, sight, () => dependencies.db.stream<SearchRow>(statement, params, { batch, firstBatch, planner })),
   );
 }
 
-async function resolveFilters({ directory }: Dependencies, sight: HolonSight, request: RequestOf<Rpcs['search']>): Promise<SearchFilters> {
+async function resolveFilters(
+  { directory }: Dependencies,
+  sight: HolonSight,
+  request: RequestOf<Rpcs['search']>,
+): Promise<Omit<SearchFilters, 'scope'>> {
   const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId } = request;
   const [owner, connected, people] = await Promise.all([
     ownerSlug === undefined ? undefined : sight.findSubtree(ownerSlug),

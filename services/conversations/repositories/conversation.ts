@@ -31,22 +31,41 @@ export const lockConversation = statement(
 );
 
 /**
+ * SQL condition of a scope (D69): the person takes part, or the event is one of those.
+ *
+ * @param conversation alias
+ * @param place of the first of the two parameters, e.g. 4 for `$4` (person or null) and `$5` (events)
+ */
+export function scopeSql(conversation: string, place: number): string {
+  return `(${conversation}.participant_ids @> array[$${place}::integer] or ${conversation}.event_id = any($${place + 1}::integer[]))`;
+}
+
+const activeSql = `select * from conversations.conversations
+  where participant_ids @> array[$1::integer] and journey_id = $2
+    and start_at <= $3::timestamptz + interval '5 minutes'
+    and (finish_at is null or finish_at >= $3::timestamptz)`;
+
+/**
  * $1 person, $2 journey, $3 time, $4 limit. `offset 0` keeps the look-up by person apart from the order, so that the planner never walks
  * a journey in order of start to find one person.
  */
 export const findActive = statement(
   'conversations.find-active',
   `select ${conversationColumns}
-   from (
-     select * from conversations.conversations
-     where participant_ids @> array[$1::integer] and journey_id = $2
-       and start_at <= $3::timestamptz + interval '5 minutes'
-       and (finish_at is null or finish_at >= $3::timestamptz)
-     offset 0
-   ) c
+   from (${activeSql} offset 0) c
    order by c.start_at, c.id
    limit $4`,
   { pipelined: 'always' },
+);
+
+/** The same within a scope: $4, $5 as in `scopeSql`, $6 limit. */
+export const findActiveWithin = statement(
+  'conversations.find-active-within',
+  `select ${conversationColumns}
+   from (${activeSql} offset 0) c
+   where ${scopeSql('c', 4)}
+   order by c.start_at, c.id
+   limit $6`,
 );
 
 /** Serialises creators for one (person, journey) until the end of the transaction. */
@@ -144,6 +163,13 @@ export const describeConversation = statement(
 export const existsConversation = statement('conversations.exists', `select c.id from conversations.conversations c where c.id = $1`, {
   pipelined: 'always',
 });
+
+/** What decides whether person $2 may know conversation $1 (D69). */
+export const findMembership = statement(
+  'conversations.find-membership',
+  `select c.event_id, c.participant_ids @> array[$2::integer] as takes_part from conversations.conversations c where c.id = $1`,
+  { pipelined: 'always' },
+);
 
 /** $1 id, $2 holon. No row: absent, or linked already. */
 export const connectHolon = statement(

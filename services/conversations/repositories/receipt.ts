@@ -96,9 +96,9 @@ export const findWaitingReceipts = statement(
    ) latest order by id`,
 );
 
-/** Receipts of the last day by outcome. */
+/** Webhooks of the last day by outcome. */
 export const countReceipts = statement(
   'receipts.count',
-  `select source, outcome, count(*) as count from conversations.webhook_receipts
+  `select source, outcome, sum(deliveries) as count from conversations.webhook_receipts
    where received_at > clock_timestamp() - interval '1 day' group by source, outcome`,
 );

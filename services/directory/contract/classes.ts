@@ -12,7 +12,7 @@ const infoField = Type.Object(
     label: Type.Optional(Type.String()),
     options: Type.Optional(Type.Array(Type.Unknown(), { description: 'Choices of a select or multi_select.' })),
   },
-  { additionalProperties: true, description: 'One custom field.' },
+  { $id: 'InfoField', additionalProperties: true, description: 'One custom field.' },
 );
 
 export const ObjectClassPublic = Type.Object(
@@ -32,13 +32,13 @@ export const ObjectClassPublic = Type.Object(
           Type.Array(
             Type.Object(
               { key: Type.String(), label: Type.Optional(Type.String()), fields: Type.Optional(Type.Array(infoField)) },
-              { additionalProperties: true },
+              { $id: 'InfoFieldGroup', additionalProperties: true },
             ),
             { description: 'Always there for holon classes: the schema of the custom fields of their holons, grouped.' },
           ),
         ),
       },
-      { additionalProperties: true, description: 'Configuration of the class.' },
+      { $id: 'ClassConfig', additionalProperties: true, description: 'Configuration of the class.' },
     ),
     journeys: Type.Array(JourneyListItem, {
       description:

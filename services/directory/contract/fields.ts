@@ -42,7 +42,11 @@ const afterParameter = (what: string) =>
 /** How a list of people or holons is sorted, narrowed to what is new, and cut into pages. */
 export const listParameters = {
   sort: Type.Optional(
-    Type.String({ default: 'name', description: '`name` (default), `latest` (created last first) or `updated` (changed last first).' }),
+    Type.String({
+      default: 'name',
+      choices: ['name', 'latest', 'updated'],
+      description: '`name` (default), `latest` (created last first) or `updated` (changed last first).',
+    }),
   ),
   created_after: afterParameter('Created'),
   updated_after: afterParameter('Changed'),

@@ -49,7 +49,7 @@ export const holonUpdate = Type.Object(
 );
 export type HolonUpdate = Static<typeof holonUpdate>;
 
-const change = Type.Object({ old: Type.Unknown(), new: Type.Unknown() });
+const change = Type.Object({ old: Type.Unknown(), new: Type.Unknown() }, { $id: 'FieldChange' });
 const changes = Type.Object(
   {
     name: Type.Optional(change),
@@ -60,7 +60,7 @@ const changes = Type.Object(
     info_fields: Type.Optional(change),
     journey_ids: Type.Optional(change),
   },
-  { description: 'Only fields that changed, as old and new; of `info_fields` only the keys that changed.' },
+  { $id: 'HolonChanges', description: 'Only fields that changed, as old and new; of `info_fields` only the keys that changed.' },
 );
 
 /** To be spread into the contract of the directory. */

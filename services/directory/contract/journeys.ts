@@ -32,7 +32,7 @@ export const JourneyListItem = Type.Object(
         membership_count: count('Memberships on the journey.'),
         relationship_count: count('Relationships on the journey.'),
       },
-      { description: 'Totals over everything, private holons included.' },
+      { $id: 'JourneyUsage', description: 'Totals over everything, private holons included.' },
     ),
   },
   { $id: 'JourneyListItem', description: 'A journey in lists.' },
@@ -50,7 +50,7 @@ export const JourneyStepItem = Type.Object(
     config_flags: Type.Array(ConfigFlag, { description: '`pipeline_job`: the job that runs when the step is entered, null for none.' }),
     usage: Type.Object(
       { membership_count: count('Memberships at the step.'), relationship_count: count('Relationships at the step.') },
-      { description: 'Totals over everything, private holons included.' },
+      { $id: 'StepUsage', description: 'Totals over everything, private holons included.' },
     ),
   },
   { $id: 'JourneyStepItem', description: 'A step of a journey.' },

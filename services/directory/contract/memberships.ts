@@ -54,12 +54,14 @@ export const holonMembershipsQuery = Type.Object({
   responsible_person_id: Type.Optional(anyId('Person who is responsible.')),
   follow_up: Type.Optional(
     Type.String({
+      choices: ['overdue', 'today', 'future', 'none'],
       description: '`overdue`, `today`, `future`, or `none` for those without a date; today is that of `WORKLIST_TIME_ZONE`.',
     }),
   ),
   sort: Type.Optional(
     Type.String({
       default: 'name',
+      choices: ['name', '-name', 'follow_up_after', '-follow_up_after', 'person_created', '-person_created'],
       description:
         '`name` (default: journey name, person name), `-name`, `follow_up_after`, `-follow_up_after` (undated last in both), `person_created`, ' +
         '`-person_created` (when the person was created, not when they joined).',
@@ -77,22 +79,29 @@ export const workflowUpdateFields = {
   advance_step: Type.Optional(Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug`.' })),
 };
 
-export const MembershipUpdate = Type.Object({
-  ...workflowUpdateFields,
-  step_slug: Type.Optional(Type.String({ description: 'Active step of the current journey, or of `journey_slug` where that is given.' })),
-  advance_step: Type.Optional(
-    Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug` or `journey_slug`.' }),
-  ),
-  responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account; null clears.' }))),
-  journey_slug: Type.Optional(Type.String({ description: 'Move to another journey of the same holon; needs `step_slug`.' })),
-});
+export const MembershipUpdate = Type.Object(
+  {
+    ...workflowUpdateFields,
+    step_slug: Type.Optional(Type.String({ description: 'Active step of the current journey, or of `journey_slug` where that is given.' })),
+    advance_step: Type.Optional(
+      Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug` or `journey_slug`.' }),
+    ),
+    responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account; null clears.' }))),
+    journey_slug: Type.Optional(Type.String({ description: 'Move to another journey of the same holon; needs `step_slug`.' })),
+  },
+  { $id: 'MembershipUpdate' },
+);
 
-const change = (description: string) =>
-  Type.Optional(Type.Object({ old: nullable(Type.String()), new: nullable(Type.String()) }, { description }));
+const textChange = Type.Object(
+  { old: nullable(Type.String()), new: nullable(Type.String()) },
+  { $id: 'TextChange', description: 'A value before and after: slugs of journeys and steps, dates; null where there is none.' },
+);
+const change = Type.Optional(textChange);
 /** Fields of `changes` that memberships and relationships share. */
 export const workflowChanges = {
-  current_step: change('Slugs; there when the step is another one, even with the same slug.'),
-  follow_up_after: change('Dates.'),
+  /** There when the step is another one, even with the same slug. */
+  current_step: change,
+  follow_up_after: change,
 };
 
 /** No slug is longer. Without a bound the reply, which repeats the slug for each item, would be 500 times the request (D60). */
@@ -104,49 +113,61 @@ const bulkDefaults = {
 /** Items of one bulk-add (spec 02, Limits). */
 const maxBulkItems = 500;
 
-export const BulkAdd = Type.Object({
-  memberships: Type.Array(
-    Type.Object({
-      person_id: Type.Integer({ description: 'Id of the person.' }),
-      ...bulkDefaults,
-      follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
-      responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
-    }),
-    { minItems: 1, maxItems: maxBulkItems },
-  ),
-  journey_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
-  step_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
-});
+export const BulkAdd = Type.Object(
+  {
+    memberships: Type.Array(
+      Type.Object(
+        {
+          person_id: Type.Integer({ description: 'Id of the person.' }),
+          ...bulkDefaults,
+          follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
+          responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
+        },
+        { $id: 'BulkAddItem' },
+      ),
+      { minItems: 1, maxItems: maxBulkItems },
+    ),
+    journey_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
+    step_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
+  },
+  { $id: 'BulkAdd' },
+);
 export type BulkAdd = Static<typeof BulkAdd>;
 
 const bulkCount = (description: string) => Type.Integer({ minimum: 0, description });
 const bulkOutcome = (outcome: string, description: string) => Type.Literal(outcome, { description });
-const BulkAdded = Type.Object({
-  count: bulkCount('Items of the request.'),
-  created: bulkCount('Items with that outcome.'),
-  already_present: bulkCount('Items with that outcome.'),
-  failed: bulkCount('All others.'),
-  items: Type.Array(
-    Type.Object({
-      index: Type.Integer({ minimum: 0 }),
-      person_id: Type.Integer(),
-      journey_slug: nullable(Type.String()),
-      outcome: Type.Union([
-        bulkOutcome('created', 'It is there now.'),
-        bulkOutcome('already_present', 'It was there, from before or from an earlier item, and is unchanged.'),
-        bulkOutcome('person_not_found', 'Nobody has the id.'),
-        bulkOutcome('journey_not_found', 'No journey has the slug, or none is named.'),
-        bulkOutcome('journey_not_allowed', "The catalogue of the holon's class does not have the journey."),
-        bulkOutcome('bulk_add_not_permitted', 'The journey does not permit bulk addition.'),
-        bulkOutcome('invalid_step', 'The journey has no such active step.'),
-        bulkOutcome('invalid_field', 'The date is malformed, or the responsible person has no account.'),
-      ]),
-      membership_id: nullable(Type.Integer()),
-      message: nullable(Type.String({ description: 'Why it failed.' })),
-    }),
-    { description: 'In the order of the request.' },
-  ),
-});
+const BulkAdded = Type.Object(
+  {
+    count: bulkCount('Items of the request.'),
+    created: bulkCount('Items with that outcome.'),
+    already_present: bulkCount('Items with that outcome.'),
+    failed: bulkCount('All others.'),
+    items: Type.Array(
+      Type.Object(
+        {
+          index: Type.Integer({ minimum: 0 }),
+          person_id: Type.Integer(),
+          journey_slug: nullable(Type.String()),
+          outcome: Type.Union([
+            bulkOutcome('created', 'It is there now.'),
+            bulkOutcome('already_present', 'It was there, from before or from an earlier item, and is unchanged.'),
+            bulkOutcome('person_not_found', 'Nobody has the id.'),
+            bulkOutcome('journey_not_found', 'No journey has the slug, or none is named.'),
+            bulkOutcome('journey_not_allowed', "The catalogue of the holon's class does not have the journey."),
+            bulkOutcome('bulk_add_not_permitted', 'The journey does not permit bulk addition.'),
+            bulkOutcome('invalid_step', 'The journey has no such active step.'),
+            bulkOutcome('invalid_field', 'The date is malformed, or the responsible person has no account.'),
+          ]),
+          membership_id: nullable(Type.Integer()),
+          message: nullable(Type.String({ description: 'Why it failed.' })),
+        },
+        { $id: 'BulkAddedItem' },
+      ),
+      { description: 'In the order of the request.' },
+    ),
+  },
+  { $id: 'BulkAdded' },
+);
 export type BulkAdded = Static<typeof BulkAdded>;
 
 const unseenHolon = 'No holon has the id, or the caller may not see it.';
@@ -175,7 +196,10 @@ export const membershipRpcs = {
     reply: Type.Object({
       membership: Membership,
       note: NoteItem,
-      changes: Type.Object({ journey: change('Slugs.'), ...workflowChanges }, { description: 'Only what changed.' }),
+      changes: Type.Object(
+        { journey: change, ...workflowChanges },
+        { $id: 'MembershipChanges', description: 'Only what changed; `current_step` also when another step has the same slug.' },
+      ),
     }),
     errors: {
       ...v1Errors.validation('A field cannot be as it is sent, there is no such step, or the membership would be there twice.'),

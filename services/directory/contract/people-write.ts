@@ -19,6 +19,7 @@ const newContact = Type.Object(
     linkedin: channel(500, 'Nobody else may have it; scheme, `www.`, query and trailing slash do not count.'),
   },
   {
+    $id: 'NewContact',
     additionalProperties: nullable(Type.String({ maxLength: 2_000 })),
     maxProperties: 50,
     description: 'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out.',
@@ -33,7 +34,7 @@ const firstMembership = Type.Object(
     follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   },
-  { description: 'First membership of the person.' },
+  { $id: 'FirstMembership', description: 'First membership of the person.' },
 );
 
 export const newPerson = Type.Object(

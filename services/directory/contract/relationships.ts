@@ -12,7 +12,7 @@ export const Relationship = Type.Object(
 
 export const holonRelationshipsQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }) });
 
-export const RelationshipUpdate = Type.Object(workflowUpdateFields);
+export const RelationshipUpdate = Type.Object(workflowUpdateFields, { $id: 'RelationshipUpdate' });
 
 /** To be spread into the contract of the directory. */
 export const relationshipRpcs = {
@@ -33,7 +33,10 @@ export const relationshipRpcs = {
     reply: Type.Object({
       relationship: Relationship,
       note: NoteItem,
-      changes: Type.Object(workflowChanges, { description: 'Only what changed.' }),
+      changes: Type.Object(workflowChanges, {
+        $id: 'RelationshipChanges',
+        description: 'Only what changed; `current_step` also when another step has the same slug.',
+      }),
     }),
     errors: {
       ...v1Errors.validation('A field cannot be as it is sent, or there is no such step.'),

@@ -7,8 +7,14 @@ import { PersonPublic } from './people.ts';
 
 export const WorklistItem = Type.Union(
   [
-    Type.Object({ kind: Type.Literal('person'), id: Type.Integer(), ...workflowFields, person: PersonPublic, holon: HolonPublic }),
-    Type.Object({ kind: Type.Literal('holon'), id: Type.Integer(), ...workflowFields, from_holon: HolonPublic, to_holon: HolonPublic }),
+    Type.Object(
+      { kind: Type.Literal('person'), id: Type.Integer(), ...workflowFields, person: PersonPublic, holon: HolonPublic },
+      { $id: 'WorklistMembership' },
+    ),
+    Type.Object(
+      { kind: Type.Literal('holon'), id: Type.Integer(), ...workflowFields, from_holon: HolonPublic, to_holon: HolonPublic },
+      { $id: 'WorklistRelationship' },
+    ),
   ],
   { $id: 'WorklistItem', description: 'Something to follow up: a membership (`person`) or a relationship (`holon`), with its id.' },
 );
@@ -23,6 +29,7 @@ export const worklistQuery = Type.Object({
   ),
   when: Type.Optional(
     Type.String({
+      listOf: ['overdue', 'today', 'future'],
       description:
         'Comma-separated subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`.',
     }),

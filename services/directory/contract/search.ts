@@ -16,8 +16,8 @@ const hit = {
 
 export const SearchHit = Type.Union(
   [
-    Type.Object({ kind: Type.Literal('person'), ...hit, person: PersonListItem }),
-    Type.Object({ kind: Type.Literal('holon'), ...hit, holon: HolonListItem }),
+    Type.Object({ kind: Type.Literal('person'), ...hit, person: PersonListItem }, { $id: 'PersonHit' }),
+    Type.Object({ kind: Type.Literal('holon'), ...hit, holon: HolonListItem }, { $id: 'HolonHit' }),
   ],
   { $id: 'SearchHit', description: 'One result; best first, then by name and id.' },
 );
@@ -29,7 +29,11 @@ export const searchQuery = Type.Object({
       'At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count.',
   }),
   types: Type.Optional(
-    Type.String({ default: 'person,holon', description: 'Comma-separated subset of `person` and `holon`; default both.' }),
+    Type.String({
+      default: 'person,holon',
+      listOf: ['person', 'holon'],
+      description: 'Comma-separated subset of `person` and `holon`; default both.',
+    }),
   ),
   limit_per_type: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Results of each kind, default 20, at most 50.' }),

@@ -61,6 +61,13 @@ describe('passwords (spec 03, D40)', () => {
     await expect(passwords.verify('password', stored)).resolves.toBe(true);
   });
 
+  it('tells who comes when all places to wait are taken to come again', async () => {
+    const narrow = createPasswords({ turns: { maxRunning: 1, maxWaiting: 2 } });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => narrow.verify('x', null)));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    await expect(narrow.verify('x', null)).resolves.toBe(false);
+  });
+
   it('answers every one of a burst', async () => {
     const hash = await passwords.hash('burst');
     const results = await Promise.all(Array.from({ length: 12 }, (_, index) => passwords.verify(index % 2 === 0 ? 'burst' : 'no', hash)));

@@ -15,10 +15,14 @@ const tagLength = 32;
 const saltLength = 16;
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** Hashes at the same time; each holds 19 MiB and one of Node's threads. */
-const maxRunning = Math.max(1, Math.min(4, availableParallelism()));
-/** Callers that may wait for their turn; more are told to come again. */
-const maxWaiting = 500;
+export interface Turns {
+  /** Hashes at the same time; each holds 19 MiB and one of Node's threads. */
+  readonly maxRunning: number;
+  /** Callers that may wait for their turn; more are told to come again. */
+  readonly maxWaiting: number;
+}
+
+const usualTurns: Turns = { maxRunning: Math.max(1, Math.min(4, availableParallelism())), maxWaiting: 500 };
 
 export interface Passwords {
   /** True for one that cannot be set, and opens nothing whatever is stored. */
@@ -32,12 +36,16 @@ export interface Passwords {
 /** Derives a tag of `length` bytes from a password and a salt. */
 export type Derive = (password: string, nonce: Buffer, cost: Argon2Cost, length: number) => Promise<Buffer>;
 
-/**
- * A gate of its own for each service instance, so that a burst of logins cannot fill the process's thread pool.
- * @param options.isRefused see Passwords; default none
- */
-export function createPasswords(options: { derive?: Derive; isRefused?: (password: string) => boolean } = {}): Passwords {
-  const { derive = deriveArgon2id, isRefused = () => false } = options;
+interface PasswordOptions {
+  turns?: Turns;
+  derive?: Derive;
+  /** See `Passwords`; default none. */
+  isRefused?: (password: string) => boolean;
+}
+
+/** Has turns of its own, so that a burst of logins cannot fill the process's thread pool. */
+export function createPasswords({ turns = usualTurns, derive = deriveArgon2id, isRefused = () => false }: PasswordOptions = {}): Passwords {
+  const { maxRunning, maxWaiting } = turns;
   let running = 0;
   const waiting: (() => void)[] = [];
   async function withTurn<T>(work: () => Promise<T>): Promise<T> {

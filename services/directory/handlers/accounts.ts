@@ -9,7 +9,7 @@ import type { Passwords } from '../domain/password.ts';
 import { accountEmailUnique, accountPersonForeign, type Account } from '../entities/account.entity.ts';
 import { findAccountForUpdate, findPersonByKey, insertAccount, linkPerson, saveAccount } from '../repositories/accounts.ts';
 import { findAccountSessions, forgetAttempts, revokeAccountSessions } from '../repositories/sessions.ts';
-import { emailThrottleKey } from './sessions.ts';
+import { emailThrottleKey } from './login-throttle.ts';
 
 export interface AccountOptions {
   readonly db: Database;

@@ -5,12 +5,27 @@ import { rawJson, type Handlers } from '#libs/nats';
 import type { Database, Statement } from '#libs/orm';
 import type { directory } from '../contract.ts';
 import { readViewer } from '../domain/viewer.ts';
-import { browseHolon, getHolonSubtree, getVisibleHolons, lookUpHolons, lookUpPeople } from '../repositories/browse.ts';
+import {
+  browseHolon,
+  findCoveredHolons,
+  getHolonSubtree,
+  getVisibleHolons,
+  listCoveredHolons,
+  lookUpHolons,
+  lookUpPeople,
+} from '../repositories/browse.ts';
 import { listAllEvents, listEventJourneys, listEventsBelow } from '../repositories/conversation-events.ts';
 
 type BrowseHandlers = Pick<
   Handlers<typeof directory>,
-  'holonSubtree' | 'visibleHolons' | 'listConversationEvents' | 'listEventJourneys' | 'browseHolon' | 'lookUpPeople' | 'lookUpHolons'
+  | 'holonSubtree'
+  | 'visibleHolons'
+  | 'coveredHolons'
+  | 'listConversationEvents'
+  | 'listEventJourneys'
+  | 'browseHolon'
+  | 'lookUpPeople'
+  | 'lookUpHolons'
 >;
 
 export function createBrowseHandlers(db: Database): BrowseHandlers {
@@ -24,6 +39,12 @@ export function createBrowseHandlers(db: Database): BrowseHandlers {
   return {
     holonSubtree: ({ slug }, { actor }) => readFor(actor, getHolonSubtree, slug),
     visibleHolons: ({ ids = [], slugs = [] }, { actor }) => readFor(actor, getVisibleHolons, ids, slugs),
+    coveredHolons: async ({ account_id: accountId, ids }) => {
+      const [row] = await (ids === undefined
+        ? db.query<{ body: string }>(listCoveredHolons, [accountId])
+        : db.query<{ body: string }>(findCoveredHolons, [accountId, ids]));
+      return rawJson(row?.body ?? '{"ids":[]}');
+    },
     listConversationEvents: ({ holon_slug: slug }, { actor }) =>
       slug === undefined ? readFor(actor, listAllEvents) : readFor(actor, listEventsBelow, slug),
     listEventJourneys: ({ event_slug: slug }, { actor }) => readFor(actor, listEventJourneys, slug),

@@ -20,7 +20,7 @@ import {
   type IdentityRow,
 } from '../repositories/person-data.ts';
 import { forgetAttempts, revokeAccountSessions } from '../repositories/sessions.ts';
-import { emailThrottleKey } from './sessions.ts';
+import { emailThrottleKey } from './login-throttle.ts';
 
 type PersonDataHandlers = Pick<Handlers<typeof directory>, 'identifyPerson' | 'exportPerson' | 'suspendPerson' | 'erasePerson'>;
 

@@ -1,5 +1,4 @@
 /** Login, logout, verification of tokens, whoami (spec 02, Authentication; spec 03, D40). */
-import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
@@ -9,85 +8,44 @@ import { directory } from '../contract.ts';
 import type { Passwords } from '../domain/password.ts';
 import { createToken, parseToken, tokenLifetimeSeconds } from '../domain/token.ts';
 import { getWhoami } from '../repositories/people.ts';
-import {
-  countAttempt,
-  createSession,
-  findAttempts,
-  findCredentials,
-  revokeSession,
-  verifySession,
-  type AttemptRow,
-  type CredentialsRow,
-} from '../repositories/sessions.ts';
+import { createSession, findCredentials, revokeSession, verifySession, type CredentialsRow } from '../repositories/sessions.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 
 export interface SessionOptions {
   readonly db: Database;
   readonly jobs: Jobs;
   readonly passwords: Passwords;
-  /** Logins of one address in a minute; 0 = no limit. */
-  readonly loginsPerMinute: number;
-  /** Failed logins of one email in 15 minutes; 0 = no limit. */
-  readonly failuresPerEmail: number;
+  /** Does the work of those without the gate key, so that they wait for each other alone. */
+  readonly gatePasswords: Passwords;
+  readonly throttle: LoginThrottle;
 }
 
 type SessionHandlers = Pick<Handlers<typeof directory>, 'login' | 'refuseLogin' | 'logout' | 'verifySession' | 'whoami'>;
 type LoginReply = Static<typeof directory.rpcs.login.reply>;
 
-const addressWindowSeconds = 60;
-const emailWindowSeconds = 15 * 60;
-
-/** Throttle key of an email: a digest, so that what people type into the wrong field is not kept. */
-export function emailThrottleKey(email: string): string {
-  return `email:${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`;
-}
-
 function invalidCredentials(): AppError {
   return new AppError({ code: 'unauthenticated', message: 'Invalid credentials.' });
 }
 
-function tooMany(attempt: AttemptRow): AppError {
-  const details = { retry_after: attempt.retry_after };
-  return new AppError({ code: 'rate_limited', message: 'Too many login attempts. Try again later.', details });
-}
-
 export function createSessionHandlers(options: SessionOptions): SessionHandlers {
-  const { db, jobs, passwords } = options;
-
-  async function admitAddress(ip: string): Promise<void> {
-    if (options.loginsPerMinute === 0) return;
-    const [attempt] = await db.query<AttemptRow>(countAttempt, [`ip:${ip}`, options.loginsPerMinute, addressWindowSeconds]);
-    if (attempt?.admitted === false) throw tooMany(attempt);
-  }
-
-  /** Asked before the password is checked, and again after: of parallel attempts only those count that finish inside the limit. */
-  async function admitEmail(email: string): Promise<void> {
-    if (options.failuresPerEmail === 0) return;
-    const parameters = [emailThrottleKey(email), options.failuresPerEmail, emailWindowSeconds];
-    const [attempt] = await db.query<AttemptRow>(findAttempts, parameters);
-    if (attempt?.admitted === false) throw tooMany(attempt);
-  }
-
-  async function countFailure(email: string): Promise<void> {
-    if (options.failuresPerEmail === 0) return;
-    const parameters = [emailThrottleKey(email), options.failuresPerEmail, emailWindowSeconds];
-    const [attempt] = await db.query<AttemptRow>(countAttempt, parameters);
-    if (attempt?.admitted === false) throw tooMany(attempt);
-  }
+  const { db, jobs, passwords, gatePasswords, throttle } = options;
 
   async function login({
     email,
     password,
     ip,
   }: Static<typeof directory.rpcs.login.request>): Promise<LoginReply | ReturnType<typeof rawJson>> {
-    await admitAddress(ip);
-    await admitEmail(email);
+    await throttle.admitLogin(ip);
+    // Asked before the password is checked, and again after: of parallel attempts only those count that finish inside the limit.
+    await throttle.admitEmail(email, ip);
     const [account] = await db.query<CredentialsRow>(findCredentials, [email]);
     const matches = await passwords.verify(password, account?.password_hash ?? null);
     if (account === undefined || account.password_hash === null || !matches || !account.is_active) {
-      await countFailure(email);
+      await throttle.countFailure(email, ip);
+      throttle.count('credentials');
       throw invalidCredentials();
     }
-    await admitEmail(email);
+    await throttle.admitEmail(email, ip);
     if (account.person === null) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
     const { token, sessionKey, secretSha256 } = createToken();
     const [session] = await db.query<{ expires_at: string }>(createSession, [
@@ -110,9 +68,10 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
   return {
     login,
     refuseLogin: async ({ ip }) => {
-      await admitAddress(ip);
+      await throttle.admitGateTry(ip);
       await db.query<CredentialsRow>(findCredentials, ['']);
-      await passwords.verify('', null);
+      await gatePasswords.verify('', null);
+      throttle.count('gate_key');
       throw invalidCredentials();
     },
     logout: async ({ session_key: given }, context) => {

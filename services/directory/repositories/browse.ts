@@ -44,6 +44,24 @@ export const lookUpHolons = statement(
    where h.id = any($1::integer[]) and ${holonVisibleSql('h', 'c', 2)}`,
 );
 
+/** `$1` = account, `$2` = ids; one row with the reply of `holons.covered`. Looks up from each of them. */
+export const findCoveredHolons = statement(
+  'holons.find-covered',
+  `select json_build_object('ids', coalesce(json_agg(distinct given.id), '[]'))::text as body
+   from unnest($2::integer[]) as given(id) where directory.has_team_authority(given.id, $1::integer)`,
+);
+
+/** `$1` = account; the same of all, looking down from the account's holons. */
+export const listCoveredHolons = statement(
+  'holons.list-covered',
+  `with recursive covered as (
+     select team.holon_id as id from directory.team_authority team where team.account_id = $1::integer and team.is_active
+     union select below.id from directory.holons below join covered on below.parent_id = covered.id
+   )
+   select json_build_object('ids', coalesce(json_agg(covered.id order by covered.id), '[]'))::text as body
+   from covered`,
+);
+
 /** `$1` = slug, `$2`, `$3` = viewer; one row with the reply of `holons.subtree`. */
 export const getHolonSubtree = statement(
   'holons.subtree',

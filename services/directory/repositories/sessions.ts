@@ -69,7 +69,7 @@ export const deleteOldSessions = statement(
    ), uploads as (
      delete from directory.workspace_uploads where created_at < clock_timestamp() - interval '1 hour'
    )
-   delete from directory.login_attempts where updated_at < clock_timestamp() - interval '1 day'`,
+   delete from directory.login_attempts where updated_at < clock_timestamp() - interval '1 hour'`,
 );
 
 export interface AttemptRow {
@@ -108,5 +108,8 @@ export const findAttempts = statement(
    where key = $1::text and at <> 'infinity' and at > clock_timestamp() - make_interval(secs => $3::integer)`,
 );
 
-/** `$1` = keys. */
-export const forgetAttempts = statement('sessions.forget-attempts', 'delete from directory.login_attempts where key = any($1::text[])');
+/** `$1` = keys of emails; forgets their failures from every address. */
+export const forgetAttempts = statement(
+  'sessions.forget-attempts',
+  `delete from directory.login_attempts where split_part(key, '/', 1) = any($1::text[])`,
+);

@@ -10,6 +10,8 @@ export interface MadeRequest {
   readonly body?: FormData | string;
   /** Where it is broken, for messages; absent when it fits. */
   readonly broken?: string;
+  /** Status of the refusal; 422, but for choices that the operation itself looks at. */
+  readonly refusedWith?: number;
 }
 
 type Values = Readonly<Record<string, string | undefined>>;
@@ -38,6 +40,7 @@ export function breakingRequest(operation: DocumentedOperation, known: Known): f
     const made = fc.tuple(fittingRequestParts(operation, known), fc.constantFrom(...wrong)).map(([[values, body], value]) => ({
       ...assemble(operation, { ...values, [parameter.name]: value }, body),
       broken: `${parameter.in} ${parameter.name}`,
+      refusedWith: value === noChoice ? readRefusal(parameter.schema) : 422,
     }));
     return [made];
   });
@@ -47,7 +50,7 @@ export function breakingRequest(operation: DocumentedOperation, known: Known): f
       : [
           fc
             .tuple(fittingRequestParts(operation, known), breaking(schema, components))
-            .map(([[values], json]) => ({ ...assemble(operation, values, { json }), broken: 'body' })),
+            .map(([[values], json]) => ({ ...assemble(operation, values, { json }), broken: 'body', refusedWith: 422 })),
         ];
   const all = [...byParameter, ...byBody];
   return raw || all.length === 0 ? undefined : fc.oneof(...all);
@@ -107,6 +110,12 @@ function fittingText({ in: place, schema }: DocumentedParameter, components: Jso
     : text;
 }
 
+/** No choice of any enumeration. */
+const noChoice = 'neither-this-nor-that';
+
+const readRefusal = ({ items, ...own }: Json): number =>
+  Number(own['x-refused-with'] ?? (items as Json | undefined)?.['x-refused-with'] ?? 422);
+
 /** Texts that the parameter does not allow; undefined = left out. */
 function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (string | undefined)[] {
   const { type, minimum, maximum, minLength, maxLength } = schema;
@@ -114,7 +123,7 @@ function listWrongTexts({ in: place, schema, required }: DocumentedParameter): (
   if (type === 'integer' || type === 'number') wrong.push('abc', '1.5e', '0x10', '--1');
   if (type === 'boolean') wrong.push('perhaps');
   if (type === 'array') wrong.push(`1,abc${nullCharacter}`);
-  if (schema['enum'] !== undefined || schema['format'] !== undefined) wrong.push('neither-this-nor-that');
+  if (schema['enum'] !== undefined || schema['format'] !== undefined || readRefusal(schema) !== 422) wrong.push(noChoice);
   if (place === 'query' && typeof maximum === 'number' && maximum < 1e9) wrong.push(String(maximum + 1));
   if (place === 'query' && typeof minimum === 'number' && minimum > -1e9) wrong.push(String(minimum - 1));
   if (typeof minLength === 'number' && minLength > 1 && place !== 'path') wrong.push('x'.repeat(minLength - 1));

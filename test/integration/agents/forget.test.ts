@@ -13,7 +13,7 @@ let agentId = 0;
 let slug = '';
 let agentCount = 0;
 beforeAll(async () => {
-  place = await startPlace(import.meta.url, { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '100' });
+  place = await startPlace(import.meta.url, { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '100', AGENT_KNOWLEDGE: 'automatic' });
 });
 afterAll(() => place.stop());
 beforeEach(async () => {

@@ -16,7 +16,12 @@ interface MemoryJob {
 
 let place: Place;
 beforeAll(async () => {
-  place = await startPlace(import.meta.url, { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', LLM_MEMORY_MODEL: 'scripted-memory' });
+  place = await startPlace(import.meta.url, {
+    MEMORY_DELAY_MS: '0',
+    RATE_LIMIT_CHAT_PER_MINUTE: '0',
+    LLM_MEMORY_MODEL: 'scripted-memory',
+    AGENT_KNOWLEDGE: 'automatic',
+  });
 });
 afterAll(() => place.stop());
 afterEach(async () => {
@@ -222,7 +227,7 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
   });
 });
 
-describe('memory of an agent: what all threads may draw on', () => {
+describe('memory of an agent: what all threads may draw on with AGENT_KNOWLEDGE=automatic', () => {
   it('is a summary of the notes of all threads, and reaches a visitor who never spoke before', async () => {
     const slug = await addAgent();
     await sayAndRemember(slug, 'When do the gates open?');
@@ -234,7 +239,7 @@ describe('memory of an agent: what all threads may draw on', () => {
     });
     await place.say('Hello', { slug });
     const [system] = place.llm.requests.at(-1)?.messages ?? [];
-    expect(system?.content).toContain('"about_the_subject":"Is there parking? When do the gates open?"');
+    expect(system?.content).toContain('"about_the_subject":["Is there parking? When do the gates open?"]');
   });
 
   it('never holds one visitor’s data, even when the model gives it as knowledge', async () => {

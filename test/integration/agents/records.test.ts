@@ -23,7 +23,7 @@ describe('agent records', () => {
       name: 'Guide',
       prompt: 'You are the guide.',
       infos: { color: 'blue' },
-      config: { messaging: { bot_token: '12:abc', webhook_secret: 's3cret', echo_channel: '-100' } },
+      config: { messaging: { bot_token: '12:abc', webhook_secret: 's3cret-of-24-characters_', echo_channel: '-100' } },
     };
 
     it('shows without doing on a dry run, then does, then finds nothing to do', async () => {
@@ -37,7 +37,11 @@ describe('agent records', () => {
     });
 
     it('updates what differs, leaves unnamed fields alone, and shows no secret', async () => {
-      const changed = { slug: 'guide', name: 'Guide', config: { messaging: { bot_token: '34:def' } } };
+      const changed = {
+        slug: 'guide',
+        name: 'Guide',
+        config: { messaging: { bot_token: '34:def', webhook_secret: 's3cret-of-24-characters_' } },
+      };
       const dry = await place.apply([changed], true);
       expect(dry.diff).toEqual([
         { list: 'agents', key: 'guide', action: 'update', fields: [{ field: 'config', old: '(hidden)', new: '(hidden)' }] },
@@ -70,6 +74,28 @@ describe('agent records', () => {
         ['1.name', '1.slug', '2', '2.infos', '2.name', '2.prompts', '3', '4.slug', '5.config.messaging.bot_token'].toSorted(),
       );
       await expect(place.env.sql(`select 1 as one from agents.agents where slug = 'fine'`)).resolves.toEqual([]);
+    });
+
+    it('refuses a bot without a webhook secret, and one that could be guessed, and changes nothing (D64)', async () => {
+      const bot = (webhook_secret?: string | null) => ({
+        slug: 'bot',
+        name: 'Bot',
+        config: { messaging: { bot_token: '1:x', webhook_secret } },
+      });
+      for (const secret of [undefined, null, '', 'x'.repeat(23), 'x'.repeat(257), `${'x'.repeat(24)} `, 'ü'.repeat(30)]) {
+        const error = await failureOf(place.apply([{ slug: 'fellow', name: 'Fellow' }, bot(secret)]));
+        const [problem] = error.details['problems'] as { path: (string | number)[]; message: string }[];
+        expect([error.reason, problem?.path, problem?.message]).toEqual([
+          'invalid_workspace',
+          [1, 'config', 'messaging', 'webhook_secret'],
+          expect.stringContaining('openssl rand'),
+        ]);
+      }
+      await expect(place.env.sql(`select 1 as one from agents.agents where slug in ('bot', 'fellow')`)).resolves.toEqual([]);
+      for (const secret of ['x'.repeat(24), 'A-Za-z0-9_'.repeat(25)])
+        await expect(place.apply([bot(secret)], true)).resolves.toMatchObject({ created: 1 });
+      const muted = { slug: 'muted', name: 'Muted', config: { messaging: { bot_token: '', echo_channel: '-1' } } };
+      await expect(place.apply([muted], true)).resolves.toMatchObject({ created: 1 });
     });
 
     it('makes one agent of parallel applications', async () => {

@@ -40,6 +40,7 @@ beforeAll(async () => {
     model: createMeasuredModel({ db, logger, metrics, models: { chat: model, memory: model, publishing: model }, budget }),
     html: createMessagingHtml(),
     promptTokens: 12_000,
+    knowledge: 'off',
     remember: async (_tx, threadId) => void remembered.push(threadId),
   });
   agent = (await findAgent(db, 'guide')) as Agent;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agents } from '#services/agents';
+import { webhookSecret } from './telegram-desk.ts';
 import { connectBus, systemContext } from '#libs/nats';
 import {
   createTestEnvironment,
@@ -75,7 +76,11 @@ function post(update: object): Promise<number> {
     const startedMs = performance.now();
     const outgoing = request(hook, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'x-telegram-bot-api-secret-token': webhookSecret,
+      },
     });
     outgoing.once('error', reject);
     outgoing.once('response', (response) => {
@@ -100,7 +105,12 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
         logger: env.logger,
       });
       env.onStop(() => bus.close());
-      const guide = { slug: 'guide', name: 'Guide', prompt: 'x', config: { messaging: { bot_token: '1:t' } } };
+      const guide = {
+        slug: 'guide',
+        name: 'Guide',
+        prompt: 'x',
+        config: { messaging: { bot_token: '1:t', webhook_secret: webhookSecret } },
+      };
       await bus.call(agents.rpcs.applyWorkspace, { agents: [guide], dry_run: false }, systemContext('test'));
 
       const tookMs: number[] = [];

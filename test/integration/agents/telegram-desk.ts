@@ -7,7 +7,7 @@ import { startTelegram, type TelegramServer, waitFor } from '#libs/testing';
 import { type Place, startPlace } from './place.ts';
 
 export const botToken = '4242:test-bot-token';
-export const webhookSecret = 'webhook-secret_1';
+export const webhookSecret = 'webhook-secret_of-the-tests_1';
 export const echoChannel = -1_009_999;
 
 export interface Receipt {
@@ -19,6 +19,8 @@ export interface Receipt {
   readonly message: string | null;
   readonly deliveries: number;
   readonly body: string | null;
+  readonly body_digest: string | null;
+  readonly body_size: number | null;
   readonly sends: readonly { part: number; status: string; chat_id: number | null; message_id: number | null; error: string | null }[];
 }
 
@@ -42,7 +44,7 @@ export interface TelegramDesk {
   /** The receipt of an update, when it is over. */
   settled(updateId: number): Promise<Receipt>;
   find(updateId: number): Promise<Receipt | undefined>;
-  replay(id: number, trust?: boolean): Promise<{ id: number; job_id: string | null }>;
+  replay(id: number): Promise<{ id: number; job_id: string | null }>;
   stop(): Promise<void>;
 }
 
@@ -60,8 +62,12 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
       prompt: 'You are the guide.',
       config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret } },
     },
-    { slug: 'mirrored', name: 'Mirrored', config: { messaging: { bot_token: botToken, echo_channel: String(echoChannel) } } },
-    { slug: 'mute', name: 'Mute', config: {} },
+    {
+      slug: 'mirrored',
+      name: 'Mirrored',
+      config: { messaging: { bot_token: botToken, webhook_secret: webhookSecret, echo_channel: String(echoChannel) } },
+    },
+    { slug: 'mute', name: 'Mute', config: { messaging: { webhook_secret: webhookSecret } } },
   ]);
   place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
   const { showReceipt, listReceipts, replayReceipt } = agents.rpcs;
@@ -115,7 +121,7 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
     },
     settled,
     find,
-    replay: (id, trust) => place.bus.call(replayReceipt, { id, ...(trust === undefined ? {} : { trust }) }, context()),
+    replay: (id) => place.bus.call(replayReceipt, { id }, context()),
     stop: () => place.stop(),
   };
 }

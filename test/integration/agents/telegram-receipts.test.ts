@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { systemContext } from '#libs/nats';
+import { createDatabase } from '#libs/orm';
 import { waitFor } from '#libs/testing';
+import { sweepReceipts } from '#libs/webhooks';
 import { failureOf } from './place.ts';
-import { botToken, startDesk, type TelegramDesk, webhookSecret } from './telegram-desk.ts';
+import { botToken, echoChannel, startDesk, type TelegramDesk, webhookSecret } from './telegram-desk.ts';
 
 let desk: TelegramDesk;
 beforeAll(async () => {
@@ -24,29 +27,117 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   it.each([
     ['without a secret', null],
     ['with an empty secret', ''],
-    ['with another secret', 'webhook-secret_2'],
-  ])('drops an update %s, and works it when an operator trusts it', async (_what, secret) => {
+    ['with another secret', `${webhookSecret}2`],
+  ])('drops an update %s, and keeps its size and digest alone (D68)', async (_what, secret) => {
     const chat = desk.next();
     const known = await lastId();
-    await desk.deliver(desk.compose(chat, { text: 'Let me in' }), { secret });
+    const update = desk.compose(chat, { text: 'Let me in' });
+    await desk.deliver(update, { secret });
     const receipt = await arrived('rejected_secret', known);
     expect([receipt.update_id, desk.telegram.textsOf(chat)]).toEqual([null, []]);
-    expect((await failureOf(desk.replay(receipt.id))).reason).toBe('receipt_not_trusted');
-    await desk.replay(receipt.id, true);
-    await waitFor(() => desk.telegram.textsOf(chat).length === 1);
+    const bytes = JSON.stringify(update);
+    const kept = { body: null, body_digest: createHash('sha256').update(bytes).digest('hex'), body_size: bytes.length };
+    expect(await show(receipt.id)).toMatchObject(kept);
+    expect((await failureOf(desk.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
-  it('checks no secret for an agent without one', async () => {
-    const chat = desk.next();
-    await desk.deliver(desk.compose(chat, { text: 'Hello' }), { slug: 'mirrored', secret: null });
-    await waitFor(() => desk.telegram.textsOf(chat).length === 1);
+  it('believes nobody for an agent that has no secret: no effect, no call of the model (D64)', async () => {
+    await desk.place.apply([{ slug: 'open', name: 'Open', config: {} }]);
+    // As an earlier release let it be.
+    await desk.place.env.sql(
+      `update agents.agents set config = jsonb_build_object('messaging', jsonb_build_object('bot_token', $1::text)) where slug = 'open'`,
+      [botToken],
+    );
+    const asked = desk.place.llm.requests.length;
+    for (const secret of [null, '', webhookSecret]) {
+      const [chat, known] = [desk.next(), await lastId()];
+      await desk.deliver(desk.compose(chat, { text: 'Hello' }), { slug: 'open', secret });
+      const receipt = await arrived('rejected_unsigned', known);
+      expect(await show(receipt.id)).toMatchObject({ body: null, message: expect.stringContaining('webhook_secret'), sends: [] });
+      expect(desk.telegram.textsOf(chat)).toEqual([]);
+    }
+    expect(desk.place.llm.requests).toHaveLength(asked);
+  });
+
+  it('believes anybody for such an agent where that is allowed (D64)', async () => {
+    const trusting = await startDesk(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' });
+    try {
+      await trusting.place.apply([{ slug: 'open', name: 'Open', config: { messaging: { bot_token: botToken } } }]);
+      const update = trusting.compose(trusting.next(), { text: 'Hello' });
+      await trusting.deliver(update, { slug: 'open', secret: null });
+      expect((await trusting.settled(update.update_id)).outcome).toBe('answered');
+    } finally {
+      await trusting.stop();
+    }
+  }, 30_000);
+
+  it('keeps no body of what is ignored (D68)', async () => {
+    const update = { update_id: desk.next(), message: { message_id: 1, date: 1, chat: { id: 5, type: 'private' }, photo: [] } };
+    await desk.deliver(update);
+    const receipt = await desk.settled(update.update_id);
+    expect(receipt).toMatchObject({ outcome: 'ignored', body: null, body_size: JSON.stringify(update).length });
+    const text = '/start@another_bot';
+    const entities = [{ type: 'bot_command', offset: 0, length: text.length }];
+    for (const slug of ['guide', 'mirrored']) {
+      const { id } = await desk.ask(desk.next(), { text, entities }, slug);
+      await waitFor(async () => (await show(id)).body === null);
+      expect((await show(id)).outcome).toBe('ignored');
+    }
+    await waitFor(() => desk.telegram.textsOf(echoChannel).some((echoed) => echoed.includes(text)));
+  });
+
+  it('counts a flood of refusals in one receipt (D68)', async () => {
+    const count = async (): Promise<{ rows: number; deliveries: number }> =>
+      (
+        await desk.place.env.sql<{ rows: number; deliveries: number }>(
+          `select count(*)::int as rows, coalesce(sum(deliveries), 0)::int as deliveries from agents.webhook_receipts
+           where outcome = 'rejected_secret'`,
+        )
+      )[0] ?? { rows: 0, deliveries: 0 };
+    const before = await count();
+    await Promise.all(Array.from({ length: 150 }, () => desk.deliver(desk.compose(desk.next(), { text: 'Let me in' }), { secret: 'no' })));
+    await waitFor(async () => (await count()).deliveries === before.deliveries + 150);
+    const { rows } = await count();
+    // A turn of the hour within the test begins a new count.
+    expect(rows).toBeLessThanOrEqual(2 * (100 + 1));
+    if (before.rows > 0) expect(rows).toBeLessThan(before.rows + 150);
+  });
+
+  it('forgets bodies and replies after RECEIPT_RETENTION_DAYS, and the rows of what was refused (D68)', async () => {
+    const { env } = desk.place;
+    const answered = await desk.ask(desk.next(), { text: 'Keep this for a while' });
+    const known = await lastId();
+    await desk.deliver(Buffer.from('no JSON'));
+    const refused = await arrived('rejected_unreadable', known);
+    const age = (id: number, days: number) =>
+      env.sql(`update agents.webhook_receipts set received_at = now() - make_interval(days => $2, mins => 1) where id = $1`, [id, days]);
+    const db = await createDatabase({
+      url: env.settings['DATABASE_URL'] ?? '',
+      schema: 'agents',
+      poolSize: 2,
+      logger: env.logger,
+      applicationName: 'test retention',
+    });
+    env.onStop(() => db.close());
+    const sweep = () => sweepReceipts({ db, logger: env.logger, schema: 'agents', contents: ['body', 'reply_html'], days: 90 });
+    for (const { id } of [answered, refused]) await age(id, 89);
+    await sweep();
+    expect((await show(answered.id)).body).not.toBeNull();
+    await expect(show(refused.id)).resolves.toBeDefined();
+    for (const { id } of [answered, refused]) await age(id, 90);
+    await sweep();
+    expect(await show(answered.id)).toMatchObject({ outcome: 'answered', body: null });
+    await expect(env.sql(`select 1 from agents.webhook_receipts where id = $1 and reply_html is not null`, [answered.id])).resolves.toEqual(
+      [],
+    );
+    expect((await failureOf(show(refused.id))).code).toBe('not_found');
   });
 
   it.each([
     ['no JSON', '{"update_id":'],
     ['no object', '[]'],
     ['no update_id', '{"message":{"text":"x"}}'],
-    ['U+0000', '{"update_id":1,"message":{"text":"a\\u0000"}}'],
+    ['U+0000', '{"update_id":1,"message":{"caption":"a\\u0000"}}'],
     ['too deep', `{"update_id":1,"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ['nothing', ''],
   ])('keeps no body of an unreadable request: %s', async (_what, body) => {
@@ -63,16 +154,18 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(await show((await arrived('rejected_too_large', known)).id)).toMatchObject({ body: null });
   });
 
-  it('keeps an update for an unknown agent, which a replay answers when there is one', async () => {
+  it('keeps no body of an update for an unknown agent, whose secret nobody can compare (D68)', async () => {
     const known = await lastId();
-    const update = desk.compose(desk.next(), { text: 'Anybody?' });
-    await desk.deliver(update, { slug: 'later', secret: null });
+    await desk.deliver(desk.compose(desk.next(), { text: 'Anybody?' }), { slug: 'later' });
     const receipt = await arrived('agent_not_found', known);
-    expect((await failureOf(desk.replay(receipt.id))).reason).toBe('agent_not_found');
-    await desk.place.apply([{ slug: 'later', name: 'Later', config: { messaging: { bot_token: botToken } } }]);
-    await desk.replay(receipt.id);
-    expect((await desk.settled(update.update_id)).outcome).toBe('answered');
-    expect((await show(receipt.id)).agent_slug).toBe('later');
+    expect(await show(receipt.id)).toMatchObject({ body: null, agent_slug: 'later', body_size: expect.any(Number) });
+    expect((await failureOf(desk.replay(receipt.id))).reason).toBe('receipt_without_body');
+  });
+
+  it('answers a text without its control characters (D74)', async () => {
+    const chat = desk.next();
+    expect((await desk.ask(chat, { text: 'a\u0000\u001b[2Jb\nc\u009d' })).outcome).toBe('answered');
+    expect(desk.telegram.textsOf(chat)).toEqual(['You said: a[2Jb\nc']);
   });
 
   it.each([
@@ -207,6 +300,10 @@ describe('agents.webhook.set and info (design of providers §2, Webhook delivery
     });
     const info = await desk.place.bus.call(agents.rpcs.getWebhookInfo, { slug: 'guide' }, systemContext('test'));
     expect(info).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', username: 'example_bot', pending_update_count: 0 });
+  });
+
+  it('refuses an agent whose updates would be rejected (D64)', async () => {
+    expect((await failureOf(set('open'))).reason).toBe('webhook_secret_missing');
   });
 
   it('refuses an unknown agent and one without a token', async () => {

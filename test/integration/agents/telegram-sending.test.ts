@@ -137,6 +137,37 @@ describe('a group that becomes a supergroup (D32, D33b)', () => {
   });
 });
 
+describe('what is no migration (D32)', () => {
+  const secrets = 'my secret plans';
+  const person = 7_654_321;
+
+  it('told by a service message of whatever chat leaves a private chat where it is', async () => {
+    await desk.ask(person, { text: secrets });
+    const [group, supergroup] = [-desk.next(), -desk.next() - 1_000_000];
+    const claims = [
+      { chat: { id: supergroup, type: 'supergroup' }, migrate_from_chat_id: person },
+      { chat: { id: person, type: 'private' }, migrate_to_chat_id: supergroup },
+      { chat: { id: group, type: 'group' }, migrate_to_chat_id: person },
+    ];
+    for (const { chat, ...claim } of claims) {
+      const { update_id: id, message } = desk.compose(chat.id, { chat, ...claim });
+      await desk.deliver({ update_id: id, message });
+      expect((await desk.settled(id)).outcome).toBe('ignored');
+    }
+    expect((await threadsOf(person))[0]?.bodies).toContain(secrets);
+    expect(await threadsOf(supergroup)).toEqual([]);
+  });
+
+  it('told by a refused send is refused for a private chat', async () => {
+    const supergroup = -desk.next() - 1_000_000;
+    await desk.ask(person, { text: secrets });
+    desk.telegram.migrate(person, supergroup);
+    expect((await desk.ask(person, { text: 'Where am I?' })).outcome).toBe('send_refused');
+    expect((await threadsOf(person))[0]?.bodies).toContain(secrets);
+    expect([await threadsOf(supergroup), desk.telegram.textsOf(supergroup)]).toEqual([[], []]);
+  });
+});
+
 describe('the Bot API away (D33b)', () => {
   it('is waited for, up to a day: nothing can have arrived, so the reply is sent when it is back', async () => {
     const first = await startTelegram();

@@ -3,7 +3,7 @@ import { request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineService, route, type Route, rpc, Type } from '#libs/contract';
 import { AppError, appError, type ErrorCode } from '#libs/errors';
-import { createApp, createHttpServer, mountRoutes } from '#libs/http';
+import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/http';
 import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
 import { createTestEnvironment } from '#libs/testing';
 import { createAuthenticate } from '../../../services/api-gateway/auth.ts';
@@ -177,7 +177,7 @@ export type Probe = Awaited<ReturnType<typeof startProbe>>;
 export const token = 'probe-token';
 
 /** The probe service on its own subjects and an app in front of it. */
-export async function startProbe(fileUrl: string, options: { maxInFlight?: number } = {}) {
+export async function startProbe(fileUrl: string, options: { maxInFlight?: number; maxConnections?: number } = {}) {
   const env = await createTestEnvironment(fileUrl);
   const settings = { url: env.settings['NATS_URL'] ?? '', name: 'probe', prefix: env.settings['NATS_SUBJECT_PREFIX'], logger: env.logger };
   const [serving, calling] = await Promise.all([connectBus(settings), connectBus(settings)]);
@@ -220,11 +220,14 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
       return Promise.resolve(broken === true ? byteStream(watched) : jsonStream(watched));
     },
   });
+  const refusals: Refusal[] = [];
+  const refused = (reason: Refusal): void => void refusals.push(reason);
   const app = createApp({
     logger: env.logger,
     apiVersion: '9.9',
     corsAllowedOrigins: ['https://app.example.org'],
     trustedProxyHops: 0,
+    refused,
   });
   mountRoutes(app, routes, {
     authenticate: createAuthenticate({
@@ -237,11 +240,13 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
     handlers: {},
     maxInFlight: options.maxInFlight ?? 100,
   });
-  const server = createHttpServer(app, { apiVersion: '9.9', portName: 'PORT' });
+  const server = createHttpServer(app, { apiVersion: '9.9', portName: 'PORT', maxConnections: options.maxConnections ?? 1_000, refused });
   const port = await server.listen({ host: '127.0.0.1', port: 0 });
   return {
     port,
     state,
+    /** What guards have refused, in order. */
+    refusals,
     serving,
     call: createCall(port),
     /** Ends every wait of this moment. */

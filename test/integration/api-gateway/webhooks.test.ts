@@ -256,6 +256,26 @@ describe('the broker goes away and comes back (spec 03, D20)', () => {
     expect(bodies().slice(before)).toEqual([...texts, 'later']);
   }, 90_000);
 
+  it('spools what the full stream refuses, and delivers it when there is room', async () => {
+    const filler = 'webhooks.agents.updates'; // of a service that does not run
+    await bus.ensureStreams({ WEBHOOKS: 100_000 });
+    for (let n = 0; n < 9; n++) await bus.publishDurable(filler, Buffer.alloc(10_000), { msgId: `filler-${n}` });
+    const before = received.length;
+    const texts = Array.from({ length: 5 }, (_value, n) => `${n} ${'x'.repeat(20_000)}`);
+    for (const text of texts) expect(await post(text)).toMatchObject(accepted);
+    expect((await spooled()).length).toBe(5);
+    expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(100_000);
+    const worker = await bus.consume({ stream: 'WEBHOOKS', durable: 'filler', filter: filler, concurrency: 4 }, (delivery) => {
+      delivery.ack();
+      return Promise.resolve();
+    });
+    await waitFor(async () => (await spooled()).length === 0);
+    await waitFor(() => received.length === before + 5);
+    expect(bodies().slice(before)).toEqual(texts);
+    await worker.stop();
+    await bus.ensureStreams();
+  });
+
   it('holds a webhook in memory when the spool is full, and delivers it', async () => {
     await gateway.stop();
     gateway = await createService({ config: config({ WEBHOOK_SPOOL_MAX_BYTES: '0' }), logger });

@@ -27,6 +27,9 @@ interface Query {
 const sizes = { conversations: 30_000, people: 20_000, holons: 20_000 };
 const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
 const account = [false, 1]; // a viewer who sees nothing private
+/** What a person has of all conversations (D69). */
+const member = { personId: 300, eventIds: [2_007, 2_008] };
+const tenEvents = Array.from({ length: 10 }, (_, index) => ({ eventId: 2_001 + index, journeyId: 1 + index }));
 
 let env: TestEnvironment;
 let client: pg.Client;
@@ -95,6 +98,8 @@ describe('the plans of conversations in a large database (spec 01, GET /conversa
   it.each([
     ['single read', conversation.getConversation, [17]],
     ['find-active', conversation.findActive, [300, 7, '2025-01-01T00:00:00Z', 51]],
+    ['find-active within a scope', conversation.findActiveWithin, [300, 7, '2025-01-01T00:00:00Z', 301, [2_007], 51]],
+    ['membership', conversation.findMembership, [17, 300]],
     ['PATCH', conversation.patchConversation, [17, '{"a":1}', '{}', null]],
     ['summary', discovery.summarizeConversation, [17]],
   ])('%s reads no large table from end to end', async (_name, { text }, params) => {
@@ -103,7 +108,11 @@ describe('the plans of conversations in a large database (spec 01, GET /conversa
 
   const filters = [false, true];
   const combinations = filters.flatMap((event) =>
-    filters.flatMap((connected) => filters.map((person) => ({ event, connected, person, title: title({ event, connected, person }) }))),
+    filters.flatMap((connected) =>
+      filters.flatMap((person) =>
+        filters.map((scope) => ({ event, connected, person, scope, title: title({ event, connected, person, scope }) })),
+      ),
+    ),
   );
 
   function title(given: Record<string, boolean>): string {
@@ -111,38 +120,37 @@ describe('the plans of conversations in a large database (spec 01, GET /conversa
     return names.length === 0 ? 'nothing' : names.join(', ');
   }
 
-  it.each(combinations)('search by $title reads no large table from end to end, in both orders', async ({ event, connected, person }) => {
-    for (const slug of ['holon-19999', 'holon-205', 'holon-1']) {
-      // Who asks for all conversations gets them in the order of an index.
-      const all = !connected && !person && (!event || slug === 'holon-1');
-      for (const sort of ['date_desc', 'date_asc'] as const) {
-        const { statement, params } = discovery.searchConversations(
-          {
-            eventIds: event ? await subtree(slug) : undefined,
-            connectedId: connected ? 70 : undefined,
-            personId: person ? 300 : undefined,
-          },
-          sort,
-        );
-        const reads = await findWholeReads({ text: statement.text, params, planner: discovery.searchPlanner });
-        expect({ slug, sort, reads }).toEqual({ slug, sort, reads: all ? [{ table: 'all_conversations', inOrder: true }] : [] });
+  it.each(combinations)(
+    'search by $title reads no large table from end to end, in both orders',
+    async ({ event, connected, person, scope }) => {
+      for (const slug of ['holon-19999', 'holon-205', 'holon-1']) {
+        // Who asks for all conversations gets them in the order of an index.
+        const all = !connected && !person && !scope && (!event || slug === 'holon-1');
+        for (const sort of ['date_desc', 'date_asc'] as const) {
+          const { statement, params } = discovery.searchConversations(
+            {
+              eventIds: event ? await subtree(slug) : undefined,
+              connectedId: connected ? 70 : undefined,
+              personId: person ? 300 : undefined,
+              scope: scope ? member : undefined,
+            },
+            sort,
+          );
+          const reads = await findWholeReads({ text: statement.text, params, planner: discovery.searchPlanner });
+          expect({ slug, sort, reads }).toEqual({ slug, sort, reads: all ? [{ table: 'all_conversations', inOrder: true }] : [] });
+        }
       }
-    }
-  });
+    },
+  );
 
   it.each([
-    ['a journey', discovery.browseJourney, [7]],
-    ['an event with one of its journeys', discovery.browseGroups, [[2_007], [7]]],
-    [
-      'ten events',
-      discovery.browseGroups,
-      [
-        [2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, 2010],
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-      ],
-    ],
-  ])('browse of %s reads no large table from end to end', async (_name, { text }, params) => {
-    expect(await findWholeReads({ text, params, planner: discovery.browsePlanner })).toEqual([]);
+    ['a journey', (scope?: typeof member) => discovery.browseJourney(7, scope)],
+    ['an event with one of its journeys', (scope?: typeof member) => discovery.browseGroups([{ eventId: 2_007, journeyId: 7 }], scope)],
+    ['ten events', (scope?: typeof member) => discovery.browseGroups(tenEvents, scope)],
+  ])('browse of %s reads no large table from end to end', async (_name, read) => {
+    for (const { statement, params } of [read(), read(member)]) {
+      expect(await findWholeReads({ text: statement.text, params, planner: discovery.browsePlanner })).toEqual([]);
+    }
   });
 });
 
@@ -157,6 +165,8 @@ describe('the plans of what conversations ask of a large directory (spec 03, D18
     ['a journey by slug', journeys.getJourneys, [[], ['journey-7']]],
     ['the holons below one', browse.getHolonSubtree, ['holon-60', ...account]],
     ['which holons are visible', browse.getVisibleHolons, [ids, [], ...account]],
+    ['holons covered by team authority', browse.listCoveredHolons, [1]],
+    ['which holons team authority covers', browse.findCoveredHolons, [1, ids]],
     ['a holon with its events', browse.browseHolon, ['holon-60', ...account]],
     ['public people', browse.lookUpPeople, [ids.slice(0, 50)]],
     ['public holons', browse.lookUpHolons, [ids.slice(0, 50), ...account]],

@@ -198,6 +198,9 @@ describe('a flood of what is refused (D68)', () => {
     const last = async () =>
       (await world.env.sql<{ n: number }>(`select last_value as n from conversations.webhook_receipts_id_seq`))[0]?.n ?? 0;
     const before = await last();
+    const hour = () => Math.floor(Date.now() / 3_600_000);
+    const began = hour();
+    const most = () => (refusalsPerHour + 1) * (hour() - began + 1);
     const headers = { 'x-cal-signature-256': 'a'.repeat(64) };
     const posts = 2 * refusalsPerHour;
     for (let n = 0; n < posts; n++) await desk.deliver(undefined, { body: `flood ${n}`, headers });
@@ -207,13 +210,12 @@ describe('a flood of what is refused (D68)', () => {
         [before],
       );
       expect(sum?.deliveries).toBe(posts);
-      expect(sum?.rows).toBeLessThanOrEqual(refusalsPerHour + 1);
+      expect(sum?.rows).toBeLessThanOrEqual(most());
     });
-    expect((await last()) - before).toBeLessThanOrEqual(refusalsPerHour + 1);
+    expect((await last()) - before).toBeLessThanOrEqual(most());
     const { items } = await world.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature', limit: 1000 });
-    expect(items.filter(({ deliveries }) => deliveries > 1)).toMatchObject([
-      { message: `More than ${refusalsPerHour} within the hour: these are only counted.` },
-    ]);
+    const common = items.filter(({ deliveries }) => deliveries > 1);
+    expect(common.map(({ message }) => message)).toContain(`More than ${refusalsPerHour} within the hour: these are only counted.`);
   });
 });
 

@@ -46,13 +46,14 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; spec 03 §1, R
     expect(await outcomes(world, [{ email: 'ada@example.org', password: 'pw', ip: '192.0.2.8' }])).toEqual(['ok']);
   });
 
-  it('counts calls with a wrong gate key too', async () => {
-    for (let round = 0; round < 10; round++)
-      expect(await world.refusal(refuseLogin, { ip: '192.0.2.9' })).toMatchObject({ code: 'unauthenticated' });
-    expect(await world.refusal(refuseLogin, { ip: '192.0.2.9' })).toMatchObject({ code: 'rate_limited' });
-    expect(await world.refusal(login, { email: 'ada@example.org', password: 'pw', ip: '192.0.2.9' })).toMatchObject({
-      code: 'rate_limited',
-    });
+  it('counts calls with a wrong gate key apart: ten of an address, and none of its logins (D76)', async () => {
+    const tries = Array.from({ length: 30 }, () => world.refusal(refuseLogin, { ip: '192.0.2.9' }));
+    const codes = (await Promise.all(tries)).map(({ code }) => code);
+    expect([count(codes, 'unauthenticated'), count(codes, 'rate_limited')]).toEqual([10, 20]);
+    expect(await world.refusal(refuseLogin, { ip: '192.0.2.10' })).toMatchObject({ code: 'unauthenticated' });
+    const logins = Array.from({ length: 11 }, () => ({ email: 'ada@example.org', password: 'pw', ip: '192.0.2.9' }));
+    const outcome = await outcomes(world, logins);
+    expect([count(outcome, 'ok'), count(outcome, 'rate_limited')]).toEqual([10, 1]);
   });
 
   it('admits again when the minute is over; refused calls do not lengthen it', async () => {
@@ -65,7 +66,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; spec 03 §1, R
   });
 });
 
-describe('login throttle by email (RATE_LIMIT_LOGIN_FAILURES; spec 03 §1, Rate limits)', () => {
+describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; spec 03 §1, Rate limits; D76)', () => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' }, 2);
@@ -74,7 +75,7 @@ describe('login throttle by email (RATE_LIMIT_LOGIN_FAILURES; spec 03 §1, Rate 
   });
   afterAll(() => world.stop());
 
-  const attempt = (email: string, password: string) => ({ email, password, ip: '192.0.2.1' });
+  const attempt = (email: string, password: string, ip = '192.0.2.1') => ({ email, password, ip });
 
   it('admits five failures of forty parallel ones over two replicas, then not even the right password', async () => {
     const codes = await outcomes(
@@ -85,6 +86,15 @@ describe('login throttle by email (RATE_LIMIT_LOGIN_FAILURES; spec 03 §1, Rate 
     const error = await world.refusal(login, attempt(' ADA@example.org', 'pw'));
     expect(error.toBody()).toMatchObject({ code: 'rate_limited', details: { retry_after: expect.any(Number) } });
     expect(Number(error.details['retry_after'])).toBeLessThanOrEqual(900);
+  });
+
+  it('locks the email for that address alone', async () => {
+    expect(await outcomes(world, [attempt('ada@example.org', 'pw'), attempt('ada@example.org', 'pw', '192.0.2.2')])).toEqual([
+      'rate_limited',
+      'ok',
+    ]);
+    for (let round = 0; round < 4; round++) await outcomes(world, [attempt('ada@example.org', 'wrong', '192.0.2.2')]);
+    expect(await outcomes(world, [attempt('ada@example.org', 'pw', '192.0.2.2')])).toEqual(['ok']);
   });
 
   it('does not count successes and does not mix emails', async () => {
@@ -101,10 +111,16 @@ describe('login throttle by email (RATE_LIMIT_LOGIN_FAILURES; spec 03 §1, Rate 
   });
 
   it('ends when the password is set by an administrator, or after 15 minutes', async () => {
-    for (let round = 0; round < 5; round++) await outcomes(world, [attempt('eve@example.org', 'x')]);
-    expect(await outcomes(world, [attempt('eve@example.org', 'pw')])).toEqual(['rate_limited']);
+    const addresses = ['192.0.2.1', '2001:db8:0:1::/64'];
+    const logins = (password: string) =>
+      outcomes(
+        world,
+        addresses.map((ip) => attempt('eve@example.org', password, ip)),
+      );
+    for (let round = 0; round < 5; round++) await logins('x');
+    expect(await logins('pw')).toEqual(['rate_limited', 'rate_limited']);
     await world.call(setPassword, { email: 'eve@example.org', password: 'new' });
-    expect(await outcomes(world, [attempt('eve@example.org', 'new')])).toEqual(['ok']);
+    expect(await logins('new')).toEqual(['ok', 'ok']);
     await world.env.sql(
       `update directory.login_attempts set attempted_at = (select array_agg(at - interval '15 minutes') from unnest(attempted_at) as a(at))`,
     );
@@ -114,6 +130,6 @@ describe('login throttle by email (RATE_LIMIT_LOGIN_FAILURES; spec 03 §1, Rate 
   it('keeps no email in clear text', async () => {
     const rows = await world.env.sql<{ key: string }>('select key from directory.login_attempts');
     expect(rows.length).toBeGreaterThan(0);
-    expect(rows.every(({ key }) => /^email:[0-9a-f]{64}$/.test(key))).toBe(true);
+    expect(rows.every(({ key }) => /^email:[0-9a-f]{64}\/192\.0\.2\.\d$/.test(key))).toBe(true);
   });
 });

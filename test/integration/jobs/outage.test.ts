@@ -95,6 +95,25 @@ describe('jobs while a server is away (design/architecture.md §2; design/operat
     await expect(waitForEffects(20)).resolves.toBe(20);
   });
 
+  it('wait in PostgreSQL while their stream is full, and are worked when there is room', async () => {
+    const { bus } = replica;
+    const filler = 'jobs.elsewhere.filler';
+    await bus.ensureStreams({ JOBS: 100_000 });
+    const fill = (size: number, n: number) => bus.publishDurable(filler, Buffer.alloc(size), { msgId: `filler-${size}-${n}` });
+    for (let n = 0; n < 9; n++) await fill(11_000, n);
+    const filling = Array.from({ length: 20 }, (_value, n) => fill(10, n));
+    expect((await Promise.allSettled(filling)).map(({ status }) => status)).toContain('rejected');
+    for (let n = 0; n < 20; n++) await enqueue(n);
+    await expect(replica.db.query(states)).resolves.toEqual([{ state: 'queued', n: 20 }]);
+    const worker = await bus.consume({ stream: 'JOBS', durable: 'filler', filter: filler, concurrency: 4 }, (delivery) => {
+      delivery.ack();
+      return Promise.resolve();
+    });
+    await expect(waitForEffects(20)).resolves.toBe(20);
+    await worker.stop();
+    await bus.ensureStreams();
+  });
+
   it('go on through a restart of the broker under load, each with one effect', async () => {
     const load = { on: true };
     let enqueued = 0;

@@ -64,6 +64,9 @@ affinity:
 {{- $migrateEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s" $migrateEnv ($level | quote) -}}
 {{- $streamsEnv := include "coherence.secretVariable" (dict "root" $root "variable" "NATS_URL" "setting" "NATS_URL_ADMIN" "required" true "secretName" $secretName) -}}
 {{- $streamsEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s\n- name: NATS_SUBJECT_PREFIX\n  value: %s" $streamsEnv ($level | quote) ($prefix | quote) -}}
+{{- range $stream, $bytes := $root.Values.streams.maxBytes -}}
+{{- $streamsEnv = printf "%s\n- name: NATS_STREAM_%s_MAX_BYTES\n  value: %s" $streamsEnv $stream (int64 $bytes | toString | quote) -}}
+{{- end -}}
 {{ include "coherence.taskContainer" (dict "root" $root "name" "migrate" "command" (list "node" "tools/migrate.ts") "env" $migrateEnv "resources" $root.Values.migrations.resources) }}
 {{ include "coherence.taskContainer" (dict "root" $root "name" "streams" "command" (list "node" "tools/streams.ts") "env" $streamsEnv "resources" $root.Values.migrations.resources) }}
 {{- end -}}

@@ -1,0 +1,60 @@
+/**
+ * What requests may take at the same time. Anonymous ones have places, room and memory of their own, so that they take none of those
+ * that callers with a credential wait for, and neither do bodies that have not come yet (D62, D77).
+ */
+import { unavailable } from '#libs/errors';
+import type { HttpContext, Refusal } from './exchange.ts';
+import { createGate, type Gate } from './gate.ts';
+import { Room } from './room.ts';
+
+export interface Capacity {
+  /** Bodies as they arrive. */
+  readonly bodies: Room;
+  /** Bodies as they are worked on, by `weighJson`. */
+  readonly memory: Gate;
+  /** Takes a place for work; the function gives it back. @throws AppError unavailable */
+  begin(ctx: HttpContext): () => void;
+}
+
+export interface Capacities {
+  readonly authenticated: Capacity;
+  readonly anonymous: Capacity;
+  /** Takes a place for the check of a credential that the directory has to be asked about. */
+  beginCheck(ctx: HttpContext): () => void;
+}
+
+const mebibyte = 1_048_576;
+
+/** @param maxInFlight requests of a class that are worked on at the same time; more are answered 503. */
+export function createCapacities(maxInFlight: number): Capacities {
+  return {
+    authenticated: {
+      bodies: new Room(64 * mebibyte),
+      memory: createGate(192 * mebibyte),
+      begin: createPlaces(maxInFlight, 'too_many_requests'),
+    },
+    anonymous: {
+      bodies: new Room(32 * mebibyte),
+      memory: createGate(64 * mebibyte),
+      begin: createPlaces(maxInFlight, 'too_many_anonymous'),
+    },
+    beginCheck: createPlaces(maxInFlight, 'too_many_credential_checks'),
+  };
+}
+
+function createPlaces(max: number, refusal: Refusal): (ctx: HttpContext) => () => void {
+  let taken = 0;
+  return ({ state }) => {
+    if (taken >= max) {
+      state.refused(refusal);
+      throw unavailable('The service is busy');
+    }
+    taken++;
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      taken--;
+    };
+  };
+}

@@ -1,0 +1,92 @@
+/** Models of the OpenAPI documents: what a schema becomes there, and the name under which it stands among the components. */
+
+import { errorCodes } from '#libs/errors';
+
+type Json = Record<string, unknown>;
+
+/**
+ * A schema as the document shows it: every object with fields has a name of its own and stands under `components`, our own formats have
+ * their standard names. An object is named by its `$id`, else after `name` and its place below it.
+ */
+export function publish(schema: Json, schemas: Json, name: string, deprecated: readonly string[] = []): unknown {
+  const copy = JSON.parse(JSON.stringify(schema)) as Json;
+  const properties = copy['properties'] as Record<string, Json> | undefined;
+  for (const field of deprecated) if (properties?.[field] !== undefined) properties[field] = { ...properties[field], deprecated: true };
+  return publishNode(copy, schemas, name);
+}
+
+/** Keywords whose values are data. */
+const dataKeywords = new Set(['const', 'enum', 'default', 'examples', 'required']);
+
+function publishNode(node: Json, schemas: Json, place: string): Json {
+  const { $id, ...rest } = node;
+  const name = typeof $id === 'string' ? $id : place;
+  const shown: Json = {};
+  for (const [key, value] of Object.entries(rest)) shown[key] = dataKeywords.has(key) ? value : publishPart(key, value, schemas, name);
+  if (shown['format'] === 'date-time-offset') shown['format'] = 'date-time';
+  if (node['choices'] !== undefined || node['listOf'] !== undefined) return describeOwnChoices(shown);
+  const choices = readChoices(node);
+  if (choices !== undefined) return describeChoices(shown, choices);
+  const hasFields = shown['type'] === 'object' && Object.keys(shown['properties'] ?? {}).length > 0;
+  return typeof $id === 'string' || hasFields ? addComponent(name, shown, schemas) : shown;
+}
+
+/**
+ * Choices that the operation itself looks at, and refuses with an error of its own instead of 422: `choices` of a text, `listOf` of a text
+ * that is a comma-separated list of them. `x-refused-with` tells the status.
+ */
+function describeOwnChoices({ choices, listOf, type, default: usual, ...rest }: Json): Json {
+  const isText = typeof usual === 'string';
+  const refused = { 'x-refused-with': errorCodes.bad_request.status };
+  if (choices !== undefined) return { type, enum: choices, ...(isText ? { default: usual } : {}), ...refused, ...rest };
+  const items = { type: 'string', enum: listOf, ...refused };
+  return { type: 'array', items, ...(isText ? { default: usual.split(',') } : {}), ...rest };
+}
+
+interface Choice {
+  readonly const: string;
+  readonly description?: string;
+}
+
+/** The texts of a union that has nothing else. */
+function readChoices({ anyOf }: Json): Choice[] | undefined {
+  const branches = (anyOf ?? []) as Json[];
+  const isChoice = (branch: Json): boolean => typeof branch['const'] === 'string';
+  return branches.length > 1 && branches.every(isChoice) ? (branches as unknown as Choice[]) : undefined;
+}
+
+/** A union of texts is an enumeration to every reader; what each of them means is said in words. */
+function describeChoices({ anyOf: _anyOf, description, ...rest }: Json, choices: readonly Choice[]): Json {
+  const meanings = choices.flatMap((choice) => (choice.description === undefined ? [] : [`- \`${choice.const}\`: ${choice.description}`]));
+  const lines = [...(typeof description === 'string' ? [description] : []), ...meanings];
+  return {
+    type: 'string',
+    enum: choices.map((choice) => choice.const),
+    ...rest,
+    ...(lines.length === 0 ? {} : { description: lines.join('\n') }),
+  };
+}
+
+/** @throws Error when another schema has the name */
+export function addComponent(name: string, schema: Json, schemas: Json): Json {
+  const known = schemas[name];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`schema "${name}" is defined twice`);
+  schemas[name] = schema;
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function publishPart(key: string, value: unknown, schemas: Json, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (key === 'properties') {
+    const fields = Object.entries(value as Record<string, Json>);
+    return Object.fromEntries(fields.map(([field, schema]) => [field, publishNode(schema, schemas, name + pascal(field))]));
+  }
+  if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') return (value as Json[]).map((branch) => publishNode(branch, schemas, name));
+  if (key === 'items') return publishNode(value as Json, schemas, `${name}Item`);
+  return key === 'additionalProperties' ? publishNode(value as Json, schemas, `${name}Value`) : value;
+}
+
+/** `get_agent`, `get-agent` and `getAgent` alike become `GetAgent`. */
+export function pascal(text: string): string {
+  return text.replace(/(?:^|[_-]+)([A-Za-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,146 @@
+/**
+ * The node server of an app: how many connections it takes and how long each may wait, its answers to requests that are no HTTP, and
+ * its orderly end.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
+import { newRequestId } from '#libs/telemetry';
+import type { HttpApp } from './app.ts';
+import type { Refusal } from './exchange.ts';
+
+export interface HttpServer {
+  /** Resolves with the port really used. @throws Error when it is taken. */
+  listen(at: { host: string; port: number }): Promise<number>;
+  /** Ends it as `prepareDrain` of libs/lifecycle says. */
+  drain(options: DrainOptions): Promise<void>;
+}
+
+export interface HttpServerOptions {
+  apiVersion: string;
+  /** Name of the setting that the port comes from, for the message when it is taken. */
+  portName: string;
+  /** Connections at the same time; for one more the oldest that has sent nothing yet is closed. */
+  maxConnections: number;
+  refused?: (reason: Refusal) => void;
+}
+
+/** Longer than the usual 60 s of proxies, so that none writes on a connection that is being closed. */
+const keepAliveMs = 65_000;
+/** From the connection, or the first byte of a later request, to the end of the headers. */
+const headersTimeoutMs = 15_000;
+const headersCheckMs = 2_000;
+/** Name and value of all headers together; more is 431. */
+const maxHeaderBytes = 16_384;
+const maxRequestsPerConnection = 10_000;
+/** Requests of one connection that are worked on at the same time. Browsers and proxies send the next one after the answer. */
+const maxPipelined = 16;
+/** A client that takes nothing of an answer for so long. */
+const stallLimitMs = 60_000;
+
+export function createHttpServer(app: HttpApp, options: HttpServerOptions): HttpServer {
+  const { refused = () => undefined } = options;
+  const handle = app.callback();
+  const limits = {
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: headersCheckMs,
+    maxHeaderSize: maxHeaderBytes,
+    // Bodies have a rule of their own (D62).
+    requestTimeout: 0,
+  };
+  const running = new WeakMap<Socket, number>();
+  const boundPipeline = createPipelineBound(running, refused, options.apiVersion);
+  const server: Server = createServer(limits, (req, res) => {
+    if (boundPipeline(req, res)) void handle(req, res);
+  });
+  server.maxRequestsPerSocket = maxRequestsPerConnection;
+  // Comes when a connection has been silent: a kept one that is not used, one whose client takes nothing, or one that waits for its answer.
+  server.setTimeout(stallLimitMs, (socket) => {
+    if (socket.writableLength > 0) refused('answer_too_slow');
+    else if ((running.get(socket) ?? 0) > 0) return;
+    socket.destroy();
+  });
+  const drain = prepareDrain(server);
+  boundConnections(server, options.maxConnections, refused);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket, options.apiVersion));
+  return {
+    listen: (at) => listen(server, { ...at, portName: options.portName }),
+    drain,
+  };
+}
+
+/** A connection that has sent nothing costs an attacker nothing, so it goes first; kept ones are used again, and go when there is none. */
+function boundConnections(server: Server, max: number, refused: (reason: Refusal) => void): void {
+  const unused = new Set<Socket>();
+  let count = 0;
+  server.on('connection', (socket: Socket) => {
+    count++;
+    unused.add(socket);
+    socket.once('close', () => {
+      count--;
+      unused.delete(socket);
+    });
+    if (count <= max) return;
+    refused('too_many_connections');
+    const [oldest] = unused;
+    oldest?.destroy();
+    if (oldest === socket) server.closeIdleConnections();
+  });
+  server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket));
+}
+
+/**
+ * @param running requests under way by connection; kept here.
+ * @returns what tells whether a request may be worked on; it has answered the one that may not.
+ */
+function createPipelineBound(
+  running: WeakMap<Socket, number>,
+  refused: (reason: Refusal) => void,
+  apiVersion: string,
+): (req: IncomingMessage, res: ServerResponse) => boolean {
+  return ({ socket }, res) => {
+    const count = (running.get(socket) ?? 0) + 1;
+    running.set(socket, count);
+    if (count <= maxPipelined) {
+      res.once('close', () => running.set(socket, (running.get(socket) ?? 1) - 1));
+      return true;
+    }
+    // Behind this answer the connection ends, so that further ones need none.
+    if (count > maxPipelined + 1) return false;
+    refused('pipelining');
+    const body = '{"detail":"Too many requests at once on one connection"}';
+    res.writeHead(503, { ...plainHeaders(apiVersion), 'Content-Length': body.length, 'Retry-After': '1', Connection: 'close' });
+    res.end(body);
+    return false;
+  };
+}
+
+/** Headers of an answer that the app has no part in. */
+function plainHeaders(apiVersion: string): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': newRequestId(),
+    'X-Api-Version': apiVersion,
+  };
+}
+
+/** What the parser refuses never reaches koa; it gets the framework envelope all the same. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, apiVersion: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'Request header fields too large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'Request timeout']
+        : ['400 Bad Request', 'Bad request'];
+  const body = JSON.stringify({ detail });
+  const headers = { Connection: 'close', 'Content-Length': String(body.length), ...plainHeaders(apiVersion) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+}

@@ -1,0 +1,77 @@
+/** What generators of clients make of the documents follows from names: every model has one, and none is long (spec 01 and 02, Live schema). */
+import { describe, expect, it } from '@jest/globals';
+import { buildDocuments } from './documents.ts';
+import { routes } from './routes/index.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+const documents = Object.entries(buildDocuments(routes)).map(([name, document]) => ({ name, document }));
+
+/** Calls `visit` with every object of a document and its place; examples are data. */
+function walk(value: unknown, place: string, visit: (node: Node, place: string) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) visit(value as Node, place);
+  for (const [key, item] of Object.entries(value)) if (key !== 'example' && key !== 'examples') walk(item, `${place}/${key}`, visit);
+}
+
+describe.each(documents)('models of the $name document', ({ document }) => {
+  const components = document.components.schemas as Readonly<Record<string, Node>>;
+
+  it('have names: no object with fields stands where it is used, but for the parts of an upload', () => {
+    const unnamed: string[] = [];
+    walk(document, '', (node, place) => {
+      const isComponent = /^\/components\/schemas\/\w+$/.test(place) || place.includes('multipart');
+      if (node['type'] === 'object' && Object.keys(node['properties'] ?? {}).length > 0 && !isComponent) unnamed.push(place);
+    });
+    expect(unnamed).toEqual([]);
+  });
+
+  it('have names of at most 40 characters, with a field of an open object or enumeration behind them too', () => {
+    const names = Object.entries(components).flatMap(([name, { properties = {} }]) => {
+      const open = Object.entries(properties as Record<string, Node>).filter(
+        ([, { type, enum: choices }]) => type === 'object' || choices !== undefined,
+      );
+      return [name, ...open.map(([field]) => `${name}${field.replaceAll('_', '')}`)];
+    });
+    expect(names.filter((name) => name.length > 40)).toEqual([]);
+  });
+
+  it('are all used', () => {
+    const used = new Set<string>();
+    walk(document, '', ({ $ref }) => void (typeof $ref === 'string' && used.add($ref)));
+    const all = (['schemas', 'headers'] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect(all.filter((name) => !used.has(name))).toEqual([]);
+    expect([...used].filter((name) => !all.includes(name))).toEqual([]);
+  });
+
+  it('are told apart by tags with a description and operation ids of one style', () => {
+    const tags = document['tags'] as { name: string; description: string }[];
+    expect(tags.filter(({ name, description }) => !/^[a-z]+$/.test(name) || description.length < 10)).toEqual([]);
+    const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => String(operationId)));
+    expect(ids.filter((id) => !/^[a-z][a-zA-Z]+$/.test(id))).toEqual([]);
+  });
+});
+
+describe('an enumeration', () => {
+  const find = (path: string, name: string) => {
+    const { parameters } = documents.map(({ document }) => document.paths[path]?.['get']).find((item) => item !== undefined) as unknown as {
+      parameters: { name: string; style?: string; schema: Node }[];
+    };
+    return parameters.find((parameter) => parameter.name === name);
+  };
+
+  it('is declared for a parameter whose choices the operation itself looks at', () => {
+    expect(find('/api/v1/people', 'sort')?.schema['enum']).toEqual(['name', 'latest', 'updated']);
+    expect(find('/api/v1/holons/{holon_id}/memberships', 'follow_up')?.schema['enum']).toEqual(['overdue', 'today', 'future', 'none']);
+  });
+
+  it('is that of the items of a comma-separated list', () => {
+    const types = find('/api/v1/search', 'types');
+    expect([types?.style, types?.schema['type'], types?.schema['items']]).toEqual([
+      'form',
+      'array',
+      { type: 'string', enum: ['person', 'holon'], 'x-refused-with': 400 },
+    ]);
+  });
+});

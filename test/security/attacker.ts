@@ -1,0 +1,91 @@
+/** An attacker's tools: connections that say what they like as slowly as they like, and a look at what it costs the gateway. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { World } from '../e2e/world.ts';
+
+export interface Wire {
+  readonly socket: Socket;
+  send(text: string | Uint8Array): void;
+  /** Everything that has come, as latin1. */
+  readonly received: string;
+  readonly isClosed: boolean;
+  /** Resolves when the other side has ended the connection. */
+  readonly closed: Promise<void>;
+  hangUp(): void;
+}
+
+/** A connection to the gateway; `text` is sent at once. */
+export async function openWire(world: Pick<World, 'baseUrl'>, text: string | Uint8Array = ''): Promise<Wire> {
+  const { hostname, port } = new URL(world.baseUrl);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  let isClosed = false;
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      isClosed = true;
+      resolve();
+    });
+  });
+  await once(socket, 'connect');
+  if (text.length > 0) socket.write(text);
+  return {
+    socket,
+    send: (more) => void socket.write(more),
+    get received() {
+      return received;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    closed,
+    hangUp: () => void socket.destroy(),
+  };
+}
+
+/** The head of a request; without a length its body comes in chunks. */
+export function head(method: string, path: string, headers: Readonly<Record<string, string | number>> = {}): string {
+  const lines = Object.entries({ Host: 'gateway', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+/** Status codes of the answers that a wire has received. */
+export const statusesOf = ({ received }: Wire): number[] => [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
+
+export interface Cost {
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+}
+
+/** The gateway's memory as its metrics tell it. */
+export async function readCost(world: World): Promise<Cost> {
+  const text = await readMetrics(world);
+  return { heapBytes: readValue(text, 'nodejs_heap_size_used_bytes'), residentBytes: readValue(text, 'process_resident_memory_bytes') };
+}
+
+/** How often the gateway's guards have refused for a reason. */
+export async function countRefused(world: World, reason: string): Promise<number> {
+  const line = (await readMetrics(world))
+    .split('\n')
+    .find((item) => item.startsWith('http_requests_refused_total{') && item.includes(`"${reason}"`));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
+
+async function readMetrics(world: World): Promise<string> {
+  const response = await fetch(`${world.platform.processes.get('api-gateway')?.operationsUrl}/metrics`);
+  return response.text();
+}
+
+function readValue(text: string, name: string): number {
+  const line = text.split('\n').find((item) => item.startsWith(`${name}{`) || item.startsWith(`${name} `));
+  return Number(line?.split(' ').at(-1));
+}
+
+/** Milliseconds until another client's small request is answered. */
+export async function measureOther(world: World, path: string): Promise<number> {
+  const startedAt = performance.now();
+  const { status } = await world.call('GET', path);
+  if (status !== 200) throw new Error(`another client got ${status}`);
+  return performance.now() - startedAt;
+}

@@ -1,0 +1,229 @@
+/**
+ * Bodies that cost more than they are: small ones that become large, large ones that take long, ones that never come (OWASP API4:2023;
+ * D60, D61, D62, D77).
+ */
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { applyDemo, createConversation, startWorld, type Answer, type Demo, type World } from '../e2e/world.ts';
+import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire } from './attacker.ts';
+
+const maxErrorBytes = 65_536;
+const mebibyte = 1_048_576;
+const fourMebibytes = 4 * mebibyte;
+/** What answering one refused request may take, on a machine several times slower than usual. */
+const boundMs = 10_000;
+const chat = '/api/chat/guide/message/';
+const hook = '/api/coherence/hook/booking/1';
+
+let world: World;
+let demo: Demo;
+let conversation: string;
+let superuser: string;
+const wires: Wire[] = [];
+beforeAll(async () => {
+  const services = ['api-gateway', 'conversations', 'directory', 'agents'];
+  world = await startWorld(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services, examples: false });
+  demo = await applyDemo(world, 'bodies');
+  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
+  superuser = await world.login('root-bodies@example.org', 'pw-root-bodies');
+  await measureOther(world, conversation);
+});
+afterAll(async () => {
+  for (const wire of wires) wire.hangUp();
+  await world.stop();
+});
+
+const open = async (text: string): Promise<Wire> => {
+  const wire = await openWire(world, text);
+  wires.push(wire);
+  return wire;
+};
+const openMany = (count: number, text: string): Promise<Wire[]> => Promise.all(Array.from({ length: count }, () => open(text)));
+/** A list of as many `item` as fit in a body of the largest size between `start` and `end`. */
+const fill = (start: string, item: string, end: string): string => {
+  const count = Math.floor((fourMebibytes - start.length - end.length) / (item.length + 1));
+  return `${start}${Array.from({ length: count }, () => item).join(',')}${end}`;
+};
+
+/** The answer to an attack, when the gateway has outlived it and serves others as before. */
+async function survive(attack: () => Promise<Answer>): Promise<Answer & { tookMs: number }> {
+  const before = await readCost(world);
+  const startedAt = performance.now();
+  const answer = await attack();
+  const tookMs = performance.now() - startedAt;
+  await measureOther(world, conversation);
+  await waitFor(async () => (await readCost(world)).heapBytes - before.heapBytes < 50 * mebibyte, { what: 'the heap to shrink again' });
+  if (answer.status >= 400) expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(maxErrorBytes);
+  return { ...answer, tookMs };
+}
+
+describe('small bodies that become large answers', () => {
+  /** Every problem of it would repeat the key. */
+  const bomb = `{"${'k'.repeat(50_000)}":[${Array.from({ length: 50_000 }, () => String.raw`"\u0000"`).join(',')}]}`;
+
+  it('an anonymous gzipped body of a few hundred bytes is 415, unread', async () => {
+    const body = gzipSync(bomb, { level: 9 });
+    expect(body.length).toBeLessThan(1_000);
+    const before = await countRefused(world, 'content_encoding');
+    const answer = await survive(() => world.call('POST', chat, { token: null, body, headers: { 'content-encoding': 'gzip' } }));
+    expect([answer.status, answer.json]).toEqual([415, { detail: expect.any(String) }]);
+    expect(await countRefused(world, 'content_encoding')).toBe(before + 1);
+  });
+
+  it('the same body as it is has one problem, with a short name', async () => {
+    const answer = await survive(() => world.call('POST', chat, { token: null, body: bomb }));
+    expect([answer.status, answer.json.detail.length]).toEqual([422, 2]);
+    expect(answer.json.detail[1].loc).toEqual(['body', 'payload', 'k'.repeat(120), 0]);
+  });
+
+  it('400,000 wrong participants have fifty problems', async () => {
+    const body = `{"participants":[${Array.from({ length: 400_000 }, () => 1).join(',')}]}`;
+    const answer = await survive(() => world.call('POST', `${conversation}/enter-coherence`, { body }));
+    expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
+  });
+
+  it('a slug of 4 MiB is not repeated for each of 500 items', async () => {
+    const memberships = Array.from({ length: 500 }, () => ({ person_id: demo.ada }));
+    const path = `/api/v1/holons/${demo.event}/memberships:bulk-add`;
+    const json = { memberships, journey_slug: 's'.repeat(fourMebibytes - 50_000) };
+    expect((await survive(() => world.call('POST', path, { token: superuser, json }))).status).toBe(422);
+  });
+
+  it('a slug of 3 MiB is cut in the sentence that quotes it', async () => {
+    const json = { name: 'x', membership: { holon_id: demo.event, journey_slug: 's'.repeat(3_000_000) } };
+    const answer = await survive(() => world.call('POST', '/api/v1/people', { token: superuser, json }));
+    expect(answer.status).toBe(400);
+    expect(answer.text.length).toBeLessThan(1_000);
+  });
+});
+
+describe('bodies that take long', () => {
+  const room = (body: string) => survive(() => world.call('POST', `${conversation}/enter-coherence`, { body }));
+
+  it('3,000 wrong participants are refused in a moment', async () => {
+    const participants = Array.from({ length: 3_000 }, () => ({ customParticipantId: 1, personId: 'x', displayName: 2, assignedAt: 'y' }));
+    const answer = await room(JSON.stringify({ participants }));
+    expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
+    expect(answer.tookMs).toBeLessThan(boundMs);
+  });
+
+  it.each([
+    ['digits, nearly enough of them to be looked at', fill('{"body":"","x":[', '1'.repeat(499), ']}')],
+    ['small objects behind one long number', fill('{"body":"","x":[1e400,', '{}', ']}')],
+    ['long numbers', fill('{"body":"","x":[', '1e9', ']}')],
+    ['empty lists', fill('{"body":"","x":[', '[]', ']}')],
+    ['undeclared fields', `{"body":"",${Array.from({ length: 300_000 }, (_value, index) => `"x${index}":1`).join(',')}}`],
+  ])('an anonymous body of %s leaves the gateway to others', async (_name, body) => {
+    expect(body.length).toBeLessThanOrEqual(fourMebibytes);
+    const answer = await survive(() => world.call('POST', chat, { token: null, body }));
+    // An empty message.
+    expect(answer.status).toBe(400);
+    expect(answer.tookMs).toBeLessThan(boundMs);
+  });
+
+  it('numbers with a fraction of zero are read in one pass, not in one for each', async () => {
+    const participant = (index: number): string => `{"customParticipantId":"p${index}","personId":1.0,"displayName":7}`;
+    const answer = await room(`{"participants":[${Array.from({ length: 50_000 }, (_value, index) => participant(index)).join(',')}]}`);
+    expect([answer.status, answer.json.detail.length]).toEqual([422, 50]);
+    expect(answer.tookMs).toBeLessThan(boundMs);
+  });
+
+  it('four megabytes in chunks of a byte take four megabytes', async () => {
+    const before = await readCost(world);
+    const wire = await open(head('POST', chat, { 'Transfer-Encoding': 'chunked' }));
+    const chunks = Buffer.from('1\r\nx\r\n'.repeat(100_000));
+    for (let part = 0; part < 40; part++) {
+      if (!wire.socket.write(chunks)) await new Promise((resolve) => wire.socket.once('drain', resolve));
+    }
+    expect((await readCost(world)).heapBytes - before.heapBytes).toBeLessThan(150 * mebibyte);
+    wire.send('0\r\n\r\n');
+    await waitFor(() => statusesOf(wire)[0] === 400);
+  });
+});
+
+describe('bodies that do not come', () => {
+  const large = { infos: { text: 'x'.repeat(100_000) } };
+  const patchLarge = () => world.call('PATCH', conversation, { json: large });
+  const postHook = (size: number) => world.call('POST', hook, { token: null, body: JSON.stringify({ text: 'x'.repeat(size) }) });
+
+  it('of 70 anonymous clients do not make a caller wait for a large write', async () => {
+    const slow = await openMany(70, `${head('POST', chat, { 'Content-Length': 100_000 })}{`);
+    const startedAt = performance.now();
+    expect((await patchLarge()).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(boundMs);
+    for (const wire of slow) wire.hangUp();
+  });
+
+  it('of 70 callers do not make another one wait either', async () => {
+    const authorization = { Authorization: `Bearer ${world.sharedToken}`, 'Content-Length': 100_000 };
+    const slow = await openMany(70, `${head('PATCH', conversation, authorization)}${'x'.repeat(70_000)}`);
+    const startedAt = performance.now();
+    expect((await patchLarge()).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(boundMs);
+    for (const wire of slow) wire.hangUp();
+  });
+
+  it('of 64 hooks do not make another hook wait', async () => {
+    const slow = await openMany(64, `${head('POST', hook, { 'Content-Length': 100_000 })}{`);
+    const startedAt = performance.now();
+    expect((await postHook(100_000)).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(boundMs);
+    for (const wire of slow) wire.hangUp();
+  });
+
+  it('of 70 hooks that hang up leave the intake of large hooks as it was', async () => {
+    const begun = await openMany(70, `${head('POST', hook, { 'Content-Length': 100_000 })}{`);
+    await measureOther(world, conversation);
+    for (const wire of begun) wire.hangUp();
+    await Promise.all(begun.map((wire) => wire.closed));
+    const startedAt = performance.now();
+    expect((await postHook(100_000)).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(boundMs);
+  });
+
+  it('1,100 at the same time take nobody’s place, an anonymous one’s neither', async () => {
+    const begun = await openMany(1_100, `${head('POST', chat, { 'Content-Length': 100 })}{`);
+    await measureOther(world, conversation);
+    expect((await patchLarge()).status).toBe(200);
+    expect((await world.call('POST', chat, { token: null, json: { body: '' } })).status).toBe(400);
+    expect((await postHook(10)).status).toBe(200);
+    for (const wire of begun) wire.hangUp();
+  });
+
+  it('are 408 when they come too slowly, and the connection is closed', async () => {
+    const before = await countRefused(world, 'body_too_slow');
+    const authorization = { Authorization: `Bearer ${world.sharedToken}`, 'Content-Length': 60_000 };
+    const slow = await Promise.all([
+      open(`${head('PATCH', conversation, authorization)}{`),
+      open(`${head('POST', hook, { 'Content-Length': 60_000 })}{`),
+      open(`${head('POST', chat, { 'Transfer-Encoding': 'chunked' })}1\r\n{\r\n`),
+    ]);
+    const steady = await open(`${head('PATCH', conversation, authorization)}{"infos":{"a":"`);
+    const drip = setInterval(() => {
+      for (const wire of slow) wire.socket.write(wire === slow[2] ? '1\r\n \r\n' : ' ');
+      steady.socket.write('x'.repeat(400));
+    }, 200);
+    try {
+      await Promise.all(slow.map((wire) => wire.closed));
+      expect(slow.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(slow.map(() => [[408], true]));
+      expect([steady.isClosed, steady.received]).toEqual([false, '']);
+      expect(await countRefused(world, 'body_too_slow')).toBe(before + 3);
+    } finally {
+      clearInterval(drip);
+      steady.hangUp();
+    }
+  });
+
+  it('pass by after their answer for a while only', async () => {
+    const wire = await open(`${head('POST', '/api/v1/people', { 'Content-Length': fourMebibytes })}{`);
+    await waitFor(() => statusesOf(wire)[0] === 401);
+    const drip = setInterval(() => wire.socket.write(' '), 200);
+    try {
+      await wire.closed;
+    } finally {
+      clearInterval(drip);
+    }
+  });
+});

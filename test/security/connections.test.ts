@@ -1,0 +1,181 @@
+/** Connections that are many, silent, slow or greedy (OWASP API4 and API8:2023; D62, D73). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { applyDemo, createConversation, startWorld, type World } from '../e2e/world.ts';
+import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire } from './attacker.ts';
+
+const mebibyte = 1_048_576;
+const boundMs = 10_000;
+
+let world: World;
+let conversation: string;
+let user: string;
+const wires: Wire[] = [];
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'], examples: false });
+  const demo = await applyDemo(world, 'wires');
+  conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
+  user = await world.login('ada-wires@example.org', 'pw-ada-wires');
+});
+afterAll(async () => {
+  for (const wire of wires) wire.hangUp();
+  await world.stop();
+});
+
+const open = async (text = ''): Promise<Wire> => {
+  const wire = await openWire(world, text);
+  wires.push(wire);
+  return wire;
+};
+const authorization = () => ({ Authorization: `Bearer ${world.sharedToken}` });
+
+describe('headers', () => {
+  it.each([
+    ['one of 20 KB', { 'X-Long': 'a'.repeat(20_000) }],
+    ['two thousand', Object.fromEntries(Array.from({ length: 2_000 }, (_value, index) => [`X-${index}`, 'abcdef']))],
+    ['a path of 20 KB', undefined],
+  ])('that are too large are 431: %s', async (_name, headers) => {
+    const path = headers === undefined ? `/${'p'.repeat(20_000)}` : '/api/v1/people';
+    const wire = await open(head('GET', path, headers));
+    await wire.closed;
+    expect([statusesOf(wire), wire.received.includes('{"detail":"Request header fields too large"}')]).toEqual([[431], true]);
+  });
+
+  it('that never end are 408', async () => {
+    const wire = await open('GET / HTTP/1.1\r\nHost: x\r\n');
+    const drip = setInterval(() => wire.socket.write('X-A: b\r\n'), 500);
+    try {
+      await wire.closed;
+      expect(statusesOf(wire)).toEqual([408]);
+    } finally {
+      clearInterval(drip);
+    }
+  });
+
+  it('leave a short line in the log, however long the path is', async () => {
+    const path = `/${'q'.repeat(15_000)}`;
+    expect((await world.call('GET', path)).status).toBe(404);
+    const line = await waitFor(async () => (await world.readLogs()).split('\n').find((item) => item.includes('/qqqqqqqqqq')));
+    expect(line.length).toBeLessThan(2_000);
+  });
+});
+
+describe('idle connections', () => {
+  it('10,000 of them keep nobody out, and are closed', async () => {
+    const before = await readCost(world);
+    const idle: Wire[] = [];
+    for (let batch = 0; batch < 50; batch++) idle.push(...(await Promise.all(Array.from({ length: 200 }, () => open()))));
+    expect(await measureOther(world, conversation)).toBeLessThan(boundMs);
+    expect((await readCost(world)).residentBytes - before.residentBytes).toBeLessThan(300 * mebibyte);
+    await Promise.all(idle.map((wire) => wire.closed));
+    expect(idle.every((wire) => wire.received === '')).toBe(true);
+  });
+
+  it('that were used are kept for the next request', async () => {
+    const request = head('GET', conversation, authorization());
+    const wire = await open(request);
+    await waitFor(() => statusesOf(wire).length === 1);
+    // Longer than a connection may wait for its first request.
+    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    wire.send(request);
+    await waitFor(() => statusesOf(wire).length === 2);
+    expect([statusesOf(wire), wire.isClosed]).toEqual([[200, 200], false]);
+  });
+});
+
+describe('pipelining', () => {
+  it('of 5,000 requests in one go gets a few answers and an end', async () => {
+    const before = await countRefused(world, 'pipelining');
+    const wire = await open(head('GET', conversation, authorization()).repeat(5_000));
+    expect(await measureOther(world, conversation)).toBeLessThan(boundMs);
+    await wire.closed;
+    const statuses = statusesOf(wire);
+    expect([statuses.length, statuses.at(-1)]).toEqual([17, 503]);
+    expect(await countRefused(world, 'pipelining')).toBe(before + 1);
+  });
+
+  it('of a few requests is served in order', async () => {
+    const requests = [conversation, '/nowhere', conversation].map((path) => head('GET', path, authorization())).join('');
+    const wire = await open(requests);
+    await waitFor(() => statusesOf(wire).length === 3);
+    expect(statusesOf(wire)).toEqual([200, 404, 200]);
+  });
+});
+
+describe('answers that nobody takes', () => {
+  it('of 20 clients do not fill the memory, and take no place', async () => {
+    const infos = { text: 'x'.repeat(900_000) };
+    expect((await world.call('PATCH', conversation, { json: { infos } })).status).toBe(200);
+    const before = await readCost(world);
+    const greedy = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const wire = await open();
+        wire.socket.pause();
+        wire.send(head('GET', conversation, authorization()).repeat(16));
+        return wire;
+      }),
+    );
+    expect(await measureOther(world, '/api/openapi.json')).toBeLessThan(boundMs);
+    // Sent away as others need their room; what the kernel keeps of an answer does not count.
+    await waitFor(async () => (await countRefused(world, 'no_room_for_answer')) > 0);
+    await waitFor(async () => (await readCost(world)).residentBytes - before.residentBytes < 400 * mebibyte);
+    // What they asked for has its price, and others are served again when it is paid.
+    await waitFor(() => measureOther(world, conversation));
+    for (const wire of greedy) wire.hangUp();
+  });
+});
+
+describe('headers of answers (D73)', () => {
+  const nosniff = 'nosniff';
+  const cases: [string, string, { token?: string | null; method?: string; body?: string; headers?: Record<string, string> }][] = [
+    ['a read', 'CONVERSATION', {}],
+    ['a read of what is known already', 'CONVERSATION', { headers: { 'if-none-match': '*' } }],
+    ['a refused credential', 'CONVERSATION', { token: null }],
+    ['an unknown path behind a credential', '/api/coherence/conversations/0', {}],
+    ['a body that is none', 'CONVERSATION', { method: 'PATCH', body: '{' }],
+    ['v1', '/api/v1/auth/whoami', { token: 'USER' }],
+    ['v1 without rights', '/api/v1/auth/whoami', {}],
+    ['a failed login', '/api/v1/auth/login', { method: 'POST', token: null, body: '{}' }],
+    ['the audio of a conversation', 'CONVERSATION/audio', {}],
+  ];
+  const send = (path: string, { token, method = 'GET', body, headers = {} }: (typeof cases)[number][2]) =>
+    world.call(method, path.replace('CONVERSATION', conversation), {
+      ...(token === undefined ? {} : { token: token === 'USER' ? user : token }),
+      ...(body === undefined ? {} : { body }),
+      headers,
+    });
+
+  it.each(cases)('keep %s out of every cache', async (_name, path, call) => {
+    const { headers } = await send(path, call);
+    expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', nosniff]);
+  });
+
+  it('keep a login out of every cache', async () => {
+    const { status, headers } = await world.call('POST', '/api/v1/auth/login', {
+      token: null,
+      headers: { 'x-svc-api-key': world.loginSecret },
+      json: { email: 'ada-wires@example.org', password: 'pw-ada-wires' },
+    });
+    expect([status, headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([200, 'no-store', nosniff]);
+  });
+
+  it('still let a client ask whether what it has is current', async () => {
+    const etag = (await world.call('GET', conversation)).headers.get('etag') ?? '';
+    expect((await world.call('GET', conversation, { headers: { 'if-none-match': etag } })).status).toBe(304);
+  });
+
+  it.each(['/api/openapi.json', '/api/docs', '/api/docs/assets/start.js', '/media/none', '/nowhere', '/api/nowhere', '/api/v1/nowhere'])(
+    'say of %s what it is, and leave public documents to caches',
+    async (path) => {
+      const { status, headers } = await world.call('GET', path, { token: null });
+      expect(headers.get('x-content-type-options')).toBe(nosniff);
+      expect(headers.get('cache-control') === 'no-store').toBe(status >= 400);
+    },
+  );
+
+  it('are on what the parser refuses, too', async () => {
+    const wire = await open('NO HTTP\r\n\r\n');
+    await wire.closed;
+    expect(wire.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*X-Content-Type-Options: nosniff/i);
+  });
+});

@@ -1,0 +1,330 @@
+/**
+ * What a conversation holds: nobody fills it until every read is huge (D63), nobody reads on what was deleted (D67), and with
+ * CONVERSATION_ACCESS=members nobody reads or writes what is not theirs (D69; OWASP API1, API4).
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Route } from '#libs/contract';
+import { signBooking } from '#libs/testing';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { eventually, type Answer, type Call, type World } from '../e2e/world.ts';
+import { type Circle, startCircle } from './circle.ts';
+
+const api = '/api/coherence/conversations';
+const absent = 2_147_483_647;
+
+let circle: Circle;
+let world: World;
+let tokens: Circle['tokens'];
+let people: Circle['people'];
+beforeAll(async () => {
+  circle = await startCircle(import.meta.url);
+  ({ world, tokens, people } = circle);
+});
+afterAll(() => circle.stop());
+
+/** Requests that the routes take, by operation. A route that names a conversation and is missing here fails the tests below. */
+const requests: Readonly<Record<string, () => Call>> = {
+  getConversation: () => ({}),
+  patchConversation: () => ({ json: { infos: { probe: 1 } } }),
+  getConversationInfos: () => ({}),
+  patchConversationInfos: () => ({ json: { infos: { probe: 1 } } }),
+  markRecorded: () => ({ json: {} }),
+  writeRoom: () => ({ json: { phase: 'probe' } }),
+  readRoom: () => ({}),
+  recordQuestionChange: () => ({ json: { questionId: 1, occurredAt: '2020-01-01T10:00:00Z' }, headers: { 'idempotency-key': 'probe' } }),
+  getConversationSummary: () => ({}),
+  uploadAudio: () => {
+    const form = new FormData();
+    form.append('audio', new Blob(['probe']), 'probe.mp3');
+    return { body: form };
+  },
+  downloadAudio: () => ({}),
+  getVideo: () => ({}),
+  downloadTranscript: () => ({}),
+  readImportEvidence: () => ({}),
+};
+/** Answers that show conversations without one being named in the path. */
+const listings = ['findActiveConversations', 'searchConversations', 'browseHolonConversations', 'browseJourneyConversations'];
+/** Of these services, but nothing of a conversation; `/media` is looked at by itself. */
+const others = ['explainBookingHook', 'receiveBooking', 'receiveMeetingReport', 'downloadMedia'];
+
+const naming = routes.filter(({ path }) => path.includes('{conversation_id}'));
+const isRead = ({ method }: Route): boolean => method === 'GET';
+
+function ask(route: Route, id: number, token: string | null): Promise<Answer> {
+  const request = requests[route.operationId];
+  if (request === undefined) throw new Error(`${route.operationId} names a conversation: say above how it is asked`);
+  return world.call(route.method, route.path.replace('{conversation_id}', String(id)), { ...request(), token });
+}
+
+/** What every listing shows to a caller of this event and journey, as text. */
+async function readListings(token: string): Promise<string> {
+  const paths = [
+    `${api}/search`,
+    `${api}/search?holon_slug=host`,
+    `${api}/search?connected_holon_slug=autumn`,
+    `${api}/search?person_id=${people['ben']}&sort=date_asc`,
+    '/api/coherence/browse/holons/host/conversations',
+    '/api/coherence/browse/conversations?journey_slug=circle',
+    '/api/coherence/browse/conversations?journey_slug=circle&holon_slug=spring',
+  ];
+  const answers = await Promise.all(paths.map((path) => world.call('GET', path, { token })));
+  // The shared token searches nothing (spec 01).
+  const expected = paths.map((path) => (token === world.sharedToken && path.includes('/search') ? 403 : 200));
+  expect(answers.map(({ status }) => status)).toEqual(expected);
+  return answers.map(({ text }) => text).join('\n');
+}
+
+const findOwn = (token: string, who: string, time: string, journey = 'circle'): Promise<Answer> =>
+  world.call('GET', `${api}?person_id=${people[who]}&journey=${journey}&time=${time}`, { token });
+
+describe('the route table and conversations (D67, D69)', () => {
+  it('has a request for every route that names one, and knows every other route of the services that hold them', () => {
+    expect(naming.map(({ operationId }) => operationId).toSorted()).toEqual(Object.keys(requests).toSorted());
+    const holding = routes.filter(
+      ({ rpc, handler, path }) =>
+        /^(conversations|transcripts|media)\./.test(rpc?.subject ?? '') || handler === 'media' || path.includes('/conversations'),
+    );
+    const known = [...Object.keys(requests), ...listings, ...others];
+    const logo = (route: Route): boolean => route.path.includes('logo');
+    expect(holding.filter((route) => !logo(route) && !known.includes(route.operationId)).map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+describe('a stranger with a token, while conversations are for their members (D69; OWASP API1)', () => {
+  const said = 'told in confidence';
+  let id: number;
+  let before: Answer;
+  beforeAll(async () => {
+    id = await circle.createRich(said);
+    before = await world.call('GET', `${api}/${id}`);
+    expect(before.status).toBe(200);
+  });
+
+  it.each(naming)('$method $path is answered as for a conversation that nobody has', async (route) => {
+    for (const token of [tokens.carl, tokens.gina]) {
+      const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
+      expect([refused.status, refused.text]).toEqual([404, nothing.text]);
+      expect(refused.headers.get('etag')).toBeNull();
+    }
+  });
+
+  it('has changed nothing with any of them', async () => {
+    expect((await world.call('GET', `${api}/${id}`)).json).toEqual(before.json);
+    expect((await world.call('GET', `${api}/${id}/audio`)).text).toBe(`${said} talk.mp3`);
+  });
+
+  it('finds it in no search and no browse', async () => {
+    for (const key of ['carl', 'gina'] as const) expect(await readListings(tokens[key])).not.toContain(said);
+  });
+
+  it('neither finds nor makes a conversation of somebody else', async () => {
+    const amount = () => world.sql('select count(*)::integer as n from conversations.conversations');
+    const made = await amount();
+    const start = (before.json as { start: string }).start;
+    for (const time of [start, '2035-01-01T00:00:00Z']) {
+      const answer = await findOwn(tokens.carl, 'ben', time);
+      expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
+    }
+    expect(await amount()).toEqual(made);
+    const own = await findOwn(tokens.carl, 'carl', '2035-01-01T00:00:00Z');
+    expect([own.status, own.json[0].participants[0].id]).toEqual([200, people['carl']]);
+    expect((await world.call('GET', `${api}/${own.json[0].id}`, { token: tokens.carl })).status).toBe(200);
+    // Team authority over the event that owns the journey is enough to make one for somebody else.
+    const led = await findOwn(tokens.carl, 'ben', '2035-01-01T00:00:00Z', 'other');
+    expect([led.status, led.json[0].participants[0].id]).toEqual([200, people['ben']]);
+  });
+
+  it('loses it when the authority over the event ends', async () => {
+    const path = `${api}/${id}/infos`;
+    const deactivate = (active: boolean) => world.apply({ accounts: [circle.account('dora', { teams: [{ holon: 'host', active }] })] });
+    expect((await world.call('GET', path, { token: tokens.dora })).status).toBe(200);
+    await deactivate(false);
+    expect((await world.call('GET', path, { token: tokens.dora })).status).toBe(404);
+    expect(await readListings(tokens.dora)).not.toContain(said);
+    await deactivate(true);
+    expect((await world.call('GET', path, { token: tokens.dora })).status).toBe(200);
+  });
+});
+
+describe('those who may know it, while conversations are for their members (D69)', () => {
+  let id: number;
+  beforeAll(async () => {
+    id = await circle.createRich('told in the circle');
+  });
+  const members = ['ben', 'dora', 'ada', 'eve', 'shared'] as const;
+  const tokenOf = (key: (typeof members)[number]): string => (key === 'shared' ? world.sharedToken : tokens[key]);
+
+  it.each(naming.flatMap((route) => members.map((member) => ({ route, member, title: `${route.method} ${route.path}` }))))(
+    '$title is open to: $member',
+    async ({ route, member }) => {
+      const answer = await ask(route, id, tokenOf(member));
+      expect(member === 'shared' && route.auth === 'user' ? [403] : [200, 201]).toContain(answer.status);
+    },
+  );
+
+  it.each(members)('it is listed for: %s', async (member) => {
+    expect(await readListings(tokenOf(member))).toContain('told in the circle');
+  });
+});
+
+describe('every trace of a deleted conversation (D67)', () => {
+  const said = 'said before it was deleted';
+  let id: number;
+  let mediaUrl: string;
+  let start: string;
+  const shown = new Map<string, string>();
+  const readers = (): string[] => [world.sharedToken, tokens.ada, tokens.ben, tokens.dora, tokens.eve];
+
+  beforeAll(async () => {
+    id = await circle.createRich(said);
+    mediaUrl = (await world.call('GET', `${api}/${id}/video`)).json.url;
+    expect(await (await fetch(`${world.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`);
+    for (const route of naming.filter(isRead)) shown.set(route.operationId, (await ask(route, id, tokens.ben)).text);
+    expect([...shown.values()].join()).toContain(said);
+    ({ start } = JSON.parse(shown.get('getConversation') ?? '') as { start: string });
+    await world.sql(
+      `with booking as (
+         insert into conversations.bookings (conversation_id, attendee_key, last_event_at) values ($1, 'uid:traces', '2026-01-01') returning id
+       )
+       insert into conversations.booking_identifiers (identifier, booking_id) select 'uid:traces', id from booking`,
+      [id],
+    );
+    const body = JSON.stringify({ triggerEvent: 'BOOKING_CANCELLED', createdAt: new Date().toISOString(), payload: { uid: 'traces' } });
+    const headers = { 'content-type': 'application/json', ...signBooking(body) };
+    await world.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
+    await eventually(async () => expect((await world.call('GET', `${api}/${id}`)).status).toBe(404));
+  });
+
+  it.each(naming)('$method $path shows nothing of it to anybody', async (route) => {
+    for (const token of readers()) {
+      if (token === world.sharedToken && route.auth === 'user') continue;
+      const [refused, nothing] = [await ask(route, id, token), await ask(route, absent, token)];
+      expect([refused.status, refused.text]).toEqual([404, nothing.text]);
+    }
+  });
+
+  it('is in no listing, and find-or-create does not find it', async () => {
+    for (const token of readers()) expect(await readListings(token)).not.toContain(said);
+    const found = await findOwn(tokens.ben, 'ben', start);
+    expect(found.json.map((item: { id: number }) => item.id)).not.toContain(id);
+  });
+
+  it('is not served under the addresses that need no token', async () => {
+    await eventually(async () => expect((await fetch(`${world.baseUrl}${mediaUrl}`)).status).toBe(404));
+    const [path = ''] = mediaUrl.split('?');
+    for (const [method, headers] of [
+      ['GET', { range: 'bytes=0-3' }],
+      ['HEAD', {}],
+      ['GET', { 'if-none-match': '*' }],
+    ] as const) {
+      expect((await fetch(`${world.baseUrl}${path}`, { method, headers })).status).toBe(404);
+    }
+  });
+
+  it('is nothing to the commands of the admin CLI but those for deleted ones', async () => {
+    for (const command of [
+      ['conversations', 'move', String(id), 'held'],
+      ['conversations', 'connect', String(id), 'autumn'],
+      ['conversations', 'disconnect', String(id), 'autumn'],
+      ['conversations', 'import-transcript', String(id)],
+      ['notes', 'list', '--conversation', String(id)],
+    ]) {
+      const { code, stdout, stderr } = await world.cli(...command);
+      expect([command, code, stdout]).toEqual([command, 1, '']);
+      expect(stderr).toContain('Not Found');
+    }
+    const listed = JSON.parse((await world.cli('conversations', 'deleted', '--json')).stdout) as { id: number }[];
+    expect(listed).toContainEqual(
+      expect.objectContaining({ id, title: said, reason: 'booking_cancelled', by: expect.stringMatching(/^receipt \d+$/) }),
+    );
+  });
+
+  it('is all there again when it is restored', async () => {
+    const restored = await world.cli('conversations', 'restore', String(id), '--json');
+    expect([restored.code, JSON.parse(restored.stdout)]).toEqual([0, { conversation_id: id, has_booking: true }]);
+    for (const route of naming.filter(isRead)) {
+      const { status, text } = await ask(route, id, tokens.ben);
+      const without = (body = ''): string => body.replace(/"updated_at":"[^"]*"/, '');
+      expect([route.operationId, status, without(text)]).toEqual([route.operationId, 200, without(shown.get(route.operationId))]);
+    }
+    await eventually(async () => expect(await (await fetch(`${world.baseUrl}${mediaUrl}`)).text()).toBe(`${said} film.mp4`));
+    expect(await readListings(tokens.ben)).toContain(said);
+    const again = await world.cli('conversations', 'restore', String(id));
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not deleted')]);
+  });
+
+  it('is gone from every service when its days are over', async () => {
+    const body = JSON.stringify({
+      triggerEvent: 'BOOKING_CANCELLED',
+      createdAt: new Date().toISOString(),
+      payload: { uid: 'traces', title: 'again' },
+    });
+    const headers = { 'content-type': 'application/json', ...signBooking(body) };
+    await world.call('POST', `/api/coherence/hook/booking/${people['ben']}`, { token: null, body, headers });
+    await eventually(async () => expect((await world.call('GET', `${api}/${id}`)).status).toBe(404));
+    await world.sql(`update conversations.all_conversations set deleted_at = deleted_at - interval '31 days' where id = $1`, [id]);
+    await eventually(async () => {
+      expect(await world.findInDatabase(said)).toEqual([]);
+      expect(await world.sql('select 1 from media.blobs where conversation_id = $1 and retired_at is null', [id])).toEqual([]);
+    }, 90_000);
+    expect((await world.cli('conversations', 'restore', String(id))).stderr).toContain('Not Found');
+  });
+});
+
+describe('filling a conversation until every read is huge (D63; OWASP API4)', () => {
+  const tooLarge = {
+    detail: expect.stringContaining('1 MiB'),
+    error: 'conversation_data_too_large',
+    message: expect.stringContaining('1 MiB'),
+  };
+  const text = 'x'.repeat(900_000);
+  const readBytes = async (id: number): Promise<number> => (await world.call('GET', `${api}/${id}`, { token: tokens.ben })).text.length;
+
+  it('five PATCHes of 4 MB each leave it as it was', async () => {
+    const id = await circle.createRich('small');
+    const before = await readBytes(id);
+    for (let index = 0; index < 5; index += 1) {
+      const json = { infos: { [`part${index}`]: 'x'.repeat(3_900_000) } };
+      const answer = await world.call('PATCH', `${api}/${id}`, { token: tokens.ben, json });
+      expect([answer.status, answer.json]).toEqual([413, tooLarge]);
+    }
+    expect(await readBytes(id)).toBe(before);
+  });
+
+  it.each([
+    ['PATCH', '', (index: number) => ({ infos: { [`part${index}`]: text } })],
+    ['PATCH', '', (index: number) => ({ config: { [`part${index}`]: text } })],
+    ['PATCH', '/infos', (index: number) => ({ infos: { [`part${index}`]: text } })],
+    ['POST', '/recorded', (index: number) => ({ infos: { [`part${index}`]: text } })],
+    [
+      'POST',
+      '/enter-coherence',
+      (index: number) => ({ claims: { [`${index}${text}`]: { personId: 1, claimedAt: '2030-01-01T10:00:00Z' } } }),
+    ],
+    ['POST', '/enter-coherence', (index: number) => ({ participants: [{ customParticipantId: `${index}`, displayName: text }] })],
+  ])('%s %s stores one part of many', async (method, path, body) => {
+    const id = await circle.createRich('small');
+    const statuses = [];
+    for (let index = 0; index < 3; index += 1) {
+      const answer = await world.call(method, `${api}/${id}${path}`, { token: tokens.ben, json: body(index) });
+      statuses.push(answer.status);
+      if (answer.status === 413) expect(answer.json).toEqual(tooLarge);
+    }
+    expect(statuses).toEqual([200, 413, 413]);
+    expect(await readBytes(id)).toBeLessThan(1_100_000);
+  });
+
+  it('numbers that are written out to a thousand digits each are refused before they are', async () => {
+    const id = await circle.createRich('small');
+    const before = await readBytes(id);
+    const body = `{"infos":{"n":[${Array.from({ length: 500_000 }, () => '1e1000').join(',')}]}}`;
+    const answer = await world.call('PATCH', `${api}/${id}`, {
+      token: tokens.ben,
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([answer.status, answer.json]).toEqual([413, tooLarge]);
+    expect(await readBytes(id)).toBe(before);
+  });
+});

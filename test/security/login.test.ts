@@ -1,0 +1,102 @@
+/**
+ * Denial of login (OWASP API4:2023, API2:2023; spec 03, D76): who tries keys or passwords may hold back nobody but themselves. The attacker shares
+ * an address with everybody (a proxy that appends no address), has the gate key, has many addresses, or many connections.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, startWorld, type Answer, type World } from '../e2e/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld(
+    import.meta.url,
+    { RATE_LIMIT_LOGIN_PER_MINUTE: '20', RATE_LIMIT_LOGIN_FAILURES: '5', TRUSTED_PROXY_HOPS: '1' },
+    { examples: false, services: ['api-gateway', 'directory'] },
+  );
+  await applyDemo(world, 'door');
+});
+afterAll(() => world.stop());
+
+interface Attempt {
+  readonly email?: string;
+  readonly password?: string;
+  /** `null`: none is sent. */
+  readonly key?: string | null;
+  /** As the proxy in front saw it. */
+  readonly from?: string;
+}
+
+function post({
+  email = 'ada-door@example.org',
+  password = 'wrong',
+  key = world.loginSecret,
+  from = '192.0.2.1',
+}: Attempt): Promise<Answer> {
+  const headers = { 'x-forwarded-for': from, ...(key === null ? {} : { 'x-svc-api-key': key }) };
+  return world.call('POST', '/api/v1/auth/login', { token: null, headers, json: { email, password } });
+}
+const postMany = async (attempts: readonly Attempt[]): Promise<number[]> =>
+  (await Promise.all(attempts.map(post))).map(({ status }) => status);
+const owner = (from: string): Promise<Answer> => post({ password: 'pw-ada-door', from });
+const times = (count: number, attempt: (index: number) => Attempt): Attempt[] =>
+  Array.from({ length: count }, (_value, index) => attempt(index));
+
+describe('POST /auth/login under attack (D76)', () => {
+  it('posts without the right gate key do not lock those out who share the address', async () => {
+    const from = '198.51.100.7';
+    const statuses = await postMany(times(60, (index) => ({ from, key: index % 2 === 0 ? null : `guess-${index}` })));
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(20);
+    expect((await owner(from)).status).toBe(200);
+  });
+
+  it('whoever has the gate key cannot lock the account of another', async () => {
+    const statuses = await postMany(times(40, (index) => ({ from: `203.0.113.${index % 20}` })));
+    expect(statuses.filter((status) => status === 401).length).toBe(40);
+    const one = await postMany(times(10, () => ({ from: '203.0.113.99', email: ' ADA-door@example.org' })));
+    expect([one.filter((status) => status === 401).length, one.filter((status) => status === 429).length]).toEqual([5, 5]);
+    expect((await owner('198.51.100.8')).status).toBe(200);
+  });
+
+  it('all addresses of an IPv6 /64 are one, for passwords and for gate keys', async () => {
+    const from = (index: number): string => `2001:db8:0:7::${(index + 1).toString(16)}`;
+    const passwords: number[] = [];
+    for (const attempt of times(8, (index) => ({ from: from(index) }))) passwords.push((await post(attempt)).status);
+    expect(passwords).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    expect((await owner('2001:db8:0:8::1')).status).toBe(200);
+    const keys = await postMany(times(30, (index) => ({ from: from(index), key: null })));
+    expect([keys.filter((status) => status === 401).length, keys.filter((status) => status === 429).length]).toEqual([20, 10]);
+  });
+
+  it('answers tell nothing of what was wrong, an unknown email that is tried too often included (D40)', async () => {
+    const from = '198.51.100.9';
+    const wrong = await Promise.all([
+      post({ from, key: null }),
+      post({ from, key: 'guess' }),
+      post({ from }),
+      post({ from, email: 'nobody@example.org' }),
+    ]);
+    const shown = wrong.map(({ status, text, headers }) => [status, text, headers.get('www-authenticate'), headers.get('cache-control')]);
+    expect(new Set(shown.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    for (const email of ['ben-door@example.org', 'nobody-else@example.org']) {
+      const statuses: number[] = [];
+      for (let round = 0; round < 6; round += 1) statuses.push((await post({ from: '198.51.100.10', email })).status);
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    }
+  });
+
+  it('a crowd without the gate key takes no turn of somebody with it', async () => {
+    const crowd = postMany(times(600, (index) => ({ from: `192.0.2.${index % 200}`, key: null })));
+    const logins: number[] = [];
+    for (let round = 0; round < 5; round += 1) logins.push((await owner(`198.51.100.${100 + round}`)).status);
+    expect(logins).toEqual([200, 200, 200, 200, 200]);
+    expect((await crowd).every((status) => status === 401 || status === 503)).toBe(true);
+  });
+
+  it('counts what it refuses', async () => {
+    const { operationsUrl } = world.platform.processes.get('directory') ?? {};
+    const metrics = await (await fetch(`${operationsUrl}/metrics`)).text();
+    for (const reason of ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_failures']) {
+      expect(Number(new RegExp(`^logins_refused_total\\{.*reason="${reason}".*\\} (\\d+)$`, 'm').exec(metrics)?.[1])).toBeGreaterThan(0);
+    }
+  });
+});
