@@ -26,7 +26,8 @@ export interface Actors {
 }
 
 /** Why an assertion is not believed; a label of metrics. */
-export type RefusalReason = 'malformed' | 'unknown_key' | 'bad_signature' | 'expired' | 'early' | 'other_request';
+export const refusalReasons = ['malformed', 'unknown_key', 'bad_signature', 'expired', 'early', 'other_request'] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
 
 /** An assertion that is not believed. */
 export class ActorRefused extends Error {

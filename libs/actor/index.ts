@@ -2,7 +2,7 @@
  * Actors that cannot be forged: who acts is decided once, in the gateway, and travels as an assertion that it alone can sign and every
  * other part verifies (docs/adr/actors-are-signed.md).
  */
-export { type Actors, ActorRefused, lifeMs as assertionLifeMs, type RefusalReason } from './assertion.ts';
+export { type Actors, ActorRefused, lifeMs as assertionLifeMs, refusalReasons } from './assertion.ts';
 export { type ActorKeys, generateActorKeys } from './keys.ts';
 export { type ActorSigner, createActorSigner } from './signer.ts';
 export { type ActorVerifier, createActorVerifier } from './verifier.ts';

@@ -5,7 +5,7 @@ import { type Actors, ActorRefused, type Claims, lifeMs, renewAfterMs } from './
 import { readSigningKey } from './keys.ts';
 
 export interface ActorSigner extends Actors {
-  /** An assertion that is good for one HTTP request alone: `PUT`, `/internal/…` without the query. */
+  /** An assertion that is good for one HTTP request alone: `PUT`, `/internal/…?…`. */
   writeFor(actor: Actor, method: string, path: string): string;
 }
 

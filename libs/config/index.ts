@@ -116,6 +116,28 @@ export const natsSettings = {
   }),
 };
 
+/** By which a service knows who acts (libs/actor). Not secret, but one of a pair with what is: an installation keeps them together. */
+export const actorSettings = {
+  ACTOR_PUBLIC_KEY: secret(
+    Type.String({
+      pattern: '^\\s*MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=(\\s+MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=)*\\s*$',
+      errorMessage: 'must be an Ed25519 public key as base64 of its DER form, or several separated by spaces',
+      description: 'public key of ACTOR_SIGNING_KEY; several, separated by spaces, while one takes the place of another',
+    }),
+  ),
+};
+
+/** With which the gateway, and nobody else, says who acts (libs/actor). */
+export const actorSigningSettings = {
+  ACTOR_SIGNING_KEY: secret(
+    Type.String({
+      pattern: '^MC4CAQAwBQYDK2VwBCIEI[A-Za-z0-9+/]{43}$',
+      errorMessage: 'must be an Ed25519 private key as base64 of its PKCS #8 DER form',
+      description: 'Ed25519 key that says who acts: whoever has it can be anybody',
+    }),
+  ),
+};
+
 /** PostgreSQL, with the size of this process's pool. */
 export const databaseSettings = {
   DATABASE_URL: secret(url('PostgreSQL, e.g. postgresql://user:password@localhost:5432/coherence', 'postgresql|postgres')),

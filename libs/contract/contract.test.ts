@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Type, defineService, event, job, route, rpc } from './index.ts';
+import { Type, type Callers, anyActor, byClients, byOperators, defineService, event, job, ownAccount, route, rpc } from './index.ts';
 
 const empty = Type.Object({});
-const get = rpc({ subject: 'things.thing.get', summary: 'Get', request: empty, reply: empty });
+const callers = { other: ownAccount };
+const get = rpc({ subject: 'things.thing.get', callers, summary: 'Get', request: empty, reply: empty });
 
 describe('defineService (architecture §5)', () => {
   it('refuses a subject that is declared twice', () => {
@@ -18,6 +19,33 @@ describe('defineService (architecture §5)', () => {
     const events = { made: event({ subject: 'events.things.thing.made', summary: 'Made', payload: empty }) };
     expect(() => defineService({ service: 'other', rpcs: {}, jobs: {}, events })).toThrow('belongs to another service');
     expect(defineService({ service: 'things', rpcs: { get }, jobs, events }).rpcs.get).toBe(get);
+  });
+
+  const declare = (subject: string, who: Callers) => () =>
+    defineService({
+      service: 'things',
+      rpcs: { thing: rpc({ subject, callers: who, summary: '', request: empty, reply: empty }) },
+      jobs: {},
+      events: {},
+    });
+
+  it('refuses an operation that nobody may call, or its own service', () => {
+    expect(declare('things.thing.get', {})).toThrow('nobody');
+    expect(declare('things.thing.get', { other: [] })).toThrow('nobody');
+    expect(declare('things.thing.get', { things: ownAccount })).toThrow('the service itself');
+  });
+
+  it('keeps subjects of the admin CLI for it alone', () => {
+    expect(declare('admin.things.thing.get', byOperators)).not.toThrow();
+    expect(declare('things.thing.get', byOperators)).toThrow('"admin."');
+    expect(declare('admin.things.thing.get', byClients)).toThrow('"admin."');
+    expect(declare('admin.things.thing.get', { ...byOperators, ...byClients })).toThrow('"admin."');
+  });
+
+  it('refuses an operation of which a caller would get more by leaving the actor out', () => {
+    expect(declare('things.thing.get', { ...byClients, one: ownAccount })).not.toThrow();
+    expect(declare('things.thing.get', { one: ownAccount, two: [...anyActor, ...ownAccount] })).not.toThrow();
+    expect(declare('things.thing.get', { one: ownAccount, two: anyActor })).toThrow('by one, and whoever else');
   });
 
   it('freezes declarations and fills defaults', () => {

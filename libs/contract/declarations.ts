@@ -4,15 +4,17 @@
  */
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '#libs/errors';
+import { type Actor, type Callers, checkCallers } from './callers.ts';
 
 /** Application errors that an operation may answer with: reason → code and when it happens. */
 export type ErrorReasons = Readonly<Record<string, { code: ErrorCode; when: string }>>;
 
 export interface Rpc<Request extends TSchema = TSchema, Reply extends TSchema = TSchema> {
   readonly kind: 'rpc';
-  /** `<service>.<resource>.<verb>`, kebab-case. */
+  /** `<service>.<resource>.<verb>`, kebab-case; `admin.<service>.…` when it is the admin CLI's alone. */
   readonly subject: string;
   readonly summary: string;
+  readonly callers: Callers;
   readonly request: Request;
   readonly reply: Reply;
   readonly errors: ErrorReasons;
@@ -43,6 +45,8 @@ export interface Job<Payload extends TSchema = TSchema> {
   readonly summary: string;
   readonly payload: Payload;
   readonly policy: JobPolicy;
+  /** Other services that may start it; the one that works it always may. */
+  readonly startedBy: readonly string[];
 }
 
 export interface Event<Payload extends TSchema = TSchema> {
@@ -51,6 +55,8 @@ export interface Event<Payload extends TSchema = TSchema> {
   readonly subject: string;
   readonly summary: string;
   readonly payload: Payload;
+  /** Services whose every replica hears it at once; who takes it off the stream declares a consumer. */
+  readonly heardBy: readonly string[];
 }
 
 /** A consumer of a stream that the replicas of a service share and that outlives them (architecture §2). */
@@ -74,7 +80,7 @@ export interface ServiceContract {
 
 /** Declares a request-reply operation (architecture §2, RPC). */
 export function rpc<Request extends TSchema, Reply extends TSchema>(
-  declaration: { subject: string; summary: string; request: Request; reply: Reply } & Partial<
+  declaration: { subject: string; summary: string; callers: Callers; request: Request; reply: Reply } & Partial<
     Pick<Rpc, 'errors' | 'timeoutMs' | 'idempotent'>
   >,
 ): Rpc<Request, Reply> {
@@ -96,23 +102,30 @@ export function job<Payload extends TSchema>(declaration: {
   summary: string;
   payload: Payload;
   policy?: Partial<JobPolicy>;
+  startedBy?: readonly string[];
 }): Job<Payload> {
-  return Object.freeze({ kind: 'job', ...declaration, policy: Object.freeze({ ...defaultJobPolicy, ...declaration.policy }) });
+  const policy = Object.freeze({ ...defaultJobPolicy, ...declaration.policy });
+  return Object.freeze({ kind: 'job', startedBy: [], ...declaration, policy });
 }
 
 /** Declares a fact that others may listen to (architecture §2, Events). */
-export function event<Payload extends TSchema>(declaration: { subject: string; summary: string; payload: Payload }): Event<Payload> {
-  return Object.freeze({ kind: 'event', ...declaration });
+export function event<Payload extends TSchema>(declaration: {
+  subject: string;
+  summary: string;
+  payload: Payload;
+  heardBy?: readonly string[];
+}): Event<Payload> {
+  return Object.freeze({ kind: 'event', heardBy: [], ...declaration });
 }
 
 /**
  * Joins the declarations of one service.
- * @throws Error when a subject is declared twice or does not start with the service's name.
+ * @throws Error when a subject is declared twice or does not start with the service's name, or when who may call is not said or makes no sense.
  */
 export function defineService<const C extends ServiceContract>(contract: C): C {
   const seen = new Set<string>();
   const names = [
-    ...Object.values(contract.rpcs).map((item) => item.subject),
+    ...Object.values(contract.rpcs).map((item) => item.subject.replace(/^admin\./, '')),
     ...Object.values(contract.jobs).map((item) => item.type),
     ...Object.values(contract.events).map((item) => item.subject.replace(/^events\./, '')),
   ];
@@ -121,6 +134,7 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
     if (!name.startsWith(`${contract.service}.`)) throw new Error(`contract ${contract.service}: "${name}" belongs to another service`);
     seen.add(name);
   }
+  for (const { subject, callers } of Object.values(contract.rpcs)) checkCallers(contract.service, subject, callers);
   for (const { durable, stream, filter } of Object.values(contract.consumers ?? {})) {
     if (!durable.startsWith(`${contract.service}-`))
       throw new Error(`contract ${contract.service}: consumer "${durable}" belongs to another service`);
@@ -129,22 +143,6 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
   }
   return Object.freeze(contract);
 }
-
-/** Who acts: the caller of a request as the gateway authenticated it, carried in the `Actor` header of every hop. */
-export type Actor =
-  | { readonly kind: 'shared' }
-  | {
-      readonly kind: 'user';
-      readonly accountId: number;
-      readonly personId: number | null;
-      readonly superuser: boolean;
-      readonly globalEditor: boolean;
-      /** Superuser or member of `coherence_users` (spec 01, Authentication). */
-      readonly coherenceAccess: boolean;
-      /** Session of the token that authenticated the call; not secret. What logout revokes. */
-      readonly sessionKey?: string;
-    }
-  | { readonly kind: 'system'; readonly name: string };
 
 /**
  * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key

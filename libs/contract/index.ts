@@ -1,6 +1,7 @@
 /** Contracts as frozen data: the words in which services and routes are declared (architecture §5). */
 export { Type } from 'typebox';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
+export * from './callers.ts';
 export * from './declarations.ts';
 export { jobAdminRpcs, jobDetailsSchema, jobSchema } from './job-admin.ts';
 export { line } from './line.ts';

@@ -3,6 +3,7 @@
  * not load the database with it.
  */
 import { Type } from 'typebox';
+import { byOperators } from './callers.ts';
 import { rpc } from './declarations.ts';
 
 const stateSchema = Type.Union([Type.Literal('queued'), Type.Literal('running'), Type.Literal('succeeded'), Type.Literal('dead')], {
@@ -49,7 +50,8 @@ const count = (name: string) => Type.Object({ [name]: Type.Integer({ description
 export function jobAdminRpcs(service: string) {
   return {
     jobsList: rpc({
-      subject: `${service}.jobs.list`,
+      subject: `admin.${service}.jobs.list`,
+      callers: byOperators,
       summary: 'Lists jobs, newest first',
       request: Type.Object({
         state: Type.Optional(stateSchema),
@@ -60,20 +62,23 @@ export function jobAdminRpcs(service: string) {
       reply: Type.Object({ items: Type.Array(jobSchema) }),
     }),
     jobsShow: rpc({
-      subject: `${service}.jobs.show`,
+      subject: `admin.${service}.jobs.show`,
+      callers: byOperators,
       summary: 'Shows one job with payload and result',
       request: Type.Object({ id: uuidSchema }),
       reply: jobDetailsSchema,
     }),
     jobsRedrive: rpc({
-      subject: `${service}.jobs.redrive`,
+      subject: `admin.${service}.jobs.redrive`,
+      callers: byOperators,
       summary: 'Queues dead jobs again: one, or all that match',
       request: Type.Object({ id: Type.Optional(uuidSchema), ...filterSchema }),
       reply: count('redriven'),
       timeoutMs: 60_000,
     }),
     jobsCancel: rpc({
-      subject: `${service}.jobs.cancel`,
+      subject: `admin.${service}.jobs.cancel`,
+      callers: byOperators,
       summary: 'Ends a queued or running job as dead',
       request: Type.Object({ id: uuidSchema }),
       reply: count('cancelled'),

@@ -1,7 +1,7 @@
 /** One attempt of one job: the handler's view of it, its time limit, and the fenced end inside a transaction. */
 import type { Job } from '#libs/contract';
 import type { Logger } from '#libs/logger';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { readTraceId } from '#libs/telemetry';
 import { AttemptTimeout, describeFault, LeaseLost } from './errors.ts';
@@ -79,7 +79,7 @@ export class Attempt {
     const deadlineMs = Date.now() + this.#declaration.policy.timeoutMs;
     const { signal } = this;
     const parent = this.#deps.logger;
-    const context = systemContext(`job ${type}`, {
+    const context = newContext({
       ...(requestId === null ? {} : { requestId }),
       traceparent,
       signal,

@@ -59,14 +59,16 @@ export class Outbox {
     this.#tuning = deps.tuning;
   }
 
-  /** @throws Error when the payload breaks the declaration. */
+  /** @throws Error when the payload breaks the declaration, or the declaration does not let this service start the job. */
   async enqueue(tx: Tx, declaration: Job, payload: unknown, options: EnqueueOptions): Promise<string> {
-    const { type } = declaration;
+    const { type, startedBy } = declaration;
+    const isOwn = type.startsWith(`${this.#service}.`);
+    if (!isOwn && !startedBy.includes(this.#service)) throw new Error(`${this.#service} may not start ${type}`);
     checkPayload(declaration.payload, type, payload);
     const parcel = this.#parcelOf(tx);
     const delayMs = Math.max(0, options.delayMs ?? 0);
     const id = createUuid();
-    if (!type.startsWith(`${this.#service}.`)) {
+    if (!isOwn) {
       const body = JSON.stringify({ id, key: options.key, run_at: delayMs === 0 ? undefined : Date.now() + delayMs, payload });
       parcel.letters.push({ kind: 'job', messageId: id, subject: `jobs.${type}`, body, ...originOf(options, `enqueue ${type}`) });
       return id;

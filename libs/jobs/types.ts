@@ -22,7 +22,7 @@ export interface JobRun<Payload> {
   /** 1 for the first; attempts that ended in `RetryLater` or a stopping worker are not counted. */
   readonly attempt: number;
   readonly requestId: string;
-  /** For calls to other services: request id, trace, system actor, signal, deadline of the attempt. */
+  /** For calls to other services: request id, trace, signal, deadline of the attempt. No actor: a job acts for its service. */
   readonly context: CallContext;
   /** Aborts at the attempt's timeout, when the lease is lost, the job is cancelled or the process stops. */
   readonly signal: AbortSignal;
@@ -82,7 +82,7 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
   /**
    * Puts a job of any service into the transaction: it exists when and only when the transaction commits.
    * @returns the job's id, or that of the job already waiting under the same key.
-   * @throws Error when the payload breaks the declaration: a fault of the caller.
+   * @throws Error when the payload breaks the declaration or this service may not start the job: a fault of the caller.
    */
   enqueue<J extends Job>(tx: Tx, declaration: J, payload: PayloadOf<J>, options?: EnqueueOptions): Promise<string>;
   /** Tells an event when and only when the transaction commits; events of one service arrive in the order of their transactions. */

@@ -20,6 +20,7 @@ const secretKeys = new Set([
   'webhook_secret',
   'API_TOKEN',
   'API_LOGIN_SECRET',
+  'ACTOR_SIGNING_KEY',
   'S3_SECRET_ACCESS_KEY',
   'DATABASE_URL',
   'NATS_URL',

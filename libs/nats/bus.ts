@@ -3,13 +3,15 @@
  * down every call fails at once as `unavailable`, and what was waiting fails too, since its answer cannot come any more.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Actors } from '#libs/actor';
 import type { Event, PayloadOf, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
 import { getTracer } from '#libs/telemetry';
-import { openConnection, type ConnectionSettings, describeServers, inboxPrefixOf } from './connect.ts';
+import { checkCall, noActors } from './admission.ts';
+import { openConnection, type ConnectionSettings, describeServers, inboxPrefixOf, inboxRoot } from './connect.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import { Inbox } from './inbox.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
@@ -18,7 +20,8 @@ import type { StreamLimits, StreamName } from './streams.ts';
 import { Outbox, type Parties } from './outbox.ts';
 import { PendingCall } from './pending-call.ts';
 import { RawJson, type RawReply } from './reply.ts';
-import { type BusMetrics, type Handlers, Responder, ServedContext, type ServeOptions } from './responder.ts';
+import { type BusMetrics, type Handlers, Responder, type ServeOptions } from './responder.ts';
+import { ServedContext } from './served-context.ts';
 import { streamControl } from './stream-reader.ts';
 import {
   type CallContext,
@@ -49,6 +52,10 @@ export interface BusSettings extends ConnectionSettings {
   /** First token of every subject (`<prefix>.…`) and beginning of every stream's name (`<prefix>_…`), so that several installations can share a server; default none. */
   readonly prefix?: string | undefined;
   readonly metrics?: BusMetrics | undefined;
+  /** How actors are vouched for and believed; default: neither. */
+  readonly actors?: Actors | undefined;
+  /** Whose calls these are: what the contracts do not grant it is refused before it is sent. Default: the broker alone decides. */
+  readonly caller?: string | undefined;
   /** Refuse a broker that allows less; the gateway asks for `requiredPayloadBytes`. */
   readonly minPayloadBytes?: number | undefined;
 }
@@ -112,6 +119,8 @@ class NatsBus implements Bus {
   readonly #responders = new Set<Responder>();
   readonly #outbox: Outbox;
   readonly #parties: Parties;
+  readonly #actors: Actors;
+  readonly #caller: string | undefined;
   #up = true;
 
   constructor(connection: NatsConnection, settings: BusSettings, onUp: () => void) {
@@ -120,6 +129,8 @@ class NatsBus implements Bus {
     this.#connection = connection;
     this.#logger = settings.logger;
     this.#metrics = settings.metrics ?? {};
+    this.#actors = settings.actors ?? noActors;
+    this.#caller = settings.caller;
     this.#inbox = new Inbox(connection, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
     this.#outbox = new Outbox(connection);
     this.#parties = { connection, inbox: this.#inbox, outbox: this.#outbox };
@@ -145,6 +156,8 @@ class NatsBus implements Bus {
 
   callRaw(rpc: Rpc, request: unknown, context: CallContext): Promise<RawReply> {
     return new Promise((resolve, reject) => {
+      if (this.#caller !== undefined) checkCall(rpc, this.#caller, context.actor);
+      const assertion = context.actor === undefined ? undefined : this.#actors.write(context.actor);
       const startedMs = performance.now();
       const span = getTracer()?.startChild(rpc.subject, 'client', rpcAttributes, context.traceparent);
       const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {
@@ -181,7 +194,7 @@ class NatsBus implements Bus {
         pending = new PendingCall(this.#parties, rpc.subject, deadlineMs, settle, onNobody);
         pending.token = this.#inbox.add(pending);
         const { token } = pending;
-        const message = { reply: this.#inbox.subject(token), headers: encodeContext(context, deadlineMs, span?.traceparent) };
+        const message = { reply: this.#inbox.subject(token), headers: encodeContext(context, deadlineMs, assertion, span?.traceparent) };
         this.#outbox.publish(this.prefix + rpc.subject, bytes, message, () => {
           if (this.#inbox.remove(token)) settle(undefined, connectionLost());
         });
@@ -192,7 +205,7 @@ class NatsBus implements Bus {
 
   serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options: ServeOptions = {}): Promise<{ drain(): Promise<void> }> {
     const responder = new Responder(
-      { ...this.#parties, prefix: this.prefix, logger: this.#logger, metrics: this.#metrics },
+      { ...this.#parties, prefix: this.prefix, logger: this.#logger, metrics: this.#metrics, actors: this.#actors },
       contract,
       handlers,
       options,
@@ -212,6 +225,8 @@ class NatsBus implements Bus {
   }
 
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void {
+    if (this.#caller !== undefined && !event.heardBy.includes(this.#caller))
+      throw new Error(`${this.#caller} may not hear ${event.subject}`);
     const check = compileSchema(event.payload);
     const deliver = async (message: Msg): Promise<void> => {
       try {
@@ -225,7 +240,8 @@ class NatsBus implements Bus {
     };
     const subscription = this.#connection.subscribe(this.prefix + event.subject, {
       callback: (error, message) => {
-        if (error === null) void deliver(message);
+        // Not what the broker brings from a stream to a place that somebody named who may not publish there (see `isCall`).
+        if (error === null && message.subject === this.prefix + event.subject) void deliver(message);
       },
     });
     return () => subscription.unsubscribe();
@@ -328,7 +344,7 @@ class NatsBus implements Bus {
   /** A message whose receiver has left: senders of chunks and askers for a dead stream are told. */
   #onStray(message: Msg): void {
     const replyTo = message.reply;
-    if (replyTo === undefined || replyTo === '') return;
+    if (replyTo === undefined || !replyTo.startsWith(inboxRoot)) return;
     if (readHeader(message.headers, header.chunk) !== undefined) {
       this.#outbox.publish(replyTo, streamControl.cancel);
     } else if (decodeText(message.data) === streamControl.alive) {

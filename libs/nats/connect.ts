@@ -72,8 +72,11 @@ function buildOptions(settings: ConnectionSettings, nextDelay: () => number): No
  * nobody else's (docs/adr/one-user-for-each-service.md).
  */
 export function inboxPrefixOf(name: string): string {
-  return `_INBOX.${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
+  return `${inboxRoot}${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
 }
+
+/** Beginning of all places where answers are waited for. */
+export const inboxRoot = '_INBOX.';
 
 function splitUrls(text: string): URL[] {
   return text

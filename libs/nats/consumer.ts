@@ -2,9 +2,10 @@
  * A durable pull consumer. It asks for as many messages as it has free hands, so that none waits in one process while
  * another is idle, and asks again when the broker was silent, restarted, or forgot the consumer.
  */
-import { type Msg, nanos, createInbox, type Subscription } from '@nats-io/transport-node';
+import { type Msg, nanos, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import { drainSubscription } from './drain-subscription.ts';
+import { randomToken } from './token.ts';
 import { readHeader } from './wire.ts';
 import type { Outbox, Parties } from './outbox.ts';
 import type { Prefixes } from './jetstream.ts';
@@ -106,7 +107,7 @@ export class Consumer {
 
   #subscribe(): void {
     this.#subscription?.unsubscribe();
-    this.#inbox = createInbox(this.#deps.prefixes.inbox);
+    this.#inbox = `${this.#deps.prefixes.inbox}.${randomToken()}`;
     this.#subscription = this.#deps.connection.subscribe(this.#inbox, {
       callback: (error, message) => {
         if (error !== null) {

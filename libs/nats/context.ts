@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { CallContext } from './wire.ts';
 
-/** Context of work that no request caused (start-up, sweeps, CLI): a new request id and the system actor of that name. */
-export function systemContext(name: string, given: Partial<CallContext> = {}): CallContext {
-  return { requestId: randomUUID(), actor: { kind: 'system', name }, ...given };
+/** Context of work that no client caused (start-up, sweeps, jobs, the CLI): a new request id and no actor, the process acts for itself. */
+export function newContext(given: Omit<Partial<CallContext>, 'actor'> = {}): CallContext {
+  return { requestId: randomUUID(), ...given };
+}
+
+/** What a service asks for itself while it serves a call: the same request, trace and deadline, for no client. */
+export function ownContext({ requestId, traceparent, deadlineMs }: CallContext): CallContext {
+  return { requestId, traceparent, deadlineMs };
 }

@@ -2,8 +2,9 @@
  * The one inbox of a connection: replies of calls and control messages of streams come here, told apart by the last token
  * of the subject. One subscription, one map, one coarse timer, whatever the number of calls in flight.
  */
-import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
+import { randomToken } from './token.ts';
 
 /** Whoever waits for messages on a token. */
 export interface InboxListener {
@@ -23,13 +24,12 @@ export class Inbox {
   readonly #connection: NatsConnection;
   readonly #prefix: string;
   readonly #listeners = new Map<string, InboxListener>();
-  #counter = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   /** `onStray` gets messages of tokens that nobody holds any more. */
   constructor(connection: NatsConnection, inboxPrefix: string, onStray: (message: Msg) => void) {
     this.#connection = connection;
-    this.#prefix = `${createInbox(inboxPrefix)}.`;
+    this.#prefix = `${inboxPrefix}.${randomToken()}.`;
     this.#connection.subscribe(`${this.#prefix}*`, {
       callback: (error, message) => {
         if (error !== null) return;
@@ -46,7 +46,7 @@ export class Inbox {
 
   /** Registers a listener and returns its token. */
   add(listener: InboxListener): string {
-    const token = (this.#counter++).toString(36);
+    const token = randomToken();
     this.#listeners.set(token, listener);
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepIntervalMs);
     return token;

@@ -17,8 +17,9 @@ export {
   withDigest,
   withOutcome,
 } from './reply.ts';
-export type { BusMetrics, Handler, HandlerReply, Handlers, RequestContext, ServeOptions } from './responder.ts';
+export type { BusMetrics, Handler, HandlerReply, Handlers, ServeOptions } from './responder.ts';
+export type { RequestContext } from './served-context.ts';
 export { createBusMetrics, measureStreams } from './metrics.ts';
-export { type CallContext, readActor } from './wire.ts';
-export { systemContext } from './context.ts';
+export type { CallContext } from './wire.ts';
+export { newContext, ownContext } from './context.ts';
 export { followEvent } from './follow.ts';

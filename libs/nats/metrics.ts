@@ -1,4 +1,5 @@
 import type { Metrics } from '#libs/telemetry';
+import { refusals } from './admission.ts';
 import type { Bus } from './bus.ts';
 import type { StreamSize } from './jetstream.ts';
 import type { BusMetrics } from './responder.ts';
@@ -8,10 +9,13 @@ import { type StreamName, streamNames } from './streams.ts';
 export function createBusMetrics(metrics: Metrics): BusMetrics {
   const served = metrics.red('rpc_server', 'Requests served', ['subject']);
   const called = metrics.red('rpc_client', 'Calls to services', ['subject']);
+  const refused = metrics.counter('refused_callers_total', 'Requests whose caller could not be believed', ['reason']);
+  for (const reason of refusals) refused.inc({ reason }, 0); // so that the first one is seen as a change
   const connection = metrics.gauge('nats_connected', '1 while the connection to the broker stands');
   return {
     served: (subject, code, seconds) => served.observe({ subject }, code, seconds),
     called: (subject, code, seconds) => called.observe({ subject }, code, seconds),
+    refused: (_subject, reason) => refused.inc({ reason }),
     connected: (up) => connection.set(up ? 1 : 0),
   };
 }

@@ -2,7 +2,8 @@
  * The NATS services protocol ($SRV.PING, INFO, STATS), so that `nats service ls`, `info` and `stats` show the platform. Written
  * here because the published package for it is a pre-release bound to an older client, and measures a handler only until its first await.
  */
-import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { randomToken } from './token.ts';
 
 /** Counters of one operation in this process. */
 export class EndpointStats {
@@ -30,7 +31,7 @@ export function announceService(
   connection: NatsConnection,
   service: { name: string; version: string; description: string; endpoints: readonly EndpointStats[] },
 ): Subscription[] {
-  const id = nuid.next();
+  const id = randomToken();
   const identity = { name: service.name, id, version: service.version, metadata: {} };
   const started = new Date().toISOString();
   const answers: Record<string, () => unknown> = {

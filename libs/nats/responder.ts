@@ -4,26 +4,20 @@
  */
 import type { Msg, Subscription } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
-import type { Actor, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
+import type { Actors } from '#libs/actor';
+import type { CallerKind, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
-import { getTracer, readTraceId, type Span } from '#libs/telemetry';
+import { getTracer, type Span } from '#libs/telemetry';
+import { type CallRefusal, CallRefused, isCall, listKinds } from './admission.ts';
 import { drainSubscription } from './drain-subscription.ts';
 import { announceService, EndpointStats } from './micro.ts';
 import type { Parties } from './outbox.ts';
 import { JsonStream, RawJson, TaggedReply } from './reply.ts';
 import { ReaderGone, type ReplyHeaders, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
-import { type CallContext, deadlineExceeded, decodeText, header, readActor } from './wire.ts';
-
-/** What a handler knows of its call. Hand it on as it is to nested calls: deadline, actor and trace go with it. */
-export interface RequestContext extends CallContext {
-  readonly subject: string;
-  readonly deadlineMs: number;
-  /** Aborts at the deadline and when the reader of a streamed reply leaves. Made when first asked for. */
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-}
+import { type RequestContext, ServedContext } from './served-context.ts';
+import { deadlineExceeded, decodeText } from './wire.ts';
 
 export type HandlerReply<R extends Rpc> = ReplyOf<R> | RawJson | JsonStream | TaggedReply<ReplyOf<R> | RawJson | JsonStream>;
 export type Handler<R extends Rpc> = (request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
@@ -42,6 +36,8 @@ export interface ServeOptions {
 export interface BusMetrics {
   served?(subject: string, code: string, seconds: number): void;
   called?(subject: string, code: string, seconds: number): void;
+  /** Somebody asked who is not believed, or the broker was made to ask: `not_a_call`. */
+  refused?(subject: string, reason: CallRefusal): void;
   connected?(up: boolean): void;
 }
 
@@ -49,80 +45,16 @@ export interface ResponderDependencies extends Parties {
   readonly prefix: string;
   readonly logger: Logger;
   readonly metrics: BusMetrics;
+  readonly actors: Actors;
 }
 
 interface Endpoint {
   readonly rpc: Rpc;
+  readonly kinds: ReadonlySet<CallerKind>;
   readonly handler: Handler<Rpc>;
   readonly checkRequest: SchemaCheck;
   readonly checkReply: SchemaCheck | undefined;
   readonly stats: EndpointStats;
-}
-
-/** Context of one request; the AbortSignal and the child logger are made only when a handler asks for them. */
-export class ServedContext implements RequestContext {
-  readonly subject: string;
-  readonly requestId: string;
-  readonly actor: Actor | undefined;
-  /** Of the caller, or of the span under which this is served. */
-  traceparent: string | undefined;
-  readonly deadlineMs: number;
-  readonly #parentLogger: Logger;
-  #logger: Logger | undefined;
-  #controller: AbortController | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #answering = false;
-  #aborted: Error | undefined;
-
-  constructor(rpc: Rpc, message: Msg, logger: Logger) {
-    let requestId = '';
-    let actor: string | undefined;
-    let traceparent: string | undefined;
-    let deadlineMs = Number.NaN;
-    for (const [key, values] of message.headers ?? []) {
-      if (key === header.requestId) requestId = values[0] ?? '';
-      else if (key === header.actor) actor = values[0];
-      else if (key === header.traceparent) traceparent = values[0];
-      else if (key === header.deadline) deadlineMs = Number(values[0]);
-    }
-    this.subject = rpc.subject;
-    this.requestId = requestId;
-    this.actor = readActor(actor);
-    this.traceparent = traceparent;
-    this.deadlineMs = Number.isFinite(deadlineMs) ? deadlineMs : Date.now() + rpc.timeoutMs;
-    this.#parentLogger = logger;
-  }
-
-  get logger(): Logger {
-    this.#logger ??= this.#parentLogger.child({
-      requestId: this.requestId,
-      traceId: readTraceId(this.traceparent),
-      subject: this.subject,
-    });
-    return this.#logger;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
-      else if (!this.#answering) {
-        this.#timer = setTimeout(() => this.abort(deadlineExceeded(this.subject)), Math.max(0, this.deadlineMs - Date.now()));
-      }
-    }
-    return this.#controller.signal;
-  }
-
-  abort(reason: Error): void {
-    this.#aborted ??= reason;
-    this.#controller?.abort(reason);
-  }
-
-  /** The answer has begun: the deadline no longer ends it. */
-  release(): void {
-    this.#answering = true;
-    clearTimeout(this.#timer);
-  }
 }
 
 /** A contract being served by this process. */
@@ -163,10 +95,17 @@ export class Responder {
     return this.#deps.connection.subscribe(endpoint.stats.subject, {
       queue: endpoint.stats.queueGroup,
       callback: (error, message) => {
-        if (error === null) void this.#serve(endpoint, message);
+        if (error === null && !isCall(message, endpoint.stats.subject)) this.#drop(endpoint, message);
+        else if (error === null) void this.#serve(endpoint, message);
         else this.#deps.logger.error({ err: error, subject: endpoint.rpc.subject }, 'subscription failed');
       },
     });
+  }
+
+  /** No call at all (see `isCall`): nobody is answered. */
+  #drop({ rpc }: Endpoint, message: Msg): void {
+    this.#deps.metrics.refused?.(rpc.subject, 'not_a_call');
+    this.#deps.logger.error({ subject: rpc.subject, from: message.subject }, 'a message that is no call was sent to an operation');
   }
 
   /** Never rejects. */
@@ -180,6 +119,7 @@ export class Responder {
       if (this.#inFlight > this.#maxInFlight) throw unavailable('The service is overloaded');
       context = new ServedContext(endpoint.rpc, message, this.#deps.logger);
       if (context.deadlineMs <= Date.now()) throw deadlineExceeded(endpoint.rpc.subject);
+      context.admit(this.#deps.actors, endpoint.kinds);
       span = startServing(context);
       await (span === undefined ? this.#work(endpoint, message, context) : this.#workUnder(span, endpoint, message, context));
     } catch (error) {
@@ -206,7 +146,6 @@ export class Responder {
   }
 
   async #answer(endpoint: Endpoint, replyTo: string, reply: HandlerReply<Rpc>, context: ServedContext): Promise<void> {
-    if (replyTo === '') return;
     const tagged = reply instanceof TaggedReply;
     const body = tagged ? reply.body : reply;
     const facts: ReplyHeaders = tagged ? reply : noFacts;
@@ -242,11 +181,14 @@ export class Responder {
     const failure = error instanceof AppError ? error : new AppError({ code: 'internal', message: 'Internal error' });
     endpoint.stats.lastError = `${failure.status}:${failure.message}`;
     const logger = context?.logger ?? this.#deps.logger;
-    if (!(error instanceof AppError)) logger.error({ err: error }, 'request failed');
+    if (error instanceof CallRefused) {
+      this.#deps.metrics.refused?.(endpoint.rpc.subject, error.refusal);
+      logger.error({ reason: error.refusal }, 'call refused: its caller cannot be verified');
+    } else if (!(error instanceof AppError)) logger.error({ err: error }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, code: error.code }, 'request could not be served');
-    if (!(thrown instanceof StreamBroken) && message.reply !== undefined && message.reply !== '') {
+    if (!(thrown instanceof StreamBroken)) {
       try {
-        sendError(this.#deps.outbox, message.reply, failure);
+        sendError(this.#deps.outbox, message.reply ?? '', failure);
       } catch (publishError) {
         logger.warn({ err: publishError }, 'error reply could not be sent');
       }
@@ -291,11 +233,12 @@ function bindHandlers(
   }
   return Object.entries(contract.rpcs).map(([name, rpc]) => ({
     rpc,
+    kinds: listKinds(rpc),
     handler: handlers[name] as Handler<Rpc>,
     checkRequest: compileSchema(rpc.request),
     checkReply: validateReplies ? compileSchema(rpc.reply) : undefined,
     stats: new EndpointStats({
-      name: rpc.subject.slice(contract.service.length + 1).replaceAll('.', '_'),
+      name: rpc.subject.replace(`${contract.service}.`, '').replaceAll('.', '_'),
       subject: `${prefix}${rpc.subject}`,
       queueGroup: contract.service,
       summary: rpc.summary,

@@ -2,17 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { MsgHdrsImpl } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
-import { encodeContext, encodeHeaders, parseErrorBody, readActor, readHeader } from './wire.ts';
+import { encodeContext, encodeHeaders, parseErrorBody, readHeader } from './wire.ts';
 
 const decode = (encoded: unknown): MsgHdrsImpl => MsgHdrsImpl.decode((encoded as MsgHdrsImpl).encode());
 
 describe('headers on NATS (architecture §2, RPC)', () => {
   it('are read by the client as they were written', () => {
-    const read = decode(encodeContext({ requestId: 'r-1', actor: { kind: 'system', name: 'a: ü\n' }, traceparent: '00-1-2-01' }, 17));
+    const read = decode(encodeContext({ requestId: 'r-1: ü\n', traceparent: '00-1-2-01' }, 17, 'a.b.c'));
     expect(Object.fromEntries(read.keys().map((key) => [key, read.get(key)]))).toEqual({
-      'Request-Id': 'r-1',
+      'Request-Id': 'r-1: ü',
       Deadline: '17',
-      Actor: '{"kind":"system","name":"a: ü\\n"}',
+      Actor: 'a.b.c',
       traceparent: '00-1-2-01',
     });
   });
@@ -29,13 +29,6 @@ describe('headers on NATS (architecture §2, RPC)', () => {
   it('are found by name', () => {
     expect(readHeader(decode(encodeHeaders({ Chunk: '3', Outcome: undefined })), 'Chunk')).toBe('3');
     expect(readHeader(undefined, 'Chunk')).toBeUndefined();
-  });
-
-  it('name an actor of a known kind or are refused', () => {
-    expect(readActor(undefined)).toBeUndefined();
-    expect(readActor('{"kind":"shared"}')).toEqual({ kind: 'shared' });
-    for (const text of ['{', '[]', '"shared"', '{"kind":"root"}', 'null'])
-      expect(() => readActor(text)).toThrow('Actor header is malformed');
   });
 });
 

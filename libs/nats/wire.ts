@@ -10,6 +10,7 @@ import { isJsonObject } from '#libs/json';
 /** Who asks, until when, and in which trace; handed from hop to hop. */
 export interface CallContext {
   readonly requestId: string;
+  /** For whom. Hand on the object that was given: a copy of it is vouched for by nobody. */
   readonly actor?: Actor | undefined;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
@@ -58,29 +59,17 @@ export function encodeHeaders(pairs: Readonly<Record<string, string | undefined>
   return new EncodedHeaders(`${text}\r\n\r\n`) as unknown as MsgHdrs;
 }
 
-/** Request headers of a call; `traceparent` is that of the call itself. */
-export function encodeContext(context: CallContext, deadlineMs: number, traceparent = context.traceparent): MsgHdrs {
+/** Request headers of a call; `assertion` vouches for its actor, `traceparent` is that of the call itself. */
+export function encodeContext(
+  context: CallContext,
+  deadlineMs: number,
+  assertion: string | undefined,
+  traceparent = context.traceparent,
+): MsgHdrs {
   let text = `NATS/1.0\r\n${header.requestId}: ${context.requestId.replace(forbidden, ' ')}\r\n${header.deadline}: ${deadlineMs}`;
-  if (context.actor !== undefined) text += `\r\n${header.actor}: ${JSON.stringify(context.actor)}`;
+  if (assertion !== undefined) text += `\r\n${header.actor}: ${assertion}`;
   if (traceparent !== undefined) text += `\r\n${header.traceparent}: ${traceparent.replace(forbidden, ' ')}`;
   return new EncodedHeaders(`${text}\r\n\r\n`) as unknown as MsgHdrs;
-}
-
-/**
- * The actor that the gateway (or another service) put in the header.
- * @throws AppError bad_request when it is not JSON of a known kind.
- */
-export function readActor(text: string | undefined): Actor | undefined {
-  if (text === undefined || text === '') return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const kind = isJsonObject(value) ? value['kind'] : undefined;
-  if (kind === 'shared' || kind === 'user' || kind === 'system') return value as Actor;
-  throw new AppError({ code: 'bad_request', message: 'Actor header is malformed' });
 }
 
 /** First value of a header, without the linear search of the client's `get`. */

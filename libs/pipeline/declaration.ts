@@ -48,7 +48,9 @@ const made = new WeakMap<PipelineJob, Job<typeof PipelinePayload>>();
 /** The job that a declaration stands for; the same value each time. */
 export function jobOf(declaration: PipelineJob): Job<typeof PipelinePayload> {
   const { jobType: type, summary, policy } = declaration;
-  const found = made.get(declaration) ?? job({ type, summary, payload: PipelinePayload, ...(policy === undefined ? {} : { policy }) });
+  const found =
+    made.get(declaration) ??
+    job({ type, summary, startedBy: ['conversations'], payload: PipelinePayload, ...(policy === undefined ? {} : { policy }) });
   made.set(declaration, found);
   return found;
 }

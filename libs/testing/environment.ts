@@ -7,10 +7,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ActorSigner, generateActorKeys } from '#libs/actor';
 import { createLogger, type Logger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { createDatabase, statement, type Database } from '#libs/orm';
 import { bookingSecret } from './booking-signature.ts';
+import { createTestActors } from './actors.ts';
 
 export interface TestEnvironment {
   /** Short and unique, e.g. for names of things. */
@@ -19,6 +21,8 @@ export interface TestEnvironment {
   readonly settings: Readonly<Record<string, string>>;
   /** Of services in this process: quiet, since faults are played on purpose; LOG_LEVEL of the caller decides otherwise. */
   readonly logger: Logger;
+  /** Says who acts as the environment's gateway would, for a bus or an HTTP request of the test itself. */
+  readonly actors: ActorSigner;
   /** Runs one SQL statement in the environment's database; timestamps and JSON come as text. */
   sql<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
   /** Calls back before the environment goes; the last registered is called first. */
@@ -49,10 +53,12 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
   url.pathname = `/${id}`;
   const database = await createDatabase({ url: url.href, schema: 'public', poolSize: 4, ...access });
   const spoolDir = await mkdtemp(join(tmpdir(), `coherence-${id}-`));
+  const keys = generateActorKeys();
   const cleanUps: (() => Promise<void>)[] = [];
   return {
     id,
     logger,
+    actors: createTestActors(keys),
     settings: {
       DATABASE_URL: url.href,
       DATABASE_POOL_SIZE: '5',
@@ -64,6 +70,8 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       S3_ACCESS_KEY_ID: readAddress('TEST_S3_ACCESS_KEY_ID'),
       S3_SECRET_ACCESS_KEY: readAddress('TEST_S3_SECRET_ACCESS_KEY'),
       S3_FORCE_PATH_STYLE: 'true',
+      ACTOR_SIGNING_KEY: keys.signingKey,
+      ACTOR_PUBLIC_KEY: keys.publicKey,
       API_TOKEN: 'test-api-token',
       API_LOGIN_SECRET: 'test-login-secret',
       BOOKING_WEBHOOK_SECRET: bookingSecret,

@@ -1,5 +1,6 @@
 /** What tests of more than one unit need: an environment of their own on real servers, and services to run in it. */
 export { bookingSecret, signBooking } from './booking-signature.ts';
+export { contextFor, createTestActors, superuser } from './actors.ts';
 export { createTestEnvironment, type TestEnvironment } from './environment.ts';
 export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmRequest, type LlmServer } from './llm.ts';
 export type { SpokenAnswer, TranscriptionRequest } from './llm.ts';

@@ -149,7 +149,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     }));
     if (backends.length > 0) balancers.push(await startBalancer(port, backends));
   }
-  const cli = (...args: string[]): ReturnType<Platform['cli']> => runCli(args, settings);
+  const cli = (...args: string[]): ReturnType<Platform['cli']> => runCli(args, withOwnAccounts('cli', settings));
   return { baseUrl: `http://127.0.0.1:${gatewayPort}`, settings, processes, restart: start, cli, stop };
 }
 

@@ -1,5 +1,6 @@
 /** Settings of the agents service (architecture §8). */
 import {
+  actorSettings,
   databaseSettings,
   loadConfig,
   logSettings,
@@ -13,6 +14,7 @@ import { Type } from '#libs/contract';
 
 export const agentsSettings = Type.Object({
   ...natsSettings,
+  ...actorSettings,
   ...databaseSettings,
   ...logSettings,
   ...telemetrySettings,

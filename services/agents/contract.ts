@@ -1,5 +1,5 @@
 /** The public face of the agents service: agent records, the visitor chat, set-up data and what operators may see and forget. */
-import { defineService, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
+import { byAnybody, byOperators, ownAccount, defineService, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { knowledgeRpcs } from './knowledge-contract.ts';
 import { messagingJobs, messagingRpcs, telegramWebhookSubject } from './messaging-contract.ts';
@@ -95,12 +95,14 @@ export const agents = defineService({
     ...knowledgeRpcs,
     getAgent: rpc({
       subject: 'agents.agents.get',
+      callers: { 'api-gateway': ['shared', 'none'], cli: ownAccount },
       summary: 'One agent by slug; 404 when no agent has it.',
       request: Type.Object({ slug }),
       reply: AgentOut,
     }),
     sendChatMessage: rpc({
       subject: 'agents.chat.send',
+      callers: byAnybody,
       summary: "Answers a visitor's message and records the turn, wholly or not at all.",
       request: Type.Object({
         agent_slug: slug,
@@ -116,7 +118,8 @@ export const agents = defineService({
       idempotent: false,
     }),
     applyWorkspace: rpc({
-      subject: 'agents.workspace.apply',
+      subject: 'admin.agents.workspace.apply',
+      callers: byOperators,
       summary: 'Applies the `agents` list of a workspace file, whole or not at all. Nothing that it does not name is touched.',
       request: Type.Object({
         agents: Type.Array(
@@ -140,7 +143,8 @@ export const agents = defineService({
       timeoutMs: 60_000,
     }),
     getRecord: rpc({
-      subject: 'agents.record.get',
+      subject: 'admin.agents.record.get',
+      callers: byOperators,
       summary:
         'What is stored of the conversations with an agent, oldest thread first, in pages: of threads, or of the messages of one thread.',
       request: Type.Object({
@@ -184,7 +188,8 @@ export const agents = defineService({
       timeoutMs: 120_000,
     }),
     forgetThreads: rpc({
-      subject: 'agents.record.forget',
+      subject: 'admin.agents.record.forget',
+      callers: byOperators,
       summary: 'Deletes threads with their messages and all that is remembered of them: one by key, or all of an agent.',
       request: Type.Object({
         slug,
@@ -195,7 +200,8 @@ export const agents = defineService({
       timeoutMs: 60_000,
     }),
     forgetPerson: rpc({
-      subject: 'agents.memory.forget',
+      subject: 'admin.agents.memory.forget',
+      callers: byOperators,
       summary:
         "Deletes what is stored of one person's conversations with all agents: messages, facts, and what agents derived from them. Nothing found is no error.",
       request: Type.Union([
@@ -215,7 +221,8 @@ export const agents = defineService({
       timeoutMs: 60_000,
     }),
     listUsage: rpc({
-      subject: 'agents.usage.list',
+      subject: 'admin.agents.usage.list',
+      callers: byOperators,
       summary: 'What the language model cost each agent, by day (UTC) and purpose, newest day first.',
       request: Type.Object({
         slug: Type.Optional(slug),

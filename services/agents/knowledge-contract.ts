@@ -1,5 +1,5 @@
 /** What operators decide about the knowledge of agents (D70): which sentences of visitors may reach other visitors. */
-import { rpc, Type } from '#libs/contract';
+import { byOperators, rpc, Type } from '#libs/contract';
 
 const slug = Type.String({ description: 'Slug of the agent.' });
 const ids = Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000, uniqueItems: true });
@@ -9,7 +9,8 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 
 export const knowledgeRpcs = {
   listKnowledge: rpc({
-    subject: 'agents.knowledge.list',
+    subject: 'admin.agents.knowledge.list',
+    callers: byOperators,
     summary: 'The sentences that an agent gathered for all its threads, approved and waiting, oldest first, each with where it comes from.',
     request: Type.Object({ slug }),
     reply: Type.Object({
@@ -29,7 +30,8 @@ export const knowledgeRpcs = {
     errors: { agent_not_found: agentNotFound },
   }),
   approveKnowledge: rpc({
-    subject: 'agents.knowledge.approve',
+    subject: 'admin.agents.knowledge.approve',
+    callers: byOperators,
     summary: 'Lets an agent draw on sentences in all its threads: all of these or, with an error, none. Approved ones stay so.',
     request: Type.Object({ slug, ids }),
     reply: Type.Object({ approved: Type.Integer() }),
@@ -40,7 +42,8 @@ export const knowledgeRpcs = {
     },
   }),
   rejectKnowledge: rpc({
-    subject: 'agents.knowledge.reject',
+    subject: 'admin.agents.knowledge.reject',
+    callers: byOperators,
     summary: 'Deletes sentences, approved or not, with what was made of them: these, or all of the agent.',
     request: Type.Object({ slug, ids: Type.Optional(ids) }),
     reply: Type.Object({ rejected: Type.Integer() }),

@@ -1,5 +1,5 @@
 /** The messaging side of the agents contract: inbound updates, their receipts, the jobs that answer them, the bot's webhook. */
-import { job, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, job, rpc, type Static, Type } from '#libs/contract';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -59,7 +59,8 @@ const botErrors = {
 
 export const messagingRpcs = {
   listReceipts: rpc({
-    subject: 'agents.receipts.list',
+    subject: 'admin.agents.receipts.list',
+    callers: byOperators,
     summary: 'Receipts of messaging updates, newest first.',
     request: Type.Object({
       outcome: Type.Optional(Type.String({ description: 'Only those with this outcome.' })),
@@ -68,7 +69,8 @@ export const messagingRpcs = {
     reply: Type.Object({ items: Type.Array(updateReceipt) }),
   }),
   showReceipt: rpc({
-    subject: 'agents.receipts.show',
+    subject: 'admin.agents.receipts.show',
+    callers: byOperators,
     summary: 'One receipt with its update and the sends of its reply. 404 when absent.',
     request: receiptId,
     reply: Type.Object({
@@ -80,7 +82,8 @@ export const messagingRpcs = {
     }),
   }),
   replayReceipt: rpc({
-    subject: 'agents.receipts.replay',
+    subject: 'admin.agents.receipts.replay',
+    callers: byOperators,
     summary:
       'Works an update again. An answered one is not answered again; a send of unknown outcome is repeated, which may show it twice. 404 when absent.',
     request: receiptId,
@@ -91,7 +94,8 @@ export const messagingRpcs = {
     },
   }),
   setWebhook: rpc({
-    subject: 'agents.webhook.set',
+    subject: 'admin.agents.webhook.set',
+    callers: byOperators,
     summary: "Registers the agent's webhook with the Bot API, its secret included.",
     request: Type.Object({
       ...agentSlug.properties,
@@ -105,7 +109,8 @@ export const messagingRpcs = {
     timeoutMs: 40_000,
   }),
   getWebhookInfo: rpc({
-    subject: 'agents.webhook.info',
+    subject: 'admin.agents.webhook.info',
+    callers: byOperators,
     summary: 'What the Bot API knows about the webhook of the agent.',
     request: agentSlug,
     reply: Type.Object({

@@ -1,10 +1,11 @@
 /** Contract: what a person wrote to agents and was answered, for `people export` of the admin CLI. */
-import { rpc, Type } from '#libs/contract';
+import { byOperators, rpc, Type } from '#libs/contract';
 
 /** To be spread into the contract of the service. */
 export const personDataRpcs = {
   exportPerson: rpc({
-    subject: 'agents.people.export',
+    subject: 'admin.agents.people.export',
+    callers: byOperators,
     summary: 'One page of the messages of one person with all agents: as visitors, in private chats, and what they asked in groups.',
     request: Type.Object({
       visitor_ids: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 }),

@@ -1,4 +1,5 @@
 /** Composition of the agents service: database, bus, language model and the chat runtime. */
+import { createActorVerifier } from '#libs/actor';
 import { createJobs, jobAdminHandlers, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
@@ -69,6 +70,8 @@ export async function createService({
   const bus = await connectBus({
     url: config.NATS_URL,
     name: 'agents',
+    caller: 'agents',
+    actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
     prefix: config.NATS_SUBJECT_PREFIX,
     logger,
     metrics: createBusMetrics(telemetry.metrics),

@@ -1,5 +1,6 @@
 /** Settings of the gateway (architecture §8). */
 import {
+  actorSigningSettings,
   drainSettings,
   hostSetting,
   loadConfig,
@@ -14,6 +15,7 @@ import { Type } from '#libs/contract';
 
 export const gatewaySettings = Type.Object({
   ...natsSettings,
+  ...actorSigningSettings,
   ...logSettings,
   ...telemetrySettings,
   ...drainSettings,

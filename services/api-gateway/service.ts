@@ -1,5 +1,6 @@
 /** Composition root of the gateway. */
 import { join } from 'node:path';
+import { createActorSigner } from '#libs/actor';
 import { createApp, createHttpServer, type HttpServer, mountRoutes, type Refusal } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
@@ -33,12 +34,13 @@ export async function createService(options: { config: GatewayConfig; logger?: L
     settings: config,
     checks: { nats: async () => await bus?.ping() },
   });
-  const media = createMediaProxy({ mediaUrl: config.MEDIA_URL, logger });
+  const actors = createActorSigner(config.ACTOR_SIGNING_KEY);
+  const media = createMediaProxy({ mediaUrl: config.MEDIA_URL, actors, logger });
 
   const start = async (): Promise<void> => {
     await telemetry.start();
     const settings = { url: config.NATS_URL, name: serviceName, prefix: config.NATS_SUBJECT_PREFIX, minPayloadBytes: requiredPayloadBytes };
-    bus = await connectBus({ ...settings, logger, metrics: createBusMetrics(telemetry.metrics) });
+    bus = await connectBus({ ...settings, caller: serviceName, actors, logger, metrics: createBusMetrics(telemetry.metrics) });
     await bus.waitForStreams();
     measureStreams(telemetry.metrics, bus);
     intake = await createWebhookIntake({

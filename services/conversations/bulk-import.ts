@@ -1,5 +1,5 @@
 /** Contract of the bulk import of existing conversations (architecture §7, `conversations:`); spread into the service's contract. */
-import { rpc, Type } from '#libs/contract';
+import { byOperators, rpc, Type } from '#libs/contract';
 import type { Static } from '#libs/contract';
 import { dataErrors, JsonStore, maxId, nullable } from './schemas.ts';
 
@@ -39,7 +39,8 @@ export const maxImportItems = 1_000;
 
 export const bulkImportRpcs = {
   importConversations: rpc({
-    subject: 'conversations.import.apply',
+    subject: 'admin.conversations.import.apply',
+    callers: byOperators,
     summary: 'Creates or updates conversations by their keys, all of the call or none; starts no pipeline job.',
     request: Type.Object({ items: Type.Array(ImportItem, { maxItems: maxImportItems }), dry_run: Type.Boolean() }),
     reply: Type.Object({ items: Type.Array(ImportedItem, { description: 'In the order of the request.' }) }),

@@ -1,4 +1,5 @@
 import {
+  actorSettings,
   databaseSettings,
   loadConfig,
   logSettings,
@@ -13,6 +14,7 @@ import { Type } from '#libs/contract';
 
 export const conversationsSettings = Type.Object({
   ...natsSettings,
+  ...actorSettings,
   ...databaseSettings,
   ...logSettings,
   ...telemetrySettings,

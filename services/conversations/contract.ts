@@ -2,7 +2,19 @@
  * Public face of the conversations service: what it answers over NATS, which jobs it works, which facts it tells.
  * Shapes of the API are in schemas.ts.
  */
-import { defineService, event, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
+import {
+  anyActor,
+  byAnybody,
+  byClients,
+  byOperators,
+  ownAccount,
+  defineService,
+  event,
+  job,
+  jobAdminRpcs,
+  rpc,
+  Type,
+} from '#libs/contract';
 import type { ErrorReasons } from '#libs/contract';
 import { bulkImportRpcs } from './bulk-import.ts';
 import { deletedRpcs } from './deleted.ts';
@@ -105,6 +117,7 @@ export const conversations = defineService({
     ...personDataRpcs,
     findActive: rpc({
       subject: 'conversations.conversations.find-active',
+      callers: byClients,
       summary: 'The conversations of a person and journey that are active at a time; creates an unscheduled one when there is none.',
       request: Type.Object({
         person_id: AnyId,
@@ -123,12 +136,14 @@ export const conversations = defineService({
     }),
     get: rpc({
       subject: 'conversations.conversations.get',
+      callers: { ...byClients, agents: ownAccount, media: ownAccount },
       summary: 'One conversation.',
       request: Type.Object({ conversation_id: AnyId }),
       reply: ConversationOut,
     }),
     patch: rpc({
       subject: 'conversations.conversations.patch',
+      callers: byClients,
       summary: 'Shallow merge of `infos` and `config`, guarded when asked.',
       request: Type.Object({
         conversation_id: AnyId,
@@ -145,6 +160,7 @@ export const conversations = defineService({
     }),
     recorded: rpc({
       subject: 'conversations.conversations.recorded',
+      callers: byClients,
       summary: 'Advances the step, notes it and merges the body; once per idempotency key.',
       request: Type.Object({
         conversation_id: AnyId,
@@ -157,12 +173,14 @@ export const conversations = defineService({
     }),
     readRoom: rpc({
       subject: 'conversations.room.get',
+      callers: byClients,
       summary: 'Room state with the transcript window.',
       request: Type.Object({ conversation_id: AnyId }),
       reply: RoomState,
     }),
     writeRoom: rpc({
       subject: 'conversations.room.write',
+      callers: byClients,
       summary: 'Merges room state; any rejection writes nothing.',
       request: Type.Object({ conversation_id: AnyId, write: RoomWrite }),
       reply: RoomWriteReply,
@@ -175,12 +193,14 @@ export const conversations = defineService({
     }),
     bookingHint: rpc({
       subject: 'conversations.bookings.hint',
+      callers: byAnybody,
       summary: 'Plain text that tells how to register the booking webhook.',
       request: Type.Object({ person_id: AnyId }),
       reply: Type.String(),
     }),
     describe: rpc({
       subject: 'conversations.conversations.describe',
+      callers: { media: ownAccount, transcripts: [...anyActor, ...ownAccount] },
       summary: 'Title, journey, event, bounds and participants, for files and reports. 404 when absent.',
       request: Type.Object({ id: Type.Integer() }),
       reply: Type.Object({
@@ -196,12 +216,14 @@ export const conversations = defineService({
     }),
     exists: rpc({
       subject: 'conversations.conversations.exists',
+      callers: { media: [...anyActor, ...ownAccount], transcripts: [...anyActor, ...ownAccount] },
       summary: 'Answers with the id, or 404.',
       request: Type.Object({ id: Type.Integer() }),
       reply: Type.Object({ id: Type.Integer() }),
     }),
     getTranscriptSource: rpc({
       subject: 'conversations.transcript-source.get',
+      callers: { media: ownAccount, transcripts: ownAccount },
       summary: 'What the importers of transcripts and recordings need to know of a conversation. 404 when absent.',
       request: Type.Object({ conversation_id: Type.Integer() }),
       reply: Type.Object({
@@ -224,6 +246,7 @@ export const conversations = defineService({
     }),
     attachAudio: rpc({
       subject: 'conversations.audio.attach',
+      callers: { media: ownAccount },
       summary: 'Sets `infos.audio` and adds the note of the upload; once per blob. 404 when the conversation is absent.',
       request: AudioAttachment,
       reply: Type.Object({ audio: AudioMetadata }),
@@ -231,19 +254,22 @@ export const conversations = defineService({
     }),
     checkAudio: rpc({
       subject: 'conversations.audio.check',
+      callers: { media: ownAccount },
       summary: 'Whether `infos.audio` may become this; asked before an upload is made the audio. 404 when the conversation is absent.',
       request: Type.Object({ conversation_id: Id, audio: AudioMetadata }),
       reply: Type.Object({ ok: Type.Literal(true) }),
       errors: dataErrors,
     }),
     listNotes: rpc({
-      subject: 'conversations.notes.list',
+      subject: 'admin.conversations.notes.list',
+      callers: byOperators,
       summary: 'Notes of a conversation, newest first. 404 when absent.',
       request: Type.Object({ conversation_id: Type.Integer() }),
       reply: Type.Object({ items: Type.Array(Note) }),
     }),
     listReceipts: rpc({
-      subject: 'conversations.receipts.list',
+      subject: 'admin.conversations.receipts.list',
+      callers: byOperators,
       summary: 'Receipts of booking and meeting webhooks, newest first.',
       request: Type.Object({
         outcome: Type.Optional(Type.String({ description: 'Only those with this outcome.' })),
@@ -252,7 +278,8 @@ export const conversations = defineService({
       reply: Type.Object({ items: Type.Array(Receipt) }),
     }),
     showReceipt: rpc({
-      subject: 'conversations.receipts.show',
+      subject: 'admin.conversations.receipts.show',
+      callers: byOperators,
       summary: 'One receipt with its headers and body. 404 when absent.',
       request: Type.Object({ id: Type.Integer() }),
       reply: Type.Object({
@@ -262,35 +289,40 @@ export const conversations = defineService({
       }),
     }),
     replayReceipt: rpc({
-      subject: 'conversations.receipts.replay',
+      subject: 'admin.conversations.receipts.replay',
+      callers: byOperators,
       summary: 'Works a receipt again. 404 when absent.',
       request: Type.Object({ id: Type.Integer() }),
       reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
       errors: { receipt_without_body: { code: 'conflict', when: 'The body was not kept or is gone, so that there is nothing to replay.' } },
     }),
     adminMove: rpc({
-      subject: 'conversations.admin.move',
+      subject: 'admin.conversations.conversations.move',
+      callers: byOperators,
       summary: 'Moves a conversation to a step of its journey; noted with the operator (spec 03, D6).',
       request: Type.Object({ conversation_id: Type.Integer(), step_slug: Type.String(), operator: Type.String({ minLength: 1 }) }),
       reply: Type.Object({ conversation_id: Type.Integer(), from: Type.String(), to: Type.String(), changed: Type.Boolean() }),
       errors: { step_not_found: { code: 'not_found', when: "The conversation's journey has no such step." } },
     }),
     adminConnect: rpc({
-      subject: 'conversations.admin.connect',
+      subject: 'admin.conversations.conversations.connect',
+      callers: byOperators,
       summary: 'Links a conversation to a holon (spec 03, D29).',
       request: Type.Object({ conversation_id: Type.Integer(), holon_slug: Type.String() }),
       reply: Type.Object({ conversation_id: Type.Integer(), changed: Type.Boolean() }),
       errors: { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } },
     }),
     adminDisconnect: rpc({
-      subject: 'conversations.admin.disconnect',
+      subject: 'admin.conversations.conversations.disconnect',
+      callers: byOperators,
       summary: 'Removes the link between a conversation and a holon (spec 03, D29).',
       request: Type.Object({ conversation_id: Type.Integer(), holon_slug: Type.String() }),
       reply: Type.Object({ conversation_id: Type.Integer(), changed: Type.Boolean() }),
       errors: { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } },
     }),
     adminImportTranscript: rpc({
-      subject: 'conversations.admin.import-transcript',
+      subject: 'admin.conversations.conversations.import-transcript',
+      callers: byOperators,
       summary: 'Starts the transcript importer for a conversation (spec 03, D7a).',
       request: Type.Object({ conversation_id: Type.Integer() }),
       reply: Type.Object({ conversation_id: Type.Integer(), job_id: Type.String() }),
@@ -317,6 +349,7 @@ export const conversations = defineService({
     }),
     pipelineFinished: job({
       type: 'conversations.pipeline-finished',
+      startedBy: ['agents', 'media', 'transcripts'],
       summary: 'What a pipeline job has done: its note, what is to be published, the move to the next step (architecture §4).',
       payload: Type.Object({
         conversation_id: Id,
@@ -331,6 +364,7 @@ export const conversations = defineService({
     }),
     attachAudio: job({
       type: 'conversations.attach-audio',
+      startedBy: ['media'],
       summary: 'As the operation, for when it could not be reached.',
       payload: AudioAttachment,
       policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 2 },

@@ -1,5 +1,5 @@
 /** Contract: deleted conversations (D67), for the admin CLI and for the services that keep something of a conversation. */
-import { rpc, Type } from '#libs/contract';
+import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
 import { Id } from './schemas.ts';
 
 const Instant = (description: string) => Type.String({ format: 'date-time', description });
@@ -18,13 +18,15 @@ export const DeletedConversation = Type.Object({
 /** To be spread into the contract of the service. */
 export const deletedRpcs = {
   adminListDeleted: rpc({
-    subject: 'conversations.admin.list-deleted',
+    subject: 'admin.conversations.conversations.list-deleted',
+    callers: byOperators,
     summary: 'Conversations that are deleted and can be restored, latest first.',
     request: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })) }),
     reply: Type.Object({ items: Type.Array(DeletedConversation) }),
   }),
   adminRestore: rpc({
-    subject: 'conversations.admin.restore',
+    subject: 'admin.conversations.conversations.restore',
+    callers: byOperators,
     summary: 'Brings a deleted conversation back with all that belongs to it; noted with the operator. 404 when it is not there any more.',
     request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1 }) }),
     reply: Type.Object({
@@ -37,6 +39,7 @@ export const deletedRpcs = {
   }),
   getState: rpc({
     subject: 'conversations.conversations.state',
+    callers: { media: ownAccount },
     summary: 'Whether a conversation is there, deleted but restorable, or gone for good; for whoever keeps something of it.',
     request: Type.Object({ id: Id }),
     reply: Type.Object({ state: Type.Enum(['present', 'deleted', 'gone']) }),

@@ -2,7 +2,7 @@
  * What the conversations service answers to discovery and browse (spec 01, search, summary and browse; spec 03, D5, D18a to D18g), to the
  * infos endpoint and to question changes. Part of the contract.
  */
-import { rpc, Type } from '#libs/contract';
+import { byClients, byUsers, rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
 import { AnyId, dataErrors, JsonDocument, JsonStore, nullable, PersonOut } from './schemas.ts';
 
@@ -144,12 +144,14 @@ export const QuestionChangeReply = Type.Object(
 export const discoveryRpcs = {
   readInfos: rpc({
     subject: 'conversations.infos.get',
+    callers: byUsers,
     summary: 'The `infos` of a conversation.',
     request: Type.Object({ conversation_id: AnyId }),
     reply: Infos,
   }),
   patchInfos: rpc({
     subject: 'conversations.infos.patch',
+    callers: byUsers,
     summary: 'Shallow merge of `infos` alone, without guards (spec 03, D9a).',
     request: Type.Object({ conversation_id: AnyId, infos: JsonStore('Top-level keys replace whole values.') }),
     reply: Infos,
@@ -160,6 +162,7 @@ export const discoveryRpcs = {
   }),
   recordQuestionChange: rpc({
     subject: 'conversations.questions.record-change',
+    callers: byClients,
     summary: 'Records that a question was displayed, once for each key; in any order of arrival.',
     request: Type.Object({
       conversation_id: AnyId,
@@ -176,24 +179,28 @@ export const discoveryRpcs = {
   }),
   search: rpc({
     subject: 'conversations.conversations.search',
+    callers: byUsers,
     summary: 'Conversations that the caller may see, filtered and ordered; creates nothing. 404 when a filter names nothing.',
     request: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
     reply: Type.Array(SearchItem),
   }),
   summarize: rpc({
     subject: 'conversations.conversations.summarize',
+    callers: byUsers,
     summary: 'One conversation as a search item.',
     request: Type.Object({ conversation_id: AnyId }),
     reply: SearchItem,
   }),
   browseHolon: rpc({
     subject: 'conversations.browse.holon',
+    callers: byClients,
     summary: "Conversations of a holon's immediate events by event and attached journey. 404 when the caller sees no such holon.",
     request: Type.Object({ holon_slug: Type.String() }),
     reply: BrowsedEvents,
   }),
   browseJourney: rpc({
     subject: 'conversations.browse.journey',
+    callers: byClients,
     summary: 'Conversations of a conversation journey, or those of them that are connected to an event. 404 when a name finds nothing.',
     request: Type.Object({
       journey_id: Type.Optional(Type.Integer({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),

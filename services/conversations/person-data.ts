@@ -1,5 +1,5 @@
 /** Contract: everything of one person in conversations, for `people export` and `people erase` of the admin CLI. */
-import { rpc, Type } from '#libs/contract';
+import { byOperators, rpc, Type } from '#libs/contract';
 
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const after = Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' });
@@ -8,14 +8,16 @@ const next = Type.Union([Type.Integer(), Type.Null()], { description: 'For `afte
 /** To be spread into the contract of the service. */
 export const personDataRpcs = {
   exportPerson: rpc({
-    subject: 'conversations.people.export',
+    subject: 'admin.conversations.people.export',
+    callers: byOperators,
     summary: "One page of a person's conversations: own participation, own entries of the room, own notes. A page may be empty.",
     request: Type.Object({ person_id: id, after }),
     reply: Type.Object({ items: Type.Array(Type.Unknown()), next }),
     timeoutMs: 60_000,
   }),
   erasePerson: rpc({
-    subject: 'conversations.people.erase',
+    subject: 'admin.conversations.people.erase',
+    callers: byOperators,
     summary:
       'Takes a person out of one page of conversations and deletes those that were theirs alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
     request: Type.Object({

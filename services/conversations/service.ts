@@ -1,8 +1,9 @@
 /** Composition of the conversations service: database, bus, jobs, directory cache, webhook intake. */
+import { createActorVerifier } from '#libs/actor';
 import { createJobs } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
-import { connectBus, createBusMetrics, systemContext } from '#libs/nats';
+import { connectBus, createBusMetrics, newContext } from '#libs/nats';
 import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
 import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
@@ -61,12 +62,14 @@ export async function createService({ config, logger: given, clock = systemClock
   const bus = await connectBus({
     url: config.NATS_URL,
     name: serviceName,
+    caller: serviceName,
+    actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
     prefix: config.NATS_SUBJECT_PREFIX,
     logger,
     metrics: createBusMetrics(metrics),
   });
   const jobs = createJobs({ contract: conversations, db, bus, logger, metrics });
-  const directory = new DirectoryCache(bus, () => systemContext(serviceName));
+  const directory = new DirectoryCache(bus, () => newContext());
   const view = new ConversationView(directory);
   const refusals = createRefusals(metrics);
   const dependencies: Dependencies = {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { generateActorKeys } from '#libs/actor';
 import { loadDirectoryConfig } from './config.ts';
 
-const needed = { DATABASE_URL: 'postgresql://localhost/x', NATS_URL: 'nats://localhost' };
+const needed = {
+  ACTOR_PUBLIC_KEY: generateActorKeys().publicKey,
+  DATABASE_URL: 'postgresql://localhost/x',
+  NATS_URL: 'nats://localhost',
+};
 
 describe('the settings of the directory', () => {
   it('take UTC and ten seconds unless told otherwise (D45, D50)', () => {

@@ -1,10 +1,20 @@
-import { ConfigError, databaseSettings, loadConfig, logSettings, telemetrySettings, natsSettings, type ConfigOf } from '#libs/config';
+import {
+  ConfigError,
+  actorSettings,
+  databaseSettings,
+  loadConfig,
+  logSettings,
+  telemetrySettings,
+  natsSettings,
+  type ConfigOf,
+} from '#libs/config';
 import { Type } from '#libs/contract';
 import { isTimeZone } from './domain/follow-up.ts';
 
 export const directorySettings = Type.Object({
   ...databaseSettings,
   ...natsSettings,
+  ...actorSettings,
   ...logSettings,
   ...telemetrySettings,
   RATE_LIMIT_LOGIN_PER_MINUTE: Type.Integer({

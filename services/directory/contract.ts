@@ -2,7 +2,7 @@
  * The public face of the directory: people, accounts and login sessions, classes, holons, journeys, memberships, relationships,
  * person and holon notes, and the workspace file. Architecture §1 and §7; spec 02.
  */
-import { defineService, event, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
+import { byAnybody, byOperators, byUsers, ownAccount, defineService, event, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
 import { classRpcs } from './contract/classes.ts';
 import { erasureRpcs } from './contract/erasure.ts';
 import { experienceJobs, experienceRpcs } from './contract/experiences.ts';
@@ -148,12 +148,14 @@ export const directory = defineService({
     ...responsibleRpcs,
     getPeople: rpc({
       subject: 'directory.people.get-many',
+      callers: { conversations: ownAccount, transcripts: ownAccount },
       summary: 'People by id. Unknown ids are absent; the order is that of the ids.',
       request: Type.Object({ ids: idList }),
       reply: Type.Object({ items: Type.Array(person) }),
     }),
     resolveAttendees: rpc({
       subject: 'directory.people.resolve-attendees',
+      callers: { conversations: ownAccount },
       summary: 'Finds the people behind email addresses (case ignored) and creates the unknown ones when asked (D19, D19a).',
       request: Type.Object({
         attendees: Type.Array(Type.Object({ name: Type.String(), email: nullable(Type.String()) }), { maxItems: 1_000 }),
@@ -164,25 +166,29 @@ export const directory = defineService({
       errors: { too_many_new_people: { code: 'conflict', when: 'More than 50 people would be created; none is (D66).' } },
     }),
     findPeopleByKeys: rpc({
-      subject: 'directory.people.find-by-keys',
+      subject: 'admin.directory.people.find-by-keys',
+      callers: byOperators,
       summary: 'Ids of people by their keys of the workspace file; unknown ones are absent.',
       request: Type.Object({ keys: Type.Array(Type.String(), { maxItems: 10_000 }) }),
       reply: Type.Object({ items: Type.Array(Type.Object({ key: Type.String(), id })) }),
     }),
     getHolons: rpc({
       subject: 'directory.holons.get-many',
+      callers: { conversations: ownAccount, cli: ownAccount },
       summary: 'Holons by id or slug; unknown ones are absent.',
       request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 10_000 })) }),
       reply: Type.Object({ items: Type.Array(holon) }),
     }),
     getJourneys: rpc({
       subject: 'directory.journeys.get-many',
+      callers: { conversations: ownAccount, cli: ownAccount },
       summary: 'Journeys with questions, steps and owning events, by id or slug; unknown ones are absent.',
       request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })) }),
       reply: Type.Object({ items: Type.Array(journey) }),
     }),
     getStepConfig: rpc({
       subject: 'directory.steps.get-config',
+      callers: { agents: ownAccount, media: ownAccount, transcripts: ownAccount },
       summary: "Validated configuration of a step with the job model's defaults, for the job's worker (architecture §4).",
       request: Type.Object({ step_id: id }),
       reply: Type.Object({ pipeline_job: nullable(Type.String()), config: jsonObject }),
@@ -192,6 +198,7 @@ export const directory = defineService({
     }),
     login: rpc({
       subject: 'directory.sessions.login',
+      callers: byAnybody,
       summary: 'Exchanges email and password for a token valid for 24 hours (spec 02, Authentication; D40).',
       request: Type.Object({ email: Type.String(), password: Type.String(), ip: Type.String() }),
       reply: Type.Object({
@@ -205,6 +212,7 @@ export const directory = defineService({
     }),
     refuseLogin: rpc({
       subject: 'directory.sessions.refuse-login',
+      callers: byAnybody,
       summary:
         'Answers a login whose gate key is wrong: the same work and error as a wrong password (D40), a throttle of its own (D76). Never succeeds.',
       request: Type.Object({ ip: Type.String() }),
@@ -213,12 +221,14 @@ export const directory = defineService({
     }),
     logout: rpc({
       subject: 'directory.sessions.logout',
+      callers: byUsers,
       summary: "Revokes the session of the caller's token.",
-      request: Type.Object({ session_key: Type.Optional(Type.String({ description: "Default: the actor's session." })) }),
+      request: Type.Object({}),
       reply: Type.Object({ revoked: Type.Literal(true) }),
     }),
     verifySession: rpc({
       subject: 'directory.sessions.verify',
+      callers: byAnybody,
       summary: 'Who a per-user token belongs to; unauthenticated when unknown, expired, revoked or of an inactive account.',
       request: Type.Object({ token: Type.String({ maxLength: 8_192 }) }),
       reply: Type.Object({ actor: userActor, expires_at: Type.String({ format: 'date-time' }) }),
@@ -226,12 +236,14 @@ export const directory = defineService({
     }),
     whoami: rpc({
       subject: 'directory.sessions.whoami',
+      callers: byUsers,
       summary: "The caller's person (GET /api/v1/auth/whoami).",
       request: Type.Object({}),
       reply: Type.Object({ authenticated: Type.Literal(true), person: PersonPublic }),
     }),
     listNotes: rpc({
-      subject: 'directory.notes.list',
+      subject: 'admin.directory.notes.list',
+      callers: byOperators,
       summary: 'Notes of a person or a holon, newest first; for the admin CLI.',
       request: Type.Object({
         person_id: Type.Optional(id),
@@ -241,7 +253,8 @@ export const directory = defineService({
       reply: Type.Object({ items: Type.Array(NoteItem) }),
     }),
     applyWorkspace: rpc({
-      subject: 'directory.workspace.apply',
+      subject: 'admin.directory.workspace.apply',
+      callers: byOperators,
       summary: 'Applies the lists of a workspace file that the directory owns, whole or not at all (architecture §7).',
       request: Type.Object({
         document: Type.Optional(Type.Unknown({ description: 'The file as JSON, secrets resolved, without the lists of other services.' })),
@@ -262,7 +275,8 @@ export const directory = defineService({
       timeoutMs: 600_000,
     }),
     uploadWorkspace: rpc({
-      subject: 'directory.workspace.upload',
+      subject: 'admin.directory.workspace.upload',
+      callers: byOperators,
       summary: 'Keeps one part of the JSON text of a document that is too large for one message, for an hour.',
       request: Type.Object({
         upload_id: Type.String({ pattern: '^[a-z0-9]{16,64}$' }),
@@ -272,7 +286,8 @@ export const directory = defineService({
       reply: Type.Object({}),
     }),
     createAccount: rpc({
-      subject: 'directory.accounts.create',
+      subject: 'admin.directory.accounts.create',
+      callers: byOperators,
       summary: 'Creates an account, with or without password and person.',
       request: Type.Object({
         email,
@@ -287,21 +302,24 @@ export const directory = defineService({
       idempotent: false,
     }),
     setPassword: rpc({
-      subject: 'directory.accounts.set-password',
+      subject: 'admin.directory.accounts.set-password',
+      callers: byOperators,
       summary: "Sets the password and revokes the account's tokens.",
       request: Type.Object({ email, password: Type.String({ minLength: 1 }) }),
       reply: account,
       errors: accountErrors,
     }),
     deactivateAccount: rpc({
-      subject: 'directory.accounts.deactivate',
+      subject: 'admin.directory.accounts.deactivate',
+      callers: byOperators,
       summary: 'Deactivates the account and revokes its tokens.',
       request: Type.Object({ email }),
       reply: account,
       errors: accountErrors,
     }),
     grantAccount: rpc({
-      subject: 'directory.accounts.grant',
+      subject: 'admin.directory.accounts.grant',
+      callers: byOperators,
       summary: 'Changes what an account may do; only what is named changes.',
       request: Type.Object({
         email,
@@ -320,6 +338,7 @@ export const directory = defineService({
     ...experienceJobs,
     noteAdd: job({
       type: 'directory.note-add',
+      startedBy: ['conversations'],
       summary: 'Adds a note of another service to people and holons, once for each key; ids that do not exist are skipped.',
       payload: Type.Object({
         key: Type.String({ minLength: 1, maxLength: 500, description: 'The same key adds the note once.' }),
@@ -333,19 +352,27 @@ export const directory = defineService({
     }),
   },
   events: {
-    peopleChanged: event({ subject: 'events.directory.people.changed', summary: 'People were created or changed.', payload: changedIds }),
+    peopleChanged: event({
+      subject: 'events.directory.people.changed',
+      heardBy: ['conversations'],
+      summary: 'People were created or changed.',
+      payload: changedIds,
+    }),
     holonsChanged: event({
       subject: 'events.directory.holons.changed',
+      heardBy: ['conversations'],
       summary: 'Holons, their attachments or their classes were created or changed.',
       payload: changedIds,
     }),
     journeysChanged: event({
       subject: 'events.directory.journeys.changed',
+      heardBy: ['conversations'],
       summary: 'Journeys, steps, questions or the events that own them were created or changed.',
       payload: changedIds,
     }),
     sessionsRevoked: event({
       subject: 'events.directory.sessions.revoked',
+      heardBy: ['api-gateway'],
       summary: 'Tokens became invalid, or what their account may do changed.',
       payload: Type.Object({ session_keys: Type.Array(Type.String()) }),
     }),

@@ -3,7 +3,7 @@
  * look-ups, and what the conversations service asks about holons that not everybody may see (spec 03, D18f, D48). The caller is the actor of
  * the call's context: hand it on as it is.
  */
-import { rpc, Type } from '#libs/contract';
+import { anyActor, byClients, byOperators, byUsers, ownAccount, rpc, Type } from '#libs/contract';
 import type { ErrorReasons, Static, TSchema } from '#libs/contract';
 
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
@@ -173,6 +173,7 @@ const stepPlace = {
 export const conversationSurfaceRpcs = {
   holonSubtree: rpc({
     subject: 'directory.holons.subtree',
+    callers: { conversations: anyActor },
     summary: 'A holon and its descendants as far as the caller may see them (D18f); for filters by ownership and participation.',
     request: Type.Object({ slug: Type.String() }),
     reply: Type.Object({
@@ -185,8 +186,11 @@ export const conversationSurfaceRpcs = {
   }),
   visibleHolons: rpc({
     subject: 'directory.holons.visible',
-    summary: 'Which of these holons exist and may be seen by the caller (D18f, D48). One statement whatever the number.',
+    callers: { conversations: ownAccount },
+    summary:
+      'Which of these holons exist and may be seen by an account, or by the shared token (D18f, D48). Asked all along a streamed answer, which may take longer than what vouches for its reader lives.',
     request: Type.Object({
+      account_id: nullable(Type.Integer({ description: 'Whose eyes; null = the shared token.' })),
       ids: Type.Optional(Type.Array(Type.Integer(), { maxItems: 20_000 })),
       slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
     }),
@@ -194,6 +198,7 @@ export const conversationSurfaceRpcs = {
   }),
   coveredHolons: rpc({
     subject: 'directory.holons.covered',
+    callers: { conversations: ownAccount },
     summary:
       "Holons that an account's active team authority covers (D49), of those named or of all. What a global editor has besides is not among them.",
     request: Type.Object({ account_id: rowId, ids: Type.Optional(Type.Array(rowId, { maxItems: 20_000 })) }),
@@ -201,30 +206,35 @@ export const conversationSurfaceRpcs = {
   }),
   listConversationEvents: rpc({
     subject: 'directory.events.list',
+    callers: byUsers,
     summary: 'Conversation events, of one holon and its descendants or all (spec 01, GET /conversation-events; D10).',
     request: Type.Object({ holon_slug: Type.Optional(Type.String()) }),
     reply: Type.Array(ConversationEvent),
   }),
   listEventJourneys: rpc({
     subject: 'directory.events.list-journeys',
+    callers: byUsers,
     summary: 'Conversation journeys attached to an event (spec 01, GET /conversation-events/{event_slug}/journeys; D11).',
     request: Type.Object({ event_slug: Type.String() }),
     reply: Type.Array(EventJourney),
   }),
   listSteps: rpc({
     subject: 'directory.steps.list',
+    callers: byUsers,
     summary: 'Steps of a journey in pipeline order, archived ones included (spec 01, GET /journeys/{journey_slug}/steps).',
     request: Type.Object({ journey_slug: stepPlace.journey_slug }),
     reply: Type.Array(StepItem),
   }),
   readStepConfig: rpc({
     subject: 'directory.steps.read-config',
+    callers: byUsers,
     summary: 'Configuration of a step as its field policy shows it (spec 01, Journey-step configuration).',
     request: Type.Object(stepPlace),
     reply: StepConfig,
   }),
   patchStepConfig: rpc({
     subject: 'directory.steps.patch-config',
+    callers: byUsers,
     summary: 'Merges into the configuration of a step (spec 01, Journey-step configuration; D16b).',
     request: Type.Object({ ...stepPlace, write: StepConfigWrite }),
     reply: StepConfig,
@@ -232,25 +242,29 @@ export const conversationSurfaceRpcs = {
     idempotent: false,
   }),
   listConfigAudit: rpc({
-    subject: 'directory.steps.list-config-audit',
+    subject: 'admin.directory.steps.list-config-audit',
+    callers: byOperators,
     summary: "A step's audit history, newest first; for the admin CLI.",
     request: Type.Object({ ...stepPlace, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })) }),
     reply: Type.Object({ items: Type.Array(configAuditEntry) }),
   }),
   browseHolon: rpc({
     subject: 'directory.browse.holon',
+    callers: { ...byClients, conversations: anyActor },
     summary: 'A holon with its immediate conversation events and their journeys (spec 01, GET /browse/holons/{holon_slug}).',
     request: Type.Object({ holon_slug: Type.String() }),
     reply: BrowsedHolon,
   }),
   lookUpPeople: rpc({
     subject: 'directory.people.look-up',
+    callers: byClients,
     summary: 'People by id; unknown ones are absent (spec 01, GET /browse/persons; D18).',
     request: Type.Object({ ids: LookupIds }),
     reply: Type.Array(PublicPerson),
   }),
   lookUpHolons: rpc({
     subject: 'directory.holons.look-up',
+    callers: byClients,
     summary: 'Holons by id; unknown and invisible ones are absent (spec 01, GET /browse/holons; D18, D18e, D18f).',
     request: Type.Object({ ids: LookupIds }),
     reply: Type.Array(PublicHolon),

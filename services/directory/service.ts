@@ -1,4 +1,5 @@
 /** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
+import { createActorVerifier } from '#libs/actor';
 import { isPublicSecret } from '#libs/config';
 import { createJobs, jobAdminHandlers } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
@@ -65,6 +66,8 @@ export async function createService({ config, logger: given, pipeline, clock = s
   const bus = await connectBus({
     url: config.NATS_URL,
     name: 'directory',
+    caller: 'directory',
+    actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
     prefix: config.NATS_SUBJECT_PREFIX,
     logger,
     metrics: createBusMetrics(telemetry.metrics),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '#libs/contract';
 import {
+  actorSettings,
   databaseSettings,
   drainSettings,
   loadConfig,
@@ -22,6 +23,7 @@ const gibibyte = 1024 ** 3;
 
 export const mediaSettings = Type.Object({
   ...natsSettings,
+  ...actorSettings,
   ...databaseSettings,
   ...s3Settings,
   ...logSettings,

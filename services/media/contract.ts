@@ -2,7 +2,7 @@
  * Public face of the media service: what it answers over NATS, which jobs it works, and the paths of its internal HTTP server,
  * which alone carries bytes (architecture §2, Bytes).
  */
-import { defineService, job, jobAdminRpcs, rpc, Type, type Static } from '#libs/contract';
+import { byClients, byOperators, ownAccount, defineService, job, jobAdminRpcs, rpc, Type, type Static } from '#libs/contract';
 import type { ErrorReasons } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { personDataRpcs } from './person-data.ts';
@@ -96,6 +96,7 @@ export const media = defineService({
     ...personDataRpcs,
     getAudioMetadata: rpc({
       subject: 'media.audio.get-meta',
+      callers: { transcripts: ownAccount },
       summary: 'Metadata and digest of the canonical audio of a conversation; null when none is stored.',
       request: Type.Object({ conversation_id: id }),
       reply: Type.Object({
@@ -105,18 +106,21 @@ export const media = defineService({
     }),
     getVideo: rpc({
       subject: 'media.recordings.get-video',
+      callers: byClients,
       summary: 'Address and name of the recording to show: a trimmed one that is not finalised, else the full one, else what there is.',
       request: Type.Object({ conversation_id: id }),
       reply: Video,
     }),
     listFiles: rpc({
-      subject: 'media.files.list-many',
+      subject: 'admin.media.files.list-many',
+      callers: byOperators,
       summary: 'Audio and recordings that conversations have at present; for the bulk import.',
       request: Type.Object({ conversation_ids: Type.Array(id, { maxItems: 10_000 }) }),
       reply: Type.Object({ items: Type.Array(StoredFile) }),
     }),
     setFinalized: rpc({
-      subject: 'media.recordings.set-finalized',
+      subject: 'admin.media.recordings.set-finalized',
+      callers: byOperators,
       summary: 'Marks the trimmed recordings of conversations as finalised or not (spec 03, D27); those without one are left out.',
       request: Type.Object({
         items: Type.Array(Type.Object({ conversation_id: id, finalized: Type.Boolean() }), { maxItems: 10_000 }),
@@ -124,7 +128,8 @@ export const media = defineService({
       reply: Type.Object({ changed: Type.Array(id, { description: 'Conversations whose recording was another before.' }) }),
     }),
     findOrphans: rpc({
-      subject: 'media.files.find-orphans',
+      subject: 'admin.media.files.find-orphans',
+      callers: byOperators,
       summary:
         'One page of the comparison of object store and records: objects that no record names, which can be deleted, and records whose object is missing, which are only told.',
       request: Type.Object({
@@ -151,7 +156,8 @@ export const media = defineService({
       timeoutMs: 120_000,
     }),
     describeTools: rpc({
-      subject: 'media.tools.describe',
+      subject: 'admin.media.tools.describe',
+      callers: byOperators,
       summary: 'The programs that the jobs of this service need, for `doctor`.',
       request: Type.Object({}),
       reply: Type.Object({
@@ -164,6 +170,7 @@ export const media = defineService({
   jobs: {
     ...jobsOf('media', pipelineJobs),
     followConversation: job({
+      startedBy: ['conversations'],
       type: 'media.follow-conversation',
       summary:
         'Looks at the state of a conversation: its files are hidden while it is deleted, shown again, or removed when it is gone (D67).',

@@ -1,4 +1,5 @@
 /** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
+import { createActorVerifier } from '#libs/actor';
 import { createJobs, jobAdminHandlers, type Jobs, type JobTuning } from '#libs/jobs';
 import { notFound } from '#libs/errors';
 import type { Service } from '#libs/lifecycle';
@@ -74,9 +75,12 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     },
     { maxBuffers: (config.MEDIA_MAX_UPLOADS + importsAtATime) * buffersPerUpload, metrics: telemetry.metrics },
   );
+  const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
   const bus = await connectBus({
     url: config.NATS_URL,
     name: 'media',
+    caller: 'media',
+    actors,
     prefix: config.NATS_SUBJECT_PREFIX,
     logger,
     metrics: createBusMetrics(telemetry.metrics),
@@ -146,7 +150,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
         await serveFile({ store, logger }, { request, response }, { objectKey, name, contentType, sizeBytes, sha256, ...served });
       },
     },
-    { logger, requests: telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']) },
+    { logger, actors, requests: telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']) },
   );
   telemetry.metrics.gauge('media_uploads_running', 'Uploads under way', [], (gauge) => gauge.set(uploads.running));
   const stopping: (() => Promise<void>)[] = [];

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  actorSettings,
   databaseSettings,
   loadConfig,
   logSettings,
@@ -17,6 +18,7 @@ const mebibyte = 1_048_576;
 
 export const transcriptsSettings = Type.Object({
   ...natsSettings,
+  ...actorSettings,
   ...databaseSettings,
   ...logSettings,
   ...telemetrySettings,

@@ -2,7 +2,7 @@
  * Public face of the transcripts service: it imports the meeting provider's transcript under the conversation's window, and serves
  * the result as Markdown and as evidence (spec 01, GET …/transcript and …/import-evidence; spec 03 D7, D24 to D26a).
  */
-import { Type, defineService, job, jobAdminRpcs, rpc } from '#libs/contract';
+import { byClients, byOperators, ownAccount, Type, defineService, job, jobAdminRpcs, rpc } from '#libs/contract';
 import type { Static } from '#libs/contract';
 import { personDataRpcs } from './person-data.ts';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
@@ -116,6 +116,7 @@ export const transcripts = defineService({
     ...personDataRpcs,
     render: rpc({
       subject: 'transcripts.transcripts.render',
+      callers: { ...byClients, agents: ownAccount },
       summary: 'Render the transcript of a conversation as Markdown',
       request: Type.Object({
         conversation_id: conversationId,
@@ -126,12 +127,14 @@ export const transcripts = defineService({
     }),
     getEvidence: rpc({
       subject: 'transcripts.evidence.get',
+      callers: byClients,
       summary: 'Read the import evidence of a conversation',
       request: Type.Object({ conversation_id: conversationId }),
       reply: importEvidence,
     }),
     listVerificationBases: rpc({
-      subject: 'transcripts.evidence.list-bases',
+      subject: 'admin.transcripts.evidence.list-bases',
+      callers: byOperators,
       summary: "What is needed to recompute evidence from a copy of an artifact: one conversation's, or of all that read the artifact",
       request: Type.Union([
         Type.Object({ conversation_id: conversationId }),
@@ -150,7 +153,8 @@ export const transcripts = defineService({
       }),
     }),
     installLegacy: rpc({
-      subject: 'transcripts.rows.install-legacy',
+      subject: 'admin.transcripts.rows.install-legacy',
+      callers: byOperators,
       summary: 'Installs rows that were never cut under a window, where they differ from the stored ones (spec 03, D7: legacy_unbounded)',
       request: Type.Object({
         items: Type.Array(Type.Object({ conversation_id: conversationId, rows: Type.Array(LegacyRow) }), { maxItems: 1_000 }),
@@ -172,6 +176,7 @@ export const transcripts = defineService({
   jobs: {
     ...jobsOf('transcripts', pipelineJobs),
     forgetConversation: job({
+      startedBy: ['conversations'],
       type: 'transcripts.forget-conversation',
       summary: 'Removes everything of a conversation that is gone for good (D67).',
       payload: Type.Object({ conversation_id: Type.Integer({ minimum: 1 }) }),

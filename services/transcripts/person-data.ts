@@ -1,5 +1,5 @@
 /** Contract: what a person said, for `people export` and `people erase` of the admin CLI. */
-import { rpc, Type } from '#libs/contract';
+import { byOperators, rpc, Type } from '#libs/contract';
 
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 
@@ -9,7 +9,8 @@ export const erasedText = '[removed]';
 /** To be spread into the contract of the service. */
 export const personDataRpcs = {
   exportPerson: rpc({
-    subject: 'transcripts.people.export',
+    subject: 'admin.transcripts.people.export',
+    callers: byOperators,
     summary: 'One page of what a person said, by conversation and time.',
     request: Type.Object({
       person_id: id,
@@ -24,7 +25,8 @@ export const personDataRpcs = {
     timeoutMs: 60_000,
   }),
   erasePerson: rpc({
-    subject: 'transcripts.people.erase',
+    subject: 'admin.transcripts.people.erase',
+    callers: byOperators,
     summary:
       "Replaces a person's words in one page of transcripts and makes the speaker nameless. Times and counts stay, so that the evidence of the import stays true. Repeatable.",
     request: Type.Object({ person_id: id, after: Type.Integer({ minimum: 0 }), dry_run: Type.Boolean() }),

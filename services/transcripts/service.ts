@@ -1,4 +1,5 @@
 /** Composition of the transcripts service: database, bus, jobs, the way out to the meeting provider. */
+import { createActorVerifier } from '#libs/actor';
 import { createJobs, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
@@ -56,6 +57,8 @@ export async function createService({ config, logger: given, pipeline, tuning }:
   const bus = await connectBus({
     url: config.NATS_URL,
     name: 'transcripts',
+    caller: 'transcripts',
+    actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
     prefix: config.NATS_SUBJECT_PREFIX,
     logger,
     metrics: createBusMetrics(telemetry.metrics),

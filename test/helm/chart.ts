@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { generateActorKeys } from '#libs/actor';
 import { provideGoTool } from '../../tools/servers/go-tool.ts';
 import { helmTool, kubeconformTool } from '../../tools/servers/go-tools.ts';
 
@@ -77,10 +78,16 @@ export interface RenderOptions {
 
 /** What the file leaves to whoever installs. */
 export const evaluationPassword = 'password-of-the-tests-of-this-chart';
+const { signingKey, publicKey } = generateActorKeys();
+const evaluationSecrets = [
+  `evaluation.password=${evaluationPassword}`,
+  `secrets.values.ACTOR_SIGNING_KEY=${signingKey}`,
+  `secrets.values.ACTOR_PUBLIC_KEY=${publicKey}`,
+];
 /** Arguments for a file in `ci`. */
 export const argumentsOf = (file: string): string[] => [
   ...['-f', join(chartDir, 'ci', `${file}-values.yaml`)],
-  ...(file === 'evaluation' ? ['--set', `evaluation.password=${evaluationPassword}`] : []),
+  ...(file === 'evaluation' ? evaluationSecrets.flatMap((pair) => ['--set', pair]) : []),
 ];
 
 /** What helm says, rendered or refused. */

@@ -244,7 +244,7 @@ describe('metrics', () => {
 });
 
 describe('the toolbox', () => {
-  it('is there when asked for, and speaks as the administrator of NATS, which no service does', () => {
+  it('is there when asked for, and speaks as the user of NATS that may administer the platform, which no service does', () => {
     expect(byKind(render({ file: 'minimal' }), 'Deployment').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-toolbox');
     const objects = render({ file: 'minimal', values: { toolbox: { enabled: true, extraEnv: [{ name: 'S3_BUCKET', value: 'b' }] } } });
     const { container, pod } = workload(objects, 'toolbox');
@@ -252,7 +252,7 @@ describe('the toolbox', () => {
       (container.env ?? []).map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef?.key]),
     );
     expect(env).toEqual({
-      NATS_URL: 'NATS_URL_ADMIN',
+      NATS_URL: 'NATS_URL_CLI',
       NATS_SUBJECT_PREFIX: '',
       MEDIA_URL: 'http://demo-coherence-media:8081',
       S3_BUCKET: 'b',
@@ -265,6 +265,10 @@ describe('the toolbox', () => {
     for (const component of components) {
       const names = (workload(objects, component).container.env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
       expect(names).not.toContain('NATS_URL_ADMIN');
+      expect(names).not.toContain('NATS_URL_CLI');
+      expect(names.filter((name) => name?.startsWith('ACTOR_'))).toEqual([
+        component === 'gateway' ? 'ACTOR_SIGNING_KEY' : 'ACTOR_PUBLIC_KEY',
+      ]);
     }
   });
 });

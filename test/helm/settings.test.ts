@@ -128,7 +128,7 @@ describe('secrets (design/operations.md, secrets)', () => {
       .map(([name]) => (['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name)),
   );
   const values = Object.fromEntries(
-    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'DEMO_PASSWORD'])].map((name) => [
+    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'NATS_URL_CLI', 'DEMO_PASSWORD'])].map((name) => [
       name,
       `s3cret-of-the-tests-${name}`,
     ]),
@@ -187,6 +187,7 @@ describe('the profile evaluation', () => {
     expect(users.users.map(({ user }) => user)).toEqual([
       'admin',
       ...readdirSync(join(import.meta.dirname, '..', '..', 'services')).toSorted(),
+      'cli',
     ]);
     expect(users.users.every(({ password }) => password === evaluationPassword)).toBe(true);
   });

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { generateActorKeys } from '#libs/actor';
 import { createLogger } from '#libs/logger';
 import { makeStreams } from '../streams.ts';
 import { findFreePort } from '../servers/ports.ts';
@@ -33,6 +34,7 @@ export async function startBenchPlatform(options: {
   name?: string;
 }): Promise<BenchPlatform> {
   const { servers, databaseUrl, name: platformName } = options;
+  const keys = generateActorKeys();
   const [gatewayPort, mediaPort] = [await findFreePort(), await findFreePort()];
   const settings: Readonly<Record<string, string>> = {
     DATABASE_URL: databaseUrl,
@@ -46,6 +48,8 @@ export async function startBenchPlatform(options: {
     S3_SECRET_ACCESS_KEY: servers.objectStore.secretAccessKey,
     S3_FORCE_PATH_STYLE: 'true',
     MEDIA_URL: `http://127.0.0.1:${mediaPort}`,
+    ACTOR_SIGNING_KEY: keys.signingKey,
+    ACTOR_PUBLIC_KEY: keys.publicKey,
     API_TOKEN: 'bench-token',
     API_LOGIN_SECRET: 'bench-secret',
     LOG_LEVEL: 'warn',

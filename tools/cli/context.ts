@@ -2,7 +2,7 @@
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { createLogger } from '#libs/logger';
-import { connectBus, systemContext, type Bus } from '#libs/nats';
+import { connectBus, newContext, type Bus } from '#libs/nats';
 import { toPrintable } from './printable.ts';
 import { readSettings } from './settings.ts';
 
@@ -44,7 +44,7 @@ export function createContext(): CliContext {
     }
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
-      return await connectBus({ url, name: 'cli', prefix: setting('NATS_SUBJECT_PREFIX'), logger, connectTimeoutMs });
+      return await connectBus({ url, name: 'cli', caller: 'cli', prefix: setting('NATS_SUBJECT_PREFIX'), logger, connectTimeoutMs });
     } catch (error) {
       throw new CliError(error instanceof Error ? error.message : String(error));
     }
@@ -54,7 +54,7 @@ export function createContext(): CliContext {
   return {
     bus,
     setting,
-    call: async (rpc, request) => (await bus()).call(rpc, request, systemContext('cli')),
+    call: async (rpc, request) => (await bus()).call(rpc, request, newContext()),
     printJson: (value) => void process.stdout.write(`${toPrintable(JSON.stringify(value, null, 2))}\n`),
     printLine: (line) => void process.stdout.write(`${toPrintable(line)}\n`),
     close: async () => {

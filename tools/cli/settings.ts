@@ -18,7 +18,11 @@ function readRunning(file: string): Record<string, string> {
   try {
     const content = JSON.parse(readFileSync(file, 'utf8')) as { holder: ProcessIdentity; settings: unknown };
     if (!isRunning(content.holder) || !isJsonObject(content.settings)) return {};
-    return Object.fromEntries(Object.entries(content.settings).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+    const settings = Object.fromEntries(
+      Object.entries(content.settings).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    );
+    // The CLI has a user of its own, which may do what its commands do.
+    return settings['NATS_URL_CLI'] === undefined ? settings : { ...settings, NATS_URL: settings['NATS_URL_CLI'] };
   } catch {
     return {}; // no platform of this folder
   }

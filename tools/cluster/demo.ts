@@ -104,6 +104,6 @@ function describeEnv(): object[] {
   };
   return [
     ...Object.entries(plain).map(([key, value]) => ({ name: key, value })),
-    { name: 'NATS_URL', valueFrom: { secretKeyRef: { name: secretName, key: 'NATS_URL_ADMIN' } } },
+    { name: 'NATS_URL', valueFrom: { secretKeyRef: { name: secretName, key: 'NATS_URL_CLI' } } },
   ];
 }

@@ -1,5 +1,6 @@
 /** The profile `evaluation` as somebody tries it: one release with everything inside. */
 import { join } from 'node:path';
+import { generateActorKeys } from '#libs/actor';
 import { execInClient } from './client.ts';
 import { type Cluster, mustSucceed, until } from './commands.ts';
 import { platformImage } from './images.ts';
@@ -11,6 +12,7 @@ const release = 'trial';
 const fullname = `${release}-coherence`;
 const servers = ['nats', 'object-store', 'postgresql'];
 const password = 'password-of-the-evaluation';
+const keys = generateActorKeys();
 
 /** A client's program: logs a person of the demo in, then makes a person (`-`) or reads the one with this id. Prints the id. */
 const program = `
@@ -52,6 +54,7 @@ async function install(cluster: Cluster, hasVolumes: boolean): Promise<number> {
     global: { imageRegistry: settings.registry },
     image: platformImage,
     components: Object.fromEntries(components.map((name) => [name, { resources: small }])),
+    secrets: { values: { ACTOR_SIGNING_KEY: keys.signingKey, ACTOR_PUBLIC_KEY: keys.publicKey } },
     evaluation: { password, ...describeServerImages(), persistence: { enabled: hasVolumes } },
   };
   const args = ['install', release, chartDir, '-f', join(chartDir, 'ci', 'evaluation-values.yaml'), '-f', '-', '--timeout', '10m'];

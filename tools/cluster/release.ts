@@ -1,5 +1,6 @@
 /** The release under test: where its servers are, its values, and helm's commands with them. */
 import { join } from 'node:path';
+import { generateActorKeys } from '#libs/actor';
 import { repoDir } from '../check/commands.ts';
 import { type Cluster, type Ended, until } from './commands.ts';
 import { platformImage, refer, serversImage } from './images.ts';
@@ -17,6 +18,7 @@ export const secretName = 'platform-settings';
 export const accountSecretName = 'test-account';
 export const apiToken = 'token-of-the-cluster-test';
 export const loginSecret = 'login-key-of-the-cluster-test';
+const actorKeys = generateActorKeys();
 export const bookingSecret = 'cluster-test-booking-secret';
 export const providerToken = 'cluster-test-provider';
 /** Ports of the servers of others, which the demo plays. */
@@ -44,9 +46,12 @@ export function describeSecrets(): object[] {
     DATABASE_URL_ADMIN: database('coherence'),
     DATABASE_URL_WRONG: database('coherence', 'another-password'),
     NATS_URL_ADMIN: nats('admin'),
+    NATS_URL_CLI: nats('cli'),
     NATS_URL_GATEWAY: nats('api-gateway'),
     S3_ACCESS_KEY_ID: 'coherence',
     S3_SECRET_ACCESS_KEY: password,
+    ACTOR_SIGNING_KEY: actorKeys.signingKey,
+    ACTOR_PUBLIC_KEY: actorKeys.publicKey,
     API_TOKEN: apiToken,
     API_LOGIN_SECRET: loginSecret,
     BOOKING_WEBHOOK_SECRET: bookingSecret,

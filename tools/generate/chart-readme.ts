@@ -66,6 +66,7 @@ async function listSecrets(): Promise<string[]> {
     ['DATABASE_URL_ADMIN', { components: ['the set-up job'], required: true }],
     ['NATS_URL_ADMIN', { components: ['the set-up job'], required: true }],
     ['DEMO_PASSWORD', { components: ['the workspace job, with `workspace.demo`'], required: false }],
+    ['NATS_URL_CLI', { components: ['the toolbox', 'the job that applies a workspace file'], required: false }],
   ]);
   for (const [component, { settings }] of Object.entries(components)) {
     for (const [name, { secret, required: always, neededUnless }] of Object.entries(settings)) {

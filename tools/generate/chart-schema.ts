@@ -44,7 +44,7 @@ const peers = object({ to: passedList, ports: { type: 'array', items: port } });
 
 function listSettings({ components }: PlatformFacts): { plain: string[]; secret: string[] } {
   const plain = new Set<string>();
-  const secret = new Set<string>(['DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'DEMO_PASSWORD']);
+  const secret = new Set<string>(['DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'NATS_URL_CLI', 'DEMO_PASSWORD']);
   for (const [component, { settings }] of Object.entries(components)) {
     for (const [name, facts] of Object.entries(settings)) {
       if (!facts.secret) plain.add(name);

@@ -1,64 +1,91 @@
 /**
- * What the NATS user of each service may do, derived from the contracts: it answers its own subjects, calls the services whose contract it
- * imports, listens to events, and takes from its own queues alone. `files/nats-users.json` of the chart; `npm start` and the tests use it too.
+ * What the NATS user of each service may do, derived from the contracts: it answers its own subjects, calls the operations and starts the jobs
+ * whose declarations name it, tells its own events, hears those that it is named for, and takes from its own queues alone. Nothing else can
+ * be published. `files/nats-users.json` of the chart; `npm start` and the tests use it too.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServiceContract } from '#libs/contract';
+import type { Event, Job, Rpc, ServiceContract } from '#libs/contract';
 import { consumerOf } from '#libs/jobs';
 import { streams } from '#libs/nats';
-import { pipelineJobs } from '#libs/pipeline';
 import { contracts } from './service-contracts.ts';
 
 /** A user as the server's configuration knows it. */
 export interface NatsUser {
   readonly user: string;
   readonly password?: string;
-  readonly permissions?: { readonly publish: { readonly allow: string[] }; readonly subscribe: { readonly allow: string[] } };
+  readonly permissions?: NatsPermissions;
 }
 
-/** Starts the jobs of journey steps, whose declarations are in the registry and not in a contract that it imports. */
-const pipelineStarter = 'conversations';
+export interface NatsPermissions {
+  readonly publish: { readonly allow: readonly string[] };
+  readonly subscribe: { readonly allow: readonly string[] };
+}
+
+/** Makes streams, and may do everything: of the set-up, not of any service. */
+const administrator = 'admin';
+/** Takes webhooks in for all services. */
+const gateway = 'api-gateway';
+/** The admin CLI. */
+export const operator = 'cli';
 
 const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 
-/** The users, the administrator first: it makes the streams, and the admin CLI speaks as it. */
+/** The users, the administrator first. */
 export function describePermissions(): NatsUser[] {
-  const names = readdirSync(servicesDir).toSorted();
-  return [
-    { user: 'admin' },
-    ...names.map((name) =>
-      describeUser(
-        name,
-        contracts.find((contract) => contract.service === name),
-      ),
-    ),
-  ];
+  const names = [...readdirSync(servicesDir).toSorted(), operator];
+  return [{ user: administrator }, ...names.map((name) => ({ user: name, permissions: permissionsOf(name, contracts) }))];
 }
 
 export function describeNatsUsers(): Promise<string> {
   return Promise.resolve(`${JSON.stringify(describePermissions(), null, 2)}\n`);
 }
 
-function describeUser(service: string, contract: ServiceContract | undefined): NatsUser {
-  const called = findCalled(service);
-  const queues = contract === undefined ? [] : listQueues(contract);
+/** What `user` may publish and hear when these are all contracts. */
+export function permissionsOf(user: string, all: readonly ServiceContract[]): NatsPermissions {
+  const own = all.find((contract) => contract.service === user);
+  const list = <Item>(pick: (contract: ServiceContract) => Readonly<Record<string, Item>>): Item[] =>
+    all.flatMap((contract) => Object.values(pick(contract)));
+  const called = list<Rpc>(({ rpcs }) => rpcs).filter(({ callers }) => Object.hasOwn(callers, user));
+  const started = list<Job>(({ jobs }) => jobs).filter(({ type, startedBy }) => startedBy.includes(user) || type.startsWith(`${user}.`));
+  const heard = list<Event>(({ events }) => events).filter(({ heardBy }) => heardBy.includes(user));
+  const webhooks = user === gateway ? all.flatMap(({ consumers }) => Object.values(consumers ?? {})) : [];
   const publish = [
-    '_INBOX.>',
-    '$JS.API.INFO',
+    ...findPeers(user, all).map((peer) => `_INBOX.${peer}.>`),
     ...Object.keys(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
-    ...called.flatMap((other) => [`${other}.>`, `jobs.${other}.>`]),
-    ...(service === pipelineStarter ? [...pipelineJobs.values()].map(({ jobType }) => `jobs.${jobType}`) : []),
-    ...(contract === undefined ? ['webhooks.>'] : [`jobs.${service}.>`, `events.${service}.>`]),
-    ...queues.flatMap(({ stream, durable, filter }) => [
+    ...called.map(({ subject }) => subject),
+    ...started.map(({ type }) => `jobs.${type}`),
+    ...webhooks.filter(({ stream }) => stream === 'WEBHOOKS').map(({ filter }) => filter),
+    ...Object.values(own?.events ?? {}).map(({ subject }) => subject),
+    ...(own === undefined ? [] : listQueues(own)).flatMap(({ stream, durable, filter }) => [
       `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
       `$JS.API.CONSUMER.CREATE.${stream}.${durable}.${filter}`,
       `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
       `$JS.ACK.${stream}.${durable}.>`,
     ]),
   ];
-  const subscribe = [`_INBOX.${service}.>`, 'events.>', '$SRV.>', ...(contract === undefined ? [] : [`${service}.>`])];
-  return { user: service, permissions: { publish: { allow: publish }, subscribe: { allow: subscribe } } };
+  const subscribe = [
+    `_INBOX.${user}.>`,
+    ...heard.map(({ subject }) => subject),
+    ...(own === undefined ? [] : [`${user}.>`, `admin.${user}.>`, ...listMonitoring(user)]),
+  ];
+  return { publish: { allow: publish }, subscribe: { allow: subscribe } };
+}
+
+/** Whose inboxes it writes to: who calls it gets answers, whom it calls hears how far a long answer was read. */
+function findPeers(user: string, all: readonly ServiceContract[]): string[] {
+  const callers = all
+    .filter(({ service }) => service === user)
+    .flatMap(({ rpcs }) => Object.values(rpcs).flatMap((rpc) => Object.keys(rpc.callers)));
+  const callees = all
+    .filter(({ rpcs }) => Object.values(rpcs).some((rpc) => Object.hasOwn(rpc.callers, user)))
+    .map(({ service }) => service);
+  return [...new Set([administrator, ...callers, ...callees])].toSorted();
+}
+
+/** The NATS services protocol. */
+function listMonitoring(service: string): string[] {
+  return ['PING', 'INFO', 'STATS'].flatMap((verb) => [`$SRV.${verb}`, `$SRV.${verb}.${service}`, `$SRV.${verb}.${service}.*`]);
 }
 
 /** Durable consumers of a service: one for each job, and those that it declares. */
@@ -67,15 +94,4 @@ function listQueues({ jobs, consumers }: ServiceContract): { stream: string; dur
     ...Object.values(jobs).map(({ type }) => ({ stream: 'JOBS', durable: consumerOf(type), filter: `jobs.${type}` })),
     ...Object.values(consumers ?? {}),
   ];
-}
-
-/** Other services whose contract a service imports: whoever talks to another one needs its declarations. */
-function findCalled(service: string): string[] {
-  const files = readdirSync(join(servicesDir, service), { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts'),
-  );
-  const found = files.flatMap((file) =>
-    [...readFileSync(join(servicesDir, service, file), 'utf8').matchAll(/'#services\/([a-z-]+)'/g)].map((match) => match[1] ?? ''),
-  );
-  return [...new Set(found)].filter((name) => name !== service).toSorted();
 }

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { componentOf } from '../cli/component-names.ts';
-import { describePermissions, type NatsUser } from './nats-permissions.ts';
+import { describePermissions, type NatsUser, operator } from './nats-permissions.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const services = readdirSync(join(repoDir, 'services')).toSorted();
@@ -46,10 +46,10 @@ export function listDatabaseUrls(adminUrl: string, secret: string): Record<strin
   );
 }
 
-/** `NATS_URL_<SERVICE>` of every service. */
+/** `NATS_URL_<SERVICE>` of every service, and `NATS_URL_CLI`. */
 export function listNatsUrls(adminUrl: string, secret: string): Record<string, string> {
   return Object.fromEntries(
-    services.map((service) => [variableOf('NATS_URL', service), replaceUser(adminUrl, service, passwordOf(secret, service))]),
+    [...services, operator].map((user) => [variableOf('NATS_URL', user), replaceUser(adminUrl, user, passwordOf(secret, user))]),
   );
 }
 
@@ -86,7 +86,8 @@ export function listNatsUsers(secret: string, options: { anyPrefix: boolean }): 
 
 /** `media.>` → `*.media.>`; names of streams begin with the prefix, so they become `*`. */
 function underAnyPrefix(subject: string): string[] {
-  if (subject.startsWith('_INBOX.') || subject.startsWith('$SRV.') || subject === '$JS.API.INFO') return [subject];
+  if (subject.startsWith('_INBOX.')) return [subject];
+  if (subject.startsWith('$SRV.')) return [subject.replace(/^(\$SRV\.[A-Z]+\.)[a-z-]+/, '$1*')];
   if (!subject.startsWith('$JS.')) return [subject, `*.${subject}`];
   const anyStream = subject.replace(/\.(JOBS|EVENTS|WEBHOOKS)(?=\.|$)/, '.*');
   return [anyStream, anyStream.replace(/(CONSUMER\.CREATE\.\*\.[^.]+)\./, '$1.*.')];

@@ -5,6 +5,8 @@ import { parse } from 'yaml';
 import { pickVariables } from '../servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
+/** Where the admin CLI finds the platform. */
+const cliSettings = ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_URL', 'DEMO_PASSWORD'];
 const file = join('test', 'fixtures', 'demo-workspace.yaml');
 
 /** Through the admin CLI, as anybody would. */
@@ -14,7 +16,7 @@ export async function applyDemoWorkspace(repoDir: string, dataDir: string, setti
     title: 'Applying the demo workspace',
     repoDir,
     args,
-    env: pickVariables(settings, ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_URL', 'DEMO_PASSWORD']),
+    env: pickVariables({ ...settings, NATS_URL: settings['NATS_URL_CLI'] ?? settings['NATS_URL'] }, cliSettings),
     logFile: join(dataDir, 'logs', 'demo-workspace.log'),
   });
 }

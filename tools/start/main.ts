@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
 import { makeStreams, readStreamLimits } from '../streams.ts';
+import { provideActorKeys } from './actor-keys.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
 import { checkDiskSpace, chooseSettings, readGatewayAddress, urlOf } from './environment.ts';
 import { findMigrations, type Migrations } from './migrations.ts';
@@ -54,7 +55,7 @@ async function start(): Promise<void> {
   };
   const servers = await startServers(process.env, place, migrate);
   stops.push(servers.stop);
-  const settings = { ...chosen, ...servers.settings };
+  const settings = { ...chosen, ...servers.settings, ...provideActorKeys(process.env, dataDir) };
   if (stopping !== undefined) return;
   await makeStreams({
     url: settings['NATS_URL'] ?? '',
@@ -65,7 +66,8 @@ async function start(): Promise<void> {
   if (stopping !== undefined) return;
   const services = await screen.step('six services', () => startServices(settings, place));
   stops.push(services.stop);
-  writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings }, null, 2), { mode: 0o600 });
+  const { ACTOR_SIGNING_KEY: _gatewayAlone, ...told } = settings;
+  writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), { mode: 0o600 });
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (isEmpty) await screen.step('demo workspace', () => applyDemoWorkspace(repoDir, dataDir, settings));
   migrations?.markDone();

@@ -5,6 +5,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as startRequest, type RequestOptions } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
+import type { ActorSigner } from '#libs/actor';
 import { AppError, unavailable } from '#libs/errors';
 import { type HandlerCall, type HttpContext, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
@@ -28,18 +29,20 @@ const publicHeaders = [...responseHeaders, 'cache-control'];
 const lingerMs = 30_000;
 
 /** Handler that passes the request to the path that the route's `toRequest` names. */
-export function createMediaProxy(options: { mediaUrl: string; logger: Logger }): RouteHandler & { close(): void } {
+export function createMediaProxy(options: { mediaUrl: string; actors: ActorSigner; logger: Logger }): RouteHandler & { close(): void } {
   const base = new URL(options.mediaUrl);
   const agent = new Agent({ keepAlive: true, keepAliveMsecs: 10_000, maxFreeSockets: 64 });
   const handler = async (exchange: HandlerCall): Promise<void> => {
     const { ctx, route, input, call } = exchange;
     const upload = route.upload !== undefined;
+    const path = String(route.toRequest?.(input));
+    const vouched = call.actor === undefined ? undefined : options.actors.writeFor(call.actor, ctx.method, path);
     const target: RequestOptions = {
       host: base.hostname,
       port: base.port === '' ? 80 : Number(base.port),
       method: ctx.method,
-      path: String(route.toRequest?.(input)),
-      headers: { ...pick(ctx.req.headers, requestHeaders), ...toHeaders(call) },
+      path,
+      headers: { ...pick(ctx.req.headers, requestHeaders), ...toHeaders(call, vouched) },
       // A kept connection may die under a request; a read is asked again, an upload gets a connection of its own.
       agent: upload ? false : agent,
     };
@@ -161,10 +164,10 @@ function pick(headers: IncomingMessage['headers'], names: readonly string[]): Re
 }
 
 /** As on NATS (architecture §2). */
-function toHeaders(call: CallContext): Record<string, string> {
+function toHeaders(call: CallContext, vouched: string | undefined): Record<string, string> {
   return {
     'Request-Id': call.requestId,
-    ...(call.actor === undefined ? {} : { Actor: JSON.stringify(call.actor) }),
+    ...(vouched === undefined ? {} : { Actor: vouched }),
     ...(call.deadlineMs === undefined ? {} : { Deadline: String(call.deadlineMs) }),
     ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
   };

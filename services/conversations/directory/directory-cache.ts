@@ -143,16 +143,14 @@ export class DirectoryCache {
     return items[0] === undefined ? undefined : toHolon(items[0]);
   }
 
-  /** Those of the holons that the caller of `context` sees. @throws AppError unavailable, deadline_exceeded */
-  async listVisible(ids: readonly number[], context: CallContext): Promise<number[]> {
-    const { items } = await this.#bus.call(directory.rpcs.visibleHolons, { ids: [...ids] }, context);
-    return items.map((item) => item.id);
-  }
-
-  /** Id of the holon when the caller of `context` sees it. @throws AppError unavailable, deadline_exceeded */
-  async findVisible(slug: string, context: CallContext): Promise<number | undefined> {
-    const { items } = await this.#bus.call(directory.rpcs.visibleHolons, { slugs: [slug] }, context);
-    return items[0]?.id;
+  /** Those of the holons that an account, or with null the shared token, sees. @throws AppError unavailable, deadline_exceeded */
+  async listVisible(
+    accountId: number | null,
+    wanted: { ids: number[] } | { slugs: string[] },
+    { requestId, traceparent }: CallContext,
+  ): Promise<{ id: number }[]> {
+    const { items } = await this.#bus.call(directory.rpcs.visibleHolons, { account_id: accountId, ...wanted }, { requestId, traceparent });
+    return items;
   }
 
   /** A holon and its descendants as far as the caller of `context` sees them. @throws AppError unavailable, deadline_exceeded */

@@ -15,13 +15,16 @@ export interface Sight {
 export class HolonSight {
   readonly #directory: DirectoryCache;
   readonly #context: CallContext;
+  /** Whose sight it is; null = the shared token's. */
+  readonly #accountId: number | null;
   /** Private holons asked about; true = seen. */
   readonly #seen = new Map<number, boolean>();
 
   constructor(directory: DirectoryCache, { requestId, actor, traceparent }: CallContext) {
     this.#directory = directory;
     // Without the deadline of the call: a streamed answer goes on after it.
-    this.#context = { requestId, ...(actor === undefined ? {} : { actor }), ...(traceparent === undefined ? {} : { traceparent }) };
+    this.#context = { requestId, actor, traceparent };
+    this.#accountId = actor?.kind === 'user' ? actor.accountId : null;
   }
 
   /** What the caller sees of these. @throws AppError unavailable, deadline_exceeded */
@@ -29,7 +32,7 @@ export class HolonSight {
     const holons = await this.#directory.holons.getMany(ids);
     const unknown = [...holons.values()].filter((holon) => holon.isPrivate && !this.#seen.has(holon.id)).map((holon) => holon.id);
     if (unknown.length > 0) {
-      const visible = new Set(await this.#directory.listVisible(unknown, this.#context));
+      const visible = new Set((await this.#directory.listVisible(this.#accountId, { ids: unknown }, this.#context)).map(({ id }) => id));
       for (const id of unknown) this.#seen.set(id, visible.has(id));
     }
     const isHidden = (id: number): boolean => holons.get(id)?.isPrivate === true && this.#seen.get(id) !== true;
@@ -43,7 +46,8 @@ export class HolonSight {
 
   /** Id of the holon; undefined when there is none for the caller. */
   async findVisible(slug: string): Promise<number | undefined> {
-    return this.#directory.findVisible(slug, this.#context);
+    const [holon] = await this.#directory.listVisible(this.#accountId, { slugs: [slug] }, this.#context);
+    return holon?.id;
   }
 
   /** A holon and its immediate conversation events with their journeys. @throws AppError 404 */

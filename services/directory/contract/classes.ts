@@ -1,5 +1,5 @@
 /** Classes of the open API (spec 02, ObjectClassPublic, GET /classes). */
-import { rpc, Type } from '#libs/contract';
+import { byUsers, rpc, Type } from '#libs/contract';
 import { nullable } from './fields.ts';
 import { JourneyListItem } from './journeys.ts';
 
@@ -90,12 +90,14 @@ export const ObjectClassPublic = Type.Object(
 export const classRpcs = {
   listClasses: rpc({
     subject: 'directory.classes.list',
+    callers: byUsers,
     summary: 'Active classes with their effective catalogues (spec 02, GET /classes).',
     request: Type.Object({ object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })) }),
     reply: Type.Array(ObjectClassPublic),
   }),
   getClass: rpc({
     subject: 'directory.classes.get',
+    callers: byUsers,
     summary: 'One active class (spec 02, GET /classes/{object_kind}/{slug}).',
     request: Type.Object({
       object_kind: Type.String({ description: 'For example `holon`.' }),

@@ -1,5 +1,5 @@
 /** Everything of one person, to be handed out or removed: for `people export` and `people erase` of the admin CLI. */
-import { rpc, Type } from '#libs/contract';
+import { byOperators, rpc, Type } from '#libs/contract';
 import { nullable } from './fields.ts';
 
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
@@ -20,7 +20,8 @@ const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { descri
 /** To be spread into the contract of the directory. */
 export const erasureRpcs = {
   identifyPerson: rpc({
-    subject: 'directory.people.identify',
+    subject: 'admin.directory.people.identify',
+    callers: byOperators,
     summary: 'The person behind an id, a key of the workspace file or an email; by id also one who was erased.',
     request: Type.Object({ who: Type.String({ minLength: 1, maxLength: 500 }) }),
     reply: Type.Object({
@@ -36,7 +37,8 @@ export const erasureRpcs = {
     },
   }),
   exportPerson: rpc({
-    subject: 'directory.people.export',
+    subject: 'admin.directory.people.export',
+    callers: byOperators,
     summary: 'One page of one part of what the directory has of a person. Hashes of passwords and tokens are never shown.',
     request: Type.Object({
       person_id: id,
@@ -47,13 +49,15 @@ export const erasureRpcs = {
     timeoutMs: 60_000,
   }),
   suspendPerson: rpc({
-    subject: 'directory.people.suspend',
+    subject: 'admin.directory.people.suspend',
+    callers: byOperators,
     summary: 'Deactivates the accounts of a person and revokes their tokens: the first step of an erasure.',
     request: Type.Object({ person_id: id }),
     reply: Type.Object({ accounts: Type.Integer() }),
   }),
   erasePerson: rpc({
-    subject: 'directory.people.erase',
+    subject: 'admin.directory.people.erase',
+    callers: byOperators,
     summary:
       'Deletes a person with accounts, memberships and notes, and records that without personal data: the last step of an erasure. Repeatable.',
     request: Type.Object({ person_id: id, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),

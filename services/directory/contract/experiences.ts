@@ -1,6 +1,6 @@
 /** Experiences of the open API (spec 02, POST /experiences and …/logo; spec 03, D51, D51a). */
-import { job, rpc, Type, type Static } from '#libs/contract';
-import { anyId, v1Errors } from './fields.ts';
+import { byUsers, ownAccount, job, rpc, Type, type Static } from '#libs/contract';
+import { anyId, nullable, v1Errors } from './fields.ts';
 import { holonUpdate } from './holon-update.ts';
 import { HolonPublic } from './holons.ts';
 import { maxDescriptionLength, maxNameLength } from './people-write.ts';
@@ -39,6 +39,7 @@ const logoSetting = Type.Object({
 export const experienceRpcs = {
   createExperience: rpc({
     subject: 'directory.experiences.create',
+    callers: byUsers,
     summary: 'Creates an experience below a holon (spec 02, POST /experiences).',
     request: newExperience,
     reply: experienceReply,
@@ -53,6 +54,7 @@ export const experienceRpcs = {
   }),
   checkExperienceLogo: rpc({
     subject: 'directory.experiences.check-logo',
+    callers: { media: ['user'] },
     summary: 'Whether the caller may change the logo of an experience; asked before a byte of it is accepted.',
     request: Type.Object({ experience_id: anyId('Id of the experience.') }),
     reply: experienceReply,
@@ -63,9 +65,10 @@ export const experienceRpcs = {
   }),
   setExperienceLogo: rpc({
     subject: 'directory.experiences.set-logo',
+    callers: { media: ownAccount },
     summary: 'Makes a stored picture the logo of a holon, unless a newer one is set already.',
     request: logoSetting,
-    reply: experienceReply,
+    reply: Type.Object({ logo_url: nullable(Type.String({ description: 'The logo that the holon has now.' })) }),
     errors: v1Errors.notFound('No such holon.'),
   }),
 } as const;
@@ -74,6 +77,7 @@ export const experienceRpcs = {
 export const experienceJobs = {
   setExperienceLogo: job({
     type: 'directory.set-logo',
+    startedBy: ['media'],
     summary: 'As the operation, for when it could not be reached.',
     payload: logoSetting,
     policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 2 },

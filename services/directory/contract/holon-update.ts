@@ -1,5 +1,5 @@
 /** Editing of holons through the open API (spec 02, POST /holons/{holon_id}/update; spec 03, D46a, D46b). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
 import { maxDescriptionLength, maxNameLength } from './people-write.ts';
@@ -67,6 +67,7 @@ const changes = Type.Object(
 export const holonUpdateRpcs = {
   updateHolon: rpc({
     subject: 'directory.holons.update',
+    callers: byUsers,
     summary: 'Edits fields of a holon, all or none (spec 02, POST /holons/{holon_id}/update).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonUpdate.properties }),
     reply: Type.Object({ holon: HolonPublic, changes }),

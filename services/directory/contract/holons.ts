@@ -1,5 +1,5 @@
 /** Holons of the open API (spec 02, HolonPublic, GET /holons). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, timestamps, v1Errors } from './fields.ts';
 
 export const HolonPublic = Type.Object(
@@ -40,6 +40,7 @@ export type HolonListQuery = Static<typeof holonListQuery>;
 export const holonRpcs = {
   listHolons: rpc({
     subject: 'directory.holons.list',
+    callers: byUsers,
     summary: 'Holons by text, class and parent, as far as the caller may see them (spec 02, GET /holons).',
     request: holonListQuery,
     reply: Type.Object({
@@ -53,12 +54,14 @@ export const holonRpcs = {
   }),
   getHolon: rpc({
     subject: 'directory.holons.get',
+    callers: byUsers,
     summary: 'One holon (spec 02, GET /holons/{holon_id}).',
     request: Type.Object({ holon_id: anyId('Id of the holon.') }),
     reply: HolonPublic,
   }),
   getHolonBySlug: rpc({
     subject: 'directory.holons.get-by-slug',
+    callers: byUsers,
     summary: 'One holon by its slug (spec 02, GET /holons/by-slug/{slug}).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the holon.' }) }),
     reply: HolonPublic,

@@ -1,5 +1,5 @@
 /** Journeys of the open API (spec 02, JourneyListItem, JourneyStepItem, GET /journeys). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { extend, limitParameter, nullable, offsetParameter, page } from './fields.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -77,12 +77,14 @@ export type JourneyListQuery = Static<typeof journeyListQuery>;
 export const journeyRpcs = {
   listJourneys: rpc({
     subject: 'directory.journeys.list',
+    callers: byUsers,
     summary: 'Journeys with usage counts (spec 02, GET /journeys).',
     request: journeyListQuery,
     reply: page(JourneyListItem),
   }),
   getJourney: rpc({
     subject: 'directory.journeys.get',
+    callers: byUsers,
     summary: 'One journey with its steps (spec 02, GET /journeys/{slug}).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the journey.' }) }),
     reply: Journey,

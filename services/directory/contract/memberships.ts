@@ -1,5 +1,5 @@
 /** Memberships of the open API (spec 02, Membership list item, membership operations; spec 03, D45 to D47a). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, limitParameter, nullable, offsetParameter, page, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
 import { NoteItem } from './notes.ts';
@@ -176,6 +176,7 @@ const unseenHolon = 'No holon has the id, or the caller may not see it.';
 export const membershipRpcs = {
   listPersonMemberships: rpc({
     subject: 'directory.people.list-memberships',
+    callers: byUsers,
     summary: 'Memberships of a person as far as the caller may see their holons (spec 02, GET /people/{person_id}/memberships).',
     request: Type.Object({ person_id: anyId('Id of the person.'), ...personMembershipsQuery.properties }),
     reply: page(MembershipWithHolon),
@@ -183,6 +184,7 @@ export const membershipRpcs = {
   }),
   listHolonMemberships: rpc({
     subject: 'directory.holons.list-memberships',
+    callers: byUsers,
     summary: 'Memberships in a holon (spec 02, GET /holons/{holon_id}/memberships).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonMembershipsQuery.properties }),
     reply: page(MembershipWithPerson),
@@ -190,6 +192,7 @@ export const membershipRpcs = {
   }),
   updateMembership: rpc({
     subject: 'directory.memberships.update',
+    callers: byUsers,
     summary:
       'Moves a membership, dates it, hands it over, with a note; all or nothing (spec 02, POST /memberships/{membership_id}/update).',
     request: Type.Object({ membership_id: anyId('Id of the membership.'), ...MembershipUpdate.properties }),
@@ -210,6 +213,7 @@ export const membershipRpcs = {
   }),
   bulkAddMemberships: rpc({
     subject: 'directory.memberships.bulk-add',
+    callers: byUsers,
     summary: 'Adds up to 500 people to a holon, each with an outcome of its own (spec 02, POST /holons/{holon_id}/memberships:bulk-add).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...BulkAdd.properties }),
     reply: BulkAdded,

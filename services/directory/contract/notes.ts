@@ -1,5 +1,5 @@
 /** Notes of the open API (spec 02, Note item). */
-import { rpc, Type } from '#libs/contract';
+import { byUsers, rpc, Type } from '#libs/contract';
 import { anyId, instant, limitParameter, nullable, pageFields, v1Errors } from './fields.ts';
 import { PersonPublic } from './people.ts';
 
@@ -26,6 +26,7 @@ const notes = Type.Object({
 export const noteRpcs = {
   listNotesOfPerson: rpc({
     subject: 'directory.people.list-notes',
+    callers: byUsers,
     summary:
       'Notes on a person and on their memberships, as far as the caller may see the holons (spec 02, GET /people/{person_id}/notes).',
     request: Type.Object({ person_id: anyId('Id of the person.'), ...notesQuery.properties }),
@@ -34,6 +35,7 @@ export const noteRpcs = {
   }),
   listNotesOfHolon: rpc({
     subject: 'directory.holons.list-notes',
+    callers: byUsers,
     summary:
       'Notes on a holon, its memberships and its relationships, as far as the caller may see them (spec 02, GET /holons/{holon_id}/notes).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...notesQuery.properties }),

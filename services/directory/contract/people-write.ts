@@ -1,5 +1,5 @@
 /** Creation of people through the open API (spec 02, POST /people; spec 03, D43, D43a, D44). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { nullable, v1Errors } from './fields.ts';
 import { Membership } from './memberships.ts';
 import { NoteItem } from './notes.ts';
@@ -77,6 +77,7 @@ export const DuplicatePerson = Type.Object(
 export const peopleWriteRpcs = {
   createPerson: rpc({
     subject: 'directory.people.create',
+    callers: byUsers,
     summary: 'Creates a person with an optional first membership and note, whole or not at all (spec 02, POST /people).',
     request: newPerson,
     reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),

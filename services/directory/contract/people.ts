@@ -1,5 +1,5 @@
 /** People of the open API (spec 02, PersonPublic, GET /people). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, timestamps, v1Errors } from './fields.ts';
 
 export const PersonPublic = Type.Object(
@@ -29,6 +29,7 @@ export type PersonListQuery = Static<typeof personListQuery>;
 export const peopleRpcs = {
   listPeople: rpc({
     subject: 'directory.people.list',
+    callers: byUsers,
     summary: 'People by a part of their name (spec 02, GET /people).',
     request: personListQuery,
     reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
@@ -36,6 +37,7 @@ export const peopleRpcs = {
   }),
   getPerson: rpc({
     subject: 'directory.people.get',
+    callers: byUsers,
     summary: 'One person (spec 02, GET /people/{person_id}).',
     request: Type.Object({ person_id: anyId('Id of the person.') }),
     reply: PersonPublic,

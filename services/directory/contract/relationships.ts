@@ -1,5 +1,5 @@
 /** Relationships of the open API (spec 02, Relationship list item, relationship operations). */
-import { rpc, Type } from '#libs/contract';
+import { byUsers, rpc, Type } from '#libs/contract';
 import { anyId, limitParameter, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
 import { workflowChanges, workflowFields, workflowUpdateFields } from './memberships.ts';
@@ -18,6 +18,7 @@ export const RelationshipUpdate = Type.Object(workflowUpdateFields, { $id: 'Rela
 export const relationshipRpcs = {
   listHolonRelationships: rpc({
     subject: 'directory.holons.list-relationships',
+    callers: byUsers,
     summary: 'Relationships of a holon whose other side the caller may see (spec 02, GET /holons/{holon_id}/relationships).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonRelationshipsQuery.properties }),
     reply: Type.Object({
@@ -28,6 +29,7 @@ export const relationshipRpcs = {
   }),
   updateRelationship: rpc({
     subject: 'directory.relationships.update',
+    callers: byUsers,
     summary: 'Moves or dates a relationship, with a note; all or nothing (spec 02, POST /relationships/{relationship_id}/update).',
     request: Type.Object({ relationship_id: anyId('Id of the relationship.'), ...RelationshipUpdate.properties }),
     reply: Type.Object({

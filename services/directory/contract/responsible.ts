@@ -1,5 +1,5 @@
 /** The follow-up worklist of the open API (spec 02, GET /responsible; spec 03, D47a, D50). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, limitParameter, offsetParameter, page, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
 import { workflowFields } from './memberships.ts';
@@ -43,6 +43,7 @@ export type WorklistQuery = Static<typeof worklistQuery>;
 export const responsibleRpcs = {
   listResponsible: rpc({
     subject: 'directory.worklist.list',
+    callers: byUsers,
     summary: 'Memberships and relationships to follow up, by date, undated last (spec 02, GET /responsible).',
     request: worklistQuery,
     reply: page(WorklistItem),

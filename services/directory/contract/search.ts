@@ -1,5 +1,5 @@
 /** Search over people and holons (spec 02, GET /search; spec 03, D42). */
-import { rpc, Type, type Static } from '#libs/contract';
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { v1Errors } from './fields.ts';
 import { HolonListItem } from './holons.ts';
 import { PersonListItem } from './people.ts';
@@ -45,6 +45,7 @@ export type SearchQuery = Static<typeof searchQuery>;
 export const searchRpcs = {
   searchDirectory: rpc({
     subject: 'directory.search.find',
+    callers: byUsers,
     summary: 'People and holons by name, channels and description, ranked (spec 02, GET /search; D42).',
     request: searchQuery,
     reply: Type.Object({

@@ -5,15 +5,8 @@ export type ViewerParameters = readonly [seesAll: boolean, accountId: number | n
 
 /**
  * What the caller's class says about private holons (spec 03, D18f, D48, D49): superusers and global editors see all, a person what
- * their team authority covers, the shared token and callers without a credential none. Work of the platform itself sees all.
+ * their team authority covers, the shared token none. Whoever comes without an actor sees no more than that.
  */
 export function readViewer(actor: Actor | undefined): ViewerParameters {
-  switch (actor?.kind) {
-    case 'user':
-      return [actor.superuser || actor.globalEditor, actor.accountId];
-    case 'system':
-      return [true, null];
-    default:
-      return [false, null];
-  }
+  return actor?.kind === 'user' ? [actor.superuser || actor.globalEditor, actor.accountId] : [false, null];
 }

@@ -74,8 +74,8 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
       throttle.count('gate_key');
       throw invalidCredentials();
     },
-    logout: async ({ session_key: given }, context) => {
-      const sessionKey = given ?? (context.actor?.kind === 'user' ? context.actor.sessionKey : undefined);
+    logout: async (_request, { actor }) => {
+      const sessionKey = actor?.kind === 'user' ? actor.sessionKey : undefined;
       if (sessionKey === undefined) throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
       await jobs.transaction(async (tx) => {
         const revoked = await tx.query<{ session_key: string }>(revokeSession, [sessionKey]);

@@ -123,6 +123,9 @@ export const findExperience = statement(
    where h.id = $1::integer and ${isExperienceClassSql('c')} and ${holonVisibleSql('h', 'c', 2)}`,
 );
 
+/** `$1` = id; the address of its logo. */
+export const getLogo = statement('experiences.get-logo', 'select logo_url from directory.holons where id = $1::integer');
+
 /** `$1` = id, `$2` = address, `$3` = blob; no row when the holon is absent or has this logo or a newer one. */
 export const saveLogo = statement(
   'experiences.save-logo',

@@ -11,20 +11,21 @@ type StoredAudio = Pick<NewFile, 'objectKey' | 'name' | 'contentType' | 'sizeByt
 const someInstant = '2026-01-01T00:00:00.000001Z';
 
 /**
- * A service that is away does not keep an upload from being stored: the job that attaches it asks again.
+ * Asked by the service for itself: an upload may take longer than what vouches for the client lives. A service that is away does not keep an
+ * upload from being stored: the job that attaches it asks again.
  * @throws AppError 404, 413 `conversation_data_too_large`
  */
 export async function checkAttachable(
   { bus, logger }: { readonly bus: Bus; readonly logger: Logger },
   conversationId: number,
   { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source }: StoredAudio,
-  context: CallContext,
+  { requestId, traceparent }: CallContext,
 ): Promise<void> {
   const audio = { path, name, content_type, size_bytes, source, created_at: someInstant };
   try {
-    await bus.call(conversations.rpcs.checkAudio, { conversation_id: conversationId, audio }, { ...context, deadlineMs: undefined });
+    await bus.call(conversations.rpcs.checkAudio, { conversation_id: conversationId, audio }, { requestId, traceparent });
   } catch (error) {
     if (!(error instanceof AppError && error.retryable)) throw error;
-    logger.warn({ err: error, requestId: context.requestId }, 'whether the audio fits is seen when the job attaches it');
+    logger.warn({ err: error, requestId }, 'whether the audio fits is seen when the job attaches it');
   }
 }

@@ -119,7 +119,7 @@ async function commitFile(deps: UploadDependencies, file: NewFile, attach: boole
   });
   if (attachment === undefined) return;
   try {
-    await deps.bus.call(conversations.rpcs.attachAudio, attachment, { ...context, deadlineMs: undefined });
+    await deps.bus.call(conversations.rpcs.attachAudio, attachment, origin);
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_found') throw error;
     deps.logger.warn({ err: error, requestId: context.requestId }, 'audio will be attached by the job');

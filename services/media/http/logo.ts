@@ -37,7 +37,7 @@ export interface LogoUpload {
   readonly context: CallContext;
 }
 
-type LogoReply = ReplyOf<typeof directory.rpcs.setExperienceLogo>;
+type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
 
 /** Delay of the durable way to the directory, which finds its work done when the direct call has succeeded. */
 const setFallbackMs = 10_000;
@@ -69,7 +69,7 @@ async function acceptLogo(deps: LogoDependencies, { request, holonId, context }:
     const url = mediaAddress({ objectKey, sha256: stored.sha256 });
     const setting = await commitLogo(deps, { holonId, objectKey, name, contentType, ...stored, ...readUploader(context) }, url, context);
     lease.close();
-    return await tellDirectory(deps, setting, before, context);
+    return { experience: { ...before.experience, logo_url: await tellDirectory(deps, setting, context) } };
   } catch (error) {
     await discardUpload(deps, lease);
     throw error;
@@ -117,13 +117,21 @@ async function commitLogo(
   });
 }
 
-/** From here on the logo will be set, if not now then by the job; the client is told so. */
-async function tellDirectory(deps: LogoDependencies, setting: LogoSetting, before: LogoReply, context: CallContext): Promise<LogoReply> {
+/**
+ * From here on the logo will be set, if not now then by the job; the client is told so. The right was asked for before the upload, which may
+ * have taken longer than what vouched for the client lives: what follows from it is this service's own doing.
+ * @returns the logo that the experience has
+ */
+async function tellDirectory(
+  deps: LogoDependencies,
+  setting: LogoSetting,
+  { requestId, traceparent }: CallContext,
+): Promise<string | null> {
   try {
-    return await deps.bus.call(directory.rpcs.setExperienceLogo, setting, { ...context, deadlineMs: undefined });
+    return (await deps.bus.call(directory.rpcs.setExperienceLogo, setting, { requestId, traceparent })).logo_url;
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_found') throw error;
-    deps.logger.warn({ err: error, requestId: context.requestId }, 'the logo will be set by the job');
-    return { experience: { ...before.experience, logo_url: setting.logo_url } };
+    deps.logger.warn({ err: error, requestId }, 'the logo will be set by the job');
+    return setting.logo_url;
   }
 }

@@ -1,9 +1,11 @@
 /** The internal HTTP server: routes, request context, one log line per request, one mapper of errors. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Actor } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
-import { readActor, type CallContext } from '#libs/nats';
+import { ActorRefused, type ActorVerifier } from '#libs/actor';
+import type { CallContext } from '#libs/nats';
 import { getTracer, newRequestId, newTraceparent, readTraceId, type Red } from '#libs/telemetry';
 import type { StoredFile } from '../contract.ts';
 import { ClientGone } from './multipart.ts';
@@ -29,6 +31,7 @@ export interface Routes {
 
 export interface ServerDependencies {
   logger: Logger;
+  actors: ActorVerifier;
   /** Rate, errors and duration by method and route template. */
   requests: Red;
 }
@@ -74,7 +77,7 @@ export function createMediaServer(routes: Routes, deps: ServerDependencies): Med
 /** Never rejects. */
 async function answer(
   routes: Routes,
-  { logger, requests }: ServerDependencies,
+  { logger, actors, requests }: ServerDependencies,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -104,7 +107,12 @@ async function answer(
   response.on('error', () => undefined);
   try {
     const work = (): Promise<void> =>
-      dispatch(routes, { request, response, context: readContext(request, requestId, traceparent) }, path, new URLSearchParams(search));
+      dispatch(
+        routes,
+        { request, response, context: readContext(request, requestId, traceparent, readClient(actors, request, path)) },
+        path,
+        new URLSearchParams(search),
+      );
     await (span === undefined ? work() : span.run(work));
   } catch (error) {
     if (error instanceof ClientGone) return;
@@ -154,11 +162,22 @@ function methodNotAllowed(): AppError {
   return new AppError({ code: 'method_not_allowed', message: 'Method not allowed' });
 }
 
-function readContext(request: IncomingMessage, requestId: string, traceparent: string): CallContext {
+/** @throws AppError unauthenticated */
+function readClient(actors: ActorVerifier, request: IncomingMessage, path: string): Actor | undefined {
+  const text = readHeader(request, 'actor');
+  try {
+    return text === undefined ? undefined : actors.readFor(text, request.method ?? '', path);
+  } catch (error) {
+    if (!(error instanceof ActorRefused)) throw error;
+    throw new AppError({ code: 'unauthenticated', message: 'The caller cannot be verified' }, { cause: error });
+  }
+}
+
+function readContext(request: IncomingMessage, requestId: string, traceparent: string, actor: Actor | undefined): CallContext {
   const deadlineMs = Number(readHeader(request, 'deadline'));
   return {
     requestId,
-    actor: readActor(readHeader(request, 'actor')),
+    actor,
     traceparent,
     ...(Number.isSafeInteger(deadlineMs) && deadlineMs > 0 ? { deadlineMs } : {}),
   };

@@ -139,7 +139,8 @@ async function commitAudio(deps: UploadDependencies, audio: NewAudio, context: C
     return { blob: current, attachment: payload };
   });
   try {
-    await deps.bus.call(conversations.rpcs.attachAudio, attachment, { ...context, deadlineMs: undefined });
+    // The service's own doing: an upload may take longer than what vouched for the client lives.
+    await deps.bus.call(conversations.rpcs.attachAudio, attachment, origin);
   } catch (error) {
     // Deleted in the meantime: its clean-up takes the file along.
     if (error instanceof AppError && error.code === 'not_found') throw error;

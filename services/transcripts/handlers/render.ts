@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { notFound, unavailable } from '#libs/errors';
-import { byteStream, rawBytes, withDigest, type Bus, type CallContext, type Handler } from '#libs/nats';
+import { byteStream, ownContext, rawBytes, withDigest, type Bus, type CallContext, type Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -82,7 +82,11 @@ async function readNames(deps: Dependencies, id: number, context: CallContext): 
   for (const speaker of speakers) addFallbackName(names, speaker);
   const personIds = [...new Set(speakers.flatMap((speaker) => speaker.personId ?? []))];
   for (let index = 0; index < personIds.length; index += peoplePerCall) {
-    const { items } = await deps.bus.call(directory.rpcs.getPeople, { ids: personIds.slice(index, index + peoplePerCall) }, context);
+    const { items } = await deps.bus.call(
+      directory.rpcs.getPeople,
+      { ids: personIds.slice(index, index + peoplePerCall) },
+      ownContext(context),
+    );
     for (const person of items) names.set(person.id, person.name);
   }
   return (speakerId) => names.get(speakerId) ?? (speakerId < 0 ? `Unresolved speaker ${-speakerId}` : `Person ${speakerId}`);

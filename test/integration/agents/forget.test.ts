@@ -1,12 +1,12 @@
 /** What is forgotten leaves no trace: not in messages, not in any memory, not in what agents know (people erase, agents forget). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf, type Place, startPlace } from './place.ts';
 
 const { forgetPerson, forgetThreads, getRecord } = agents.rpcs;
-const context = () => systemContext('test');
+const context = () => newContext();
 
 let place: Place;
 let agentId = 0;

@@ -1,12 +1,12 @@
 /** What one visitor says reaches another only as far as AGENT_KNOWLEDGE lets it (D70), on real NATS and PostgreSQL. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { type LlmMessage, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { failureOf, type Place, startPlace } from './place.ts';
 
 const { approveKnowledge, forgetPerson, forgetThreads, listKnowledge, rejectKnowledge } = agents.rpcs;
-const context = () => systemContext('test');
+const context = () => newContext();
 const settings = { MEMORY_DELAY_MS: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0' };
 
 let place: Place;

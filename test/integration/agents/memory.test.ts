@@ -1,12 +1,12 @@
 /** Memory of threads and agents on real NATS and PostgreSQL, with a scripted language model. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { type LlmMessage, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { type Place, startPlace } from './place.ts';
 
 const { getRecord, jobsRedrive } = agents.rpcs;
-const context = () => systemContext('test');
+const context = () => newContext();
 
 interface MemoryJob {
   readonly state: string;

@@ -3,7 +3,7 @@ import { type AgentItem, agents } from '#services/agents';
 import type { Static } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { Service } from '#libs/lifecycle';
-import { type Bus, connectBus, systemContext } from '#libs/nats';
+import { type Bus, connectBus, newContext } from '#libs/nats';
 import { createTestEnvironment, type LlmServer, startLlm, startService, type TestEnvironment } from '#libs/testing';
 
 export interface ChatReply {
@@ -56,7 +56,7 @@ export async function startPlace(fileUrl: string, overrides: Record<string, stri
   const tuning = { pollMs: 200 };
   const service = await startService('agents', env, settings, { tuning });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
-  const bus = await connectBus({ url, prefix, name: 'test', logger: env.logger });
+  const bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger });
   env.onStop(() => bus.close());
   const { applyWorkspace, sendChatMessage } = agents.rpcs;
   return {
@@ -66,9 +66,9 @@ export async function startPlace(fileUrl: string, overrides: Record<string, stri
     service,
     say: async (body, { visitor_id = null, slug = 'guide', ip = '10.0.0.1', deadlineMs, name = null } = {}) => {
       const request = { agent_slug: slug, body, visitor_id, idempotency_key: name, ip };
-      return bus.call(sendChatMessage, request, { ...systemContext('test'), deadlineMs });
+      return bus.call(sendChatMessage, request, { ...newContext(), deadlineMs });
     },
-    apply: (items, dryRun = false) => bus.call(applyWorkspace, { agents: [...items], dry_run: dryRun }, systemContext('test')),
+    apply: (items, dryRun = false) => bus.call(applyWorkspace, { agents: [...items], dry_run: dryRun }, newContext()),
     recorded: async (slug = 'guide') => {
       const rows = await env.sql<{ body: string }>(
         `select m.body from agents.messages m join agents.threads t on t.id = m.thread_id join agents.agents a on a.id = t.agent_id

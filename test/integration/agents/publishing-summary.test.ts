@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { connectBus, systemContext, type Bus } from '#libs/nats';
+import { connectBus, type Bus } from '#libs/nats';
 import {
+  contextFor,
   conversationJourney,
   createTestEnvironment,
   quickJobs,
@@ -28,7 +29,7 @@ let settings: Record<string, string>;
 let personId = 0;
 let hour = 0;
 
-const call = <R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>> => bus.call(rpc, request, systemContext('test'));
+const call = <R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>> => bus.call(rpc, request, contextFor(rpc));
 const texts = { title: 'On water', summary: 'Two people speak about water.', videohost_description: 'A talk about water.' };
 
 beforeAll(async () => {
@@ -46,7 +47,7 @@ beforeAll(async () => {
   for (const name of ['directory', 'conversations', 'transcripts']) await startService(name, env);
   agents = await startService('agents', env, settings, { tuning: quickJobs });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
-  bus = await connectBus({ url, prefix, name: 'test', logger: env.logger });
+  bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger, actors: env.actors });
   env.onStop(() => bus.close());
   const { ids } = await call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false });
   personId = ids['people']?.['ada'] ?? 0;

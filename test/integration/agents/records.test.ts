@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { rawJson, systemContext } from '#libs/nats';
+import { rawJson, newContext } from '#libs/nats';
 import { agents } from '#services/agents';
 import { failureOf, type Place, startPlace } from './place.ts';
 
@@ -11,7 +11,7 @@ describe('agent records', () => {
     place = await startPlace(import.meta.url);
   });
   afterAll(() => place.stop());
-  const context = () => systemContext('test');
+  const context = () => newContext();
   const text = async (slug: string): Promise<string> => {
     const reply = await place.bus.callRaw(getAgent, { slug }, context());
     return reply.kind === 'bytes' ? Buffer.from(reply.bytes).toString('utf8') : '';

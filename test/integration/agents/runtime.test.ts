@@ -1,6 +1,6 @@
 /** The chat runtime itself on real PostgreSQL, for messaging channels: threads by key, turns by idempotency key, rows of the caller. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { createDatabase, type Database, statement } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
@@ -97,7 +97,7 @@ describe('the chat runtime for any channel (spec 02, POST /api/hook/agents/{slug
       where t.thread_key = $1 order by m.id`;
     expect(await place.env.sql(shape, [keyOf(900)])).toEqual(await place.env.sql(shape, [web.thread_key]));
     expect(remembered).toContain(turn.threadId);
-    const { threads } = await place.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) }, systemContext('test'));
+    const { threads } = await place.bus.call(agents.rpcs.getRecord, { slug: 'guide', thread_key: keyOf(900) }, newContext());
     expect(threads).toMatchObject([{ thread_key: keyOf(900), messages: [{ note_type: 'chat_visitor' }, { note_type: 'chat_agent' }] }]);
   });
 
@@ -252,7 +252,7 @@ describe('accounts of the model (operations, Signals: LLM tokens and time; agent
     await failureOf(ask('Hello', { agent: counted }));
     place.llm.fail({ kind: 'status', status: 400 });
     await failureOf(ask('Hello', { agent: counted }));
-    const { items } = await place.bus.call(agents.rpcs.listUsage, { slug: 'counted' }, systemContext('test'));
+    const { items } = await place.bus.call(agents.rpcs.listUsage, { slug: 'counted' }, newContext());
     expect(items).toEqual([
       {
         slug: 'counted',
@@ -267,6 +267,6 @@ describe('accounts of the model (operations, Signals: LLM tokens and time; agent
       },
     ]);
     const later = { slug: 'counted', since: '2999-01-01' };
-    await expect(place.bus.call(agents.rpcs.listUsage, later, systemContext('test'))).resolves.toEqual({ items: [] });
+    await expect(place.bus.call(agents.rpcs.listUsage, later, newContext())).resolves.toEqual({ items: [] });
   });
 });

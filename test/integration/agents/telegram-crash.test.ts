@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agents } from '#services/agents';
 import { webhookSecret } from './telegram-desk.ts';
-import { connectBus, systemContext } from '#libs/nats';
+import { connectBus, newContext } from '#libs/nats';
 import {
   createTestEnvironment,
   type LlmServer,
@@ -101,7 +101,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
       const bus = await connectBus({
         url: settings['NATS_URL'] ?? '',
         prefix: settings['NATS_SUBJECT_PREFIX'],
-        name: 'test',
+        name: 'admin',
         logger: env.logger,
       });
       env.onStop(() => bus.close());
@@ -111,7 +111,7 @@ describe(`${chats} chats with ${perChat} messages each, and ${kills} kills of a 
         prompt: 'x',
         config: { messaging: { bot_token: '1:t', webhook_secret: webhookSecret } },
       };
-      await bus.call(agents.rpcs.applyWorkspace, { agents: [guide], dry_run: false }, systemContext('test'));
+      await bus.call(agents.rpcs.applyWorkspace, { agents: [guide], dry_run: false }, newContext());
 
       const tookMs: number[] = [];
       const startedMs = performance.now();

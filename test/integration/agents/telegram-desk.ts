@@ -1,7 +1,7 @@
 /** Chats that write to an agent: updates as the gateway stores them, a Bot API server beside the service, and what became of both. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { agents, telegramWebhookSubject } from '#services/agents';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { packWebhooks } from '#libs/webhooks';
 import { startTelegram, type TelegramServer, waitFor } from '#libs/testing';
 import { type Place, startPlace } from './place.ts';
@@ -71,7 +71,7 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
   ]);
   place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`);
   const { showReceipt, listReceipts, replayReceipt } = agents.rpcs;
-  const context = () => systemContext('test');
+  const context = () => newContext();
 
   const deliver: TelegramDesk['deliver'] = async (update, { slug = 'guide', secret = webhookSecret, deliveryId = randomUUID() } = {}) => {
     const body = update === null ? null : Buffer.isBuffer(update) ? update : Buffer.from(JSON.stringify(update));

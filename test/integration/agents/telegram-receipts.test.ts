@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { agents, firstUpdateReceiptId } from '#services/agents';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { createDatabase } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { sweepReceipts } from '#libs/webhooks';
@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => desk.stop());
 
-const newest = async () => (await desk.place.bus.call(agents.rpcs.listReceipts, { limit: 1 }, systemContext('test'))).items[0];
-const show = (id: number) => desk.place.bus.call(agents.rpcs.showReceipt, { id }, systemContext('test'));
+const newest = async () => (await desk.place.bus.call(agents.rpcs.listReceipts, { limit: 1 }, newContext())).items[0];
+const show = (id: number) => desk.place.bus.call(agents.rpcs.showReceipt, { id }, newContext());
 const arrived = async (outcome: string, known = 0) =>
   await waitFor(async () => {
     const receipt = await newest();
@@ -243,7 +243,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     const receipt = await desk.ask(chat, { text: 'My secret wish' });
     const kept = await desk.ask(other, { text: 'Another wish' });
     const forget = { telegram_user_id: chat };
-    expect(await desk.place.bus.call(agents.rpcs.forgetPerson, forget, systemContext('test'))).toMatchObject({ threads: 1, messages: 2 });
+    expect(await desk.place.bus.call(agents.rpcs.forgetPerson, forget, newContext())).toMatchObject({ threads: 1, messages: 2 });
     expect(await show(receipt.id)).toMatchObject({ body: null, outcome: 'answered' });
     expect((await show(kept.id)).body).toContain('Another wish');
     const rows = await desk.place.env.sql<{ row: string | null }>(`select r.reply_html || r.id as row from agents.webhook_receipts r`);
@@ -256,7 +256,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
   });
 
   it('lists by outcome, newest first', async () => {
-    const { items } = await desk.place.bus.call(agents.rpcs.listReceipts, { outcome: 'answered' }, systemContext('test'));
+    const { items } = await desk.place.bus.call(agents.rpcs.listReceipts, { outcome: 'answered' }, newContext());
     expect(items.every((item) => item.outcome === 'answered')).toBe(true);
     expect(items.map((item) => item.received_at)).toEqual(
       items
@@ -288,8 +288,7 @@ describe('order of acceptance (D32)', () => {
 });
 
 describe('agents.webhook.set and info (design of providers §2, Webhook delivery)', () => {
-  const set = (slug: string) =>
-    desk.place.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, systemContext('test'));
+  const set = (slug: string) => desk.place.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
 
   it('registers the address of the agent with its secret, and tells what the Bot API knows', async () => {
     expect(await set('guide')).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', has_secret: true });
@@ -298,7 +297,7 @@ describe('agents.webhook.set and info (design of providers §2, Webhook delivery
       secret_token: webhookSecret,
       allowed_updates: ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'my_chat_member'],
     });
-    const info = await desk.place.bus.call(agents.rpcs.getWebhookInfo, { slug: 'guide' }, systemContext('test'));
+    const info = await desk.place.bus.call(agents.rpcs.getWebhookInfo, { slug: 'guide' }, newContext());
     expect(info).toMatchObject({ url: 'https://chat.example.org/api/hook/agents/guide', username: 'example_bot', pending_update_count: 0 });
   });
 

@@ -20,6 +20,7 @@ beforeAll(async () => {
     name: 'stand-ins',
     prefix: env.settings['NATS_SUBJECT_PREFIX'],
     logger: env.logger,
+    actors: env.actors,
   });
   await bus.ensureStreams();
   const { port } = (await startService('api-gateway', env)) as unknown as { port: number };

@@ -23,6 +23,7 @@ beforeAll(async () => {
     name: 'stand-ins',
     prefix: env.settings['NATS_SUBJECT_PREFIX'],
     logger: env.logger,
+    actors: env.actors,
   });
   people = await serveDirectory(bus);
   const service = (await startService('api-gateway', env, { TRUSTED_PROXY_HOPS: '1' })) as unknown as { port: number };

@@ -1,7 +1,7 @@
 /** A small service and routes to it, to see what the HTTP library does with every kind of input and reply, over real NATS. */
 import { request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineService, route, type Route, rpc, Type } from '#libs/contract';
+import { anyActor, defineService, ownAccount, route, type Route, rpc, Type } from '#libs/contract';
 import { AppError, appError, type ErrorCode } from '#libs/errors';
 import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/http';
 import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
@@ -9,14 +9,23 @@ import { createTestEnvironment } from '#libs/testing';
 import { createAuthenticate } from '../../../services/api-gateway/auth.ts';
 
 const anything = Type.Object({}, { additionalProperties: true });
+const callers = { 'api-gateway': [...anyActor, ...ownAccount] };
 const contract = defineService({
   service: 'probe',
   rpcs: {
-    echo: rpc({ subject: 'probe.thing.echo', summary: 'Answers with the request.', request: anything, reply: Type.Unknown() }),
-    fail: rpc({ subject: 'probe.thing.fail', summary: 'Fails as asked.', request: anything, reply: Type.Unknown() }),
-    wait: rpc({ subject: 'probe.thing.wait', summary: 'Answers after `ms`.', request: anything, reply: Type.Unknown(), timeoutMs: 60_000 }),
+    echo: rpc({ subject: 'probe.thing.echo', callers, summary: 'Answers with the request.', request: anything, reply: Type.Unknown() }),
+    fail: rpc({ subject: 'probe.thing.fail', callers, summary: 'Fails as asked.', request: anything, reply: Type.Unknown() }),
+    wait: rpc({
+      subject: 'probe.thing.wait',
+      callers,
+      summary: 'Answers after `ms`.',
+      request: anything,
+      reply: Type.Unknown(),
+      timeoutMs: 60_000,
+    }),
     stream: rpc({
       subject: 'probe.thing.stream',
+      callers,
       summary: 'Answers with `kib` KiB, broken off when asked.',
       request: anything,
       reply: Type.Unknown(),
@@ -179,7 +188,13 @@ export const token = 'probe-token';
 /** The probe service on its own subjects and an app in front of it. */
 export async function startProbe(fileUrl: string, options: { maxInFlight?: number; maxConnections?: number } = {}) {
   const env = await createTestEnvironment(fileUrl);
-  const settings = { url: env.settings['NATS_URL'] ?? '', name: 'probe', prefix: env.settings['NATS_SUBJECT_PREFIX'], logger: env.logger };
+  const settings = {
+    url: env.settings['NATS_URL'] ?? '',
+    name: 'probe',
+    prefix: env.settings['NATS_SUBJECT_PREFIX'],
+    logger: env.logger,
+    actors: env.actors,
+  };
   const [serving, calling] = await Promise.all([connectBus(settings), connectBus(settings)]);
   const state = { cancelled: 0, waiting: 0 };
   let waiters = Promise.withResolvers<void>();

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { generateActorKeys } from '#libs/actor';
 import { createLogger } from '#libs/logger';
 import { type Bus, connectBus } from '#libs/nats';
 import { packWebhooks, unpackWebhooks, type Webhook } from '#libs/webhooks';
@@ -43,6 +44,7 @@ const config = (overrides: Record<string, string> = {}) =>
     NATS_URL: server.url,
     PORT: '0',
     METRICS_PORT: '0',
+    ACTOR_SIGNING_KEY: generateActorKeys().signingKey,
     API_TOKEN: 't',
     API_LOGIN_SECRET: 'g',
     WEBHOOK_SPOOL_DIR: join(dir, 'spool'),

@@ -166,7 +166,7 @@ async function work(job: (typeof declared)[keyof typeof declared], payload: obje
 
 /** The field as a read of the conversation shows it. */
 async function served(id: number, field: 'infos' | 'config'): Promise<string> {
-  const reply = await world.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test', actor: { kind: 'system', name: 'test' } });
+  const reply = await world.bus.callRaw(rpcs.get, { conversation_id: id }, { requestId: 'test' });
   if (reply.kind !== 'bytes') {
     const chunks: Uint8Array[] = [];
     for await (const chunk of reply.chunks) chunks.push(chunk);

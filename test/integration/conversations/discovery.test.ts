@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import type { Actor } from '#libs/contract';
-import { systemContext } from '#libs/nats';
+import { contextFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { createWorld, type World } from './world.ts';
 
@@ -102,7 +102,7 @@ describe('search while its reader takes its time (spec 01, Limits: no pagination
        select $1, $2, timestamptz '2020-01-01' + n * interval '1 minute', '{}' from generate_series(1, 12000) n`,
       [eventId, journeyIds['open-circle']],
     );
-    const reply = await world.bus.callRaw(rpcs.search, { sort: 'date_asc' }, systemContext('test', { actor: user }));
+    const reply = await world.bus.callRaw(rpcs.search, { sort: 'date_asc' }, contextFor(rpcs.search, user));
     if (reply.kind !== 'stream') throw new Error('a long answer is a stream');
     const parts: Buffer[] = [];
     for await (const chunk of reply.chunks) {

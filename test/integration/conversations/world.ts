@@ -2,9 +2,9 @@
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';
-import { connectBus, systemContext, type Bus } from '#libs/nats';
+import { connectBus, type Bus } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
-import { createTestEnvironment, startService, waitFor, type TestEnvironment } from '#libs/testing';
+import { contextFor, createTestEnvironment, startService, waitFor, type TestEnvironment } from '#libs/testing';
 import { parseInstant, type Clock, type Instant } from '#libs/time';
 import { conversations, type ConversationOut, type RecordedWrite, type RoomWrite } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -71,13 +71,14 @@ export async function createWorld(
   await startService('conversations', env, typeof overrides === 'function' ? await overrides(env) : overrides, { clock });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
-    name: 'test',
+    name: 'admin',
     prefix: env.settings['NATS_SUBJECT_PREFIX'],
     logger: env.logger,
+    actors: env.actors,
   });
   env.onStop(() => bus.close());
   const call: World['call'] = async (rpc, request, actor) => {
-    const reply = await bus.call(rpc, request, systemContext('test', actor === undefined ? {} : { actor }));
+    const reply = await bus.call(rpc, request, contextFor(rpc, actor));
     const problem = checkOf(rpc)(parseJson(JSON.stringify(reply)));
     if (problem !== undefined)
       throw new Error(`reply of ${rpc.subject} breaks its schema at ${problem.path.join('.')}: ${problem.message}`);
@@ -106,7 +107,7 @@ export async function createWorld(
     stopDirectory: () => directoryService.stop(),
     refusal: async (rpc, request) => {
       try {
-        await bus.call(rpc, request, systemContext('test'));
+        await bus.call(rpc, request, contextFor(rpc));
       } catch (error) {
         if (error instanceof AppError) return error;
         throw error;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { createWorld, type World } from './world.ts';
@@ -178,7 +178,7 @@ describe('the end of a token (spec 02: logout, password change, deactivation)', 
   it('logout revokes the session of the call and no other, and tells the gateways before it answers', async () => {
     const [first, second] = [await world.call(login, good), await world.call(login, good)];
     const { actor } = await world.call(verifySession, { token: first.token });
-    await expect(world.bus.call(logout, {}, { ...systemContext('test'), actor })).resolves.toEqual({ revoked: true });
+    await expect(world.bus.call(logout, {}, { ...newContext(), actor })).resolves.toEqual({ revoked: true });
     expect([await verified(first.token), await verified(second.token)]).toEqual([false, true]);
     await waitFor(() => revoked.some((keys) => keys.includes(actor.sessionKey)));
   });
@@ -249,7 +249,7 @@ describe('directory.sessions.whoami (spec 02, GET /api/v1/auth/whoami)', () => {
     const { token } = await world.call(login, good);
     const { actor } = await world.call(verifySession, { token });
     await world.apply({ people: [{ key: 'ada', description: 'Hosts no more' }] });
-    await expect(world.bus.call(whoami, {}, { ...systemContext('test'), actor })).resolves.toEqual({
+    await expect(world.bus.call(whoami, {}, { ...newContext(), actor })).resolves.toEqual({
       authenticated: true,
       person: expect.objectContaining({ name: 'Ada', description: 'Hosts no more' }),
     });

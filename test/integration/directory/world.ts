@@ -1,15 +1,15 @@
 /** The directory service on its own, and how the tests of this folder speak to it. */
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { connectBus, systemContext, type Bus } from '#libs/nats';
-import { createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
+import { connectBus, newContext, type Bus } from '#libs/nats';
+import { contextFor, createTestEnvironment, startService, type TestEnvironment } from '#libs/testing';
 import type { Clock } from '#libs/time';
 import { directory } from '#services/directory';
 
 export interface World {
   readonly env: TestEnvironment;
   readonly bus: Bus;
-  /** Calls as the platform itself, or as `actor`; null = nobody. */
+  /** Calls as who may do everything, or as `actor`; null = nobody. */
   call<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<ReplyOf<R>>;
   /** The error that a call answers with; fails when it succeeds. */
   refusal<R extends Rpc>(rpc: R, request: RequestOf<R>, actor?: Actor | null): Promise<AppError>;
@@ -23,16 +23,13 @@ export async function createWorld(fileUrl: string, overrides: Record<string, str
     await startService('directory', env, overrides, clock === undefined ? {} : { clock });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
-    name: 'test',
+    name: 'admin',
     prefix: env.settings['NATS_SUBJECT_PREFIX'],
     logger: env.logger,
+    actors: env.actors,
   });
   env.onStop(() => bus.close());
-  const call: World['call'] = (rpc, request, actor) => {
-    const { actor: system, ...context } = systemContext('test');
-    if (actor === null) return bus.call(rpc, request, context);
-    return bus.call(rpc, request, { ...context, actor: actor ?? system });
-  };
+  const call: World['call'] = (rpc, request, actor) => bus.call(rpc, request, actor === null ? newContext() : contextFor(rpc, actor));
   return {
     env,
     bus,

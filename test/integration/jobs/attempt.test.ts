@@ -36,7 +36,7 @@ describe('an attempt of a job (design/architecture.md §2, Jobs)', () => {
     await suite.waitForState(id, 'succeeded');
     expect(seen).toMatchObject({ id, attempt: 1, requestId: 'r-9', payload: { n: 9 } });
     expect(seen?.context.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)/);
-    expect(seen?.context.actor).toEqual({ kind: 'system', name: 'job shop.step' });
+    expect(seen?.context.actor).toBeUndefined();
   });
 
   it('is followed by others with growing delays until the job is dead with its last error', async () => {

@@ -38,7 +38,7 @@ async function startProcess(): Promise<{ process: ServiceProcess; media: Running
   });
   world.env.onStop(() => process.stop());
   await waitFor(async () => (await process.readReadiness()) === undefined, { timeoutMs: 30_000, what: 'media' });
-  return { process, media: speakTo(port, world.actor, () => process.stop()) };
+  return { process, media: speakTo(port, world, () => process.stop()) };
 }
 
 describe('media when the object store is down (spec 03 §1, overload or a dependency down)', () => {

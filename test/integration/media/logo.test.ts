@@ -50,11 +50,12 @@ const walk = (index: number): number => ids[`walk-${index}`] ?? 0;
 function post(holonId: number, form: FormData, actor: Actor | undefined = host, port = media.port): Promise<Reply> {
   const body = new Response(form);
   return new Promise((resolve, reject) => {
+    const path = mediaPaths.holonLogo(holonId);
     const headers = {
       'content-type': body.headers.get('content-type') ?? '',
-      ...(actor === undefined ? {} : { actor: JSON.stringify(actor) }),
+      ...(actor === undefined ? {} : { actor: world.env.actors.writeFor(actor, 'POST', path) }),
     };
-    const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path: mediaPaths.holonLogo(holonId), headers, agent: false });
+    const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
     readReply(request).then(resolve, reject);
     body.arrayBuffer().then((bytes) => request.end(Buffer.from(bytes)), reject);
   });
@@ -164,8 +165,9 @@ describe('POST /experiences/{id}/logo (spec 02; spec 03, D51)', () => {
       expect([reply.status, reply.json]).toEqual([422, { detail: [{ type: 'missing', loc: ['file', 'logo'], msg: 'Field required' }] }]);
     }
     const broken = await new Promise<Reply>((resolve, reject) => {
-      const headers = { 'content-type': 'multipart/form-data; boundary=x', actor: JSON.stringify(host) };
       const path = mediaPaths.holonLogo(walk(4));
+      const actor = world.env.actors.writeFor(host, 'POST', path);
+      const headers = { 'content-type': 'multipart/form-data; boundary=x', actor };
       const request = sendRequest({ port: media.port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
       readReply(request).then(resolve, reject);
       request.end('--x\r\nContent-Disposition: form-data; name="logo"; filename="a.png"\r\n\r\nabc');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Type } from '#libs/contract';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { createRegistry, pipelineJobs, type PipelineJob } from '#libs/pipeline';
 import { pipelineWorker, type PipelineExtension } from '#libs/pipeline-worker';
 import { startService, waitFor } from '#libs/testing';
@@ -49,7 +49,7 @@ describe('a new pipeline job is one declaration and one worker (architecture §4
     const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });
     const actor = { ...world.actor, coherenceAccess: true };
     const patch = { journey_slug: 'greeted', step_slug: 'greet', write: { config: { greeting: 7 } } };
-    const refused = world.bus.call(directory.rpcs.patchStepConfig, patch, { ...systemContext('test'), actor });
+    const refused = world.bus.call(directory.rpcs.patchStepConfig, patch, { ...newContext(), actor });
     await expect(refused).rejects.toMatchObject({ reason: 'invalid_step_config' });
 
     const request = { person_id: ids['people']?.['ada'] ?? 0, journey: 'greeted', time: '2029-05-01T10:00:00Z' };

@@ -2,11 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Actor, ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { connectBus, systemContext, type Bus } from '#libs/nats';
+import { connectBus, type Bus } from '#libs/nats';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createObjectStore, type ObjectStore } from '#libs/object-store';
 import { packWebhooks } from '#libs/webhooks';
-import { createTestEnvironment, signBooking, startService, startTcpProxy, type TcpProxy, type TestEnvironment } from '#libs/testing';
+import {
+  contextFor,
+  createTestEnvironment,
+  signBooking,
+  startService,
+  startTcpProxy,
+  type TcpProxy,
+  type TestEnvironment,
+} from '#libs/testing';
 import { bookingWebhookSubject, conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
@@ -79,12 +87,13 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
   let running = await startService('conversations', env, {}, options);
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
-    name: 'test',
+    name: 'admin',
     prefix: env.settings['NATS_SUBJECT_PREFIX'],
     logger: env.logger,
+    actors: env.actors,
   });
   env.onStop(() => bus.close());
-  const call: World['call'] = (rpc, request) => bus.call(rpc, request, systemContext('test'));
+  const call: World['call'] = (rpc, request) => bus.call(rpc, request, contextFor(rpc));
   const { ids } = await call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false });
   const personId = ids['people']?.['ada'] ?? 0;
 
@@ -120,7 +129,7 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
     },
     startMedia: async (overrides = {}) => {
       const service = await startService('media', env, { ...mediaSettings, ...overrides });
-      return speakTo((service as unknown as { port: number }).port, actor, () => service.stop());
+      return speakTo((service as unknown as { port: number }).port, { env, actor }, () => service.stop());
     },
     startConversations: async () => (running = await startService('conversations', env)),
     stopConversations: () => running.stop(),
@@ -149,9 +158,9 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
 }
 
 /** A client of a media service that listens on `port`. */
-export function speakTo(port: number, actor: Actor, stop: () => Promise<void>): RunningMedia {
+export function speakTo(port: number, { env, actor }: Pick<World, 'env' | 'actor'>, stop: () => Promise<void>): RunningMedia {
   const path = (id: number): string => `/internal/conversations/${id}/audio`;
-  const headers = { 'request-id': 'test', actor: JSON.stringify(actor) };
+  const headersFor = (method: string, id: number) => ({ 'request-id': 'test', actor: env.actors.writeFor(actor, method, path(id)) });
   const open: RunningMedia['open'] = (id, fileName, sizeBytes) => {
     const first = head(fileName);
     const length = first.byteLength + sizeBytes + tail.byteLength;
@@ -160,7 +169,7 @@ export function speakTo(port: number, actor: Actor, stop: () => Promise<void>): 
       host: '127.0.0.1',
       method: 'POST',
       path: path(id),
-      headers: { ...headers, 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(length) },
+      headers: { ...headersFor('POST', id), 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(length) },
       agent: false,
     });
     const reply = readReply(request);
@@ -184,7 +193,14 @@ export function speakTo(port: number, actor: Actor, stop: () => Promise<void>): 
       return upload.reply;
     },
     get: (id, given = {}, method = 'GET') => {
-      const request = sendRequest({ port, host: '127.0.0.1', method, path: path(id), headers: { ...headers, ...given }, agent: false });
+      const request = sendRequest({
+        port,
+        host: '127.0.0.1',
+        method,
+        path: path(id),
+        headers: { ...headersFor(method, id), ...given },
+        agent: false,
+      });
       const reply = readReply(request);
       request.end();
       return reply;

@@ -1,14 +1,20 @@
 /** Two connections, as two processes would have, and a small contract between them. */
-import { defineService, event, rpc, Type } from '#libs/contract';
-import { type Bus, type BusSettings, connectBus, type Handlers, systemContext } from '#libs/nats';
+import { generateActorKeys } from '#libs/actor';
+import { anyActor, defineService, event, ownAccount, rpc, Type } from '#libs/contract';
+import { type Bus, type BusSettings, connectBus, type Handlers, newContext } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
+import { createTestActors } from '#libs/testing';
 import { randomBytes } from 'node:crypto';
+
+const callers = { desk: [...anyActor, ...ownAccount] };
+const actors = createTestActors(generateActorKeys());
 
 export const library = defineService({
   service: 'library',
   rpcs: {
     getBook: rpc({
       subject: 'library.books.get',
+      callers,
       summary: 'One book.',
       request: Type.Object({ id: Type.Integer({ minimum: 1 }), note: Type.Optional(Type.Unknown()) }),
       reply: Type.Object({ id: Type.Integer(), title: Type.String() }),
@@ -17,6 +23,7 @@ export const library = defineService({
     }),
     listBooks: rpc({
       subject: 'library.books.list',
+      callers,
       summary: 'All books.',
       request: Type.Object({ count: Type.Integer() }),
       reply: Type.Array(Type.Unknown()),
@@ -58,7 +65,7 @@ export function openBroker(): Broker {
 }
 
 export function connect(broker: Broker, name: string, more: Partial<BusSettings> = {}): Promise<Bus> {
-  return connectBus({ ...broker, name, ...more });
+  return connectBus({ ...broker, name, actors, ...more });
 }
 
-export const context = (): ReturnType<typeof systemContext> => systemContext('test');
+export const context = (): ReturnType<typeof newContext> => newContext();

@@ -52,7 +52,7 @@ describe('calls over NATS (architecture §2, RPC)', () => {
       async () => {
         const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
         const deadlineMs = Date.now() + 2_000;
-        const actor = { kind: 'system', name: 'tester – ü' } as const;
+        const actor = { kind: 'shared' } as const;
         const reply = await caller.call(getBook, { id: 7 }, { requestId: 'r-1', actor, traceparent, deadlineMs });
         expect(reply).toEqual({ id: 7, title: 'Ulysses' });
         expect(seen).toMatchObject({ requestId: 'r-1', actor, traceparent, deadlineMs, subject: 'library.books.get' });

@@ -50,12 +50,12 @@ describe('accounts of the services (design/operations.md, security)', () => {
   });
 
   it('NATS: a service cannot answer in the name of another', async () => {
-    const [media, gateway] = [await connect('media'), await connect('gateway')];
+    const [media, caller] = [await connect('media'), await connect('conversations')];
     const context = { requestId: 'accounts', deadlineMs: Date.now() + 5_000 };
     const handlers = Object.fromEntries(Object.keys(directory.rpcs).map((name) => [name, () => Promise.reject(new Error('an impostor'))]));
     await media.serve(directory, handlers as never);
     // The server refused the subscription: nobody answers until the owner does.
-    await expect(gateway.call(directory.rpcs.getPeople, { ids: [] }, context)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(caller.call(directory.rpcs.getPeople, { ids: [] }, context)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('NATS: a service cannot take from the queues of another', async () => {
@@ -78,16 +78,17 @@ describe('accounts of the services (design/operations.md, security)', () => {
     await expect(media.deleteStreams()).rejects.toThrow(/Permissions Violation/);
   });
 
-  it('NATS: a service calls only those whose contract it knows', async () => {
+  it('NATS: a service calls only operations that name it', async () => {
     const [stranger, owner] = [await connect('directory'), await connect('conversations')];
     const responder = await owner.serve(
       conversations,
       Object.fromEntries(Object.keys(conversations.rpcs).map((name) => [name, () => Promise.resolve({ items: [] })])) as never,
     );
     const context = { requestId: 'accounts', deadlineMs: Date.now() + 1_500 };
-    await expect(stranger.callRaw(conversations.rpcs.jobsList, {}, context)).rejects.toMatchObject({ code: 'deadline_exceeded' }); // it never arrived
+    const request = { conversation_id: 1 };
+    await expect(stranger.callRaw(conversations.rpcs.get, request, context)).rejects.toMatchObject({ code: 'deadline_exceeded' }); // it never arrived
     const gateway = await connect('gateway');
-    await expect(gateway.callRaw(conversations.rpcs.jobsList, {}, { ...context, deadlineMs: Date.now() + 5_000 })).resolves.toBeDefined();
+    await expect(gateway.callRaw(conversations.rpcs.get, request, { ...context, deadlineMs: Date.now() + 5_000 })).resolves.toBeDefined();
     await responder.drain();
   });
 });

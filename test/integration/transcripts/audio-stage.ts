@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { systemContext } from '#libs/nats';
 import {
+  contextFor,
   conversationJourney,
   provideFfmpeg,
   quickJobs,
@@ -48,7 +48,7 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
   env.onStop(() => llm.stop());
   const media = await startService('media', env, { FFMPEG_PATH: programs.ffmpeg, PORT: '0' });
   const mediaUrl = `http://127.0.0.1:${(media as unknown as { port: number }).port}`;
-  await bus.call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false }, systemContext('test'));
+  await bus.call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
   const folder = await mkdtemp(join(tmpdir(), 'audio-'));
   env.onStop(() => rm(folder, { recursive: true, force: true }));
   const settings = {
@@ -87,9 +87,11 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
       return rows.map((row) => [row.start_us / 1e6, row.end_us / 1e6, row.text]);
     },
     jobs: watchJobs(env, 'transcripts.audio-transcription'),
-    stepOf: async (id) => (await bus.call(conversations.rpcs.get, { conversation_id: id }, systemContext('test'))).step_slug,
+    stepOf: async (id) => (await bus.call(conversations.rpcs.get, { conversation_id: id }, contextFor(conversations.rpcs.get))).step_slug,
     notes: async (id) =>
-      (await bus.call(conversations.rpcs.listNotes, { conversation_id: id }, systemContext('test'))).items.map(({ body }) => body),
+      (await bus.call(conversations.rpcs.listNotes, { conversation_id: id }, contextFor(conversations.rpcs.listNotes))).items.map(
+        ({ body }) => body,
+      ),
     makeAudio: async (plan, name = 'talk.ogg') => {
       const file = join(folder, `${++files}-${name}`);
       const inputs = plan.flatMap(([kind, seconds]) => [

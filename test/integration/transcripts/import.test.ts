@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#libs/nats';
+import { newContext } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { fullWindow, row, setStage, sha256, windowEnd, windowStart, type Stage } from './stage.ts';
@@ -285,11 +285,11 @@ describe('statuses and their transitions (spec 01, Transcript import status; spe
 
 describe('the pipeline step (architecture §4; spec 03 D6)', () => {
   const stepOf = async (id: number): Promise<string> =>
-    (await stage.bus.call(conversations.rpcs.get, { conversation_id: id }, systemContext('test'))).step_slug;
+    (await stage.bus.call(conversations.rpcs.get, { conversation_id: id }, newContext())).step_slug;
 
   /** The result as the conversation's notes tell it; a system note has no author. */
   const noteOf = async (id: number): Promise<string | undefined> => {
-    const { items } = await stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, systemContext('test'));
+    const { items } = await stage.bus.call(conversations.rpcs.listNotes, { conversation_id: id }, newContext());
     return items.find((note) => note.note_type === 'system' && note.author_person === null)?.body;
   };
 
@@ -347,7 +347,7 @@ function storedRows(id: number): Promise<{ start_us: number; person_id: number; 
 
 /** Runs the importer once more, as the operator does, and waits for its end. */
 async function importAgain(id: number): Promise<void> {
-  const { job_id: jobId } = await stage.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, systemContext('test'));
+  const { job_id: jobId } = await stage.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
   await waitFor(
     async () => (await stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId])).length === 1,
     { timeoutMs: 20_000, what: 'the end of the import' },

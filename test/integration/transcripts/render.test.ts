@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { systemContext } from '#libs/nats';
+import { contextFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { transcripts } from '#services/transcripts';
 import { row, setStage, type Stage } from './stage.ts';
@@ -113,7 +113,7 @@ describe('transcripts.transcripts.render (spec 01, GET …/transcript; spec 03 D
        select $1, n::bigint * 1000000, n, n::bigint * 1000000 + 1, -1 - n % 7, 'Sentence ' || n || ' of a long evening, longer than most.' from generate_series(0, 39999) n`,
       [id],
     );
-    const reply = await stage.bus.callRaw(transcripts.rpcs.render, { conversation_id: id }, systemContext('test'));
+    const reply = await stage.bus.callRaw(transcripts.rpcs.render, { conversation_id: id }, contextFor(transcripts.rpcs.render));
     if (reply.kind !== 'stream') throw new Error('one message');
     const hash = createHash('sha256');
     let text = '';
@@ -129,5 +129,5 @@ describe('transcripts.transcripts.render (spec 01, GET …/transcript; spec 03 D
 
 async function rename(name: string): Promise<void> {
   const document = { people: [{ key: 'ada', name, contact: { email: 'ada@example.org' } }] };
-  await stage.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, systemContext('test'));
+  await stage.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
 }

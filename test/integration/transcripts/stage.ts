@@ -1,7 +1,16 @@
 /** A stage for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
 import { createHash } from 'node:crypto';
-import { connectBus, systemContext, type Bus } from '#libs/nats';
-import { conversationJourney, createTestEnvironment, quickJobs, startRealtimeKit, startService, waitFor, watchJobs } from '#libs/testing';
+import { connectBus, type Bus } from '#libs/nats';
+import {
+  contextFor,
+  conversationJourney,
+  createTestEnvironment,
+  quickJobs,
+  startRealtimeKit,
+  startService,
+  waitFor,
+  watchJobs,
+} from '#libs/testing';
 import type { JobWatch, PlayedArtifact, RealtimeKitServer, TestEnvironment } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -71,12 +80,16 @@ export async function setStage(
   if (options.runsImporter !== false) await startService('transcripts', env, settings, { tuning: quickJobs });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
-    name: 'test',
+    name: 'admin',
     prefix: env.settings['NATS_SUBJECT_PREFIX'],
     logger: env.logger,
+    actors: env.actors,
   });
-  const context = () => systemContext('test');
-  const applied = await bus.call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false }, context());
+  const applied = await bus.call(
+    directory.rpcs.applyWorkspace,
+    { document: workspace, dry_run: false },
+    contextFor(directory.rpcs.applyWorkspace),
+  );
   const personId = applied.ids['people']?.['ada'] ?? 0;
   let count = 0;
 
@@ -92,27 +105,31 @@ export async function setStage(
       const [found] = await bus.call(
         conversations.rpcs.findActive,
         { person_id: personId, journey: meeting.journey ?? 'circle', time },
-        context(),
+        contextFor(conversations.rpcs.findActive),
       );
       const id = found?.id ?? 0;
       const [meetingId, sessionId] = [`meeting-${count}`, `session-${count}`];
       if (meeting.hasSession !== false) provider.addSession({ id: sessionId, meetingId, startedAt: sessionStart, endedAt: sessionEnd });
       if (meeting.artifact !== undefined) provider.setArtifact(sessionId, meeting.artifact);
       const writeRoom = async (write: Record<string, unknown>): Promise<void> => {
-        await bus.call(conversations.rpcs.writeRoom, { conversation_id: id, write }, context());
+        await bus.call(conversations.rpcs.writeRoom, { conversation_id: id, write }, contextFor(conversations.rpcs.writeRoom));
       };
       const recorded = async (): Promise<void> => {
-        await bus.call(conversations.rpcs.recorded, { conversation_id: id, idempotency_key: null, write: {} }, context());
+        await bus.call(
+          conversations.rpcs.recorded,
+          { conversation_id: id, idempotency_key: null, write: {} },
+          contextFor(conversations.rpcs.recorded),
+        );
       };
       const participants = meeting.participants ?? [{ customParticipantId: 'cpi-ada', personId }];
       await writeRoom({ ...(meeting.hasMeeting === false ? {} : { meetingId }), participants, ...(meeting.window ?? fullWindow) });
       if (meeting.isRecorded !== false) await recorded();
       return { id, meetingId, sessionId, recorded, writeRoom };
     },
-    evidence: (id) => bus.call(transcripts.rpcs.getEvidence, { conversation_id: id }, context()),
+    evidence: (id) => bus.call(transcripts.rpcs.getEvidence, { conversation_id: id }, contextFor(transcripts.rpcs.getEvidence)),
     markdown: async (id, speaker) => {
       const request = { conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) };
-      const reply = await bus.callRaw(transcripts.rpcs.render, request, context());
+      const reply = await bus.callRaw(transcripts.rpcs.render, request, contextFor(transcripts.rpcs.render));
       if (reply.kind === 'bytes') return Buffer.from(reply.bytes).toString('utf8');
       const parts: Uint8Array[] = [];
       for await (const chunk of reply.chunks) parts.push(Buffer.from(chunk));

@@ -138,7 +138,7 @@ async function drain(work: (() => Promise<void>)[]): Promise<void> {
 
 async function send(url: URL, file: string): Promise<{ message: string; isTransient: boolean } | undefined> {
   try {
-    const headers = { 'request-id': newRequestId(), actor: JSON.stringify({ kind: 'system', name: 'cli' }) };
+    const headers = { 'request-id': newRequestId() };
     const answer = await fetch(url, { method: 'PUT', headers, body: await openAsBlob(file) });
     if (answer.ok) {
       await answer.arrayBuffer();

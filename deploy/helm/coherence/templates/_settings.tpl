@@ -90,6 +90,7 @@
 {{- $nats := printf "%s@%s-nats:4222" $password $fullname -}}
 {{- $_ := set $values "DATABASE_URL_ADMIN" (printf "postgresql://coherence:%s" $postgresql) -}}
 {{- $_ := set $values "NATS_URL_ADMIN" (printf "nats://admin:%s" $nats) -}}
+{{- $_ := set $values "NATS_URL_CLI" (printf "nats://cli:%s" $nats) -}}
 {{- range $name, $component := $platform.components -}}
 {{- if hasKey $component.settings "DATABASE_URL" -}}
 {{- $_ := set $values (printf "DATABASE_URL_%s" (upper $name)) (printf "postgresql://coherence_%s:%s" $component.service $postgresql) -}}
@@ -148,6 +149,7 @@
 {{- end -}}
 {{- if .Values.workspace.demo -}}{{- $needed = append $needed "DEMO_PASSWORD" -}}{{- end -}}
 {{- if ne .Values.migrations.mode "none" -}}{{- $needed = concat $needed (list "DATABASE_URL_ADMIN" "NATS_URL_ADMIN") -}}{{- end -}}
+{{- if or .Values.toolbox.enabled .Values.workspace.demo .Values.workspace.file .Values.workspace.existingConfigMap -}}{{- $needed = append $needed "NATS_URL_CLI" -}}{{- end -}}
 {{- $missing := list -}}
 {{- range $setting := $needed | uniq | sortAlpha -}}
 {{- if not (get $values $setting) -}}{{- $missing = append $missing $setting -}}{{- end -}}

@@ -17,6 +17,7 @@ import {
   getWrittenHolon,
   insertExperience,
   listExperienceClasses,
+  getLogo,
   saveLogo,
   type ExperienceClassRow,
   type ExperienceRow,
@@ -53,11 +54,11 @@ export function createExperienceHandlers({ db, jobs }: { readonly db: Database; 
       if (!row.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this experience.' });
       return rawJson(`{"experience":${row.body}}`);
     },
-    setExperienceLogo: async (setting, { actor }) => {
+    setExperienceLogo: async (setting) => {
       await setLogo(jobs, setting);
-      const [row] = await db.query<{ body: string }>(getWrittenHolon, [setting.experience_id, ...readViewer(actor)]);
+      const [row] = await db.query<{ logo_url: string | null }>(getLogo, [setting.experience_id]);
       if (row === undefined) throw notFound();
-      return rawJson(`{"experience":${row.body}}`);
+      return row;
     },
   };
 }

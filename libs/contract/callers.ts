@@ -1,0 +1,62 @@
+/** Who acts, and who may call an operation: what the responder enforces and what the services' NATS users may publish follows from it. */
+
+/**
+ * Who acts: the caller of a request as the gateway authenticated it. It travels as a signed assertion in the `Actor` header of every hop
+ * (libs/actor); work that no client caused has none.
+ */
+export type Actor =
+  | { readonly kind: 'shared' }
+  | {
+      readonly kind: 'user';
+      readonly accountId: number;
+      readonly personId: number | null;
+      readonly superuser: boolean;
+      readonly globalEditor: boolean;
+      /** Superuser or member of `coherence_users` (spec 01, Authentication). */
+      readonly coherenceAccess: boolean;
+      /** Session of the token that authenticated the call; not secret. What logout revokes. */
+      readonly sessionKey?: string;
+    };
+
+/** On whose behalf a call is made: a client's, with an actor of this kind, or with `none` the caller's own. */
+export type CallerKind = Actor['kind'] | 'none';
+
+/** Name of a service (or `cli`, the admin CLI) → the calls that it may make. Who is not named cannot publish to the subject. */
+export type Callers = Readonly<Record<string, readonly CallerKind[]>>;
+
+/** Calls without an actor, on the caller's own account. */
+export const ownAccount: readonly CallerKind[] = ['none'];
+/** Calls with the actor of a client, whatever its kind. */
+export const anyActor: readonly CallerKind[] = ['shared', 'user'];
+
+/** Name of the service that makes the actors; what it leaves out it could as well put in. */
+const gateway = 'api-gateway';
+
+/** The gateway for its clients, with the shared or a per-user token. */
+export const byClients: Callers = { [gateway]: anyActor };
+/** The gateway for people with a per-user token. */
+export const byUsers: Callers = { [gateway]: ['user'] };
+/** The gateway for the shared token alone. */
+export const bySharedToken: Callers = { [gateway]: ['shared'] };
+/** The gateway for whoever asks, or for its own purposes. */
+export const byAnybody: Callers = { [gateway]: ownAccount };
+/** The admin CLI alone; on a subject `admin.<service>.…`. */
+export const byOperators: Callers = { cli: ownAccount };
+
+/** @throws Error when nobody may call it, when its subject is not that of its callers, or when leaving the actor out would be a privilege. */
+export function checkCallers(service: string, subject: string, callers: Callers): void {
+  const names = Object.keys(callers);
+  const refuse = (problem: string): never => {
+    throw new Error(`contract ${service}: callers of "${subject}": ${problem}`);
+  };
+  if (names.length === 0 || names.some((name) => callers[name]?.length === 0)) refuse("nobody, or on nobody's behalf");
+  if (names.includes(service)) refuse('the service itself');
+  if (subject.startsWith('admin.') !== (names.length === 1 && names[0] === 'cli')) refuse('"admin." is for the admin CLI alone');
+  const others = names.filter((name) => name !== gateway);
+  const own = others.filter((name) => callers[name]?.includes('none') === true);
+  if (own.length > 0 && own.length < others.length) {
+    refuse(
+      `an actor may be left out by ${own.join(', ')}, and whoever else may publish there could do so too: it needs a subject of its own`,
+    );
+  }
+}

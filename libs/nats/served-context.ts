@@ -1,0 +1,91 @@
+/** What one request that is being served knows of itself. */
+import type { Msg } from '@nats-io/transport-node';
+import type { Actors } from '#libs/actor';
+import type { Actor, CallerKind, Rpc } from '#libs/contract';
+import type { Logger } from '#libs/logger';
+import { readTraceId } from '#libs/telemetry';
+import { admit } from './admission.ts';
+import { type CallContext, deadlineExceeded, header } from './wire.ts';
+
+/** What a handler knows of its call. Hand it on as it is to nested calls: deadline, actor and trace go with it. */
+export interface RequestContext extends CallContext {
+  readonly subject: string;
+  readonly deadlineMs: number;
+  /** Aborts at the deadline and when the reader of a streamed reply leaves. Made when first asked for. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** Context of one request; the AbortSignal and the child logger are made only when a handler asks for them. */
+export class ServedContext implements RequestContext {
+  readonly subject: string;
+  readonly requestId: string;
+  /** Set once the assertion is believed. */
+  actor: Actor | undefined;
+  /** As it came, not yet believed. */
+  readonly #assertion: string | undefined;
+  /** Of the caller, or of the span under which this is served. */
+  traceparent: string | undefined;
+  readonly deadlineMs: number;
+  readonly #parentLogger: Logger;
+  #logger: Logger | undefined;
+  #controller: AbortController | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #answering = false;
+  #aborted: Error | undefined;
+
+  constructor(rpc: Rpc, message: Msg, logger: Logger) {
+    let requestId = '';
+    let assertion: string | undefined;
+    let traceparent: string | undefined;
+    let deadlineMs = Number.NaN;
+    for (const [key, values] of message.headers ?? []) {
+      if (key === header.requestId) requestId = values[0] ?? '';
+      else if (key === header.actor) assertion = values[0];
+      else if (key === header.traceparent) traceparent = values[0];
+      else if (key === header.deadline) deadlineMs = Number(values[0]);
+    }
+    this.subject = rpc.subject;
+    this.requestId = requestId;
+    this.#assertion = assertion;
+    this.traceparent = traceparent;
+    this.deadlineMs = Number.isFinite(deadlineMs) ? deadlineMs : Date.now() + rpc.timeoutMs;
+    this.#parentLogger = logger;
+  }
+
+  /** @throws CallRefused */
+  admit(actors: Actors, kinds: ReadonlySet<CallerKind>): void {
+    this.actor = admit(actors, kinds, this.#assertion);
+  }
+
+  get logger(): Logger {
+    this.#logger ??= this.#parentLogger.child({
+      requestId: this.requestId,
+      traceId: readTraceId(this.traceparent),
+      subject: this.subject,
+    });
+    return this.#logger;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+      else if (!this.#answering) {
+        this.#timer = setTimeout(() => this.abort(deadlineExceeded(this.subject)), Math.max(0, this.deadlineMs - Date.now()));
+      }
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#aborted ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** The answer has begun: the deadline no longer ends it. */
+  release(): void {
+    this.#answering = true;
+    clearTimeout(this.#timer);
+  }
+}

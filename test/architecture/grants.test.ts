@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type AuthClass,
+  byOperators,
+  type CallerKind,
+  defineService,
+  job,
+  ownAccount,
+  rpc,
+  type ServiceContract,
+  Type,
+} from '#libs/contract';
+import { pipelineJobs } from '#libs/pipeline';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { contracts } from '../../tools/servers/service-contracts.ts';
+import type { SourceFile } from './borders.ts';
+import { compareGrants, findUses } from './grants.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const gateway = 'api-gateway';
+
+function readSources(...folders: string[]): SourceFile[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(repoDir, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(join(repoDir, folder, name), 'utf8') })),
+  );
+}
+
+/** Pipeline jobs stand in contracts under their types, and in a registry where they are started. */
+const pipelineGrants = Object.fromEntries(
+  contracts.flatMap(({ service, jobs }) =>
+    Object.entries(jobs)
+      .filter(([, { type }]) => [...pipelineJobs.values()].some(({ jobType }) => jobType === type))
+      .map(([key]) => [`${service}.jobs.${key}`, ['conversations']]),
+  ),
+);
+
+const kindsOf: Readonly<Record<AuthClass, readonly CallerKind[]>> = {
+  none: ['none'],
+  'login-gate': ['none'],
+  'shared-or-user': ['shared', 'user'],
+  shared: ['shared'],
+  user: ['user'],
+  coherence: ['user'],
+  v1: ['user'],
+  ops: ['user'],
+};
+
+describe('who may call what (docs/adr/actors-are-signed.md)', () => {
+  it('is exactly what the code uses', () => {
+    const uses = findUses(readSources('services', 'tools/cli', 'tools/demo'), contracts);
+    expect(uses.size).toBeGreaterThan(80);
+    expect(compareGrants(contracts, uses, pipelineGrants)).toEqual([]);
+  });
+
+  it('names services that exist', () => {
+    const users = new Set([...readdirSync(join(repoDir, 'services')), 'cli']);
+    const named = contracts.flatMap(({ rpcs, jobs, events }) => [
+      ...Object.values(rpcs).flatMap(({ callers }) => Object.keys(callers)),
+      ...Object.values(jobs).flatMap(({ startedBy }) => startedBy),
+      ...Object.values(events).flatMap(({ heardBy }) => heardBy),
+    ]);
+    expect(named.filter((name) => !users.has(name))).toEqual([]);
+  });
+
+  it('lets the gateway call for the kinds of actor that its routes admit, and for no others', () => {
+    const admitted = new Map<string, Set<CallerKind>>();
+    for (const { rpc: called, auth } of routes) {
+      if (called === undefined) continue;
+      const kinds = admitted.get(called.subject) ?? new Set();
+      for (const kind of kindsOf[auth]) kinds.add(kind);
+      admitted.set(called.subject, kinds);
+    }
+    const beside = findUses(
+      readSources('services/api-gateway').filter(({ path }) => !path.includes('/routes/')),
+      contracts,
+    );
+    for (const { service, rpcs } of contracts) {
+      for (const [key, { subject, callers }] of Object.entries(rpcs)) {
+        const kinds = admitted.get(subject);
+        if (kinds === undefined) continue;
+        const granted = callers[gateway] ?? [];
+        // What a handler calls beside the routes is for its own purposes.
+        const own = beside.has(`${service}.rpcs.${key}`) ? ownAccount : [];
+        expect([subject, [...granted].toSorted()]).toEqual([subject, [...new Set([...kinds, ...own])].toSorted()]);
+      }
+    }
+  });
+
+  it('is told to the bus by every service', () => {
+    const files = readSources('services').filter(({ path }) => /^services\/[a-z-]+\/service\.ts$/.test(path));
+    expect(files).toHaveLength(readdirSync(join(repoDir, 'services')).length);
+    const silent = files.filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text)).map(({ path }) => path);
+    expect(silent).toEqual([]);
+  });
+
+  describe('planted mistakes are found', () => {
+    const things: ServiceContract = defineService({
+      service: 'things',
+      rpcs: {
+        get: rpc({
+          subject: 'things.thing.get',
+          callers: { other: ownAccount },
+          summary: '',
+          request: Type.Object({}),
+          reply: Type.Object({}),
+        }),
+        drop: rpc({
+          subject: 'admin.things.thing.drop',
+          callers: byOperators,
+          summary: '',
+          request: Type.Object({}),
+          reply: Type.Object({}),
+        }),
+      },
+      jobs: { clean: job({ type: 'things.clean', startedBy: ['other'], summary: '', payload: Type.Object({}) }) },
+      events: {},
+    });
+    const find = (path: string, text: string): string[] => compareGrants([things], findUses([{ path, text }], [things]));
+    const all = [
+      'things.rpcs.get names other, which does not use it',
+      'things.rpcs.drop names cli, which does not use it',
+      'things.jobs.clean names other, which does not use it',
+    ];
+
+    it.each([
+      ['services/other/a.ts', 'bus.call(things.rpcs.get, {})', all.slice(1)],
+      ['services/other/a.ts', 'type Get = typeof things.rpcs.get; const r = things.rpcs.get.reply;', all],
+      ['services/other/a.test.ts', 'bus.call(things.rpcs.get, {})', all],
+      ['services/other/a.ts', 'jobs.enqueue(tx, things.jobs.clean, {})', all.slice(0, 2)],
+      ['tools/cli/a.ts', 'const { drop } = things.rpcs;', [all[0], all[2]]],
+      [
+        'services/third/a.ts',
+        'bus.call(things.rpcs.drop, {})',
+        [...all.slice(0, 2), 'third uses things.rpcs.drop, which does not name it', all[2]],
+      ],
+    ])('%s: %s', (path, text, problems) => {
+      expect(find(path, text)).toEqual(problems);
+    });
+  });
+});

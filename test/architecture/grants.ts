@@ -1,0 +1,72 @@
+/**
+ * Whether the contracts grant what the code uses, and nothing else: who calls an operation, starts a job or hears an event of another service
+ * is named in its declaration, and the rights of the NATS users follow from that.
+ */
+import type { ServiceContract } from '#libs/contract';
+import type { SourceFile } from './borders.ts';
+
+type Kind = 'rpcs' | 'jobs' | 'events';
+/** `directory.rpcs.getPeople` → users that use it. */
+type Uses = Map<string, Set<string>>;
+
+/** Of whichever service an operator means: the operations of that key of all that have one. */
+const useOfAny = /(?<![\w.])rpcs\.(\w+)|\bjobAdminRpcs\([^)]*\)\.(\w+)/g;
+
+/** What each user's files call, start and hear of others. */
+export function findUses(files: readonly SourceFile[], contracts: readonly ServiceContract[]): Uses {
+  const uses: Uses = new Map();
+  const services = contracts.map(({ service }) => service).join('|');
+  const add = (declaration: string, user: string): void => {
+    uses.set(declaration, (uses.get(declaration) ?? new Set()).add(user));
+  };
+  for (const { path, text } of files) {
+    const user = findUser(path);
+    if (user === undefined) continue;
+    const named = new RegExp(`(typeof )?\\b(${services})\\.(rpcs|jobs)\\.(\\w+)\\b(?!\\.(?:reply|request|errors|payload))`, 'g');
+    for (const [, type, service, kind, key] of text.matchAll(named)) if (type === undefined) add(`${service}.${kind}.${key}`, user);
+    const taken = new RegExp(`const \\{([^}]+)\\} = (${services})\\.rpcs;`, 'g');
+    for (const [, keys = '', service] of text.matchAll(taken))
+      for (const key of keys.split(',')) add(`${service}.rpcs.${key.trim()}`, user);
+    const heard = new RegExp(`subscribeEvent\\(\\s*(${services})\\.events\\.(\\w+)`, 'g');
+    for (const [, service, key] of text.matchAll(heard)) add(`${service}.events.${key}`, user);
+    if (user !== 'cli') continue;
+    for (const [, first, second] of text.matchAll(useOfAny)) {
+      const key = first ?? second ?? '';
+      for (const { service, rpcs } of contracts) if (Object.hasOwn(rpcs, key)) add(`${service}.rpcs.${key}`, user);
+    }
+  }
+  return uses;
+}
+
+function findUser(path: string): string | undefined {
+  if (path.endsWith('.test.ts')) return undefined;
+  if (/^tools\/(cli|demo)\//.test(path)) return 'cli';
+  return /^services\/([a-z-]+)\//.exec(path)?.[1];
+}
+
+/** One line for each use without a grant and each grant without a use; `given` are grants whose use cannot be read from the code's text. */
+export function compareGrants(
+  contracts: readonly ServiceContract[],
+  uses: Uses,
+  given: Readonly<Record<string, readonly string[]>> = {},
+): string[] {
+  const problems: string[] = [];
+  for (const contract of contracts) {
+    for (const [declaration, granted] of listGrants(contract)) {
+      const used = new Set([...(uses.get(declaration) ?? []), ...(given[declaration] ?? [])]);
+      used.delete(contract.service);
+      for (const user of granted) if (!used.has(user)) problems.push(`${declaration} names ${user}, which does not use it`);
+      for (const user of used) if (!granted.includes(user)) problems.push(`${user} uses ${declaration}, which does not name it`);
+    }
+  }
+  return problems;
+}
+
+function listGrants({ service, rpcs, jobs, events }: ServiceContract): [string, readonly string[]][] {
+  const name = (kind: Kind, key: string): string => `${service}.${kind}.${key}`;
+  return [
+    ...Object.entries(rpcs).map(([key, { callers }]): [string, string[]] => [name('rpcs', key), Object.keys(callers)]),
+    ...Object.entries(jobs).map(([key, { startedBy }]): [string, readonly string[]] => [name('jobs', key), startedBy]),
+    ...Object.entries(events).map(([key, { heardBy }]): [string, readonly string[]] => [name('events', key), heardBy]),
+  ];
+}

@@ -1,0 +1,161 @@
+/**
+ * One service is taken over: with its NATS account somebody tries to be another person, a superuser, another service, or the administrator
+ * (docs/adr/actors-are-signed.md).
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { nanos } from '@nats-io/transport-node';
+import { createActorSigner, generateActorKeys } from '#libs/actor';
+import type { Actor } from '#libs/contract';
+import { waitFor } from '#libs/testing';
+import { contracts } from '../../tools/servers/service-contracts.ts';
+import { applyDemo, type Demo, demoWorkspace, startWorld, type World } from '../e2e/world.ts';
+import { type Intruder, takeOver } from './intruder.ts';
+
+const services = ['agents', 'conversations', 'media', 'transcripts', 'directory'] as const;
+const root: Actor = { kind: 'user', accountId: 1, personId: 1, superuser: true, globalEditor: true, coherenceAccess: true };
+
+describe('somebody who has taken over a service', () => {
+  let world: World;
+  let demo: Demo;
+  let vault: number;
+  const intruders = new Map<string, Intruder>();
+  const as = (service: string): Intruder => {
+    const found = intruders.get(service);
+    if (found === undefined) throw new Error(`nobody has taken ${service} over`);
+    return found;
+  };
+
+  beforeAll(async () => {
+    world = await startWorld(import.meta.url, {}, { examples: false });
+    demo = await applyDemo(world, 'a');
+    const classes = [{ slug: 'closed', object_kind: 'holon', label: 'Closed', plural_label: 'Closed', private: true }];
+    const agents = [{ slug: 'guide', name: 'Guide', prompt: 'You guide.' }];
+    const { ids } = await world.apply({
+      ...demoWorkspace('a'),
+      classes,
+      holons: [{ slug: 'vault', name: 'Vault', class: 'closed' }],
+      agents,
+    });
+    vault = ids['holons']?.['vault'] ?? 0;
+    for (const service of services) intruders.set(service, await takeOver(service, world.platform.settings));
+  });
+  afterAll(async () => {
+    for (const { connection } of intruders.values()) await connection.close();
+    await world.stop();
+  });
+
+  const accountExists = async (email: string): Promise<boolean> =>
+    (await world.sql('select 1 from directory.accounts where email = $1', [email])).length > 0;
+
+  it('is believed to act for nobody whom the gateway has not vouched for', async () => {
+    const key = world.platform.settings['ACTOR_SIGNING_KEY'] ?? generateActorKeys().signingKey;
+    const [header = '', , signature = ''] = createActorSigner(key)
+      .write({ ...root, superuser: false, globalEditor: false })
+      .split('.');
+    const payload = Buffer.from(JSON.stringify({ actor: root, iat: 0, exp: 9_999_999_999 })).toString('base64url');
+    const forged: Record<string, string> = {
+      'an unsigned superuser': JSON.stringify(root),
+      'the platform itself': JSON.stringify({ kind: 'system', name: 'maintenance' }),
+      'a superuser signed with a key of its own': createActorSigner(generateActorKeys().signingKey).write(root),
+      'a superuser of three minutes ago': createActorSigner(key, () => Date.now() - 180_000).write(root),
+      'a person made a superuser': `${header}.${payload}.${signature}`,
+      'a superuser without a signature': `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`,
+    };
+    for (const [what, actor] of Object.entries(forged)) {
+      const answer = await as('conversations').ask('directory.holons.subtree', { slug: 'vault' }, actor);
+      expect({ what, answer }).toEqual({
+        what,
+        answer: { failed: true, body: { code: 'internal', message: 'The caller cannot be verified' } },
+      });
+    }
+    expect(vault).toBeGreaterThan(0);
+  });
+
+  it('gets no more by leaving the actor out', async () => {
+    const answer = await as('conversations').ask('directory.holons.subtree', { slug: 'vault' });
+    expect(answer).toMatchObject({ failed: true, body: { message: 'The caller cannot be verified' } });
+    expect(JSON.stringify(answer)).not.toContain(String(vault));
+  });
+
+  it.each(services)('%s: makes no superuser', async (service) => {
+    const email = `root-${service}@evil.example`;
+    const account = { email, password: 'p'.repeat(30), superuser: true };
+    if (service !== 'directory') expect(await as(service).ask('directory.accounts.create', account, JSON.stringify(root))).toBe('denied');
+    expect(await as(service).ask('admin.directory.accounts.create', account, JSON.stringify(root))).toBe('denied');
+    expect(await accountExists(email)).toBe(false);
+  });
+
+  it.each(services)('%s: reaches no operation of the admin CLI', async (service) => {
+    const subjects = contracts
+      .flatMap(({ rpcs }) => Object.values(rpcs).map(({ subject }) => subject))
+      .filter((subject) => subject.startsWith('admin.'));
+    expect(subjects.length).toBeGreaterThan(40);
+    const answers = await Promise.all(subjects.map((subject) => as(service).ask(subject, {})));
+    expect([...new Set(answers)]).toEqual(['denied']);
+  });
+
+  it('makes no superuser by having the broker deliver a message of its own queue', async () => {
+    const intruder = as('media');
+    const email = 'root-by-broker@evil.example';
+    const stream = `${world.platform.settings['NATS_SUBJECT_PREFIX']}_JOBS`;
+    // The service's own worker takes some of them.
+    for (let attempt = 0; attempt < 20; attempt++) {
+      for (const subject of ['admin.directory.accounts.create', 'directory.accounts.create']) {
+        const pull = { batch: 1, expires: nanos(2_000) };
+        await intruder.send(`$JS.API.CONSUMER.MSG.NEXT.${stream}.media_delete-blob`, pull, { reply: intruder.subject(subject) });
+        await intruder.send('jobs.media.delete-blob', { email, superuser: true }, { headers: { Actor: JSON.stringify(root) } });
+      }
+      if (await accountExists(email)) break;
+    }
+    await world.cli('accounts', 'create', 'proof@example.org'); // what was sent before it has been served
+    expect(await accountExists('proof@example.org')).toBe(true);
+    expect(await accountExists(email)).toBe(false);
+  });
+
+  it('answers no question that was asked of another service', async () => {
+    const intruder = as('agents');
+    const heard: string[] = [];
+    const tap = intruder.connection.subscribe(intruder.subject('agents.agents.get'), {
+      callback: (_error, message) => void heard.push(message.reply ?? ''),
+    });
+    await intruder.connection.flush();
+    let entered = 0;
+    for (let attempt = 0; attempt < 10; attempt++) {
+      await world.call('GET', '/api/agents/guide');
+      await waitFor(() => heard.length > attempt);
+      const last = heard.at(-1) ?? '';
+      const place = last.slice(0, last.lastIndexOf('.') + 1);
+      const next = Number.parseInt(last.slice(place.length), 36);
+      const actor = { ...root, personId: demo.ada, sessionKey: 'e'.repeat(32) };
+      const answer = JSON.stringify({ actor, expires_at: '2099-01-01T00:00:00+00:00' });
+      const flood = setInterval(() => {
+        for (let token = next; token < next + 60; token++) intruder.connection.publish(`${place}${token.toString(36)}`, answer);
+      }, 1);
+      const tokens = Array.from(
+        { length: 20 },
+        (_, index) => `svc_agentic_${String(attempt * 20 + index).padStart(32, '0')}_${'x'.repeat(43)}`,
+      );
+      const answers = await Promise.all(tokens.map((token) => world.call('GET', '/api/v1/auth/whoami', { token })));
+      clearInterval(flood);
+      entered += answers.filter(({ status }) => status === 200).length;
+    }
+    tap.unsubscribe();
+    expect(entered).toBe(0);
+  });
+
+  it('writes no note in the name of somebody else', async () => {
+    const body = 'I have agreed to everything.';
+    const payload = { key: randomUUID(), person_ids: [demo.ben], body, note_type: 'system', author_person_id: demo.ada };
+    for (const service of ['media', 'transcripts', 'agents'])
+      expect(await as(service).send('jobs.directory.note-add', { id: randomUUID(), payload })).toBe(false);
+    await world.cli('doctor');
+    expect(await world.findInDatabase(body)).toEqual([]);
+  });
+
+  it('is told of in the log, without what it sent', async () => {
+    const logs = await world.readLogs();
+    expect(logs).toContain('call refused: its caller cannot be verified');
+    expect(logs).not.toContain('eyJhbGci');
+  });
+});

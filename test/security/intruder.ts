@@ -1,0 +1,82 @@
+/** Somebody who has taken over one service: its NATS account, and everything that a bare client can do with it. */
+import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
+import { listNatsUrls } from '../../tools/servers/service-accounts.ts';
+
+/** `denied`: the broker took the message from nobody. `silent`: nobody answered. */
+export type Answer = 'denied' | 'silent' | { readonly failed: boolean; readonly body: unknown };
+
+export interface Intruder {
+  readonly connection: NatsConnection;
+  /** With the installation's prefix. */
+  subject(name: string): string;
+  ask(subject: string, body: unknown, actor?: string): Promise<Answer>;
+  /** Sends without waiting; true when the broker took it. */
+  send(subject: string, body: unknown, given?: { reply?: string; headers?: Readonly<Record<string, string>> }): Promise<boolean>;
+}
+
+const answerMs = 10_000;
+
+export async function takeOver(service: string, settings: Readonly<Record<string, string>>): Promise<Intruder> {
+  const { TEST_SERVICE_SECRET: secret = '' } = process.env;
+  if (secret === '') throw new Error('the servers of this run know no accounts of services');
+  const name = service === 'api-gateway' ? 'GATEWAY' : service.toUpperCase();
+  const url = new URL(listNatsUrls(settings['NATS_URL'] ?? '', secret)[`NATS_URL_${name}`] ?? '');
+  const connection = await connect({
+    servers: `${url.hostname}:${url.port}`,
+    user: decodeURIComponent(url.username),
+    pass: decodeURIComponent(url.password),
+    inboxPrefix: `_INBOX.${service}`,
+  });
+  const prefix = settings['NATS_SUBJECT_PREFIX'] ?? '';
+  const denied = new Set<string>();
+  void (async () => {
+    for await (const status of connection.status()) {
+      if (status.type === 'error') denied.add(String((status.error as { subject?: string }).subject));
+    }
+  })();
+  const subject = (bare: string): string => (bare.startsWith('_INBOX.') || bare.startsWith('$') ? bare : `${prefix}.${bare}`);
+
+  /** The broker's word about a refusal comes before its answer to this; the client tells it in a turn of its own. */
+  const hear = async (): Promise<void> => {
+    await connection.flush();
+    await new Promise(setImmediate);
+  };
+
+  const ask: Intruder['ask'] = async (bare, body, actor) => {
+    const given = headers();
+    given.set('Request-Id', 'intruder');
+    if (actor !== undefined) given.set('Actor', actor);
+    const full = subject(bare);
+    denied.delete(full);
+    const reply = connection.request(full, JSON.stringify(body), { timeout: answerMs, headers: given });
+    const outcome = reply.then(
+      (message): Answer => ({ failed: message.headers?.get('Status') === 'error', body: parse(message.string()) }),
+      (): Answer => (denied.has(full) ? 'denied' : 'silent'),
+    );
+    await hear();
+    return denied.has(full) ? 'denied' : outcome;
+  };
+
+  return {
+    connection,
+    subject,
+    ask,
+    send: async (bare, body, { reply, headers: pairs = {} } = {}) => {
+      const full = subject(bare);
+      denied.delete(full);
+      const given = headers();
+      for (const [key, value] of Object.entries(pairs)) given.set(key, value);
+      connection.publish(full, JSON.stringify(body), { ...(reply === undefined ? {} : { reply }), headers: given });
+      await hear();
+      return !denied.has(full);
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

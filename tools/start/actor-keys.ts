@@ -1,0 +1,14 @@
+/** With which the gateway of `npm start` says who acts: made once for the folder, read by nobody else. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ActorKeys, generateActorKeys } from '#libs/actor';
+
+/** ACTOR_SIGNING_KEY and ACTOR_PUBLIC_KEY: the caller's, when it brings both, else those of the folder. */
+export function provideActorKeys(env: Readonly<Record<string, string | undefined>>, dataDir: string): Record<string, string> {
+  const { ACTOR_SIGNING_KEY: given, ACTOR_PUBLIC_KEY: givenPublic } = env;
+  if (given && givenPublic) return { ACTOR_SIGNING_KEY: given, ACTOR_PUBLIC_KEY: givenPublic };
+  const file = join(dataDir, 'actor-keys.json');
+  if (!existsSync(file)) writeFileSync(file, JSON.stringify(generateActorKeys()), { mode: 0o600, flag: 'wx' });
+  const { signingKey, publicKey } = JSON.parse(readFileSync(file, 'utf8')) as ActorKeys;
+  return { ACTOR_SIGNING_KEY: signingKey, ACTOR_PUBLIC_KEY: publicKey };
+}
