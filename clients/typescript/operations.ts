@@ -1003,7 +1003,7 @@ export type Journey = {
   steps: JourneyStepItem[];
 };
 
-/** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. */
+/** Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. A value with a scheme is a link, http, https, mailto or tel; any other is text. */
 export type NewContact = {
   email?: string | null;
   linkedin?: string | null;
@@ -1081,7 +1081,7 @@ export type HolonUpdate = {
   name?: string;
   /** Rich text; sanitised with the web editor's allowlist. */
   description?: string;
-  /** Link values by channel; replaces all. Blank values are dropped. */
+  /** Links by channel, http, https, mailto or tel; replaces all. Blank values are dropped. */
   links?: Record<string, string>;
   /** Countries as ISO 3166-1 alpha-2 codes, in any case. */
   locations?: string[];

@@ -41,6 +41,8 @@ interface Node {
   readonly patterns: readonly [RegExp, Json][];
   /** For properties that have no schema of their own; undefined = anything. */
   readonly rest: Json | false | undefined;
+  /** The rules for names of properties. */
+  readonly names: ValidateFunction | undefined;
   readonly items: Json | undefined;
 }
 
@@ -49,6 +51,7 @@ const notOwn = new Set([
   'properties',
   'patternProperties',
   'additionalProperties',
+  'propertyNames',
   'items',
   'anyOf',
   'oneOf',
@@ -118,7 +121,8 @@ class Walk implements Explanation {
     for (let index = 0; index < value.length && !this.#isFull; index++) this.#visitPart(items, value, index);
   }
 
-  #visitProperties({ schema, properties, patterns, rest }: Node, value: object): void {
+  #visitProperties({ schema, properties, patterns, names, rest }: Node, value: object): void {
+    if (names !== undefined) this.#visitNames(names, value);
     for (const [name, property] of properties) if (Object.hasOwn(value, name)) this.#visitPart(property, value, name);
     if (rest === undefined && patterns.length === 0) return;
     const named = new Set(properties.map(([name]) => name));
@@ -134,6 +138,16 @@ class Walk implements Explanation {
           value,
           schema,
         );
+    }
+  }
+
+  #visitNames(names: ValidateFunction, value: object): void {
+    for (const name of Object.keys(value)) {
+      if (this.#isFull) return;
+      if (names(name)) continue;
+      this.#path.push(name);
+      for (const error of names.errors ?? []) this.#report(error, name, names.schema as Json);
+      this.#path.pop();
     }
   }
 
@@ -203,7 +217,7 @@ class Walk implements Explanation {
 function compileNode(schema: Json): Node {
   const known = nodes.get(schema);
   if (known !== undefined) return known;
-  const { type, properties = {}, patternProperties = {}, additionalProperties, items, anyOf, oneOf } = schema;
+  const { type, properties = {}, patternProperties = {}, additionalProperties, propertyNames, items, anyOf, oneOf } = schema;
   const own = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !notOwn.has(keyword)));
   const node: Node = {
     schema,
@@ -213,6 +227,7 @@ function compileNode(schema: Json): Node {
     properties: Object.entries(properties as Record<string, Json>),
     patterns: Object.entries(patternProperties as Record<string, Json>).map(([pattern, property]) => [new RegExp(pattern, 'u'), property]),
     rest: typeof additionalProperties === 'object' || additionalProperties === false ? (additionalProperties as Json | false) : undefined,
+    names: typeof propertyNames === 'object' ? getAjv({}).compile(propertyNames as Json) : undefined,
     items: typeof items === 'object' ? (items as Json) : undefined,
   };
   nodes.set(schema, node);

@@ -127,4 +127,22 @@ describe('compileSchemaForAll', () => {
   it('takes numbers kept as text for what they are', () => {
     expect(compileSchemaForAll(book)(parseJson('{"id":1.0,"tags":[2e0]}'))).toEqual([]);
   });
+
+  it('lists names of properties that break the rules for names, with their place', () => {
+    const names = Type.Object(
+      {},
+      { additionalProperties: Type.String(), propertyNames: Type.String({ maxLength: 3, pattern: '^[a-z]*$' }) },
+    );
+    const problems = compileSchemaForAll(Type.Object({ links: names }))({ links: { ok: 'x', 'a b': 'x', toolong: 'x' } });
+    expect(problems.map(({ path, keyword }) => [path.join('.'), keyword])).toEqual([
+      ['links.a b', 'pattern'],
+      ['links.toolong', 'maxLength'],
+    ]);
+  });
+
+  it('stops at fifty names', () => {
+    const names = Type.Object({}, { additionalProperties: true, propertyNames: Type.String({ maxLength: 3 }) });
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_value, index) => [`name-${index}`, 1]));
+    expect(compileSchemaForAll(names)(many)).toHaveLength(50);
+  });
 });

@@ -1,5 +1,5 @@
 /** The public face of the agents service: agent records, the visitor chat, set-up data and what operators may see and forget. */
-import { byAnybody, byOperators, ownAccount, defineService, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
+import { byAnybody, byOperators, ownAccount, defineService, job, jobAdminRpcs, line, rpc, Type } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { knowledgeRpcs } from './knowledge-contract.ts';
 import { messagingJobs, messagingRpcs, telegramWebhookSubject } from './messaging-contract.ts';
@@ -52,7 +52,7 @@ export const AgentChatOut = Type.Object(
 export const AgentItem = Type.Object(
   {
     slug: Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' }),
-    name: Type.String({ minLength: 1 }),
+    name: line({ minLength: 1 }),
     prompt: Type.Optional(nullable(Type.String())),
     infos: Type.Optional(nullable(jsonObject)),
     config: Type.Optional(nullable(jsonObject)),

@@ -2,7 +2,7 @@
  * Shapes of the conversation surface (spec 01, Resources and their fields). Field names are those of the specification; the
  * descriptions are the documentation of the API.
  */
-import { Type } from '#libs/contract';
+import { line, Type } from '#libs/contract';
 import type { ErrorReasons, Static, TSchema } from '#libs/contract';
 
 /** Ids that a row can have. Larger, zero and negative integers are ids that nobody has (spec 03 §1, Ids). */
@@ -110,7 +110,7 @@ export const RoomParticipant = Type.Object(
     }),
     browserSessionId: optionalText('Browser that joined.'),
     personId: Type.Optional(nullable(SafeInteger('Person behind the participant, when known.'))),
-    displayName: optionalText('Name shown in the room.'),
+    displayName: Type.Optional(nullable(line({ description: 'Name shown in the room.' }))),
     mediaParticipantId: optionalText("The provider's id of the participant."),
     assignedAt: optionalInstant('When the id was assigned; the first stored value stays.'),
     lastCredentialIssuedAt: optionalInstant('When a credential was last issued.'),
@@ -136,6 +136,7 @@ export const RoomWrite = Type.Object(
         Type.Unsafe<Record<string, Static<typeof Claim>>>({
           type: 'object',
           additionalProperties: Claim,
+          propertyNames: line(),
           description: 'Claims by display name; merged per name.',
         }),
       ),

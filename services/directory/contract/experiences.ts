@@ -1,5 +1,5 @@
 /** Experiences of the open API (spec 02, POST /experiences and …/logo; spec 03, D51, D51a). */
-import { byUsers, ownAccount, job, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, ownAccount, job, line, rpc, Type, type Static } from '#libs/contract';
 import { anyId, nullable, v1Errors } from './fields.ts';
 import { holonUpdate } from './holon-update.ts';
 import { HolonPublic } from './holons.ts';
@@ -11,13 +11,13 @@ export const experienceClassSlug = 'experience';
 export const newExperience = Type.Object(
   {
     parent_id: Type.Integer({ description: 'Holon whose class allows an experience class as a child.' }),
-    name: Type.String({ maxLength: maxNameLength, description: 'Trimmed; not blank.' }),
+    name: line({ maxLength: maxNameLength, description: 'Trimmed; not blank.' }),
     description: Type.String({
       maxLength: maxDescriptionLength,
       description: "Rich text; sanitised with the web editor's allowlist. Not blank.",
     }),
     svc_class: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
+      Type.Union([line(), Type.Null()], {
         description: "An experience class that the parent allows; default the parent's first one.",
       }),
     ),

@@ -1,14 +1,14 @@
 /** Editing of holons through the open API (spec 02, POST /holons/{holon_id}/update; spec 03, D46a, D46b). */
-import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
 import { anyId, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
-import { maxDescriptionLength, maxNameLength } from './people-write.ts';
+import { maxChannelLength, maxDescriptionLength, maxNameLength } from './people-write.ts';
 
 /** Fields of an update; absent ones are not touched. */
 export const holonUpdate = Type.Object(
   {
     name: Type.Optional(
-      Type.String({ maxLength: maxNameLength, description: 'Trimmed; not blank. Refused when the class marks names as read-only.' }),
+      line({ maxLength: maxNameLength, description: 'Trimmed; not blank. Refused when the class marks names as read-only.' }),
     ),
     description: Type.Optional(
       Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
@@ -18,8 +18,9 @@ export const holonUpdate = Type.Object(
         {},
         {
           additionalProperties: Type.String({ maxLength: 2_000 }),
+          propertyNames: line({ maxLength: maxChannelLength }),
           maxProperties: 100,
-          description: 'Link values by channel; replaces all. Blank values are dropped.',
+          description: 'Links by channel, http, https, mailto or tel; replaces all. Blank values are dropped.',
         },
       ),
     ),

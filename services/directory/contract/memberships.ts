@@ -1,5 +1,5 @@
 /** Memberships of the open API (spec 02, Membership list item, membership operations; spec 03, D45 to D47a). */
-import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
 import { anyId, limitParameter, nullable, offsetParameter, page, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
 import { NoteItem } from './notes.ts';
@@ -75,19 +75,19 @@ export type HolonMembershipsQuery = Static<typeof holonMembershipsQuery>;
 export const workflowUpdateFields = {
   note: Type.String({ description: 'Needed; trimmed, then stored verbatim.' }),
   follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears, absent leaves as it is.' }))),
-  step_slug: Type.Optional(Type.String({ description: 'Active step to move to.' })),
+  step_slug: Type.Optional(line({ description: 'Active step to move to.' })),
   advance_step: Type.Optional(Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug`.' })),
 };
 
 export const MembershipUpdate = Type.Object(
   {
     ...workflowUpdateFields,
-    step_slug: Type.Optional(Type.String({ description: 'Active step of the current journey, or of `journey_slug` where that is given.' })),
+    step_slug: Type.Optional(line({ description: 'Active step of the current journey, or of `journey_slug` where that is given.' })),
     advance_step: Type.Optional(
       Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug` or `journey_slug`.' }),
     ),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account; null clears.' }))),
-    journey_slug: Type.Optional(Type.String({ description: 'Move to another journey of the same holon; needs `step_slug`.' })),
+    journey_slug: Type.Optional(line({ description: 'Move to another journey of the same holon; needs `step_slug`.' })),
   },
   { $id: 'MembershipUpdate' },
 );
@@ -107,8 +107,8 @@ export const workflowChanges = {
 /** No slug is longer. Without a bound the reply, which repeats the slug for each item, would be 500 times the request (D60). */
 const maxSlugLength = 200;
 const bulkDefaults = {
-  journey_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'Slug of the journey.' })),
-  step_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'Active step of the journey; default its first one.' })),
+  journey_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'Slug of the journey.' })),
+  step_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'Active step of the journey; default its first one.' })),
 };
 /** Items of one bulk-add (spec 02, Limits). */
 const maxBulkItems = 500;
@@ -127,8 +127,8 @@ export const BulkAdd = Type.Object(
       ),
       { minItems: 1, maxItems: maxBulkItems },
     ),
-    journey_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
-    step_slug: Type.Optional(Type.String({ maxLength: maxSlugLength, description: 'For items that name none.' })),
+    journey_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'For items that name none.' })),
+    step_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'For items that name none.' })),
   },
   { $id: 'BulkAdd' },
 );

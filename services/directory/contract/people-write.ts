@@ -1,5 +1,5 @@
 /** Creation of people through the open API (spec 02, POST /people; spec 03, D43, D43a, D44). */
-import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
 import { nullable, v1Errors } from './fields.ts';
 import { Membership } from './memberships.ts';
 import { NoteItem } from './notes.ts';
@@ -9,6 +9,8 @@ import { PersonPublic } from './people.ts';
 export const maxNameLength = 500;
 /** Longest description, in characters of HTML. */
 export const maxDescriptionLength = 100_000;
+/** Longest name of a channel, such as `email`, in characters. */
+export const maxChannelLength = 100;
 
 const channel = (maxLength: number, description: string) => Type.Optional(nullable(Type.String({ maxLength, description })));
 
@@ -21,16 +23,19 @@ const newContact = Type.Object(
   {
     $id: 'NewContact',
     additionalProperties: nullable(Type.String({ maxLength: 2_000 })),
+    propertyNames: line({ maxLength: maxChannelLength }),
     maxProperties: 50,
-    description: 'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out.',
+    description:
+      'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. A value with a scheme is a link, ' +
+      'http, https, mailto or tel; any other is text.',
   },
 );
 
 const firstMembership = Type.Object(
   {
     holon_id: Type.Integer({ description: 'Holon to join.' }),
-    journey_slug: Type.String({ description: "A journey of the catalogue of the holon's class." }),
-    step_slug: Type.Optional(nullable(Type.String({ description: 'An active step of the journey; default the first one.' }))),
+    journey_slug: line({ description: "A journey of the catalogue of the holon's class." }),
+    step_slug: Type.Optional(nullable(line({ description: 'An active step of the journey; default the first one.' }))),
     follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
     responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
   },
@@ -39,11 +44,11 @@ const firstMembership = Type.Object(
 
 export const newPerson = Type.Object(
   {
-    name: Type.String({ maxLength: maxNameLength, description: 'Trimmed; not blank. No identity: several people may have one name.' }),
+    name: line({ maxLength: maxNameLength, description: 'Trimmed; not blank. No identity: several people may have one name.' }),
     description: Type.Optional(
       Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
     ),
-    actor_kind: Type.Optional(Type.String({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
+    actor_kind: Type.Optional(line({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
     photo_url: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'An http or https address.' }))),
     contact: Type.Optional(newContact),
     membership: Type.Optional(nullable(firstMembership)),

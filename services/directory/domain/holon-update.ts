@@ -4,6 +4,7 @@ import type { JsonObject } from '#libs/json';
 import type { HolonUpdate } from '../contract.ts';
 import { findCountryCode } from './countries.ts';
 import type { InfosChange } from './info-fields.ts';
+import { findLinkProblem } from './links.ts';
 import { sanitizeRichText } from './rich-text.ts';
 
 /** What an update can change. */
@@ -28,7 +29,7 @@ export function checkHolonFields(update: HolonUpdate, nameReadOnly: boolean): Ch
   return {
     name: update.name === undefined ? undefined : checkName(update.name, nameReadOnly),
     description: update.description === undefined ? undefined : sanitizeRichText(update.description),
-    links: update.links === undefined ? undefined : dropBlank(update.links as Record<string, string>),
+    links: update.links === undefined ? undefined : checkLinks(update.links as Record<string, string>),
     locations: update.locations === undefined ? undefined : checkCountries(update.locations),
   };
 }
@@ -40,8 +41,15 @@ function checkName(given: string, isReadOnly: boolean): string {
   return name;
 }
 
-function dropBlank(links: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(links).filter(([, value]) => value.trim() !== ''));
+/** Trimmed, without the blank ones. */
+function checkLinks(given: Readonly<Record<string, string>>): Record<string, string> {
+  const links = Object.entries(given).map(([channel, value]): [string, string] => [channel, value.trim()]);
+  const filled = links.filter(([, value]) => value !== '');
+  for (const [channel, value] of filled) {
+    const problem = findLinkProblem(value);
+    if (problem !== undefined) throw invalidHolonField(`links.${channel} ${problem}.`);
+  }
+  return Object.fromEntries(filled);
 }
 
 function checkCountries(given: readonly string[]): string[] {

@@ -1,6 +1,7 @@
 /** Custom fields of a class: what a value must look like, by the class's `info_field_groups` (spec 02, holon update; spec 03, D46a). */
 import { AppError } from '#libs/errors';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { isWebAddress } from './links.ts';
 import { sanitizeRichText } from './rich-text.ts';
 
 /** One field as the class declares it. */
@@ -99,11 +100,6 @@ function readOptions(options: unknown): ReadonlySet<string> {
 
 function listObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : [];
-}
-
-/** An absolute http(s) address with a host. */
-export function isWebAddress(text: string): boolean {
-  return /^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text);
 }
 
 function isDate(text: string): boolean {

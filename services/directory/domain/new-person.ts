@@ -1,7 +1,7 @@
 /** What a caller may say of a new person, and when it is somebody who is known already (spec 02, POST /people; spec 03, D43 to D44). */
 import { AppError, appError } from '#libs/errors';
 import type { NewPerson } from '../contract.ts';
-import { isWebAddress } from './info-fields.ts';
+import { findContactProblem, isWebAddress } from './links.ts';
 import { sanitizeRichText } from './rich-text.ts';
 
 /** Columns of the new row. */
@@ -52,6 +52,8 @@ function duplicate(field: string, value: string | null | undefined, ids: readonl
 function readContact(given: NonNullable<NewPerson['contact']>): Record<string, string> {
   const values = Object.entries(given).flatMap(([channel, value]): [string, string][] => {
     const text = typeof value === 'string' ? value.trim() : '';
+    const problem = findContactProblem(text);
+    if (problem !== undefined) throw invalid(`contact.${channel} ${problem}.`);
     return text === '' ? [] : [[channel, text]];
   });
   return Object.fromEntries(values);

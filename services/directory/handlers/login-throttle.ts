@@ -8,6 +8,9 @@ import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import { countAttempt, findAttempts, type AttemptRow } from '../repositories/sessions.ts';
 
+const reasons = ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_logins', 'too_many_failures'] as const;
+type Reason = (typeof reasons)[number];
+
 export interface LoginLimits {
   /** Logins of one address in a minute, and as many tries of the gate key; 0 = no limit. */
   readonly loginsPerMinute: number;
@@ -23,7 +26,7 @@ export interface LoginThrottle {
   admitEmail(email: string, address: string): Promise<void>;
   countFailure(email: string, address: string): Promise<void>;
   /** Counts a refusal in the metric. */
-  count(reason: 'gate_key' | 'credentials'): void;
+  count(reason: Reason): void;
 }
 
 const addressWindowSeconds = 60;
@@ -36,14 +39,15 @@ export function emailThrottleKey(email: string): string {
 
 export function createLoginThrottle(db: Database, metrics: Metrics, limits: LoginLimits): LoginThrottle {
   const refused = metrics.counter('logins_refused_total', 'Logins refused, by reason', ['reason']);
+  for (const reason of reasons) refused.inc({ reason }, 0); // so that the first one is seen as a rise
 
-  const admit = ([attempt]: readonly AttemptRow[], reason: string): void => {
+  const admit = ([attempt]: readonly AttemptRow[], reason: Reason): void => {
     if (attempt?.admitted !== false) return;
     refused.inc({ reason });
     const details = { retry_after: attempt.retry_after };
     throw new AppError({ code: 'rate_limited', message: 'Too many login attempts. Try again later.', details });
   };
-  const countOf = async (key: string, reason: string): Promise<void> => {
+  const countOf = async (key: string, reason: Reason): Promise<void> => {
     if (limits.loginsPerMinute === 0) return;
     admit(await db.query<AttemptRow>(countAttempt, [key, limits.loginsPerMinute, addressWindowSeconds]), reason);
   };

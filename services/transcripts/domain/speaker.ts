@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#libs/json';
+import { toLine } from '#libs/text';
 import type { AcceptedRow } from './row-filter.ts';
 
 /** Distinct speakers of one artifact; more are not a conversation. */
@@ -55,7 +56,7 @@ export function readSpeaker(peer: JsonObject): Speaker {
   return {
     key: key.length <= maxKeyLength ? key : `${kind}#${createHash('sha256').update(key).digest('hex')}`,
     cpi,
-    displayName: displayName === null ? null : displayName.slice(0, maxDisplayNameLength).toWellFormed(),
+    displayName: toLine(displayName?.slice(0, maxDisplayNameLength) ?? '') || null,
   };
 }
 

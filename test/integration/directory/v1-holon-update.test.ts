@@ -32,7 +32,7 @@ const infosOf = async (id: number): Promise<unknown> => parseJson((await row(id)
 
 describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)', () => {
   it('changes the fields that are present and reports those that differ', async () => {
-    const id = await fresh({ description: 'Old', links: { site: 'https://a.org', chat: 'x' } });
+    const id = await fresh({ description: 'Old', links: { site: 'https://a.org', chat: 'tel:1' } });
     const reply = await update(id, { name: '  New ', links: { site: 'https://b.org', empty: ' ', none: '' } });
     expect(reply).toEqual({
       holon: {
@@ -47,18 +47,18 @@ describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)
       },
       changes: {
         name: { old: 'Fresh', new: 'New' },
-        links: { old: { site: 'https://a.org', chat: 'x' }, new: { site: 'https://b.org' } },
+        links: { old: { site: 'https://a.org', chat: 'tel:1' }, new: { site: 'https://b.org' } },
       },
     });
   });
 
   it('reports nothing and leaves the instant of the last change when nothing differs', async () => {
-    const id = await fresh({ description: 'D', links: { a: 'b' }, locations: ['DE'] });
+    const id = await fresh({ description: 'D', links: { a: 'tel:1' }, locations: ['DE'] });
     const before = await row(id);
     const same = {
       name: 'Fresh',
       description: ' D',
-      links: { a: 'b' },
+      links: { a: 'tel:1' },
       locations: ['de'],
       spheres: [],
       info_fields: { theme: [], motto: null },
@@ -145,7 +145,7 @@ describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)
   });
 
   it('changes nothing at all when one field is refused', async () => {
-    const id = await fresh({ description: 'Kept', links: { a: 'b' }, infos: { motto: 'kept' } });
+    const id = await fresh({ description: 'Kept', links: { a: 'tel:1' }, infos: { motto: 'kept' } });
     const before = await row(id);
     const bad: HolonUpdate[] = [
       { name: '  ' },
@@ -159,6 +159,13 @@ describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)
       { info_fields: { pictures: [] } },
       { info_fields: { theme: 'care' } },
       { info_fields: { trailer: 'ftp://x' } },
+      { info_fields: { trailer: 'https://x\n' + 'y' } },
+      { info_fields: { home: 'javascript:x' } },
+      { links: { site: 'javascript:alert(1)' } },
+      { links: { site: ' JaVa\tScript:alert(1)' } },
+      { links: { site: 'data:text/html,x' } },
+      { links: { site: 'example.org' } },
+      { links: { good: 'https://a.org', bad: 'ftp://a.org' } },
       { info_fields: { seats: '4' } },
     ];
     for (const fields of bad) {
@@ -169,6 +176,15 @@ describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)
       });
     }
     expect(await row(id)).toEqual(before);
+  });
+
+  it('stores links trimmed: http, https, mailto and tel (D72)', async () => {
+    const links = { a: ' https://a.org/x?y#z ', b: 'HTTP://b.org', c: 'mailto:a@b.org', d: 'tel:+49301', blank: ' ' };
+    const { holon } = await update(await fresh(), { links });
+    expect(holon.links).toEqual({ a: 'https://a.org/x?y#z', b: 'HTTP://b.org', c: 'mailto:a@b.org', d: 'tel:+49301' });
+    expect((await refusal(await fresh(), { links: { site: 'javascript:x' } })).message).toBe(
+      'links.site must be a link with the scheme http, https, mailto or tel.',
+    );
   });
 
   it('answers 403 without the right, 404 for what is absent or invisible, before it looks at the fields', async () => {
@@ -189,7 +205,7 @@ describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)
     const writes: HolonUpdate[] = [
       { name: 'Parallel' },
       { description: 'Parallel' },
-      { links: { p: 'q' } },
+      { links: { p: 'tel:2' } },
       { locations: ['DE'] },
       { spheres: [places.spheres['health'] ?? 0] },
       { info_fields: { motto: 'm' } },

@@ -5,6 +5,8 @@ import { createPlaces, type Places } from './v1-places.ts';
 
 const { createPerson, listNotes, resolveAttendees } = directory.rpcs;
 type Request = RequestOf<typeof createPerson>;
+/** Channels of any name. */
+const channels = (values: Record<string, string>): NonNullable<Request['contact']> => values;
 
 let places: Places;
 beforeAll(async () => (places = await createPlaces(import.meta.url)));
@@ -41,6 +43,14 @@ describe('people.create (spec 02, POST /people; spec 03, D43, D43a)', () => {
     await expect(places.world.call(directory.rpcs.getPeople, { ids: [reply.person.id] })).resolves.toMatchObject({
       items: [{ name: 'Ada' }],
     });
+  });
+
+  it('takes contact values without a scheme as text, of several lines too (D72)', async () => {
+    const contact = channels({ nick: '@ada', address: 'Street 1\nCity', phone: '+49 30 1', web: 'tel:+49301' });
+    expect((await create({ name: 'Texts', contact })).person.contact).toEqual(contact);
+    expect((await refusal({ name: 'X', contact: channels({ web: 'ftp://a.org' }) })).message).toBe(
+      'contact.web must be a link with the scheme http, https, mailto or tel.',
+    );
   });
 
   it('lets several people have one name', async () => {
@@ -101,7 +111,13 @@ describe('people.create (spec 02, POST /people; spec 03, D43, D43a)', () => {
     const bad: Partial<Request>[] = [
       { name: '  ' },
       { contact: { email: 'nobody' } },
+      { contact: channels({ website: 'javascript:alert(1)' }) },
+      { contact: channels({ website: 'java\nscript:alert(1)' }) },
+      { contact: channels({ website: 'https://' }) },
+      { contact: channels({ nick: 'a\u0007' }) },
       { photo_url: 'javascript:x' },
+      { photo_url: 'mailto:a@b.org' },
+      { photo_url: 'https://a.org/\u0085' },
       { note: ' ' },
       { membership: { holon_id: 999_999, journey_slug } },
       { membership: { holon_id: -1, journey_slug } },

@@ -23,6 +23,7 @@ const fields = [
   { key: 'seats', type: 'number' },
   { key: 'story', type: 'rich_text' },
   { key: 'trailer', type: 'video' },
+  { key: 'home', type: 'url' },
   { key: 'pictures', type: 'slideshow' },
 ];
 

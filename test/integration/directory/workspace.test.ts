@@ -286,9 +286,48 @@ describe('workspace apply: bad input changes nothing and lists every problem', (
       { classes: [{ slug: 'event', config: { info_field_groups: [{ key: 'g', fields: [{ key: 'f', type: 'colour' }] }] } }] },
     ],
     ['conversations', { conversations: [] }],
+    ['a link that a browser runs', { holons: [{ slug: 'spring', links: { site: 'javascript:x' } }] }],
   ])('refuses %s', async (_what, document) => {
     const problems = (await problemsOf(document)) as unknown[];
     expect(problems.length).toBeGreaterThan(0);
+  });
+});
+
+describe('workspace apply: addresses in custom fields (D72)', () => {
+  const fields = [
+    { key: 'home', type: 'url' },
+    { key: 'film', type: 'video' },
+    { key: 'pictures', type: 'slideshow' },
+    { key: 'motto', type: 'text' },
+  ];
+  const place = {
+    classes: [
+      { slug: 'with-fields', config: { info_field_groups: [{ key: 'g', fields }] } },
+      { slug: 'below', parent: 'with-fields' },
+    ],
+  };
+  const holon = (infos: unknown) => ({ slug: 'shown', name: 'Shown', class: 'below', infos });
+
+  it('are http or https in fields that are followed, by the class and its ancestors', async () => {
+    const infos = {
+      home: 'javascript:x',
+      film: 'youtube',
+      pictures: [{ url: 'https://a.org/1.png', caption: 'Note: this' }, { url: 'data:image/png,x' }],
+      motto: 'Motto: be kind',
+    };
+    await expect(problemsOf({ ...place, holons: [holon(infos)] })).resolves.toEqual([
+      { path: ['holons', 0, 'infos', 'home'], message: 'must be an http or https address' },
+      { path: ['holons', 0, 'infos', 'film'], message: 'must be an http or https address' },
+      { path: ['holons', 0, 'infos', 'pictures', 1, 'url'], message: expect.stringContaining('scheme') },
+    ]);
+    expect(await world.env.sql(`select 1 from directory.holons where slug = 'shown'`)).toEqual([]);
+  });
+
+  it('are refused of a class that is there already, and null takes one away', async () => {
+    const good = { home: 'https://a.org', film: 'https://v.org/1', pictures: [], motto: 'x' };
+    await world.apply({ ...place, holons: [holon(good)] });
+    await expect(problemsOf({ holons: [{ slug: 'shown', infos: { home: 'tel:1' } }] })).resolves.toHaveLength(1);
+    await world.apply({ holons: [{ slug: 'shown', infos: { home: null } }] });
   });
 });
 

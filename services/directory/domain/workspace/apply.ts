@@ -1,12 +1,15 @@
 /** Applies a workspace document: checked whole, then written whole or not at all (architecture §7). */
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
+import { isJsonObject, parseJson } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { sqlStateOf, type Database, type Tx } from '#libs/orm';
 import type { directory } from '../../contract.ts';
-import { findHashes, type HashRow } from '../../repositories/workspace/lookups.ts';
+import { findClassFields, findHashes, type ClassFieldsRow, type HashRow } from '../../repositories/workspace/lookups.ts';
 import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from '../../repositories/workspace/attachments.ts';
+import { readInfoFields } from '../info-fields.ts';
 import type { Passwords } from '../password.ts';
+import { listFieldProblems } from './addresses.ts';
 import { ChangeLog, labelOf } from './changes.ts';
 import { checkDocument, identityOf, type Lists, type Problem } from './check-document.ts';
 import { emitChanges } from './emit-changes.ts';
@@ -80,6 +83,8 @@ async function applyIn(
   const cycles = await findCycles(tx, targets, log, written);
   if (cycles.length > 0) throw invalidWorkspace(cycles);
   if (targets.classes.length > 0) await tx.query(deriveClasses);
+  const unfit = await findUnfitInfos(tx, targets, written);
+  if (unfit.length > 0) throw invalidWorkspace(unfit);
   if (!dryRun) await emitChanges(tx, jobs, targets, log, written);
   return { ...log.summarize(targets), ids: idsOf(targets, written, dryRun) };
 }
@@ -140,6 +145,21 @@ async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Wri
     return tx.query<{ id: number }>(findHolonCycles, [[...changed, ...created]]);
   });
   return problems;
+}
+
+/** Which field is an address is known once each holon has its class, and each class its ancestors. */
+async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Promise<Problem[]> {
+  const byId = new Map(holons.map((target) => [written.idOfTarget('holons', target), target.item]));
+  const ids = [...byId].filter(([, { value }]) => isJsonObject(value['infos'])).map(([id]) => id);
+  const rows = ids.length === 0 ? [] : await tx.query<ClassFieldsRow>(findClassFields, [ids]);
+  return rows.flatMap(({ holon_ids: holonIds, info_field_groups: groups }) => {
+    const fields = readInfoFields(parseJson(groups));
+    return holonIds.flatMap((id) => {
+      const item = byId.get(id);
+      const infos = item?.value['infos'];
+      return item === undefined || !isJsonObject(infos) ? [] : listFieldProblems(fields, infos, [...item.path, 'infos']);
+    });
+  });
 }
 
 /** Key → id of every item of the file, and of the named steps as `<journey>/<step>`; on a dry run only of what exists. */

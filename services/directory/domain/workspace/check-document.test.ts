@@ -80,7 +80,7 @@ describe('checkDocument (architecture §7)', () => {
           description: '',
           class: 'event',
           parent: null,
-          links: { a: 'b' },
+          links: { a: 'https://b.org' },
           locations: ['de'],
           spheres: ['health'],
           infos: {},
@@ -115,6 +115,52 @@ describe('checkDocument (architecture §7)', () => {
       ['people.0.surprise', 'is not a known field'],
       ['people.0', 'needs "key"'],
     ]);
+  });
+
+  it.each<[string, Record<string, unknown>, unknown]>([
+    ['people.0.name', { people: [{ key: 'a', name: 'A\u0007' }] }, 'must have no control characters'],
+    ['people.0.key', { people: [{ key: 'a\u0085', name: 'A' }] }, 'must have no control characters'],
+    ['journeys.0.steps.0.title', { journeys: [{ slug: 'j', steps: [{ slug: 's', title: 'T\n' }] }] }, 'must have no control characters'],
+    ['journeys.0.svc_app', { journeys: [{ slug: 'j', svc_app: 'a\tb' }] }, 'must have no control characters'],
+    ['accounts.0.groups.1', { accounts: [{ email: 'a@b.c', groups: ['g', 'h\u001b'] }] }, 'must have no control characters'],
+    ['accounts.0.email', { accounts: [{ email: 'a@b.c\u0001' }] }, 'must have no control characters'],
+    [
+      'holons.0.links.site',
+      { holons: [{ slug: 'h', links: { site: 'example.org' } }] },
+      expect.stringContaining('http, https, mailto or tel'),
+    ],
+    ['holons.0.links.x', { holons: [{ slug: 'h', links: { x: ' JaVaScript:alert(1)' } }] }, expect.stringContaining('scheme')],
+    ['holons.0.links.a\u0000', { holons: [{ slug: 'h', links: { 'a\u0000': 'https://a.org' } }] }, expect.stringContaining('U+0000')],
+    ['holons.0.links.a\u0007', { holons: [{ slug: 'h', links: { 'a\u0007': 'https://a.org' } }] }, 'must have no control characters'],
+    ['people.0.contact.web', { people: [{ key: 'a', contact: { web: 'data:text/html,x' } }] }, expect.stringContaining('scheme')],
+    ['people.0.contact.all.1', { people: [{ key: 'a', contact: { all: ['x', 'vbscript:x'] } }] }, expect.stringContaining('scheme')],
+    ['people.0.photo_url', { people: [{ key: 'a', photo_url: 'mailto:a@b.c' }] }, 'must be an http or https address'],
+    ['classes.0.icon_url', { classes: [{ slug: 'c', icon_url: 'javascript:x' }] }, expect.stringContaining('scheme')],
+    [
+      'journeys.0.texts.goodbyeURL',
+      { journeys: [{ slug: 'j', texts: { goodbyeURL: 'javascript:x' } }] },
+      expect.stringContaining('scheme'),
+    ],
+    ['people.0.description', { people: [{ key: 'a', description: 'x'.repeat(100_001) }] }, 'is longer than 100000 characters'],
+  ])('refuses %s (D72, D74)', (place, document, message) => {
+    expect(checkDocument(document).problems.map(({ path, message: said }) => [path.join('.'), said])).toEqual([[place, message]]);
+  });
+
+  it('takes text of several lines, contact values that are text, paths of icons, and what is empty', () => {
+    const { problems } = checkDocument({
+      people: [
+        {
+          key: 'a',
+          description: 'x'.repeat(100_000),
+          contact: { address: 'Street 1\nCity', phone: 49, web: null, nick: '' },
+          photo_url: '',
+        },
+      ],
+      holons: [{ slug: 'h', description: 'One\n\ttwo', links: { site: null, old: '' } }],
+      classes: [{ slug: 'c', icon_url: '/icons/c.svg' }],
+      journeys: [{ slug: 'j', texts: { welcome: 'Note: hello\nyou', goodbyeURL: '/bye' }, questions: [{ text: 'What\nmatters?\n' }] }],
+    });
+    expect(problems).toEqual([]);
   });
 
   it.each(['2026-02-30', '2026-13-01', '26-01-01', '2026-01-01T00:00:00Z', '0000-01-01'])('refuses the date %s', (date) => {

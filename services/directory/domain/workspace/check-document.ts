@@ -1,5 +1,9 @@
 /** Structure of a workspace document: known lists and fields, types, keys named once. Nothing here asks the database. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { hasControls } from '#libs/text';
+import { maxDescriptionLength } from '../../contract.ts';
+import { findContactProblem } from '../links.ts';
+import { controls, listAddressProblems, maxAddressLength, tooLongAddress, webAddressProblem } from './addresses.ts';
 import { checkClassConfig } from './class-config.ts';
 import { foreignLists, keyFields, listNames, vocabulary, type Field, type FieldRule, type Fields, type ListName } from './vocabulary.ts';
 
@@ -98,7 +102,7 @@ function checkFields(fields: Fields, value: unknown, path: Path, problems: Probl
       if (result !== undefined) checked.push([name, result.value]);
     } else if (rule.needed === 'always' || !hasEmptyValue(rule.field)) {
       problems.push({ path: at, message: 'must not be null' });
-    } else if (rule.field.kind === 'text') {
+    } else if (rule.field.kind === 'text' || rule.field.kind === 'line') {
       checked.push([name, '']);
     }
   }
@@ -108,8 +112,21 @@ function checkFields(fields: Fields, value: unknown, path: Path, problems: Probl
   return Object.fromEntries(checked);
 }
 
+const kindsWithEmptyValue: ReadonlySet<Field['kind']> = new Set([
+  'text',
+  'line',
+  'object',
+  'links',
+  'contact',
+  'journey_texts',
+  'class_config',
+  'texts',
+  'countries',
+  'references',
+  'items',
+] as const);
 function hasEmptyValue({ kind }: Field): boolean {
-  return ['text', 'object', 'string_map', 'class_config', 'texts', 'countries', 'references', 'items'].includes(kind);
+  return kindsWithEmptyValue.has(kind);
 }
 
 /** Returns the value to store, or undefined after adding a problem. */
@@ -123,6 +140,7 @@ function checkValue({ field }: FieldRule, value: unknown, path: Path, problems: 
       if (!Array.isArray(value)) return fail('must be a list of texts');
       for (const [index, item] of value.entries()) {
         if (typeof item !== 'string' || item.trim() === '') return fail('must be a text that is not blank', [...path, index]);
+        if (hasControls(item)) return fail(controls, [...path, index]);
         if (value.indexOf(item) !== index) return fail(`repeats "${item}"`, [...path, index]);
       }
       return { value };
@@ -136,12 +154,14 @@ function checkValue({ field }: FieldRule, value: unknown, path: Path, problems: 
       return isJsonObject(value) ? { value } : fail('must be an object');
     case 'class_config':
       return isJsonObject(value) ? checkClassConfig(value, path, problems) : fail('must be an object');
-    case 'string_map':
+    case 'links':
+    case 'contact':
+    case 'journey_texts': {
       if (!isJsonObject(value)) return fail('must be an object');
-      for (const [key, item] of Object.entries(value)) {
-        if (item !== null && typeof item !== 'string') return fail('must be text', [...path, key]);
-      }
-      return { value };
+      const before = problems.length;
+      problems.push(...listAddressProblems(field.kind, value, path));
+      return problems.length === before ? { value } : undefined;
+    }
     default: {
       const message = scalarProblem(field.kind, value);
       return message === undefined ? { value: isRawNumber(value) ? Number(value.rawJSON) : value } : fail(message);
@@ -165,7 +185,10 @@ function checkItems(fields: Fields, list: readonly unknown[], path: Path, proble
   return items;
 }
 
-type ScalarKind = Exclude<Field['kind'], 'items' | 'references' | 'texts' | 'countries' | 'object' | 'class_config' | 'string_map'>;
+type ScalarKind = Exclude<
+  Field['kind'],
+  'items' | 'references' | 'texts' | 'countries' | 'object' | 'class_config' | 'links' | 'contact' | 'journey_texts'
+>;
 
 function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   if (kind === 'boolean') return typeof value === 'boolean' ? undefined : 'must be true or false';
@@ -175,8 +198,11 @@ function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   }
   if (kind === 'secret' && isJsonObject(value)) return 'must be text, or {env: NAME} in the file';
   if (typeof value !== 'string') return 'must be text';
-  if (kind === 'text') return undefined;
-  if (value.trim() === '') return 'must not be blank';
+  if (kind === 'text') return value.length > maxDescriptionLength ? `is longer than ${maxDescriptionLength} characters` : undefined;
+  if (kind === 'address') return value.length > maxAddressLength ? tooLongAddress : findContactProblem(value);
+  if (kind === 'web_address') return webAddressProblem(value);
+  if (kind !== 'secret' && kind !== 'question' && hasControls(value)) return controls;
+  if (kind !== 'line' && value.trim() === '') return 'must not be blank';
   if (kind === 'slug' || kind === 'step') return slugProblem(value);
   if (kind === 'email') return /^[^\s@]+@[^\s@]+$/.test(value.trim()) && value.length <= 320 ? undefined : 'must be an email address';
   if (kind === 'date') return isDate(value) ? undefined : 'must be a date, YYYY-MM-DD';

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#libs/json';
+import { hasControls } from '#libs/text';
 import type { Path, Problem } from './check-document.ts';
 import { infoFieldTypes } from './vocabulary.ts';
 
@@ -46,6 +47,11 @@ function checkField(field: JsonObject, path: Path, seen: Set<string>, problems: 
 function needText(value: JsonObject, name: string, path: Path, problems: Problem[]): void {
   const text = value[name];
   if (typeof text !== 'string' || text.trim() === '') problems.push({ path: [...path], message: `needs "${name}"` });
+  for (const field of [name, 'label']) {
+    const shown = value[field];
+    if (typeof shown === 'string' && hasControls(shown))
+      problems.push({ path: [...path, field], message: 'must have no control characters' });
+  }
 }
 
 function objects(value: unknown, path: Path, problems: Problem[]): [number, JsonObject][] {

@@ -11,12 +11,22 @@ export const foreignLists: Readonly<Record<string, string>> = {
 
 export type Field =
   | {
-      kind: 'text' | 'boolean' | 'integer' | 'object' | 'string_map' | 'class_config' | 'date' | 'texts' | 'countries' | 'secret' | 'email';
+      kind: 'boolean' | 'integer' | 'object' | 'class_config' | 'date' | 'texts' | 'countries' | 'secret' | 'email';
     }
+  /** Of any number of lines. */
+  | { kind: 'text' }
+  /** Of one line, possibly empty. */
+  | { kind: 'line' }
   /** URL-safe text. */
   | { kind: 'slug' }
-  /** Any text that is not blank. */
+  /** One line that is not blank. */
   | { kind: 'name' }
+  /** Any text that is not blank. */
+  | { kind: 'question' }
+  /** Links by channel; contact values, of which those with a scheme are links; texts, of which `goodbyeURL` may be one (D72). */
+  | { kind: 'links' | 'contact' | 'journey_texts' }
+  /** An http or https address; a path or a link. */
+  | { kind: 'web_address' | 'address' }
   | { kind: 'reference' | 'references'; list: ListName }
   /** A step of the item's journey, by its slug. */
   | { kind: 'step' }
@@ -32,7 +42,6 @@ export interface FieldRule {
 export type Fields = Readonly<Record<string, FieldRule>>;
 
 const text: FieldRule = { field: { kind: 'text' } };
-const nullableText: FieldRule = { field: { kind: 'text' }, nullable: true };
 const flag: FieldRule = { field: { kind: 'boolean' } };
 const object: FieldRule = { field: { kind: 'object' } };
 const slug: FieldRule = { field: { kind: 'slug' }, needed: 'always' };
@@ -73,7 +82,7 @@ export const vocabulary: Readonly<Record<ListName, Fields>> = {
     sort_order: { field: { kind: 'integer' } },
     is_system: flag,
     is_active: flag,
-    icon_url: nullableText,
+    icon_url: { field: { kind: 'address' }, nullable: true },
     conversation_event: flag,
     private: flag,
     name_read_only: flag,
@@ -85,22 +94,22 @@ export const vocabulary: Readonly<Record<ListName, Fields>> = {
     slug,
     name: neededName,
     description: text,
-    svc_app: text,
+    svc_app: { field: { kind: 'line' } },
     object_kind: { field: { kind: 'slug' } },
     applies_to: oneOrNone('classes'),
     is_conversation: flag,
     public_visible: flag,
     bulk_add: flag,
-    texts: object,
-    questions: { field: { kind: 'items', fields: { text: neededKey } } },
+    texts: { field: { kind: 'journey_texts' } },
+    questions: { field: { kind: 'items', fields: { text: { field: { kind: 'question' }, needed: 'always' } } } },
     steps: { field: { kind: 'items', fields: step } },
   },
   people: {
     key: neededKey,
     name: neededName,
     description: text,
-    photo_url: nullableText,
-    contact: object,
+    photo_url: { field: { kind: 'web_address' }, nullable: true },
+    contact: { field: { kind: 'contact' } },
     actor_kind: { field: { kind: 'name' } },
     infos: object,
   },
@@ -110,7 +119,7 @@ export const vocabulary: Readonly<Record<ListName, Fields>> = {
     description: text,
     class: { field: { kind: 'reference', list: 'classes' }, needed: 'create' },
     parent: oneOrNone('holons'),
-    links: { field: { kind: 'string_map' } },
+    links: { field: { kind: 'links' } },
     locations: { field: { kind: 'countries' } },
     spheres: many('spheres'),
     infos: object,

@@ -1,5 +1,6 @@
 /** What the database already has of the things that a workspace document names. `$1` = list of keys. */
 import { statement, type Statement } from '#libs/orm';
+import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import type { ListName } from '../../domain/workspace/vocabulary.ts';
 
 export interface KeyRow {
@@ -88,4 +89,18 @@ export interface HashRow {
 export const findHashes = statement(
   'workspace.find-hashes',
   'select lower(email) as email, password_hash from directory.accounts where lower(email) = any($1::text[])',
+);
+
+export interface ClassFieldsRow {
+  readonly holon_ids: readonly number[];
+  /** Effective `info_field_groups` of their class as JSON. */
+  readonly info_field_groups: string;
+}
+
+/** `$1` = holons; one row for each of their classes. */
+export const findClassFields = statement(
+  'workspace.find-class-fields',
+  `select used.holon_ids, ${infoFieldGroupsSql('c')}::text as info_field_groups
+   from (select class_id, array_agg(id) as holon_ids from directory.holons where id = any($1::integer[]) group by class_id) as used
+   join directory.object_classes c on c.id = used.class_id`,
 );

@@ -1,0 +1,188 @@
+/**
+ * What an editor may store for others to read (OWASP API3, API4, API8:2023; spec 03, D72, D74): no link that a browser runs, no name that hides or
+ * forges what stands beside it, no text that occupies the database. Every refusal changes nothing.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, startWorld, type Answer, type Demo, type World } from '../e2e/world.ts';
+
+const fields = [
+  { key: 'home', type: 'url' },
+  { key: 'film', type: 'video' },
+  { key: 'story', type: 'rich_text' },
+];
+const document = {
+  classes: [
+    { slug: 'place', allowed_children: ['experience'], config: { info_field_groups: [{ key: 'about', fields }] } },
+    { slug: 'experience' },
+  ],
+  journeys: [{ slug: 'joining', name: 'Joining', bulk_add: true, steps: [{ slug: 'asked' }] }],
+  people: [{ key: 'ed', name: 'Ed' }],
+  accounts: [{ email: 'ed@example.org', person: 'ed', password: 'pw-ed-editor', global_editor: true }],
+  holons: [{ slug: 'plaza', name: 'Plaza', class: 'place' }],
+};
+
+let world: World;
+let demo: Demo;
+let token = '';
+let plaza = 0;
+let ed = 0;
+let conversation = 0;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { examples: false });
+  demo = await applyDemo(world, 'ink');
+  const { ids } = await world.apply(document);
+  plaza = ids['holons']?.['plaza'] ?? 0;
+  ed = ids['people']?.['ed'] ?? 0;
+  token = await world.login('ed@example.org', 'pw-ed-editor');
+  conversation = (await createConversation(world, demo)).id;
+});
+afterAll(() => world.stop());
+
+const post = (path: string, json: unknown): Promise<Answer> => world.call('POST', `/api/v1${path}`, { token, json });
+const update = (json: unknown): Promise<Answer> => post(`/holons/${plaza}/update`, json);
+const shown = ({ status, json }: Answer): unknown => [status, json?.code];
+const validationError = [400, 'validation_error'];
+const peopleAndHolons = () =>
+  world.sql(
+    `select name, contact::text as links, description from directory.people union all select name, links::text, description from directory.holons order by 1`,
+  );
+
+describe('links that a browser runs (D72)', () => {
+  const evil = [
+    'javascript:alert(document.cookie)',
+    ' JaVaScript:alert(1)',
+    'java\tscript:alert(1)',
+    'java\r\nscript:alert(1)',
+    '\u0001javascript:alert(1)',
+    'java\u200bscript:alert(1)',
+    'data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==',
+    'vbscript:msgbox(1)',
+    'blob:https://example.org/1',
+    'file:///etc/passwd',
+    'ftp://example.org/x',
+  ];
+
+  it.each(evil)('%j is refused wherever a request may have an address', async (address) => {
+    const before = await peopleAndHolons();
+    const answers = [
+      await update({ links: { website: address } }),
+      await update({ links: { good: 'https://example.org', '': address } }),
+      await update({ info_fields: { home: address } }),
+      await update({ info_fields: { film: address } }),
+      await post('/people', { name: 'Mallory', contact: { website: address } }),
+      await post('/people', { name: 'Mallory', photo_url: address }),
+    ];
+    expect(answers.map(shown)).toEqual(answers.map(() => validationError));
+    expect(await peopleAndHolons()).toEqual(before);
+  });
+
+  it('a workspace file with them is refused whole, with the line of each', async () => {
+    const before = await peopleAndHolons();
+    const file = {
+      holons: evil.map((website, index) => ({ slug: `new-${index}`, name: 'New', class: 'place', links: { website } })),
+      people: evil.map((website, index) => ({ key: `new-${index}`, name: 'New', contact: { website }, photo_url: website })),
+    };
+    const failure = await world.apply(file).catch(String);
+    for (const index of evil.keys()) {
+      for (const place of [`holons[${index}].links.website`, `people[${index}].contact.website`, `people[${index}].photo_url`])
+        expect(failure).toContain(`:1: ${place}: must `);
+    }
+    await expect(world.apply({ holons: [{ slug: 'plaza', infos: { home: evil[0] } }] })).rejects.toThrow('holons[0].infos.home: must be');
+    expect(await peopleAndHolons()).toEqual(before);
+  });
+
+  it('text that only looks like one stays harmless: without a scheme in contact data, and refused in links', async () => {
+    expect(shown(await update({ links: { website: '//evil.example.org' } }))).toEqual(validationError);
+    expect(shown(await update({ links: { website: 'javascript&#58;alert(1)' } }))).toEqual(validationError);
+    const { status, json } = await post('/people', {
+      name: 'Plain',
+      contact: { nick: '@ada', phone: '+49 30 1', site: 'mailto:a@example.org' },
+    });
+    expect([status, json.person.contact]).toEqual([201, { nick: '@ada', phone: '+49 30 1', site: 'mailto:a@example.org' }]);
+  });
+
+  it('rich text keeps neither scripts nor such links, however they are nested', async () => {
+    const html =
+      '<p onclick=x>a<a href="jAvA&Tab;script:alert(1)">b</a><a href="https://example.org" target=_top>c</a></p>' +
+      '<scr<script>ipt>alert(1)</scr</script>ipt><svg><a xlink:href="javascript:x">d</a></svg><math><mtext></p><img src=x onerror=alert(1)>';
+    const { json } = await update({ description: html, info_fields: { story: html } });
+    const stored = JSON.stringify([json.holon.description, json.changes.info_fields.new.story]);
+    expect(stored).not.toMatch(/script:|<script|onerror|onclick|<svg|<img|<math|target/i);
+    expect(json.holon.description).toContain('<a href="https://example.org" rel="noopener noreferrer nofollow">c</a>');
+  });
+});
+
+describe('names that forge (D74)', () => {
+  const characters = ['\u0000', '\u0007', '\n', '\r', '\t', '\u001b[2J', '\u007f', '\u0085', '\u009b31m'];
+
+  it.each(characters)('%j is refused in every name, title and slug of a body', async (character) => {
+    const before = await peopleAndHolons();
+    const bad = `A${character}B`;
+    const room = (json: unknown): Promise<Answer> =>
+      world.call('POST', `/api/coherence/conversations/${conversation}/enter-coherence`, { json });
+    const answers: [string, Answer][] = [
+      ['name', await post('/people', { name: bad })],
+      ['actor_kind', await post('/people', { name: 'X', actor_kind: bad })],
+      [bad, await post('/people', { name: 'X', contact: { [bad]: 'x' } })],
+      ['journey_slug', await post('/people', { name: 'X', membership: { holon_id: plaza, journey_slug: bad } })],
+      ['name', await update({ name: bad })],
+      [bad, await update({ links: { [bad]: 'https://example.org' } })],
+      ['name', await post('/experiences', { parent_id: plaza, name: bad, description: 'x' })],
+      ['svc_class', await post('/experiences', { parent_id: plaza, name: 'X', description: 'x', svc_class: bad })],
+      ['journey_slug', await post(`/holons/${plaza}/memberships:bulk-add`, { memberships: [{ person_id: ed }], journey_slug: bad })],
+      ['step_slug', await post(`/holons/${plaza}/memberships:bulk-add`, { memberships: [{ person_id: ed, step_slug: bad }] })],
+      ['step_slug', await post('/memberships/1/update', { note: 'x', step_slug: bad })],
+      ['displayName', await room({ participants: [{ customParticipantId: 'c', displayName: bad }] })],
+      [bad, await room({ claims: { [bad]: { personId: demo.ada, claimedAt: '2026-05-01T10:00:00Z' } } })],
+    ];
+    for (const [field, { status, json }] of answers) {
+      const locations = (json.detail as { type: string; loc: unknown[] }[]).map(({ loc }) => loc.at(-1));
+      expect([field, status, locations]).toEqual([field, 422, locations.map(() => field)]);
+      for (const { type } of json.detail) expect(['string_pattern_mismatch', 'string_unicode']).toContain(type);
+    }
+    expect(await peopleAndHolons()).toEqual(before);
+  });
+
+  it.each(['%00', '%07', '%0A', '%1B', '%7F', '%C2%85', '%C2%9B'])('no slug in a path has %s: 404', async (character) => {
+    const paths = [`/holons/by-slug/plaza${character}`, `/classes/holon/place${character}`, `/journeys/joining${character}`];
+    for (const path of paths) expect([path, (await world.call('GET', `/api/v1${path}`, { token })).status]).toEqual([path, 404]);
+    expect((await world.call('GET', `/api/agents/guide${character}/`)).status).toBe(404);
+    expect((await world.call('GET', `/api/coherence/browse/holons/plaza${character}`)).status).toBe(404);
+  });
+
+  it('the workspace file is held to the same, with the line of each', async () => {
+    const file = { people: [{ key: 'ed', name: 'E\u001b[31md' }], holons: [{ slug: 'plaza', name: 'P\n' }] };
+    await expect(world.apply(file)).rejects.toThrow(
+      /people\[0\]\.name: must have no control characters[^]*holons\[0\]\.name: must have no control/,
+    );
+  });
+
+  it('texts of several lines keep their lines', async () => {
+    const description = '<p>One</p>\n\t<p>Two</p>';
+    expect((await update({ description })).json.holon.description).toBe(description);
+  });
+});
+
+describe('texts that occupy the database', () => {
+  const dear: Readonly<Record<string, string>> = {
+    'one letter': 'a'.repeat(100_000),
+    'different characters': Array.from({ length: 100_000 }, (_value, index) =>
+      String.fromCodePoint(0x4e00 + ((index * 7_919) % 20_000)),
+    ).join(''),
+    'signs that become eighteen letters': '\ufdfa'.repeat(100_000),
+    'marks that are out of order': `a${'\u0591'.repeat(50_000)}${'\u05b0'.repeat(49_999)}`,
+  };
+
+  it.each(Object.entries(dear))('the longest description of %s is stored, and nobody waits meanwhile', async (_name, description) => {
+    const stored = Promise.all([update({ description }), post('/people', { name: 'Long', description })]);
+    for (let round = 0; round < 3; round += 1) expect((await world.call('GET', `/api/v1/holons/${plaza}`, { token })).status).toBe(200);
+    expect((await stored).map(({ status }) => status)).toEqual([200, 201]);
+  });
+
+  it('one character more is refused', async () => {
+    const description = 'a'.repeat(100_001);
+    for (const answer of [await update({ description }), await post('/people', { name: 'Long', description })]) {
+      expect([answer.status, answer.json.detail[0].type, answer.text.length < 1_000]).toEqual([422, 'string_too_long', true]);
+    }
+  });
+});
