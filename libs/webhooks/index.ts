@@ -13,18 +13,8 @@ import { getTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
 export { isHmac } from './signature.ts';
-export {
-  createRefusalLimit,
-  describeMissingBody,
-  describeUnsigned,
-  floodMessage,
-  keepBody,
-  keepHeaders,
-  keepsBody,
-  type KeptBody,
-  refusalsPerHour,
-  unsignedOutcome,
-} from './receipts.ts';
+export { describeMissingBody, describeUnsigned, keepBody, keepHeaders, keepsBody, type KeptBody, unsignedOutcome } from './receipts.ts';
+export { createRefusalLimit, createRefusals, type Refusals, refusalsPerHour } from './refusals.ts';
 export { startReceiptRetention, sweepReceipts } from './retention.ts';
 export { packWebhooks, unpackWebhooks, type Webhook } from './message.ts';
 

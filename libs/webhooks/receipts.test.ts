@@ -31,17 +31,20 @@ describe('keepHeaders (D68)', () => {
 });
 
 describe('createRefusalLimit (D68)', () => {
-  it('gives so many of an outcome and an hour receipts of their own, and the others of the hour one', () => {
-    const find = createRefusalLimit(2);
-    const at = (minute: number) => `2030-01-01T10:${minute}:00.000Z`;
-    expect([10, 20, 30, 40].map((minute) => find('rejected_signature', at(minute)))).toEqual([
-      undefined,
-      undefined,
-      'refused:rejected_signature:2030-01-01T10',
-      'refused:rejected_signature:2030-01-01T10',
-    ]);
-    expect(find('rejected_unreadable', at(41))).toBeUndefined();
-    expect(find('rejected_signature', '2030-01-01T11:00:00.000Z')).toBeUndefined();
-    expect(find('rejected_signature', at(59))).toBe('refused:rejected_signature:2030-01-01T10');
+  const few = (count: number, at: (n: number) => string, kind = 'rejected_signature', isOneOfFew = createRefusalLimit()): number =>
+    Array.from({ length: count }, (_value, n) => isOneOfFew(kind, at(n))).filter(Boolean).length;
+
+  it('says of a hundred within an hour that they are few, for each kind and each hour anew', () => {
+    const limit = createRefusalLimit();
+    expect(few(250, () => '2030-01-01T10:30:00.000Z', 'rejected_signature', limit)).toBe(100);
+    expect(few(250, () => '2030-01-01T10:30:00.000Z', 'rejected_unreadable', limit)).toBe(100);
+    expect(few(250, () => '2030-01-01T11:00:00.000Z', 'rejected_signature', limit)).toBe(100);
+  });
+
+  it('says it of five hundred within a day', () => {
+    const at = (n: number): string => `2030-01-01T${String(n % 24).padStart(2, '0')}:00:00.000Z`;
+    expect(few(2_400, at)).toBe(500);
+    const limit = createRefusalLimit();
+    expect([few(2_400, at, 'x', limit), few(99, () => '2030-01-02T00:00:00.000Z', 'x', limit)]).toEqual([500, 99]);
   });
 });

@@ -44,23 +44,3 @@ export function keepHeaders(outcome: string, headers: Readonly<Record<string, st
 
 /** SQL condition: what no secret vouches for, or nothing follows from. These rows go with their time; the others stay without their bodies. */
 export const passingOutcomes = String.raw`(outcome in (${passing.map((outcome) => `'${outcome}'`).join(', ')}) or outcome like 'rejected\_%')`;
-
-/** Receipts of its own that each refusal gets, by outcome, in an hour and a process. */
-export const refusalsPerHour = 100;
-export const floodMessage = `More than ${refusalsPerHour} within the hour: these are only counted.`;
-
-/**
- * Bounds the rows that anybody can make by posting what is refused: beyond so many of an outcome within an hour they share one receipt, which
- * counts them. Asked once per refusal; undefined = it gets a receipt of its own, else the dedupe key of the common one.
- */
-export function createRefusalLimit(perHour = refusalsPerHour): (outcome: string, receivedAt: string) => string | undefined {
-  const counts = new Map<string, number>();
-  return (outcome, receivedAt) => {
-    const key = `refused:${outcome}:${receivedAt.slice(0, 13)}`;
-    const count = (counts.get(key) ?? 0) + 1;
-    // What comes from a spool may be of an earlier hour, so that several count at the same time; long ago none does.
-    if (count === 1 && counts.size >= 1_000) counts.clear();
-    counts.set(key, count);
-    return count <= perHour ? undefined : key;
-  };
-}

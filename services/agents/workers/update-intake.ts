@@ -6,7 +6,7 @@ import { toStorableText } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, CallContext, RunningConsumer } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import { createRefusalLimit, floodMessage, keepBody, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import { createRefusals, keepBody, type ReceivedWebhook, type Refusals, startReceiptIntake } from '#libs/webhooks';
 import { agents, TelegramWebhook } from '../contract.ts';
 import { judgeUpdate, type Update } from '../domain/telegram-update.ts';
 import { findMessagingAgent, type MessagingAgent } from '../repositories/agents.ts';
@@ -28,13 +28,13 @@ const ackWaitMs = 5_000;
 export function startUpdateIntake(deps: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = deps;
   const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
-  const findFlood = createRefusalLimit();
-  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, findFlood, webhook, received) });
+  const refusals = createRefusals({ db: deps.db, schema: 'agents', source: 'telegram' });
+  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, refusals, webhook, received) });
 }
 
 async function storeUpdate(
   { db, jobs, allowUnsigned }: IntakeDependencies,
-  findFlood: ReturnType<typeof createRefusalLimit>,
+  refusals: Refusals,
   webhook: Static<typeof TelegramWebhook>,
   received: ReceivedWebhook,
 ): Promise<void> {
@@ -43,12 +43,9 @@ async function storeUpdate(
   const agentSlug = toStorableText(webhook.slug).slice(0, 200);
   const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
   const reject = async (outcome: string, message: string): Promise<void> => {
-    const flood = findFlood(outcome, webhook.received_at);
-    const as =
-      flood === undefined
-        ? { dedupeKey: digest(outcome, agentSlug, body ?? webhook.id), message }
-        : { dedupeKey: `telegram:${flood}`, message: floodMessage };
-    await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...as, ...keepBody(outcome, body), outcome }));
+    const dedupeKey = digest(outcome, agentSlug, body ?? webhook.id);
+    const kept = await refusals.place({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
+    if (kept !== undefined) await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...kept }));
   };
   if (agent === undefined)
     return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');

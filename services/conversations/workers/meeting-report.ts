@@ -10,7 +10,7 @@ import type { RunningConsumer } from '#libs/nats';
 import type { WebhookKeys } from '#libs/realtimekit';
 import {
   createRefusalLimit,
-  floodMessage,
+  createRefusals,
   keepBody,
   keepHeaders,
   readWebhookBody,
@@ -46,35 +46,32 @@ const maxUnverifiedBytes = 65_536;
  * no body behind (D68); while the provider's key cannot be read, a few wait for the job to decide.
  */
 export function startMeetingIntake(dependencies: Dependencies, keys: WebhookKeys): Promise<RunningConsumer> {
-  const { bus, jobs, logger } = dependencies;
+  const { bus, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
-  const findFlood = createRefusalLimit();
+  const refusals = createRefusals({ db, schema: 'conversations', source: 'meeting' });
+  const mayWait = createRefusalLimit();
   const reject = async ({ headers, received_at: receivedAt }: Webhook, body: Buffer | null): Promise<Decision | undefined> => {
     if (body === null) return tooLarge;
     const isSigned = await keys.isSigned(body, headers[signatureHeader]).catch(() => 'unknown' as const);
     if (isSigned !== 'unknown') return isSigned ? undefined : forged;
-    return body.length > maxUnverifiedBytes || findFlood('unverified', receivedAt) !== undefined ? unverified : undefined;
+    return body.length <= maxUnverifiedBytes && mayWait('unverified', receivedAt) ? undefined : unverified;
   };
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
+    const { id: deliveryId, received_at: receivedAt } = webhook;
     const rejected = await reject(webhook, body);
-    const [outcome, message] = rejected ?? ['pending', null];
-    const flood = rejected === undefined ? undefined : findFlood(outcome, webhook.received_at);
-    const receipt = {
-      source: 'meeting',
-      dedupeKey: flood === undefined ? dedupeKey(webhook, body, rejected) : `meeting:${flood}`,
-      deliveryId: webhook.id,
-      receivedAt: webhook.received_at,
-      personId: '',
-      headers: keepHeaders(outcome, webhook.headers),
-      trigger: null,
-      ...keepBody(outcome, body),
-      outcome,
-      message: flood === undefined ? message : floodMessage,
-    } as const;
+    const [outcome, message] = rejected ?? ['pending', ''];
+    const key = dedupeKey(webhook, body, rejected);
+    const kept =
+      rejected === undefined
+        ? { outcome, message: null, dedupeKey: key, ...keepBody(outcome, body) }
+        : await refusals.place({ outcome, message, receivedAt, dedupeKey: key, body });
+    if (kept === undefined) return;
+    const headers = keepHeaders(outcome, webhook.headers);
+    const facts = { source: 'meeting', deliveryId, receivedAt, personId: '', headers, trigger: null } as const;
     await jobs.transaction(async (tx) => {
-      const id = await insertReceipt(tx, receipt);
+      const id = await insertReceipt(tx, { ...facts, ...kept });
       if (id === undefined || rejected !== undefined) return;
-      await jobs.enqueue(tx, conversations.jobs.meetingReport, { receipt_id: id }, { requestId: webhook.id, traceparent });
+      await jobs.enqueue(tx, conversations.jobs.meetingReport, { receipt_id: id }, { requestId: deliveryId, traceparent });
     });
   };
   return startReceiptIntake({ bus, logger, ...from, store });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
-import { createRefusalLimit, floodMessage, keepBody, keepHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import { createRefusals, keepBody, keepHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { BookingWebhook, conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { judgeWebhook, type Verdict } from '../domain/booking.ts';
@@ -17,30 +17,25 @@ const maxPersonLength = 40;
 
 /** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
 export function startWebhookIntake(dependencies: Dependencies): Promise<RunningConsumer> {
-  const { bus, logger } = dependencies;
+  const { bus, config, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
-  const findFlood = createRefusalLimit();
+  const refusals = createRefusals({ db, schema: 'conversations', source: 'booking' });
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
-    const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, dependencies.config);
+    const { id: deliveryId, received_at: receivedAt } = webhook;
+    const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, config);
+    const key = dedupeKey(webhook, body, verdict);
     const { trigger, outcome, message } = describeVerdict(verdict);
-    const flood = verdict.kind === 'rejected' ? findFlood(outcome, webhook.received_at) : undefined;
-    const receipt = {
-      source: 'booking',
-      dedupeKey: flood === undefined ? dedupeKey(webhook, body, verdict) : `booking:${flood}`,
-      deliveryId: webhook.id,
-      receivedAt: webhook.received_at,
-      personId: toStorableText(webhook.person_id).slice(0, maxPersonLength),
-      headers: keepHeaders(outcome, webhook.headers),
-      trigger,
-      ...keepBody(outcome, body),
-      outcome,
-      message: flood === undefined ? message : floodMessage,
-    } as const;
-    await dependencies.jobs.transaction(async (tx) => {
-      const id = await insertReceipt(tx, receipt);
+    const kept =
+      verdict.kind === 'rejected'
+        ? await refusals.place({ outcome, message: verdict.message, receivedAt, dedupeKey: key, body })
+        : { outcome, message, dedupeKey: key, ...keepBody(outcome, body) };
+    if (kept === undefined) return;
+    const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);
+    const facts = { source: 'booking', deliveryId, receivedAt, personId, headers: keepHeaders(outcome, webhook.headers), trigger } as const;
+    await jobs.transaction(async (tx) => {
+      const id = await insertReceipt(tx, { ...facts, ...kept });
       if (id === undefined || verdict.kind !== 'booking') return;
-      const job = { receipt_id: id };
-      await dependencies.jobs.enqueue(tx, conversations.jobs.bookingEvent, job, { requestId: webhook.id, traceparent });
+      await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: deliveryId, traceparent });
     });
   };
   return startReceiptIntake({ bus, logger, ...from, store });

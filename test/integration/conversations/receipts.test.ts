@@ -215,7 +215,7 @@ describe('a flood of what is refused (D68)', () => {
     expect((await last()) - before).toBeLessThanOrEqual(most());
     const { items } = await world.call(conversations.rpcs.listReceipts, { outcome: 'rejected_signature', limit: 1000 });
     const common = items.filter(({ deliveries }) => deliveries > 1);
-    expect(common.map(({ message }) => message)).toContain(`More than ${refusalsPerHour} within the hour: these are only counted.`);
+    expect(common.map(({ message }) => message)).toContainEqual(expect.stringContaining('these are only counted'));
   });
 });
 
