@@ -86,7 +86,7 @@ export async function createWebhookIntake(options: {
 
   /** True when nothing that was accepted before waits here: it goes first, or messages of one chat would change places (D32). */
   const waitForTurn = async (): Promise<boolean> => {
-    if (isEmptied() || !bus.connected) return isEmptied();
+    if (isEmptied() || !bus.connected || isFailing) return isEmptied();
     await Promise.race([drain(), sleep(turnPatienceMs, undefined, { ref: false })]);
     return isEmptied();
   };
@@ -101,13 +101,16 @@ export async function createWebhookIntake(options: {
     }
   };
 
+  /** While the broker takes nothing, its stream being full, the timer tries: a webhook that comes then costs no look into the folder. */
+  let isFailing = false;
   const drain = async (): Promise<void> => {
     try {
       await held.retry();
-      if (!bus.connected || spool.size.entries === 0) return;
-      await spool.drain();
+      if (bus.connected && spool.size.entries > 0) await spool.drain();
+      isFailing = false;
     } catch (error) {
-      logger.warn({ err: error, entries: spool.size.entries }, 'webhook spool cannot be drained yet');
+      if (!isFailing) logger.warn({ err: error, entries: spool.size.entries }, 'webhook spool cannot be drained yet; trying again');
+      isFailing = true;
     }
   };
   const timer = setInterval(() => void drain(), drainIntervalMs);

@@ -17,7 +17,8 @@ import { natsServerTool } from '../../../tools/servers/go-tools.ts';
 import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
 import { createCall, type Call, type Reply } from './probe.ts';
 
-const logger = createLogger({ service: 'test', level: 'silent' });
+const logged: string[] = [];
+const logger = createLogger({ service: 'test', level: 'warn', destination: { write: (line) => void logged.push(line) } });
 let dir: string;
 let server: NatsServer;
 let bus: Bus;
@@ -261,11 +262,14 @@ describe('the broker goes away and comes back (spec 03, D20)', () => {
   it('spools what the full stream refuses, and delivers it when there is room', async () => {
     const filler = 'webhooks.agents.updates'; // of a service that does not run
     await bus.ensureStreams({ WEBHOOKS: 100_000 });
+    logged.length = 0;
     for (let n = 0; n < 9; n++) await bus.publishDurable(filler, Buffer.alloc(10_000), { msgId: `filler-${n}` });
     const before = received.length;
     const texts = Array.from({ length: 5 }, (_value, n) => `${n} ${'x'.repeat(20_000)}`);
     for (const text of texts) expect(await post(text)).toMatchObject(accepted);
     expect((await spooled()).length).toBe(5);
+    // Whoever posts does not make it look into the folder and ask the broker again each time.
+    expect(logged.filter((line) => line.includes('cannot be drained yet'))).toHaveLength(1);
     expect((await bus.streamSize('WEBHOOKS')).bytes).toBeLessThanOrEqual(100_000);
     const worker = await bus.consume({ stream: 'WEBHOOKS', durable: 'filler', filter: filler, concurrency: 4 }, (delivery) => {
       delivery.ack();
