@@ -50,3 +50,28 @@ describe('docs/guides/api.md', () => {
     expect(JSON.parse(stdout)).toEqual(expectation(JSON.parse(shown)));
   });
 });
+
+describe('docs/guides/privacy.md', () => {
+  const text = readFileSync(join(guidesDir, 'privacy.md'), 'utf8');
+
+  it('says of every table what is in it and how long', async () => {
+    const rows = await world.sql<{ name: string }>(
+      `select table_schema || '.' || table_name as name from information_schema.tables
+       where table_schema in ('agents', 'conversations', 'directory', 'media', 'transcripts') and table_type = 'BASE TABLE' order by 1`,
+    );
+    // Tables that only join two others hold nothing of their own; they are named after them.
+    const isOwn = (name: string): boolean =>
+      !/(^|\.)(jobs|outbox)$|migrations$|_notes$|_journeys$|_spheres$|_children$|_rows_\w+$/.test(name);
+    const missing = rows.map(({ name }) => name).filter((name) => isOwn(name) && !text.includes(`\`${name}\``));
+    expect(missing).toEqual([]);
+  });
+
+  it('names settings and commands that are there', async () => {
+    const settings = readFileSync(join(guidesDir, '..', 'settings.md'), 'utf8');
+    const names = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)].map(([, name = '']) => name);
+    expect([...new Set(names)].filter((name) => !settings.includes(`\`${name}\``))).toEqual([]);
+    for (const [, group = '', command = ''] of text.matchAll(/npm run cli -- (\w+) (\w+)/g)) {
+      expect((await world.cli(group, command, '--help')).code).toBe(0);
+    }
+  });
+});
