@@ -8,18 +8,20 @@ import type { Room } from './room.ts';
 export type Surface = 'api' | 'v1' | 'other';
 
 /** Why a guard refused a request or ended a connection; the label of a metric. */
-export type Refusal =
-  | 'answer_too_slow'
-  | 'body_too_late'
-  | 'body_too_slow'
-  | 'content_encoding'
-  | 'no_room_for_answer'
-  | 'no_room_for_body'
-  | 'pipelining'
-  | 'too_many_anonymous'
-  | 'too_many_connections'
-  | 'too_many_credential_checks'
-  | 'too_many_requests';
+export const refusals = [
+  'answer_too_slow',
+  'body_too_late',
+  'body_too_slow',
+  'content_encoding',
+  'no_room_for_answer',
+  'no_room_for_body',
+  'pipelining',
+  'too_many_anonymous',
+  'too_many_connections',
+  'too_many_credential_checks',
+  'too_many_requests',
+] as const;
+export type Refusal = (typeof refusals)[number];
 
 export interface ExchangeState {
   /** From `X-Request-Id` or made here; in every answer, log line and hop. */

@@ -3,7 +3,7 @@ export { createApp, type AppOptions, type HttpApp } from './app.ts';
 export { type Asset, packAsset, sendAsset } from './asset.ts';
 export { maxBodyBytes, readRawBody } from './body.ts';
 export { invalidInput, renderError, type ValidationItem } from './envelope.ts';
-export { type HttpContext, readClientAddress, type Refusal, type Surface } from './exchange.ts';
+export { type HttpContext, readClientAddress, type Refusal, refusals, type Surface } from './exchange.ts';
 export { createDocs, createDocsAssets, type Docs } from './docs.ts';
 export { watchBody } from './incoming.ts';
 export { type HandlerCall, type MountOptions, mountRoutes, type RouteHandler } from './mount.ts';
