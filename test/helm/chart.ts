@@ -86,7 +86,8 @@ const evaluationSecrets = [
 ];
 /** Arguments for a file in `ci`. */
 export const argumentsOf = (file: string): string[] => [
-  ...['-f', join(chartDir, 'ci', `${file}-values.yaml`)],
+  '-f',
+  join(chartDir, 'ci', `${file}-values.yaml`),
   ...(file === 'evaluation' ? evaluationSecrets.flatMap((pair) => ['--set', pair]) : []),
 ];
 

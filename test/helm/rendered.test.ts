@@ -230,7 +230,8 @@ describe('metrics', () => {
         render({ file: 'external-services', values: { metrics: { serviceMonitor: { enabled: true, ...serviceMonitor } } } }),
         'ServiceMonitor',
       );
-    const endpointOf = (objects: readonly KubernetesObject[]) => (objects[0]?.spec?.['endpoints'] as Record<string, unknown>[])[0];
+    const endpointOf = (objects: readonly KubernetesObject[]) =>
+      (objects[0]?.spec?.['endpoints'] as Record<string, unknown>[] | undefined)?.[0];
     expect(endpointOf(of({}))).not.toHaveProperty('authorization');
     expect(endpointOf(of({ token: true }))).toMatchObject({
       authorization: { credentials: { name: 'coherence-external', key: 'METRICS_TOKEN' } },

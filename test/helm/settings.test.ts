@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { generateActorKeys } from '#libs/actor';
 import { loadConfig } from '#libs/config';
 import { readPlatformFacts } from '../../tools/generate/chart.ts';
 import { provideGoTool } from '../../tools/servers/go-tool.ts';
@@ -32,6 +33,8 @@ const components = Object.entries(facts.components).map(([component, { service }
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
+const actorKeys = generateActorKeys();
+
 /** A value that the schema of the setting accepts and that is not its default. */
 function sampleOf(schema: Readonly<Record<string, unknown>>): string {
   const choices = schema['anyOf'] as { const?: unknown }[] | undefined;
@@ -47,6 +50,8 @@ function sampleOf(schema: Readonly<Record<string, unknown>>): string {
     'nats://sample:sample@sample',
     'UTC',
     '1',
+    actorKeys.publicKey,
+    actorKeys.signingKey,
   ];
   const found = samples.find((sample) => pattern.test(sample));
   if (found === undefined) throw new Error(`no sample fits ${String(schema['pattern'])}`);

@@ -64,11 +64,11 @@ function choose(all: readonly LargeRequest[]): readonly LargeRequest[] {
 
 /** The longest that another client waited while an attack was under way. */
 async function watchOthers(attack: Promise<unknown>): Promise<number> {
-  let isOver = false;
-  void attack.finally(() => (isOver = true)).catch(() => undefined);
+  const state = { isOver: false };
+  void attack.finally(() => (state.isOver = true)).catch(() => undefined);
   let longest = 0;
   do longest = Math.max(longest, await measureOther(world, other));
-  while (!isOver);
+  while (!state.isOver);
   return longest;
 }
 

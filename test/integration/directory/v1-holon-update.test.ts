@@ -159,7 +159,7 @@ describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)
       { info_fields: { pictures: [] } },
       { info_fields: { theme: 'care' } },
       { info_fields: { trailer: 'ftp://x' } },
-      { info_fields: { trailer: 'https://x\n' + 'y' } },
+      { info_fields: { trailer: 'https://x\ny' } },
       { info_fields: { home: 'javascript:x' } },
       { links: { site: 'javascript:alert(1)' } },
       { links: { site: ' JaVa\tScript:alert(1)' } },

@@ -140,7 +140,16 @@ describe('NATS accounts (docs/adr/one-account-for-each-service.md)', () => {
       ...[...users, 'admin'].map((name) => `_INBOX.${name}.>`),
       ...contracts.flatMap(({ service }) => [`${service}.>`, `admin.${service}.>`]),
       ...events.map(({ subject }) => subject),
-      ...['>', '*.>', 'events.>', 'jobs.>', 'webhooks.>', 'admin.>', '_INBOX.>', '$JS.>', '$SYS.>', '$SRV.>'],
+      '>',
+      '*.>',
+      'events.>',
+      'jobs.>',
+      'webhooks.>',
+      'admin.>',
+      '_INBOX.>',
+      '$JS.>',
+      '$SYS.>',
+      '$SRV.>',
     ];
     const refused = await refusalsTo(user, 'subscription', (connection) => {
       for (const subject of subjects) connection.subscribe(subject, { callback: () => undefined });
