@@ -58,19 +58,15 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
         const operation = commandName?.replace(/Command$/, '') ?? 'unknown';
         const startedMs = performance.now();
         const span = getTracer()?.startChild(`s3 ${operation}`, 'client', { 'rpc.system': 'aws-api', 'rpc.method': operation });
-        let error: string | undefined;
+        let failure: { name: string; outcome: string } | undefined;
         try {
           return await next(input);
-        } catch (thrown) {
-          error = thrown instanceof S3ServiceException ? thrown.name : nameFailure(thrown);
-          throw thrown;
+        } catch (error) {
+          failure = { name: error instanceof S3ServiceException ? error.name : nameFailure(error), outcome: readOutcome(error) };
+          throw error;
         } finally {
-          requests?.observe(
-            { operation },
-            error === undefined ? 'ok' : isMissingName(error) ? 'missing' : 'failed',
-            (performance.now() - startedMs) / 1000,
-          );
-          span?.end({ error });
+          requests?.observe({ operation }, failure?.outcome ?? 'ok', (performance.now() - startedMs) / 1000);
+          span?.end({ error: failure?.name });
         }
       },
     { step: 'initialize', name: 'coherenceSignals' },
@@ -80,8 +76,10 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
 
 const missingNames = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload', 'NoSuchLifecycleConfiguration']);
 
-function isMissingName(name: string): boolean {
-  return missingNames.has(name);
+/** What a call that threw counts as: `missing` and `unsupported` are answers of a store that is well. */
+function readOutcome(error: unknown): 'missing' | 'unsupported' | 'failed' {
+  if (isMissing(error)) return 'missing';
+  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 501 ? 'unsupported' : 'failed';
 }
 
 /**
@@ -106,8 +104,7 @@ export async function withRetry<T>(attempt: () => Promise<T>, policy: RetryPolic
 
 /** True when the object, upload or bucket that a call names is not there. */
 export function isMissing(error: unknown): boolean {
-  if (!(error instanceof S3ServiceException)) return false;
-  return isMissingName(error.name);
+  return error instanceof S3ServiceException && missingNames.has(error.name);
 }
 
 /** What the call gives, or undefined when what it names is not there. */

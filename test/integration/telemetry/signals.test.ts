@@ -229,7 +229,8 @@ describe('metrics (design/operations.md, Signals)', () => {
     ['llm_requests_duration_seconds_count', { service: 'agents', purpose: 'chat' }],
     ['media_uploads_running', { service: 'media' }],
     ['object_store_requests_total', { service: 'media', operation: 'PutObject', outcome: 'ok' }],
-    ['object_store_requests_total', { service: 'media', operation: 'GetBucketLifecycleConfiguration', outcome: 'missing' }],
+    ['object_store_requests_total', { service: 'media', operation: 'HeadBucket', outcome: 'missing' }],
+    ['object_store_requests_total', { service: 'media', operation: 'GetBucketLifecycleConfiguration', outcome: 'unsupported' }],
   ])('shows %s of %j', async (metric, labels) => {
     await eventually(async () => {
       const found = readSamples(await signals.scrape()).filter((sample) => sample.metric === metric);
