@@ -182,8 +182,10 @@ function coerceList(
   return undefined;
 }
 
+/** What no double holds is as far out of every range as the largest that one does; infinity would be null in a request. */
 function readInteger(text: string): number | undefined {
-  return /^\s*[+-]?[0-9]+\s*$/.test(text) ? Number(text) : undefined;
+  if (!/^\s*[+-]?[0-9]+\s*$/.test(text)) return undefined;
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(text)));
 }
 
 /** An integer that no int4 holds is as absent as 0 is: an id that nobody has. Negative ones stay (unresolved speakers). */
