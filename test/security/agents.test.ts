@@ -196,6 +196,17 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
         outcome,
       ])
     )[0]?.n ?? 0;
+  let settledBefore = 0;
+  /** Waits until so many more updates are over, whatever became of them. */
+  const settle = async (count: number): Promise<void> => {
+    settledBefore += count;
+    await eventually(async () => {
+      const rows = await world.sql<{ n: number }>(
+        `select coalesce(sum(deliveries), 0)::int as n from agents.webhook_receipts where outcome not in ('pending', 'answering')`,
+      );
+      expect(rows[0]?.n).toBe(settledBefore);
+    }, 30_000);
+  };
   const privateChat = { id: victim, type: 'private' };
   const supergroup = { id: attacker, type: 'supergroup' };
 
@@ -203,9 +214,10 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
     const asked = llm.requests.length;
     for (let n = 0; n < 30; n++) await hook(compose({ id: 5_000 + n, type: 'private' }, { text: `unsigned-words ${n}` }), { slug: 'open' });
     await hook(compose(privateChat, { text: 'unsigned-words with any secret' }), { slug: 'open', given: secret });
-    await eventually(async () => expect(await countReceipts('rejected_unsigned')).toBe(31));
+    await settle(31);
     expect([llm.requests.length - asked, telegram.calls.length]).toEqual([0, 0]);
     expect(await world.findInDatabase('unsigned-words')).toEqual([]);
+    expect(await countReceipts('rejected_unsigned')).toBe(31);
     await expect(world.sql(`select 1 from agents.webhook_receipts where body is not null`)).resolves.toEqual([]);
   });
 
@@ -219,10 +231,9 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
     const claim = compose(supergroup, { migrate_from_chat_id: victim });
     await hook(claim);
     await hook(claim, { given: 'guessed' });
-    await eventually(async () => expect(await countReceipts('rejected_secret')).toBe(2));
     await hook(compose(supergroup, { migrate_from_chat_id: victim }), { given: secret });
     await hook(compose(privateChat, { migrate_to_chat_id: attacker }), { given: secret });
-    await eventually(async () => expect(await countReceipts('ignored')).toBe(2));
+    await settle(2 + 2 + 1);
     const before = llm.requests.length;
     await ask(supergroup, 'what did i say before?');
     expect(promptsSince(before)).not.toContain('4711');
