@@ -82,7 +82,8 @@ async function fetchWhole(url: string | URL | Request, init?: RequestInit): Prom
 
 /** What went wrong with a call, as a failure that can be told. */
 export function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
-  if (error instanceof ModelFailure) return error;
+  const failure = error instanceof OpenAI.APIConnectionError ? error.cause : error; // what is thrown while the body is read comes wrapped
+  if (failure instanceof ModelFailure) return failure;
   if (signal.aborted) return new ModelFailure('cancelled', 'the work ended before the model answered');
   if (error instanceof OpenAI.APIConnectionTimeoutError) return new ModelFailure('timeout', 'the model did not answer in time');
   if (error instanceof OpenAI.APIConnectionError) return new ModelFailure('connection', 'the model could not be reached');

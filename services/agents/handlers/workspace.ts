@@ -2,6 +2,7 @@
  * `agents.workspace.apply`: the `agents` list of a workspace file (architecture §7; spec 03, D33e). A field that an item does not
  * name stays as it is; null empties it. Secrets are compared and stored, never shown.
  */
+import { isPublicSecret, shortestSecret } from '#libs/config';
 import { appError } from '#libs/errors';
 import { findJsonProblem, isJsonObject } from '#libs/json';
 import type { Handler } from '#libs/nats';
@@ -116,14 +117,16 @@ function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean
     .filter((key) => messaging[key] !== undefined && messaging[key] !== null && typeof messaging[key] !== 'string')
     .map((key) => ({ path: [index, 'config', 'messaging', key], message: 'must be a string' }));
   const { bot_token: token, webhook_secret: secret } = messaging as { bot_token?: string | null; webhook_secret?: string | null };
-  if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || secretPattern.test(secret ?? '')) return problems;
+  if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || isGoodSecret(secret ?? '')) return problems;
   return [{ path: [index, 'config', 'messaging', 'webhook_secret'], message: secretMessage }];
 }
 
-/** As Telegram takes it, and long enough not to be guessed. */
-const secretPattern = /^[A-Za-z0-9_-]{24,256}$/;
+/** As Telegram takes it, and as good as the secrets of the settings. */
+function isGoodSecret(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,256}$/.test(text) && text.length >= shortestSecret && !isPublicSecret(text);
+}
 const secretMessage =
-  'must be 24 to 256 of A-Z a-z 0-9 _ - beside a bot_token, or anybody may send updates in the name of the bot: make one with ' +
+  `must be ${shortestSecret} to 256 of A-Z a-z 0-9 _ - beside a bot_token, or anybody may send updates in the name of the bot: make one with ` +
   '`openssl rand -hex 24`, or allow that with ALLOW_UNSIGNED_WEBHOOKS=true';
 
 function findRepeatedSlugs(items: readonly unknown[]): Problem[] {
