@@ -20,7 +20,7 @@ export function getAjv({ allErrors = false, useDefaults = false }): Ajv2020 {
 }
 
 function createAjv(allErrors: boolean, useDefaults: boolean): Ajv2020 {
-  // Schemas are not kept by `$id`: two may share one, e.g. an object and the same object with an optional mark.
+  // No schema is referred to from another one.
   const ajv = new Ajv2020({ strict: false, allErrors, useDefaults, logger: false, discriminator: true, addUsedSchema: false });
   addFormats.default(ajv);
   ajv.addFormat('date-time', (text: string) => parseInstant(text).kind !== 'invalid');
@@ -50,7 +50,7 @@ const guarded = new WeakMap<object, Json>();
 /** Keywords whose values are data, not schemas. */
 const dataKeywords = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The schema with `objectOnly` beside every `type: object`. */
+/** The schema with `objectOnly` beside every `type: object`, and without the names of its models, which ajv wants to meet but once. */
 export function guardObjects(schema: TSchema): Json {
   const known = guarded.get(schema);
   if (known !== undefined) return known;
@@ -62,7 +62,9 @@ export function guardObjects(schema: TSchema): Json {
 function guardNode(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(guardNode);
   if (typeof node !== 'object' || node === null) return node;
-  const entries = Object.entries(node).map(([key, value]): [string, unknown] => [key, dataKeywords.has(key) ? value : guardNode(value)]);
+  const entries = Object.entries(node)
+    .filter(([key, value]) => key !== '$id' || typeof value !== 'string')
+    .map(([key, value]): [string, unknown] => [key, dataKeywords.has(key) ? value : guardNode(value)]);
   const { type } = node as { type?: unknown };
   const isObjectSchema = type === 'object' || (Array.isArray(type) && type.includes('object'));
   return Object.fromEntries(isObjectSchema ? [...entries, [objectOnly, true]] : entries);

@@ -31,6 +31,14 @@ describe('compileSchema (architecture §5)', () => {
     expect(check(parseJson('{"id":1.50}'))?.message).toBe('must be integer');
   });
 
+  it('checks a schema in which a model stands more than once', () => {
+    const Ref = Type.Object({ id: Type.Integer() }, { $id: 'Ref' });
+    const named = compileSchema(Type.Object({ one: Ref, more: Type.Array(Ref), $id: Type.Optional(Type.String()) }));
+    expect(named({ one: { id: 1 }, more: [{ id: 2 }] })).toBeUndefined();
+    expect(named({ one: { id: 1 }, more: [{ id: 'x' }] })).toMatchObject({ path: ['more', 0, 'id'] });
+    expect(named({ one: { id: 1 }, more: [], $id: 5 })).toMatchObject({ path: ['$id'] });
+  });
+
   it('leaves them alone where no number is asked for', () => {
     const open = compileSchema(Type.Object({ infos: Type.Unknown() }));
     const text = '{"infos":{"n":12345678901234567890}}';
