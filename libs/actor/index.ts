@@ -4,5 +4,5 @@
  */
 export { type Actors, ActorRefused, lifeMs as assertionLifeMs, refusalReasons } from './assertion.ts';
 export { type ActorKeys, generateActorKeys } from './keys.ts';
-export { type ActorSigner, createActorSigner } from './signer.ts';
+export { type ActorSigner, createActorSigner, requestName } from './signer.ts';
 export { type ActorVerifier, createActorVerifier } from './verifier.ts';

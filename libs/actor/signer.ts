@@ -5,7 +5,7 @@ import { type Actors, ActorRefused, type Claims, lifeMs, renewAfterMs } from './
 import { readSigningKey } from './keys.ts';
 
 export interface ActorSigner extends Actors {
-  /** An assertion that is good for one HTTP request alone: `PUT`, `/internal/…?…`. */
+  /** An assertion that is good for one HTTP request alone: `POST`, `/internal/…`. */
   writeFor(actor: Actor, method: string, path: string): string;
 }
 
@@ -62,7 +62,7 @@ export function createActorSigner(signingKey: string, now: () => number = Date.n
   };
 }
 
-/** HEAD is GET without the body. */
+/** A request in one line, as assertions and tickets name it; HEAD is GET without the body. */
 export function requestName(method: string, path: string): string {
   return `${method === 'HEAD' ? 'GET' : method} ${path}`;
 }

@@ -10,9 +10,9 @@ import { inboxRoot } from './connect.ts';
 
 /**
  * Why a request was not served; a label of metrics. `no_actor` and `wrong_kind`: the operation asks for another kind of caller; `not_a_call`:
- * see `isCall`.
+ * see `isCall`; `bad_ticket`: of a request over internal HTTP.
  */
-export const refusals = [...refusalReasons, 'no_actor', 'wrong_kind', 'not_a_call'] as const;
+export const refusals = [...refusalReasons, 'no_actor', 'wrong_kind', 'not_a_call', 'bad_ticket'] as const;
 export type CallRefusal = (typeof refusals)[number];
 
 /** A request whose caller is not believed: a fault of the platform or a forgery, never the client's. */

@@ -82,6 +82,8 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
       WEBHOOK_SPOOL_DIR: join(spoolDir, 'webhooks'),
       MEDIA_URL: 'http://127.0.0.1:1', // nobody; a platform names its own
+      MEDIA_INTERNAL_URL: 'http://127.0.0.1:1',
+      INTERNAL_PORT: '0',
       METRICS_PORT: '0',
       PORT: '0',
       LOG_LEVEL: level,

@@ -104,22 +104,42 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
+interface Face {
+  readonly service: string;
+  readonly setting: string;
+  readonly port: number;
+}
+
 /** Starts the services and waits until all are ready; they stop with the environment. */
 export async function startPlatform(env: TestEnvironment, options: PlatformOptions = {}): Promise<Platform> {
-  const [gatewayPort, mediaPort] = [await findFreePort(), await findFreePort()];
-  const settings: Settings = { ...env.settings, MEDIA_URL: `http://127.0.0.1:${mediaPort}`, ...options.overrides };
+  const [gatewayPort, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const mediaUrls = { MEDIA_URL: `http://127.0.0.1:${mediaPort}`, MEDIA_INTERNAL_URL: `http://127.0.0.1:${internalPort}` };
+  const settings: Settings = { ...env.settings, ...mediaUrls, ...options.overrides };
   const services = options.services ?? readdirSync(join(repoDir, 'services'));
   const replicas = options.replicas ?? 1;
   const names = services.flatMap((name) => Array.from({ length: replicas }, (_, index) => replicaName(name, index)));
-  const publicPorts: Readonly<Record<string, number>> = { 'api-gateway': gatewayPort, media: mediaPort };
-  const ports = new Map<string, number>();
-  for (const name of names) {
-    const port = publicPorts[serviceOf(name)];
-    if (port !== undefined) ports.set(name, replicas === 1 ? port : await findFreePort());
+  /** Where each service is reached, by the setting of its port. */
+  const faces: readonly Face[] = [
+    { service: 'api-gateway', setting: 'PORT', port: gatewayPort },
+    { service: 'media', setting: 'PORT', port: mediaPort },
+    { service: 'media', setting: 'INTERNAL_PORT', port: internalPort },
+  ];
+  const ports = new Map<Face, Map<string, number>>();
+  for (const face of faces) {
+    const own = new Map<string, number>();
+    for (const name of names) if (serviceOf(name) === face.service) own.set(name, replicas === 1 ? face.port : await findFreePort());
+    ports.set(face, own);
   }
+  const portsOf = (name: string): Settings =>
+    Object.fromEntries(
+      faces.flatMap((face) => {
+        const port = ports.get(face)?.get(name);
+        return port === undefined ? [] : [[face.setting, String(port)]];
+      }),
+    );
   const settingsOf = (name: string): Settings => ({
     ...settings,
-    ...(ports.has(name) ? { PORT: String(ports.get(name)) } : {}),
+    ...portsOf(name),
     ...(name === serviceOf(name) ? {} : { WEBHOOK_SPOOL_DIR: `${settings['WEBHOOK_SPOOL_DIR']}-${name.split('#')[1]}` }),
   });
   const balancers: Balancer[] = [];
@@ -141,13 +161,12 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
   // All have ended their start before any failure is told, so that whoever stops the environment leaves none behind.
   const starts = await Promise.allSettled(names.map(start));
   for (const item of starts) if (item.status === 'rejected') throw item.reason;
-  for (const [service, port] of replicas === 1 ? [] : Object.entries(publicPorts)) {
-    const own = [...ports].filter(([name]) => serviceOf(name) === service);
-    const backends = own.map(([name, backendPort]) => ({
+  for (const face of replicas === 1 ? [] : faces) {
+    const backends = [...(ports.get(face) ?? [])].map(([name, backendPort]) => ({
       port: backendPort,
       isReady: async () => (await processes.get(name)?.readReadiness()) === undefined,
     }));
-    if (backends.length > 0) balancers.push(await startBalancer(port, backends));
+    if (backends.length > 0) balancers.push(await startBalancer(face.port, backends));
   }
   const cli = (...args: string[]): ReturnType<Platform['cli']> => runCli(args, withOwnAccounts('cli', settings));
   return { baseUrl: `http://127.0.0.1:${gatewayPort}`, settings, processes, restart: start, cli, stop };

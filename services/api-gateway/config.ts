@@ -24,7 +24,8 @@ export const gatewaySettings = Type.Object({
   API_TOKEN: ownSecret(Type.String({ minLength: 1, description: "shared token of the platform's own clients" })),
   API_LOGIN_SECRET: ownSecret(Type.String({ minLength: 1, description: 'gate key of the login' })),
   CORS_ALLOWED_ORIGINS: Type.String({ default: '', description: 'comma-separated origins, e.g. https://app.example.org' }),
-  MEDIA_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8081' },
+  MEDIA_URL: { ...urlSetting('HTTP of the media service for files under /media', 'http|https'), default: 'http://localhost:8081' },
+  MEDIA_INTERNAL_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8082' },
   TRUSTED_PROXY_HOPS: Type.Integer({
     default: 0,
     minimum: 0,

@@ -35,7 +35,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
     checks: { nats: async () => await bus?.ping() },
   });
   const actors = createActorSigner(config.ACTOR_SIGNING_KEY);
-  const media = createMediaProxy({ mediaUrl: config.MEDIA_URL, actors, logger });
+  const media = createMediaProxy({ openUrl: config.MEDIA_URL, internalUrl: config.MEDIA_INTERNAL_URL, actors, logger });
 
   const start = async (): Promise<void> => {
     await telemetry.start();

@@ -31,7 +31,8 @@ export const mediaSettings = Type.Object({
   ...drainSettings,
   ...outboundSettings,
   HOST: hostSetting('the HTTP server for bytes'),
-  PORT: portSetting('internal HTTP server for bytes, reached by the gateway alone', 8081),
+  PORT: portSetting('HTTP server of the files under `/media`, which need no token', 8081),
+  INTERNAL_PORT: portSetting('internal HTTP server for bytes, reached by gateway, transcripts and admin CLI alone', 8082),
   MEDIA_MAX_UPLOADS: Type.Integer({
     default: 16,
     minimum: 1,

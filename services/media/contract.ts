@@ -71,8 +71,9 @@ export const StoredFile = Type.Object({
 export type StoredFile = Static<typeof StoredFile>;
 
 /**
- * Paths of the internal HTTP server (default port 8081), reached by the gateway and the admin CLI alone. Headers as on NATS: Request-Id,
- * Actor, Deadline.
+ * Paths of the two HTTP servers: `/media` of the public one (default port 8081), `/internal` of the one inside (8082). There every request brings
+ * an actor for exactly this method and path, from the gateway (`Actor`), or a ticket (`Ticket`, see `issueDownloadTicket`, `issueUploadTicket`);
+ * Request-Id and Deadline as on NATS.
  */
 export const mediaPaths = Object.freeze({
   /**
@@ -89,6 +90,13 @@ export const mediaPaths = Object.freeze({
     `/media/${[path.folder, path.owner, path.file].map(encodeURIComponent).join('/')}`,
 });
 
+/** Where a file of the bulk import is PUT. */
+export function pathOfStored(conversationId: number, kind: StoredFile['kind']): string {
+  return kind === 'audio' ? mediaPaths.conversationAudio(conversationId) : mediaPaths.recording(conversationId, kind);
+}
+
+const Ticket = Type.Object({ ticket: Type.String({ description: 'For the header `Ticket`; told this once.' }) });
+
 export const media = defineService({
   service: 'media',
   rpcs: {
@@ -103,6 +111,22 @@ export const media = defineService({
         audio: Type.Union([AudioMetadata, Type.Null()]),
         sha256: Type.Union([Type.String({ description: 'SHA-256 of the bytes, lower-case hex.' }), Type.Null()]),
       }),
+    }),
+    issueDownloadTicket: rpc({
+      subject: 'media.tickets.issue-download',
+      callers: { transcripts: ownAccount },
+      summary: "Lets one GET of a conversation's audio into the internal port, within a minute.",
+      request: Type.Object({ conversation_id: id }),
+      reply: Ticket,
+      idempotent: false,
+    }),
+    issueUploadTicket: rpc({
+      subject: 'admin.media.tickets.issue-upload',
+      callers: byOperators,
+      summary: 'Lets one PUT of a file of the bulk import into the internal port, within a minute.',
+      request: Type.Object({ conversation_id: id, kind: StoredFile.properties.kind }),
+      reply: Ticket,
+      idempotent: false,
     }),
     getVideo: rpc({
       subject: 'media.recordings.get-video',

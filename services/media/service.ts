@@ -1,5 +1,5 @@
 /** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
-import { createActorVerifier } from '#libs/actor';
+import { createActorVerifier, requestName } from '#libs/actor';
 import { createJobs, jobAdminHandlers, type Jobs, type JobTuning } from '#libs/jobs';
 import { notFound } from '#libs/errors';
 import type { Service } from '#libs/lifecycle';
@@ -11,16 +11,19 @@ import { createDatabase, measurePool, waitForMigrations, type Database } from '#
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createTelemetry } from '#libs/telemetry';
 import type { MediaConfig } from './config.ts';
-import { media } from './contract.ts';
+import { media, mediaPaths, pathOfStored } from './contract.ts';
 import { chooseRecording, markerOf, mediaAddress } from './domain/recording.ts';
 import { createLogoImages } from './domain/logo-image.ts';
 import { serveFile } from './http/download.ts';
 import { createLogoHandler } from './http/logo.ts';
+import { createInternalListener } from './http/internal.ts';
+import { createPublicListener } from './http/public.ts';
 import { createMediaServer } from './http/server.ts';
 import { createUploadHandler, toMetadata } from './http/upload.ts';
 import { findAudio } from './repositories/blobs.ts';
 import { findPublicFile, listFiles, listRecordings, setFinalized } from './repositories/files.ts';
 import { countUploads, forgetUploader } from './repositories/uploaders.ts';
+import { issueTicket, takeTicket } from './repositories/tickets.ts';
 import { consumeDeletions, createDeleteBlob, createFollowConversation } from './workers/clean-up.ts';
 import { missingFfmpeg, type Ffmpeg } from '#libs/ffmpeg';
 import { contractWith, createRecordingJobs } from './recording-jobs.ts';
@@ -37,8 +40,9 @@ export interface MediaOptions {
 }
 
 export interface MediaService extends Service {
-  /** Port of the internal HTTP server, once started. */
+  /** Ports of the public and of the internal HTTP server, once started. */
   readonly port: number;
+  readonly internalPort: number;
 }
 
 /** Time that running transfers have to finish when the service stops, the window included. */
@@ -76,6 +80,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     { maxBuffers: (config.MEDIA_MAX_UPLOADS + importsAtATime) * buffersPerUpload, metrics: telemetry.metrics },
   );
   const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
+  const busMetrics = createBusMetrics(telemetry.metrics);
   const bus = await connectBus({
     url: config.NATS_URL,
     name: 'media',
@@ -83,7 +88,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     actors,
     prefix: config.NATS_SUBJECT_PREFIX,
     logger,
-    metrics: createBusMetrics(telemetry.metrics),
+    metrics: busMetrics,
   });
   const jobs: Jobs = createJobs({ contract: contractWith(pipeline), db, bus, logger, metrics: telemetry.metrics, tuning });
 
@@ -123,7 +128,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     graceSeconds,
     sweepSoon: () => sweep.soon(),
   });
-  const server = createMediaServer(
+  const internal = createInternalListener(
     {
       uploadLogo: ({ request, response, context }, holonId) => uploadLogo({ request, response, context, holonId }),
       uploadAudio: ({ request, response, context }, conversationId) => uploads.handle({ request, response, context, conversationId }),
@@ -137,28 +142,38 @@ export async function createService({ config, logger: given, pipeline, tuning }:
         const served = { cacheControl: 'private, no-cache', disposition: 'attachment' } as const;
         await serveFile({ store, logger }, { request, response }, { objectKey, name, contentType, sizeBytes, sha256, ...served });
       },
-      downloadFile: async ({ request, response }, key, query) => {
-        const found = await findPublicFile(db, key);
-        if (found === undefined) throw notFound();
-        const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = found;
-        // The marker names these bytes for ever; any other address is asked about each time.
-        const isMarked = query.get('v') === markerOf({ objectKey, sha256 });
-        const served = {
-          cacheControl: isMarked ? 'public, max-age=31536000, immutable' : 'public, no-cache',
-          disposition: 'inline',
-        } as const;
-        await serveFile({ store, logger }, { request, response }, { objectKey, name, contentType, sizeBytes, sha256, ...served });
-      },
     },
-    { logger, actors, requests: telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']) },
+    {
+      actors,
+      takeTicket: (ticket, request) => takeTicket(db, ticket, request),
+      logger,
+      onRefused: (reason) => busMetrics.refused?.('internal http', reason),
+    },
   );
+  const open = createPublicListener(async ({ request, response }, key, query) => {
+    const found = await findPublicFile(db, key);
+    if (found === undefined) throw notFound();
+    const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = found;
+    // The marker names these bytes for ever; any other address is asked about each time.
+    const isMarked = query.get('v') === markerOf({ objectKey, sha256 });
+    const served = {
+      cacheControl: isMarked ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+      disposition: 'inline',
+    } as const;
+    await serveFile({ store, logger }, { request, response }, { objectKey, name, contentType, sizeBytes, sha256, ...served });
+  });
+  const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
+  const servers = { open: createMediaServer(open, { logger, requests }), internal: createMediaServer(internal, { logger, requests }) };
   telemetry.metrics.gauge('media_uploads_running', 'Uploads under way', [], (gauge) => gauge.set(uploads.running));
   const stopping: (() => Promise<void>)[] = [];
-  let port = 0;
+  const ports = { open: 0, internal: 0 };
 
   return {
     get port() {
-      return port;
+      return ports.open;
+    },
+    get internalPort() {
+      return ports.internal;
     },
     start: async () => {
       await telemetry.start();
@@ -180,9 +195,10 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       stopping.push(() => deletions.stop());
       sweep.start();
       stopping.push(() => sweep.stop());
-      port = await server.listen({ host: config.HOST, port: config.PORT });
+      ports.open = await servers.open.listen({ host: config.HOST, port: config.PORT });
+      ports.internal = await servers.internal.listen({ host: config.HOST, port: config.INTERNAL_PORT });
       telemetry.started();
-      logger.info({ port, metricsPort: telemetry.port }, 'media is ready');
+      logger.info({ port: ports.open, internalPort: ports.internal, metricsPort: telemetry.port }, 'media is ready');
     },
     stop: async () => {
       telemetry.draining();
@@ -190,7 +206,9 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       const windowMs = config.DRAIN_WINDOW_SECONDS * 1000;
       // Side by side: one after the other they could take longer than the process may. What an upload enqueues later is a row by then.
       await Promise.all([
-        port === 0 ? undefined : server.drain({ windowMs, deadlineMs: drainMs - windowMs }),
+        ...(['open', 'internal'] as const).map((name) =>
+          ports[name] === 0 ? undefined : servers[name].drain({ windowMs, deadlineMs: drainMs - windowMs }),
+        ),
         ...stopping.map((stop) => stop()),
       ]);
       clearTimeout(breakOff);
@@ -234,6 +252,12 @@ function createHandlers({ db, jobs, store, logger, ffmpeg, requireConversation }
       const version = await ffmpeg.version();
       return { ffmpeg: version ?? null, hint: version === undefined ? missingFfmpeg : null };
     },
+    issueDownloadTicket: async ({ conversation_id: id }) => ({
+      ticket: await issueTicket(db, requestName('GET', mediaPaths.conversationAudio(id))),
+    }),
+    issueUploadTicket: async ({ conversation_id: id, kind }) => ({
+      ticket: await issueTicket(db, requestName('PUT', pathOfStored(id, kind))),
+    }),
     listFiles: async ({ conversation_ids: ids }) => ({ items: await listFiles(db, ids) }),
     setFinalized: async ({ items }) => ({ changed: await setFinalized(db, items) }),
     getAudioMetadata: async ({ conversation_id: conversationId }) => {

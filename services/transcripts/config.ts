@@ -37,7 +37,7 @@ export const transcriptsSettings = Type.Object({
     maximum: 1_500,
     description: 'time for one download of a transcript artifact',
   }),
-  MEDIA_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8081' },
+  MEDIA_INTERNAL_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8082' },
   LLM_BASE_URL: Type.String({
     default: '',
     pattern: '^($|https?://[^\\s]+$)',

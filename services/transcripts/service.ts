@@ -53,7 +53,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     metrics: telemetry.metrics,
   });
   // Apart from the one above: addresses that the provider names must not lead into the platform.
-  const inside = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_URL] });
+  const inside = createOutbound({ allowedHosts: '', baseUrls: [config.MEDIA_INTERNAL_URL] });
   const bus = await connectBus({
     url: config.NATS_URL,
     name: 'transcripts',
@@ -99,7 +99,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
           db,
           bus,
           outbound: inside,
-          mediaUrl: config.MEDIA_URL,
+          mediaUrl: config.MEDIA_INTERNAL_URL,
           ffmpeg: createFfmpeg(config.FFMPEG_PATH, audioInput),
           scratch,
           transcriber: configureTranscriber(config),

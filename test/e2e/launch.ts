@@ -40,7 +40,7 @@ export interface Launchpad {
 
 export async function createLaunchpad(options: { metricsPort: number }): Promise<Launchpad> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
-  const [port, mediaPort] = [await findFreePort(), await findFreePort()];
+  const [port, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const launches: Launch[] = [];
   const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];
 
@@ -51,6 +51,7 @@ export async function createLaunchpad(options: { metricsPort: number }): Promise
       PORT: String(port),
       METRICS_PORT: String(options.metricsPort),
       MEDIA_PORT: String(mediaPort),
+      MEDIA_INTERNAL_PORT: String(internalPort),
     };
     const child = spawn(process.execPath, [join('tools', 'bootstrap.mjs'), 'start'], {
       cwd: repoDir,

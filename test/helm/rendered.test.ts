@@ -255,7 +255,7 @@ describe('the toolbox', () => {
     expect(env).toEqual({
       NATS_URL: 'NATS_URL_CLI',
       NATS_SUBJECT_PREFIX: '',
-      MEDIA_URL: 'http://demo-coherence-media:8081',
+      MEDIA_INTERNAL_URL: 'http://demo-coherence-media:8082',
       S3_BUCKET: 'b',
     });
     expect({ token: pod.automountServiceAccountToken, context: pod.securityContext }).toMatchObject({
@@ -331,12 +331,31 @@ describe('edges (design/operations.md, edges)', () => {
       expect(portsOut(policiesOf({ file: 'openshift' }), 'agents')).toEqual(expect.arrayContaining([53, 5353]));
     });
 
-    it("in: to jobs for nobody, to the gateway for the values' peers and helm test, to media for its callers", () => {
+    it("in: to jobs for nobody, to the gateway for the values' peers and helm test", () => {
       for (const name of tasks) expect(rulesIn(given, name)).toBeUndefined();
       expect(rulesIn(given, 'gateway')[1]?.from).toHaveLength(2);
       expect(rulesIn(policiesOf({ file: 'minimal' }), 'gateway')[1]).not.toHaveProperty('from');
-      expect(rulesIn(given, 'media')[1]?.from).toHaveLength(5); // gateway, toolbox, transcripts, workspace job, the ingress controller of the values
       expect(rulesIn(given, 'directory').map(({ ports }) => ports)).toEqual([[{ port: 'metrics', protocol: 'TCP' }]]);
+    });
+
+    it("in: to media's files for the gateway and the values' peers, to its internal port for those who have business there", () => {
+      const podsOf = (component: string) => ({
+        podSelector: {
+          matchLabels: {
+            'app.kubernetes.io/name': 'coherence',
+            'app.kubernetes.io/instance': 'demo',
+            'app.kubernetes.io/component': component,
+          },
+        },
+      });
+      const ingress = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress-nginx' } } };
+      expect(rulesIn(given, 'media').slice(1)).toEqual([
+        { ports: [{ port: 'http', protocol: 'TCP' }], from: [podsOf('gateway'), ingress] },
+        { ports: [{ port: 'internal', protocol: 'TCP' }], from: ['gateway', 'toolbox', 'transcripts', 'workspace'].map(podsOf) },
+      ]);
+      const reaching = (port: string): string[] => [...components, ...tasks].filter((name) => portsOut(given, name).includes(port));
+      expect(reaching('internal')).toEqual(['gateway', 'transcripts', 'toolbox', 'workspace']);
+      expect(reaching('http')).toEqual(['gateway', 'test']);
     });
 
     it('in: to metrics for the namespace of the monitoring, or whom the values name, or nobody', () => {

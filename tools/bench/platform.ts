@@ -35,7 +35,7 @@ export async function startBenchPlatform(options: {
 }): Promise<BenchPlatform> {
   const { servers, databaseUrl, name: platformName } = options;
   const keys = generateActorKeys();
-  const [gatewayPort, mediaPort] = [await findFreePort(), await findFreePort()];
+  const [gatewayPort, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const settings: Readonly<Record<string, string>> = {
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: '10',
@@ -48,6 +48,8 @@ export async function startBenchPlatform(options: {
     S3_SECRET_ACCESS_KEY: servers.objectStore.secretAccessKey,
     S3_FORCE_PATH_STYLE: 'true',
     MEDIA_URL: `http://127.0.0.1:${mediaPort}`,
+    MEDIA_INTERNAL_URL: `http://127.0.0.1:${internalPort}`,
+    INTERNAL_PORT: String(internalPort),
     ACTOR_SIGNING_KEY: keys.signingKey,
     ACTOR_PUBLIC_KEY: keys.publicKey,
     API_TOKEN: 'bench-token',

@@ -6,7 +6,7 @@ import { pickVariables } from '../servers/process-environment.ts';
 import { runNode } from './run-node.ts';
 
 /** Where the admin CLI finds the platform. */
-const cliSettings = ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_URL', 'DEMO_PASSWORD'];
+const cliSettings = ['NATS_URL', 'NATS_SUBJECT_PREFIX', 'MEDIA_INTERNAL_URL', 'DEMO_PASSWORD'];
 const file = join('test', 'fixtures', 'demo-workspace.yaml');
 
 /** Through the admin CLI, as anybody would. */

@@ -32,6 +32,7 @@ const trialValues = {
 
 const defaultPort = 8080;
 const defaultMediaPort = 8081;
+const defaultMediaInternalPort = 8082;
 const defaultMetricsPort = 9090;
 /** Where `npm run demo` plays the meeting provider and the model server when none is configured. */
 const demoProviderPort = 8790;
@@ -77,6 +78,7 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
   const given = await readGiven(env);
   const open = isOpen(host, env);
   const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort));
+  const mediaInternalPort = await choosePort(Number(env['MEDIA_INTERNAL_PORT'] || defaultMediaInternalPort));
   const metricsPorts: [string, string][] = [];
   for (const [index, name] of serviceNames.entries()) {
     metricsPorts.push([metricsVariable(name), String(await choosePort(Number(given['METRICS_PORT'] ?? defaultMetricsPort) + index))]);
@@ -92,6 +94,8 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
     PORT: String(port),
     MEDIA_PORT: String(mediaPort),
     MEDIA_URL: `http://127.0.0.1:${mediaPort}`,
+    MEDIA_INTERNAL_PORT: String(mediaInternalPort),
+    MEDIA_INTERNAL_URL: `http://127.0.0.1:${mediaInternalPort}`,
     NODE_COMPILE_CACHE: join(dataDir, 'compile-cache'),
     ...Object.fromEntries(metricsPorts),
   };
@@ -116,7 +120,9 @@ async function playOthers(given: Readonly<Record<string, string>>): Promise<Reco
 /** What one service's process gets of `settings`. */
 export function settingsOf(name: string, settings: Readonly<Record<string, string>>): Record<string, string> {
   const own = { ...settingsOfService(name, settings), METRICS_PORT: settings[metricsVariable(name)] ?? '0' };
-  return name === 'media' ? { ...own, HOST: '127.0.0.1', PORT: settings['MEDIA_PORT'] ?? '8081' } : own;
+  if (name !== 'media') return own;
+  const { MEDIA_PORT: port = '8081', MEDIA_INTERNAL_PORT: internalPort = '8082' } = settings;
+  return { ...own, HOST: '127.0.0.1', PORT: port, INTERNAL_PORT: internalPort };
 }
 
 function metricsVariable(service: string): string {

@@ -29,13 +29,20 @@ const publicHeaders = [...responseHeaders, 'cache-control'];
 const lingerMs = 30_000;
 
 /** Handler that passes the request to the path that the route's `toRequest` names. */
-export function createMediaProxy(options: { mediaUrl: string; actors: ActorSigner; logger: Logger }): RouteHandler & { close(): void } {
-  const base = new URL(options.mediaUrl);
+export function createMediaProxy(options: {
+  openUrl: string;
+  internalUrl: string;
+  actors: ActorSigner;
+  logger: Logger;
+}): RouteHandler & { close(): void } {
+  const bases = { open: new URL(options.openUrl), internal: new URL(options.internalUrl) };
   const agent = new Agent({ keepAlive: true, keepAliveMsecs: 10_000, maxFreeSockets: 64 });
   const handler = async (exchange: HandlerCall): Promise<void> => {
     const { ctx, route, input, call } = exchange;
     const upload = route.upload !== undefined;
     const path = String(route.toRequest?.(input));
+    // Whoever has no credential is served what needs none, on the port for that.
+    const base = call.actor === undefined ? bases.open : bases.internal;
     const vouched = call.actor === undefined ? undefined : options.actors.writeFor(call.actor, ctx.method, path);
     const target: RequestOptions = {
       host: base.hostname,
@@ -49,6 +56,7 @@ export function createMediaProxy(options: { mediaUrl: string; actors: ActorSigne
     // How many uploads run at the same time is bounded by the media service.
     if (upload) ctx.state.beginAnswer();
     const answer = await (upload ? sendUpload(ctx, target, call) : sendRead(ctx.res, target, call));
+    if (answer.statusCode === 401) throw notBelieved(answer);
     ctx.respond = false;
     const { req, res } = ctx;
     res.writeHead(answer.statusCode ?? 502, pick(answer.headers, route.auth === 'none' ? publicHeaders : responseHeaders));
@@ -63,6 +71,12 @@ export function createMediaProxy(options: { mediaUrl: string; actors: ActorSigne
     }
   };
   return Object.assign(handler, { close: () => agent.destroy() });
+}
+
+/** It is the gateway that the media service does not believe, not the client. */
+function notBelieved(answer: IncomingMessage): AppError {
+  answer.destroy();
+  return new AppError({ code: 'internal', message: 'Internal error' });
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Replies of the internal HTTP server: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (spec 01 and 02, Errors). */
+/** Replies of the HTTP servers: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (spec 01 and 02, Errors). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { AppError, errorCodes, toErrorBody, type ErrorBody } from '#libs/errors';
@@ -13,6 +13,21 @@ export class UnparsableForm extends AppError {
     super({ code: 'bad_request', message: 'Cannot parse request body' });
     this.name = 'UnparsableForm';
   }
+}
+
+/** Whoever asks is not believed. */
+export class Unauthenticated extends AppError {
+  constructor() {
+    super({ code: 'unauthenticated', message: 'The caller cannot be verified' });
+    this.name = 'Unauthenticated';
+  }
+}
+
+/** Answers and hangs up: not a byte of the body is read for somebody who is not believed. */
+export function sendUnauthenticated(request: IncomingMessage, response: ServerResponse, { status, message }: Unauthenticated): void {
+  const bytes = Buffer.from(JSON.stringify({ detail: message }));
+  response.writeHead(status, { connection: 'close', 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
+  response.end(request.method === 'HEAD' ? undefined : bytes, () => request.socket.destroySoon());
 }
 
 /**

@@ -1,7 +1,8 @@
-/** Removes what uploads left behind whose process died, or which failed while the store was away. */
+/** Removes what uploads left behind whose process died, or which failed while the store was away, and tickets that nobody used. */
 import type { Logger } from '#libs/logger';
 import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
+import { dropExpiredTickets } from '../repositories/tickets.ts';
 import { forgetUpload, takeDeadUpload } from '../repositories/uploads.ts';
 
 export interface Sweep {
@@ -23,6 +24,7 @@ export function createSweep(deps: { db: Database; store: ObjectStore; logger: Lo
   const stopping = new AbortController();
 
   const sweepAll = async (): Promise<void> => {
+    await db.query(dropExpiredTickets);
     do {
       again = false;
       while (!stopping.signal.aborted) {

@@ -4,24 +4,26 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { unavailable } from '#libs/errors';
 import { OutboundError, type Outbound } from '#libs/outbound';
-import { maxAudioBytes, mediaPaths } from '#services/media';
+import type { Bus, CallContext } from '#libs/nats';
+import { maxAudioBytes, media, mediaPaths } from '#services/media';
 
 const fetchTimeoutMs = 1_800_000;
 
 /** @returns SHA-256 and size of the bytes. @throws AppError unavailable; the signal's reason */
 export async function fetchAudio(
-  { outbound, mediaUrl }: { outbound: Outbound; mediaUrl: string },
+  { bus, outbound, mediaUrl }: { bus: Bus; outbound: Outbound; mediaUrl: string },
   conversationId: number,
   file: string,
-  options: { requestId: string; signal: AbortSignal; onProgress: (bytes: number) => void },
+  options: { context: CallContext; signal: AbortSignal; onProgress: (bytes: number) => void },
 ): Promise<{ sha256: string; bytes: number }> {
-  const { requestId, signal, onProgress } = options;
+  const { context, signal, onProgress } = options;
   const hash = createHash('sha256');
   let bytes = 0;
   try {
+    const { ticket } = await bus.call(media.rpcs.issueDownloadTicket, { conversation_id: conversationId }, context);
     const reply = await outbound.request({
       url: new URL(mediaPaths.conversationAudio(conversationId), mediaUrl).href,
-      headers: { 'request-id': requestId },
+      headers: { 'request-id': context.requestId, ticket },
       maxBytes: maxAudioBytes,
       timeoutMs: fetchTimeoutMs,
       signal,

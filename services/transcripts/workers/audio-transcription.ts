@@ -114,7 +114,7 @@ async function transcribe(deps: AudioTranscriptionDependencies, step: Step, wind
     const file = join(folder, 'audio');
     run.progress(0, 'fetching the audio');
     const fetched = await fetchAudio(deps, conversationId, file, {
-      requestId: run.requestId,
+      context: run.context,
       signal: run.signal,
       onProgress: (bytes) => run.progress((bytes / audio.size_bytes) * fetchedPercent),
     });

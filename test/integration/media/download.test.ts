@@ -24,7 +24,8 @@ afterAll(() => world.stop());
 function begin(conversationId: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const path = `/internal/conversations/${conversationId}/audio`;
-    sendRequest({ port: media.port, host: '127.0.0.1', path, agent: false }, resolve).on('error', reject).end();
+    const headers = { actor: world.env.actors.writeFor(world.actor, 'GET', path) };
+    sendRequest({ port: media.internalPort, host: '127.0.0.1', path, headers, agent: false }, resolve).on('error', reject).end();
   });
 }
 

@@ -22,11 +22,12 @@ const listUploads = (id: number) =>
 
 /** The service in a process of its own, to be killed. */
 async function startProcess(): Promise<{ process: ServiceProcess; media: RunningMedia }> {
-  const port = await findFreePort();
+  const [port, internalPort] = [await findFreePort(), await findFreePort()];
   const env = {
     ...world.env.settings,
     ...world.mediaSettings,
     PORT: String(port),
+    INTERNAL_PORT: String(internalPort),
     METRICS_PORT: String(await findFreePort()),
     MEDIA_UPLOAD_LEASE_SECONDS: '2',
   };
@@ -38,7 +39,7 @@ async function startProcess(): Promise<{ process: ServiceProcess; media: Running
   });
   world.env.onStop(() => process.stop());
   await waitFor(async () => (await process.readReadiness()) === undefined, { timeoutMs: 30_000, what: 'media' });
-  return { process, media: speakTo(port, world, () => process.stop()) };
+  return { process, media: speakTo({ port, internalPort }, world, () => process.stop()) };
 }
 
 describe('media when the object store is down (spec 03 §1, overload or a dependency down)', () => {

@@ -47,7 +47,7 @@ const png = (colour = '#c02060') =>
     .toBuffer();
 const walk = (index: number): number => ids[`walk-${index}`] ?? 0;
 
-function post(holonId: number, form: FormData, actor: Actor | undefined = host, port = media.port): Promise<Reply> {
+function post(holonId: number, form: FormData, actor: Actor | undefined = host, port = media.internalPort): Promise<Reply> {
   const body = new Response(form);
   return new Promise((resolve, reject) => {
     const path = mediaPaths.holonLogo(holonId);
@@ -72,7 +72,7 @@ async function storedUrl(holonId: number): Promise<string | null> {
   return row?.logo_url ?? null;
 }
 function download(path: string): Promise<Reply> {
-  const request = sendRequest({ port: media.port, host: '127.0.0.1', path, agent: false });
+  const request = sendRequest({ port: media.openPort, host: '127.0.0.1', path, agent: false });
   const reply = readReply(request);
   request.end();
   return reply;
@@ -168,7 +168,7 @@ describe('POST /experiences/{id}/logo (spec 02; spec 03, D51)', () => {
       const path = mediaPaths.holonLogo(walk(4));
       const actor = world.env.actors.writeFor(host, 'POST', path);
       const headers = { 'content-type': 'multipart/form-data; boundary=x', actor };
-      const request = sendRequest({ port: media.port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
+      const request = sendRequest({ port: media.internalPort, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
       readReply(request).then(resolve, reject);
       request.end('--x\r\nContent-Disposition: form-data; name="logo"; filename="a.png"\r\n\r\nabc');
     });

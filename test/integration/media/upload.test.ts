@@ -105,12 +105,13 @@ describe('POST /conversations/{id}/audio (spec 01; spec 03, D27)', () => {
   });
 
   it('lets a client that is refused early send its whole body and then read the answer', async () => {
-    const socket = connect({ port: media.port, host: '127.0.0.1' });
+    const socket = connect({ port: media.internalPort, host: '127.0.0.1' });
     let text = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
     const body = 30 * mebibyte;
+    const actor = world.env.actors.writeFor(world.actor, 'POST', '/internal/conversations/999999/audio');
     socket.write(
-      `POST /internal/conversations/999999/audio HTTP/1.1\r\nHost: media\r\nConnection: close\r\nContent-Length: ${body}\r\n` +
+      `POST /internal/conversations/999999/audio HTTP/1.1\r\nHost: media\r\nConnection: close\r\nActor: ${actor}\r\nContent-Length: ${body}\r\n` +
         'Content-Type: multipart/form-data; boundary=b\r\n\r\n',
     );
     for (let sent = 0; sent < body; sent += mebibyte)
@@ -151,12 +152,17 @@ describe('POST /conversations/{id}/audio (spec 01; spec 03, D27)', () => {
     const id = await world.createConversation();
     await media.upload(id, 'kept.wav', Buffer.from('kept'));
     const body = '--b\r\nContent-Disposition: form-data; name="audio"; filename="a.mp3"\r\n\r\nabc\r\n--b\r\nContent-Disp';
+    const path = `/internal/conversations/${id}/audio`;
     const request = sendRequest({
-      port: media.port,
+      port: media.internalPort,
       host: '127.0.0.1',
       method: 'POST',
-      path: `/internal/conversations/${id}/audio`,
-      headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-length': String(body.length) },
+      path,
+      headers: {
+        actor: world.env.actors.writeFor(world.actor, 'POST', path),
+        'content-type': 'multipart/form-data; boundary=b',
+        'content-length': String(body.length),
+      },
     });
     const replied = readReply(request);
     request.end(body);

@@ -15,7 +15,7 @@ import {
 } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { mediaPaths } from '#services/media';
+import { media as contract, mediaPaths } from '#services/media';
 import { createWorld, type World } from './world.ts';
 
 const chunk = 262_144;
@@ -53,7 +53,7 @@ afterAll(() => world.stop());
 
 async function start(overrides: Record<string, string> = {}): Promise<void> {
   const service = await startService('media', world.env, { ...settings, PORT: '0', ...overrides }, { tuning: quickJobs });
-  mediaUrl = `http://127.0.0.1:${(service as unknown as { port: number }).port}`;
+  mediaUrl = `http://127.0.0.1:${(service as unknown as { internalPort: number }).internalPort}`;
   media = service;
 }
 
@@ -63,11 +63,12 @@ async function hold(options: { bytes?: Buffer; infos?: Record<string, unknown>; 
   const [found] = await world.call(conversations.rpcs.findActive, { person_id: personId, journey: options.journey ?? 'published', time });
   const id = found?.id ?? 0;
   if (options.infos !== undefined) await world.call(conversations.rpcs.patch, { conversation_id: id, infos: options.infos });
+  const { ticket } = await world.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
   const address = `${mediaUrl}${mediaPaths.recording(id, 'full')}?name=talk.mp4`;
   const reply = await fetch(address, {
     method: 'PUT',
     body: new Uint8Array(options.bytes ?? recording),
-    headers: { 'request-id': 'test' },
+    headers: { 'request-id': 'test', ticket },
   });
   if (!reply.ok) throw new Error(await reply.text());
   return id;

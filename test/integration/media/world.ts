@@ -55,7 +55,8 @@ export interface World {
 }
 
 export interface RunningMedia {
-  readonly port: number;
+  readonly internalPort: number;
+  readonly openPort: number;
   upload(conversationId: number, fileName: string, bytes: Uint8Array): Promise<Reply>;
   /** An upload whose body the test sends itself; the part's head is already sent. */
   open(conversationId: number, fileName: string, sizeBytes: number): OpenUpload;
@@ -129,7 +130,7 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
     },
     startMedia: async (overrides = {}) => {
       const service = await startService('media', env, { ...mediaSettings, ...overrides });
-      return speakTo((service as unknown as { port: number }).port, { env, actor }, () => service.stop());
+      return speakTo(service as unknown as Ports, { env, actor }, () => service.stop());
     },
     startConversations: async () => (running = await startService('conversations', env)),
     stopConversations: () => running.stop(),
@@ -157,8 +158,17 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
   };
 }
 
-/** A client of a media service that listens on `port`. */
-export function speakTo(port: number, { env, actor }: Pick<World, 'env' | 'actor'>, stop: () => Promise<void>): RunningMedia {
+interface Ports {
+  readonly port: number;
+  readonly internalPort: number;
+}
+
+/** A client of a media service that listens on these ports. */
+export function speakTo(
+  { port: openPort, internalPort: port }: Ports,
+  { env, actor }: Pick<World, 'env' | 'actor'>,
+  stop: () => Promise<void>,
+): RunningMedia {
   const path = (id: number): string => `/internal/conversations/${id}/audio`;
   const headersFor = (method: string, id: number) => ({ 'request-id': 'test', actor: env.actors.writeFor(actor, method, path(id)) });
   const open: RunningMedia['open'] = (id, fileName, sizeBytes) => {
@@ -183,7 +193,8 @@ export function speakTo(port: number, { env, actor }: Pick<World, 'env' | 'actor
     };
   };
   return {
-    port,
+    internalPort: port,
+    openPort,
     stop,
     open,
     upload: (id, fileName, bytes) => {

@@ -17,7 +17,7 @@ import {
 } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { mediaPaths } from '#services/media';
+import { media as contract, mediaPaths } from '#services/media';
 import { setStage, type Meeting, type MeetOptions, type Stage } from './stage.ts';
 
 export interface AudioStage extends Stage {
@@ -47,13 +47,13 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
   const llm = await startLlm();
   env.onStop(() => llm.stop());
   const media = await startService('media', env, { FFMPEG_PATH: programs.ffmpeg, PORT: '0' });
-  const mediaUrl = `http://127.0.0.1:${(media as unknown as { port: number }).port}`;
+  const mediaUrl = `http://127.0.0.1:${(media as unknown as { internalPort: number }).internalPort}`;
   await bus.call(directory.rpcs.applyWorkspace, { document: workspace, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
   const folder = await mkdtemp(join(tmpdir(), 'audio-'));
   env.onStop(() => rm(folder, { recursive: true, force: true }));
   const settings = {
     ...stage.settings,
-    MEDIA_URL: mediaUrl,
+    MEDIA_INTERNAL_URL: mediaUrl,
     LLM_BASE_URL: llm.baseUrl,
     LLM_API_KEY: llm.apiKey,
     TRANSCRIPTION_MODEL: 'scripted-ears',
@@ -74,8 +74,10 @@ export async function setAudioStage(fileUrl: string): Promise<AudioStage> {
       return meeting;
     },
     upload: async (id, audio, name = 'talk.ogg') => {
+      const { issueUploadTicket } = contract.rpcs;
+      const { ticket } = await bus.call(issueUploadTicket, { conversation_id: id, kind: 'audio' }, contextFor(issueUploadTicket));
       const url = `${mediaUrl}${mediaPaths.conversationAudio(id)}?name=${name}`;
-      const reply = await fetch(url, { method: 'PUT', body: new Uint8Array(audio), headers: { 'request-id': 'test' } });
+      const reply = await fetch(url, { method: 'PUT', body: new Uint8Array(audio), headers: { 'request-id': 'test', ticket } });
       if (!reply.ok) throw new Error(`the upload was answered ${reply.status}: ${await reply.text()}`);
     },
     startTranscripts: (overrides = {}) => startService('transcripts', env, { ...settings, ...overrides }, { tuning: quickJobs }),

@@ -1,10 +1,12 @@
 /** Audio and recordings of a bulk import: found and judged before anything is changed, sent to the media service when they differ. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream, openAsBlob, statSync } from 'node:fs';
+import { connect } from 'node:net';
 import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newRequestId } from '#libs/telemetry';
-import { audioExtensions, maxAudioBytes, maxRecordingBytes, media, mediaPaths, type StoredFile } from '#services/media';
+import { audioExtensions, maxAudioBytes, maxRecordingBytes, media, pathOfStored, type StoredFile } from '#services/media';
 import { CliError, type CliContext } from '../context.ts';
 import type { CheckedItem, ItemProblem } from './check-item.ts';
 
@@ -14,6 +16,7 @@ const kinds: readonly FileKind[] = ['audio', 'full', 'front_trimmed'];
 /** Files sent at the same time. */
 const lanes = 4;
 const connectTimeoutMs = 5_000;
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const attemptDelaysMs = [500, 2_000, 5_000];
 
 /** A conversation that exists now, with the item that names its files. */
@@ -44,18 +47,22 @@ export class FileImport {
 
   /** @throws CliError when files are to be sent and nobody would take them. */
   async checkService(): Promise<void> {
-    const url = new URL('/', this.#base());
+    const { origin, hostname, port, protocol } = new URL(this.#base());
+    // No request: one without a ticket is an alarm there.
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || defaultPorts[protocol]) });
     try {
-      await (await fetch(url, { signal: AbortSignal.timeout(connectTimeoutMs) })).arrayBuffer();
+      await once(socket, 'connect', { signal: AbortSignal.timeout(connectTimeoutMs) });
     } catch (error) {
-      throw new CliError(`The media service at ${url.origin} (MEDIA_URL) cannot be reached: ${describeCause(error)}`);
+      throw new CliError(`The media service at ${origin} (MEDIA_INTERNAL_URL) cannot be reached: ${describeCause(error)}`);
+    } finally {
+      socket.destroy();
     }
   }
 
   #base(): string {
-    const base = this.#context.setting('MEDIA_URL');
+    const base = this.#context.setting('MEDIA_INTERNAL_URL');
     if (base === undefined || !URL.canParse(base))
-      throw new CliError('MEDIA_URL is not set; audio and recordings are sent to the media service.');
+      throw new CliError('MEDIA_INTERNAL_URL is not set; audio and recordings are sent to the media service.');
     return base;
   }
 
@@ -93,12 +100,13 @@ export class FileImport {
   }
 
   async #upload(id: number, kind: FileKind, file: string, item: CheckedItem): Promise<void> {
-    const url = new URL(kind === 'audio' ? mediaPaths.conversationAudio(id) : mediaPaths.recording(id, kind), this.#base());
+    const url = new URL(pathOfStored(id, kind), this.#base());
     url.searchParams.set('name', basename(file));
     if (kind === 'front_trimmed' && item.finalized === true) url.searchParams.set('finalized', 'true');
     if (kind === 'audio' && item.infos !== undefined && Object.hasOwn(item.infos, 'audio')) url.searchParams.set('attach', 'false');
     for (let attempt = 0; ; attempt++) {
-      const refusal = await send(url, file);
+      const { ticket } = await this.#context.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind });
+      const refusal = await send(url, ticket, file);
       if (refusal === undefined) return;
       const delayMs = attemptDelaysMs[attempt];
       if (delayMs === undefined || !refusal.isTransient) throw new CliError(`${file}: ${refusal.message}`);
@@ -136,9 +144,9 @@ async function drain(work: (() => Promise<void>)[]): Promise<void> {
   for (let next = work.shift(); next !== undefined; next = work.shift()) await next();
 }
 
-async function send(url: URL, file: string): Promise<{ message: string; isTransient: boolean } | undefined> {
+async function send(url: URL, ticket: string, file: string): Promise<{ message: string; isTransient: boolean } | undefined> {
   try {
-    const headers = { 'request-id': newRequestId() };
+    const headers = { 'request-id': newRequestId(), ticket };
     const answer = await fetch(url, { method: 'PUT', headers, body: await openAsBlob(file) });
     if (answer.ok) {
       await answer.arrayBuffer();
@@ -151,5 +159,6 @@ async function send(url: URL, file: string): Promise<{ message: string; isTransi
 }
 
 function describeCause(error: unknown): string {
-  return error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+  const { message, code, name } = (error instanceof Error && error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
+  return message || code || name; // of several addresses of one name the error has no message
 }

@@ -15,6 +15,7 @@
 {{- $component := fromYaml (include "coherence.component" (dict "root" $root "component" .component)) -}}
 {{- $fullname := include "coherence.fullname" $root -}}
 {{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "NODE_ENV" "production" "HOST" "::" "METRICS_HOST" "::" "MEDIA_URL" (printf "http://%s-media:8081" $fullname)
+      "INTERNAL_PORT" "8082" "MEDIA_INTERNAL_URL" (printf "http://%s-media:8082" $fullname)
       "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" -}}
 {{- if eq $root.Values.profiles "evaluation" -}}
 {{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-object-store:7070" $fullname) -}}

@@ -1,0 +1,117 @@
+/**
+ * What the internal port serves: bytes for the gateway's clients, for the transcripts service and for the bulk import. Every request brings
+ * what lets it in, made for exactly this method and path, and is refused before anything else is looked at (docs/adr/internal-http.md).
+ */
+import type { IncomingMessage } from 'node:http';
+import { ActorRefused, type ActorVerifier, requestName } from '#libs/actor';
+import type { Actor, CallerKind } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import type { Logger } from '#libs/logger';
+import type { CallRefusal } from '#libs/nats';
+import type { StoredFile } from '../contract.ts';
+import { Unauthenticated } from './replies.ts';
+import { type Exchange, type Listener, methodNotAllowed, readHeader, requireId } from './server.ts';
+
+/** What is done with the bytes; `query` is that of the address. */
+export interface InternalRoutes {
+  uploadAudio(exchange: Exchange, conversationId: number): Promise<void>;
+  downloadAudio(exchange: Exchange, conversationId: number): Promise<void>;
+  /** A file of the bulk import. */
+  importFile(exchange: Exchange, conversationId: number, kind: StoredFile['kind'], query: URLSearchParams): Promise<void>;
+  uploadLogo(exchange: Exchange, holonId: number): Promise<void>;
+}
+
+export interface AdmissionDependencies {
+  readonly actors: ActorVerifier;
+  /** True once for a ticket that was issued for this request. */
+  readonly takeTicket: (ticket: string, request: string) => Promise<boolean>;
+  readonly logger: Logger;
+  readonly onRefused: (reason: CallRefusal) => void;
+}
+
+/** Who a request is from: an actor that the gateway vouches for, or with `none` the holder of a ticket. */
+interface Method {
+  readonly from: readonly CallerKind[];
+  readonly run: (exchange: Exchange, id: number, query: URLSearchParams) => Promise<void>;
+}
+
+interface Path {
+  readonly pattern: RegExp;
+  readonly template: string;
+  readonly surface: 'api' | 'v1';
+  readonly methods: Readonly<Record<string, Method>>;
+}
+
+export function createInternalListener(routes: InternalRoutes, deps: AdmissionDependencies): Listener {
+  const importAs = (kind: StoredFile['kind']): Method => ({
+    from: ['none'],
+    run: (exchange, id, query) => routes.importFile(exchange, id, kind, query),
+  });
+  const downloadAudio: Method = { from: ['shared', 'user', 'none'], run: (exchange, id) => routes.downloadAudio(exchange, id) };
+  const paths: readonly Path[] = [
+    {
+      pattern: /^\/internal\/conversations\/([1-9][0-9]{0,9})\/audio$/,
+      template: '/internal/conversations/{id}/audio',
+      surface: 'api',
+      methods: {
+        POST: { from: ['user'], run: (exchange, id) => routes.uploadAudio(exchange, id) },
+        PUT: importAs('audio'),
+        GET: downloadAudio,
+        HEAD: downloadAudio,
+      },
+    },
+    ...(['full', 'front_trimmed'] as const).map((kind): Path => ({
+      pattern: new RegExp(`^/internal/conversations/([1-9][0-9]{0,9})/recordings/${kind}$`),
+      template: `/internal/conversations/{id}/recordings/${kind}`,
+      surface: 'api',
+      methods: { PUT: importAs(kind) },
+    })),
+    {
+      pattern: /^\/internal\/holons\/([1-9][0-9]{0,9})\/logo$/,
+      template: '/internal/holons/{id}/logo',
+      surface: 'v1',
+      methods: { POST: { from: ['user'], run: (exchange, id) => routes.uploadLogo(exchange, id) } },
+    },
+  ];
+  return {
+    portName: 'INTERNAL_PORT',
+    paths,
+    serve: async ({ request, response, context }, path, query) => {
+      const method = request.method ?? '';
+      const refuse = (reason: CallRefusal): never => {
+        deps.onRefused(reason);
+        deps.logger.error({ requestId: context.requestId, method, path, reason }, 'request refused: its caller cannot be verified');
+        throw new Unauthenticated();
+      };
+      const actor = await admit(deps, request, path, refuse);
+      const found = paths.find(({ pattern }) => pattern.test(path));
+      if (found === undefined) throw notFound();
+      const served = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
+      if (served === undefined) throw methodNotAllowed();
+      if (!served.from.includes(actor?.kind ?? 'none')) refuse('wrong_kind');
+      const id = requireId(found.pattern.exec(path)?.[1]);
+      await served.run({ request, response, context: { ...context, actor } }, id, query);
+    },
+  };
+}
+
+/** The actor whom the gateway vouches for; undefined for the holder of a ticket. */
+async function admit(
+  { actors, takeTicket }: AdmissionDependencies,
+  request: IncomingMessage,
+  path: string,
+  refuse: (reason: CallRefusal) => never,
+): Promise<Actor | undefined> {
+  const assertion = readHeader(request, 'actor');
+  const ticket = readHeader(request, 'ticket');
+  if (assertion === undefined) {
+    if (ticket === undefined) return refuse('no_actor');
+    return (await takeTicket(ticket, requestName(request.method ?? '', path))) ? undefined : refuse('bad_ticket');
+  }
+  try {
+    return actors.readFor(assertion, request.method ?? '', path);
+  } catch (error) {
+    if (error instanceof ActorRefused) return refuse(error.reason);
+    throw error;
+  }
+}
