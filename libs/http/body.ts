@@ -3,17 +3,17 @@
  * and large integers stay whole (docs/adr: JSON bodies).
  */
 import { isUtf8 } from 'node:buffer';
-import { AppError, unavailable } from '#libs/errors';
+import koaBody from 'koa-body';
+import { AppError } from '#libs/errors';
 import { maxJsonDepth, parseJson } from '#libs/json';
+import { ArrivingBody } from './arriving.ts';
 import { UnparsableBody } from './envelope.ts';
 import type { HttpContext } from './exchange.ts';
-import { ClientGone, hasBody, lateBody, watchBody } from './incoming.ts';
-import type { Guest, Room } from './room.ts';
+import { ClientGone, hasBody } from './incoming.ts';
+import type { Room } from './room.ts';
 
 /** Largest JSON or hook body in bytes; exactly that passes (spec 03 §1). */
 export const maxBodyBytes = 4_194_304;
-/** Time to send such a body (D62). */
-const bodyDeadlineMs = 30_000;
 
 /** A body that is there. Its bytes count in their room until `leave`. */
 export interface ReceivedBody {
@@ -23,91 +23,40 @@ export interface ReceivedBody {
 }
 
 const nothing: ReceivedBody = { bytes: Buffer.alloc(0), leave: () => undefined };
+const tooMany: ReceivedBody = { ...nothing, bytes: undefined };
+
+/** "Text" of no encoding: the bytes as they are. Its own readers of JSON and forms would change them. */
+const gather = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });
+type Gathered = Parameters<typeof gather>[0];
+const gathered = (): Promise<void> => Promise.resolve();
 
 /**
- * The body as it came.
+ * The body as it came: the one reader of bodies that are kept in memory.
  * @throws ClientGone at once when the client leaves; AppError request_timeout when it comes too slowly (D62), unavailable when others
  * need its room.
  */
-export function readRawBody(ctx: HttpContext, room: Room, maxBytes = maxBodyBytes): Promise<ReceivedBody> {
+export async function readRawBody(ctx: HttpContext, room: Room): Promise<ReceivedBody> {
   const { req } = ctx;
-  if (!hasBody(req)) return Promise.resolve(nothing);
-  if (req.destroyed) return Promise.reject(new ClientGone());
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve({ ...nothing, bytes: undefined });
-  return new Promise((resolve, reject) => {
-    const gathered = new GatheredBytes();
-    const leave = (): void => room.leave(guest);
-    const settle = (): void => {
-      stopWatching();
-      clearTimeout(timer);
-      req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      room.settle(guest);
-    };
-    const give = (bytes: Buffer | undefined): void => {
-      settle();
-      resolve({ bytes, leave });
-    };
-    const fail = (error: Error): void => {
-      settle();
-      leave();
-      req.resume();
-      reject(error);
-    };
-    const guest: Guest = {
-      since: performance.now(),
-      bytes: 0,
-      pause: () => req.pause(),
-      resume: () => req.resume(),
-      evict: () => fail(noRoom(ctx)),
-    };
-    const onData = (chunk: Buffer): void => {
-      const grown = gathered.add(chunk);
-      if (gathered.size > maxBytes) {
-        leave();
-        give(undefined);
-      } else if (grown > 0) room.change(guest, grown);
-    };
-    const onEnd = (): void => give(gathered.bytes);
-    const onClose = (): void => fail(new ClientGone());
-    const stopWatching = watchBody(ctx, fail);
-    const timer = setTimeout(() => fail(lateBody(ctx, 'body_too_late')), bodyDeadlineMs);
-    room.enter(guest);
-    req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
-  });
-}
-
-function noRoom({ res, state }: HttpContext): AppError {
-  state.refused('no_room_for_body');
-  res.setHeader('Connection', 'close');
-  return unavailable('The service is busy');
-}
-
-/** Chunks in one piece that doubles: a body may come as millions of chunks of one byte, each of which costs a hundred by itself. */
-class GatheredBytes {
-  size = 0;
-  #block: Buffer = Buffer.alloc(0);
-
-  /** @returns bytes of memory taken by it. */
-  add(chunk: Buffer): number {
-    const before = this.#block.length;
-    const size = this.size + chunk.length;
-    if (this.size === 0) this.#block = chunk;
-    else {
-      if (size > before) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * before));
-        this.#block.copy(larger, 0, 0, this.size);
-        this.#block = larger;
-      }
-      chunk.copy(this.#block, this.size);
-    }
-    this.size = size;
-    return this.#block.length - before;
-  }
-
-  get bytes(): Buffer {
-    return this.#block.subarray(0, this.size);
+  if (!hasBody(req)) return nothing;
+  if (req.destroyed) throw new ClientGone();
+  if (Number(req.headers['content-length'] ?? 0) > maxBodyBytes) return tooMany;
+  const arriving = new ArrivingBody(ctx, room);
+  const leave = (): void => arriving.leave();
+  const request: { body?: Buffer } = {};
+  try {
+    // It is shown the body alone: which type and which method may have one is the route's to tell.
+    await gather({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Gathered, gathered);
+    return { bytes: request.body, leave };
+  } catch (error) {
+    leave();
+    if (isTooLarge(error)) return tooMany;
+    throw error;
+  } finally {
+    arriving.destroy();
   }
 }
+
+const isTooLarge = (error: unknown): boolean => error instanceof Error && 'status' in error && error.status === 413;
 
 export interface JsonBody {
   readonly value: unknown;

@@ -9,7 +9,7 @@ export interface SourceFile {
 
 /** Packages by the only library that may import them. */
 const owners: readonly { library: string; packages: RegExp }[] = [
-  { library: 'http', packages: /^(koa|@koa\/.+|@scalar\/.+)$/ },
+  { library: 'http', packages: /^(koa|koa-body|@koa\/.+|@scalar\/.+)$/ },
   { library: 'object-store', packages: /^@(aws-sdk|smithy)\/.+$/ },
   { library: 'logger', packages: /^pino$/ },
   { library: 'schema', packages: /^ajv(-formats)?(\/.+)?$/ },
