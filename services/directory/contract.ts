@@ -9,6 +9,7 @@ import { experienceJobs, experienceRpcs } from './contract/experiences.ts';
 import { holonUpdateRpcs } from './contract/holon-update.ts';
 import { holonRpcs } from './contract/holons.ts';
 import { journeyRpcs } from './contract/journeys.ts';
+import { linkRpcs } from './contract/links.ts';
 import { membershipRpcs } from './contract/memberships.ts';
 import { NoteItem, noteRpcs } from './contract/notes.ts';
 import { peopleWriteRpcs } from './contract/people-write.ts';
@@ -24,6 +25,7 @@ export * from './contract/experiences.ts';
 export * from './contract/holon-update.ts';
 export * from './contract/holons.ts';
 export * from './contract/journeys.ts';
+export * from './contract/links.ts';
 export * from './contract/memberships.ts';
 export * from './contract/notes.ts';
 export * from './contract/people-write.ts';
@@ -137,6 +139,7 @@ export const directory = defineService({
     ...erasureRpcs,
     ...holonUpdateRpcs,
     ...experienceRpcs,
+    ...linkRpcs,
     ...searchRpcs,
     ...peopleRpcs,
     ...holonRpcs,

@@ -18,6 +18,7 @@ import { createAccountHandlers } from './handlers/accounts.ts';
 import { createResolveAttendees } from './handlers/attendees.ts';
 import { createBrowseHandlers } from './handlers/browse.ts';
 import { createPersonDataHandlers } from './handlers/person-data.ts';
+import { createListRefusedLinks } from './handlers/links.ts';
 import { createLoginThrottle } from './handlers/login-throttle.ts';
 import { createReadHandlers } from './handlers/reads.ts';
 import { createSessionHandlers } from './handlers/sessions.ts';
@@ -96,6 +97,7 @@ export async function createService({ config, logger: given, pipeline, clock = s
         ...createAccountHandlers({ db, jobs, passwords }),
         ...createWorkspaceHandlers({ db, jobs, passwords }),
         resolveAttendees: createResolveAttendees({ db, jobs }),
+        listRefusedLinks: createListRefusedLinks(db),
         ...jobAdminHandlers(jobs),
       });
       stopping.push(() => responder.drain());

@@ -7,6 +7,7 @@ import { reachableAddress } from '#libs/lifecycle';
 import { createLogger } from '#libs/logger';
 import { requiredPayloadBytes, streams, type Bus, type StreamName } from '#libs/nats';
 import { agents } from '#services/agents';
+import { directory } from '#services/directory';
 import { media } from '#services/media';
 import { CliError, describeFailure, type CliContext } from './context.ts';
 
@@ -19,6 +20,7 @@ interface Finding {
 /** Services that work jobs; listing them asks the service and, through it, PostgreSQL. */
 const workers = ['directory', 'conversations', 'transcripts', 'media'] as const;
 const mostDead = 1_000;
+const mostLinks = 20;
 
 export function register(program: Command, context: CliContext): void {
   program
@@ -47,6 +49,7 @@ async function examine(context: CliContext): Promise<Finding[]> {
     ...(Object.keys(streams) as StreamName[]).map((name) => check(`stream ${name}`, () => checkStream(bus, name))),
     ...workers.map((name) => check(`service ${name}`, () => checkWorker(context, name))),
     check('service agents', () => checkAgents(context)),
+    check('links', () => checkLinks(context)),
     check('ffmpeg', () => checkFfmpeg(context)),
   ]);
   return [nats, ...outside, ...rest];
@@ -79,6 +82,15 @@ async function checkWorker(context: CliContext, name: (typeof workers)[number]):
   if (items.length === 0) return 'answers';
   const types = [...new Set(items.map(({ type }) => type))].join(', ');
   return `answers; ${items.length === mostDead ? 'at least ' : ''}${items.length} dead jobs (${types}): see \`jobs list --state dead\``;
+}
+
+/** Links from before they were checked: nothing takes them away, and browsers may run some of them. */
+async function checkLinks(context: CliContext): Promise<string> {
+  const { items } = await context.call(directory.rpcs.listRefusedLinks, {});
+  const shown = items.slice(0, mostLinks).map(({ kind, id, field, problem }) => `${kind} ${id} ${field} ${problem}`);
+  if (items.length > mostLinks) shown.push(`${items.length - mostLinks} more`);
+  if (items.length > 0) throw new CliError(shown.join('; '));
+  return 'lead where links may lead';
 }
 
 /** Recordings cannot be trimmed without it; asked of the media service, which runs it. */

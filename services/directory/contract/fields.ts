@@ -8,6 +8,13 @@ export const instant = (description: string) => Type.String({ format: 'date-time
 /** Id in a path or a filter: one that no row can have finds nothing (spec 03 §1, Ids). */
 export const anyId = (description: string) => Type.Integer({ description });
 
+/** Longest note, in characters. */
+export const maxNoteLength = 100_000;
+
+/** Text of a search; names have no more characters. */
+export const searchText = (description: string, options: Readonly<Record<string, unknown>> = {}) =>
+  Type.String({ maxLength: 500, ...options, description });
+
 /** Bounds of a list's `limit`, by operation (spec 02, Limits). Out of range is 422 (D47). */
 export const limitParameter = ({ usual, most }: { usual: number; most: number }) =>
   Type.Optional(

@@ -1,6 +1,6 @@
 /** Holons of the open API (spec 02, HolonPublic, GET /holons). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
-import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, timestamps, v1Errors } from './fields.ts';
+import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, searchText, timestamps, v1Errors } from './fields.ts';
 
 export const HolonPublic = Type.Object(
   {
@@ -23,10 +23,9 @@ export const HolonListItem = extend(HolonPublic, timestamps, {
 
 export const holonListQuery = Type.Object({
   q: Type.Optional(
-    Type.String({
-      description:
-        'Part of the name or description; case and accents do not count. Of a description the first 10,000 characters count. Needed without `class`.',
-    }),
+    searchText(
+      'Part of the name or description; case and accents do not count. Of a description the first 10,000 characters count. Needed without `class`.',
+    ),
   ),
   class: Type.Optional(
     Type.String({ description: 'Slug of an active class: holons of it and of every class below it. Needed without `q`.' }),

@@ -1,6 +1,6 @@
 /** Journeys of the open API (spec 02, JourneyListItem, JourneyStepItem, GET /journeys). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
-import { extend, limitParameter, nullable, offsetParameter, page } from './fields.ts';
+import { extend, limitParameter, nullable, offsetParameter, page, searchText } from './fields.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -67,7 +67,7 @@ export const journeyListQuery = Type.Object({
   object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })),
   applies_to: Type.Optional(Type.String({ description: 'Slug of the class to whose objects the journey applies.' })),
   is_conversation: Type.Optional(Type.Boolean()),
-  q: Type.Optional(Type.String({ description: 'Part of the name or the slug; case and accents do not count.' })),
+  q: Type.Optional(searchText('Part of the name or the slug; case and accents do not count.')),
   limit: limitParameter({ usual: 50, most: 200 }),
   offset: offsetParameter,
 });

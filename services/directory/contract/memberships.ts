@@ -1,6 +1,6 @@
 /** Memberships of the open API (spec 02, Membership list item, membership operations; spec 03, D45 to D47a). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
-import { anyId, limitParameter, nullable, offsetParameter, page, v1Errors } from './fields.ts';
+import { anyId, limitParameter, maxNoteLength, nullable, offsetParameter, page, searchText, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
 import { NoteItem } from './notes.ts';
 import { PersonPublic } from './people.ts';
@@ -46,9 +46,7 @@ const membershipPaging = { limit: limitParameter({ usual: 50, most: 200 }), offs
 export const personMembershipsQuery = Type.Object(membershipPaging);
 
 export const holonMembershipsQuery = Type.Object({
-  q: Type.Optional(
-    Type.String({ description: "Part of the person's name, description or a contact value; case and accents do not count." }),
-  ),
+  q: Type.Optional(searchText("Part of the person's name, description or a contact value; case and accents do not count.")),
   journey: Type.Optional(Type.String({ description: 'Slug of the journey.' })),
   step_slug: Type.Optional(Type.String({ description: 'Slug of the current step.' })),
   responsible_person_id: Type.Optional(anyId('Person who is responsible.')),
@@ -73,7 +71,7 @@ export type HolonMembershipsQuery = Static<typeof holonMembershipsQuery>;
 
 /** What memberships and relationships have in common in an update. */
 export const workflowUpdateFields = {
-  note: Type.String({ description: 'Needed; trimmed, then stored verbatim.' }),
+  note: Type.String({ maxLength: maxNoteLength, description: 'Needed; trimmed, then stored verbatim.' }),
   follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears, absent leaves as it is.' }))),
   step_slug: Type.Optional(line({ description: 'Active step to move to.' })),
   advance_step: Type.Optional(Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug`.' })),

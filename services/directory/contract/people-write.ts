@@ -1,6 +1,6 @@
 /** Creation of people through the open API (spec 02, POST /people; spec 03, D43, D43a, D44). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
-import { nullable, v1Errors } from './fields.ts';
+import { maxNoteLength, nullable, v1Errors } from './fields.ts';
 import { Membership } from './memberships.ts';
 import { NoteItem } from './notes.ts';
 import { PersonPublic } from './people.ts';
@@ -55,7 +55,7 @@ export const newPerson = Type.Object(
     note: Type.Optional(
       nullable(
         Type.String({
-          maxLength: maxDescriptionLength,
+          maxLength: maxNoteLength,
           description: 'Attached to the membership when there is one, else to the person. Not blank.',
         }),
       ),

@@ -1,6 +1,6 @@
 /** People of the open API (spec 02, PersonPublic, GET /people). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
-import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, timestamps, v1Errors } from './fields.ts';
+import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, searchText, timestamps, v1Errors } from './fields.ts';
 
 export const PersonPublic = Type.Object(
   {
@@ -20,7 +20,7 @@ export const PersonListItem = extend(PersonPublic, timestamps, {
 });
 
 export const personListQuery = Type.Object({
-  q: Type.String({ description: 'Part of the name; case and accents do not count, `%` and `_` are literals.' }),
+  q: searchText('Part of the name; case and accents do not count, `%` and `_` are literals.'),
   ...listParameters,
 });
 export type PersonListQuery = Static<typeof personListQuery>;

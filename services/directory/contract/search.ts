@@ -1,6 +1,6 @@
 /** Search over people and holons (spec 02, GET /search; spec 03, D42). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
-import { v1Errors } from './fields.ts';
+import { searchText, v1Errors } from './fields.ts';
 import { HolonListItem } from './holons.ts';
 import { PersonListItem } from './people.ts';
 
@@ -23,11 +23,10 @@ export const SearchHit = Type.Union(
 );
 
 export const searchQuery = Type.Object({
-  q: Type.String({
-    minLength: 2,
-    description:
-      'At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count.',
-  }),
+  q: searchText(
+    'At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count.',
+    { minLength: 2 },
+  ),
   types: Type.Optional(
     Type.String({
       default: 'person,holon',

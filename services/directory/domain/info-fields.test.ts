@@ -101,6 +101,11 @@ describe('info fields (spec 02, holon update; D46a)', () => {
     expect((error as AppError).toBody()).toEqual({ code: 'bad_request', message: expect.stringContaining(key) });
   });
 
+  it.each(['title', 'story', 'body'])('takes 100,000 characters of %s, and not one more', (key) => {
+    expect(check({ [key]: 'x'.repeat(100_000) }).set).toHaveProperty(key);
+    expect(() => check({ [key]: 'x'.repeat(100_001) })).toThrow('is longer than 100000 characters');
+  });
+
   it('reads nothing out of groups that are malformed', () => {
     for (const groups of [undefined, null, 'x', [1, { fields: 'x' }, { fields: [null, { key: 1, type: 'text' }, { key: 'a' }] }]])
       expect(readInfoFields(groups).size).toBe(0);

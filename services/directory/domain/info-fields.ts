@@ -1,6 +1,7 @@
 /** Custom fields of a class: what a value must look like, by the class's `info_field_groups` (spec 02, holon update; spec 03, D46a). */
 import { AppError } from '#libs/errors';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { maxDescriptionLength } from '../contract.ts';
 import { isWebAddress } from './links.ts';
 import { sanitizeRichText } from './rich-text.ts';
 
@@ -19,7 +20,15 @@ const ownFields: ReadonlySet<string> = new Set(['locations', 'spheres']);
 type Checked = { readonly value: unknown } | { readonly problem: string };
 type Check = (value: unknown, field: InfoField) => Checked;
 
-const needText: Check = (value) => (typeof value === 'string' ? { value } : { problem: 'must be text' });
+const needText: Check = (value) => {
+  if (typeof value !== 'string') return { problem: 'must be text' };
+  return value.length > maxDescriptionLength ? { problem: `is longer than ${maxDescriptionLength} characters` } : { value };
+};
+
+const needRichText: Check = (value, field) => {
+  const text = needText(value, field);
+  return 'value' in text ? { value: sanitizeRichText(text.value as string) } : text;
+};
 
 /** Always a list, also for one value; what is no option is dropped without a word, repeated values count once. */
 const needOptions: Check = (value, { options }) =>
@@ -34,7 +43,7 @@ const needAddress: Check = (value) =>
 const checks: Readonly<Record<string, Check>> = {
   text: needText,
   long_text: needText,
-  rich_text: (value) => (typeof value === 'string' ? { value: sanitizeRichText(value) } : { problem: 'must be text' }),
+  rich_text: needRichText,
   select: needOptions,
   multi_select: needOptions,
   number: (value) => (typeof value === 'number' || isRawNumber(value) ? { value } : { problem: 'must be a number' }),

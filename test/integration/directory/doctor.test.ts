@@ -27,6 +27,16 @@ describe('doctor (architecture §7)', () => {
       expect.arrayContaining(['NATS', 'PostgreSQL', 'object store', 'stream JOBS', 'service directory', 'service agents', 'service media']),
     );
 
+    await env.sql(
+      `insert into directory.people (name, contact, photo_url)
+       values ('Old', '{"web": "javascript:alert(1)", "note": "a: b", "room": "half past 5"}', 'data:,alert(1)'), ('Fine', '{"web": "https://a.org"}', null)`,
+    );
+    const old = await platform.cli('doctor');
+    expect(old.code).toBe(1);
+    expect(old.stdout).toMatch(/WRONG {2}links: person \d+ contact\.\w+ must be a link/);
+    for (const field of ['contact.web', 'contact.note', 'photo_url']) expect(old.stdout).toContain(`${field} must be`);
+    expect(old.stdout).not.toMatch(/alert\(1\)|contact\.room|person 2/);
+
     await platform.stop();
     const ill = await platform.cli('doctor');
     expect(ill.code).toBe(1);

@@ -218,6 +218,12 @@ describe('memberships.update (spec 02, POST /memberships/{membership_id}/update;
     expect(holon.items[0]).toEqual(note);
   });
 
+  it('takes a note of 100,000 characters, and not one more', async () => {
+    const note = 'n'.repeat(100_000);
+    expect((await update('ada-camp', { note })).note.body).toBe(note);
+    expect((await refusal('ada-camp', { note: `${note}n` })).message).toContain('100000 characters');
+  });
+
   it('leaves out of changes what is set to what it is, and a changed responsible person', async () => {
     const key = await fresh('same', { follow_up_after: '2026-01-01' });
     const request = { step_slug: 'invited', follow_up_after: '2026-01-01', responsible_person_id: world.id('people', 'sam') };

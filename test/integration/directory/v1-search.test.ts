@@ -129,6 +129,12 @@ describe('directory.search.find (spec 02, GET /search; D42)', () => {
     }
   });
 
+  it('takes a text of 500 characters, and not one more', async () => {
+    const q = 'zephyr'.repeat(84).slice(0, 500);
+    expect(await world.call(searchDirectory, { q, types: 'person,holon' })).toMatchObject({ count: 0 });
+    expect((await world.refusal(searchDirectory, { q: `${q}x` })).message).toContain('500 characters');
+  });
+
   it('narrows to the kinds asked for', async () => {
     expect((await search({ q: 'zephyr', types: 'holon' })).items.every(({ kind }) => kind === 'holon')).toBe(true);
     expect(await search({ q: 'zephyr', types: 'person, person' })).toMatchObject({ types: ['person'], count: 10 });

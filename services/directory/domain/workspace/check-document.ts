@@ -137,13 +137,7 @@ function checkValue({ field }: FieldRule, value: unknown, path: Path, problems: 
       return Array.isArray(value) ? { value: checkItems(field.fields, value, path, problems) } : fail('must be a list');
     case 'references':
     case 'texts':
-      if (!Array.isArray(value)) return fail('must be a list of texts');
-      for (const [index, item] of value.entries()) {
-        if (typeof item !== 'string' || item.trim() === '') return fail('must be a text that is not blank', [...path, index]);
-        if (hasControls(item)) return fail(controls, [...path, index]);
-        if (value.indexOf(item) !== index) return fail(`repeats "${item}"`, [...path, index]);
-      }
-      return { value };
+      return Array.isArray(value) ? checkTexts(value, path, fail) : fail('must be a list of texts');
     case 'countries':
       if (!Array.isArray(value)) return fail('must be a list of country codes');
       for (const [index, item] of value.entries()) {
@@ -167,6 +161,18 @@ function checkValue({ field }: FieldRule, value: unknown, path: Path, problems: 
       return message === undefined ? { value: isRawNumber(value) ? Number(value.rawJSON) : value } : fail(message);
     }
   }
+}
+
+function checkTexts(list: readonly unknown[], path: Path, fail: (message: string, at: Path) => undefined): { value: unknown } | undefined {
+  const seen = new Set<unknown>();
+  for (const [index, item] of list.entries()) {
+    const at = [...path, index];
+    if (typeof item !== 'string' || item.trim() === '') return fail('must be a text that is not blank', at);
+    if (hasControls(item)) return fail(controls, at);
+    if (seen.has(item)) return fail(`repeats "${item}"`, at);
+    seen.add(item);
+  }
+  return { value: list };
 }
 
 function checkItems(fields: Fields, list: readonly unknown[], path: Path, problems: Problem[]): JsonObject[] {
