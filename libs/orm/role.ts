@@ -10,6 +10,11 @@ export interface ServiceRole {
   readonly password: string;
 }
 
+/**
+ * What ends a statement of the role whoever sends it. A service asks for less at the start of each connection, but a pooler may drop that.
+ */
+const limits = [`statement_timeout = '60s'`, `idle_in_transaction_session_timeout = '120s'`] as const;
+
 /** Role and password of the address by which a service will connect. @throws Error when the address names none. */
 export function roleOf(url: string, variable: string): ServiceRole {
   if (!URL.canParse(url)) throw new Error(`${variable} is not a valid PostgreSQL URL`);
@@ -32,6 +37,7 @@ export async function grantServiceRole(client: pg.ClientBase, schema: string, ro
       role.name,
       makeVerifier(role.password),
     ]);
+    for (const limit of limits) await run(client, `alter role %I in database %I set ${limit}`, [role.name, state.database]);
   } else if (!state.exists) {
     throw new Error(`the role ${role.name} does not exist, and the role of the migration may not create it`);
   }

@@ -79,6 +79,15 @@ describe('the role of a service (design/operations.md, security)', () => {
     expect(stored?.rolpassword).toMatch(/^SCRAM-SHA-256\$4096:[A-Za-z0-9+/=]{24}\$[A-Za-z0-9+/=]{44}:[A-Za-z0-9+/=]{44}$/);
   });
 
+  it('ends its statements within a minute, whatever its connections ask for', async () => {
+    const limits = await env.sql(
+      `select unnest(setconfig) as setting from pg_db_role_setting s join pg_roles r on r.oid = s.setrole
+       join pg_database d on d.oid = s.setdatabase where r.rolname = $1 and d.datname = current_database()`,
+      [role],
+    );
+    expect(limits).toEqual([{ setting: 'statement_timeout=60s' }, { setting: 'idle_in_transaction_session_timeout=120s' }]);
+  });
+
   it('tells a service which migrations are pending, the schema that is not there included', async () => {
     const db = await open(urlOf(role, password));
     expect(await findPendingMigrations(db, 'library', migrations)).toEqual([]);
