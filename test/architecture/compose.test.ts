@@ -100,6 +100,13 @@ describe('compose.yaml (design/architecture.md §9)', () => {
     expect(file).not.toMatch(/:\/\/\w+:(?!\$)[^@\s]+@/); // an address with its password
   });
 
+  it('leaves its secrets where neither git nor an image takes them up', () => {
+    const linesOf = (name: string): string[] => readFileSync(join(repoDir, name), 'utf8').split('\n');
+    expect(linesOf('.gitignore')).toContain('.env');
+    const taken = linesOf('.dockerignore').filter((line) => line.startsWith('!'));
+    expect([linesOf('.dockerignore')[0], taken.filter((line) => line.includes('.env'))]).toEqual(['*', []]);
+  });
+
   it('publishes the port of the gateway alone, to this machine unless HOST says otherwise', () => {
     const published = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
     expect(published.map(([name, { ports }]) => [name, ports?.map((port) => interpolate(port, {}))])).toEqual([

@@ -100,6 +100,11 @@ describe('wrong values are refused with a readable message (design/operations.md
       expect(given({ DATABASE_URL_MEDIA: 'postgresql://coherence:own@db:5432/coherence' })).not.toContain(
         'secrets.values.DATABASE_URL_MEDIA',
       );
+      for (const name of ['DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'NATS_URL_CLI'])
+        expect(given({ [name]: 'x://admin:postgres@host:1' })).toContain(
+          `secrets.values.${name} is, or holds, a password that anybody knows`,
+        );
+      expect(given({ DEMO_PASSWORD: 'x'.repeat(23) })).toContain('secrets.values.DEMO_PASSWORD is shorter than 24 characters');
       expect(given({ LLM_API_KEY: 'short' })).not.toContain('LLM_API_KEY');
     });
 

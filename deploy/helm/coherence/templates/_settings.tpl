@@ -133,6 +133,7 @@
 {{- if not .Values.secrets.existingSecret -}}
 {{- $values := fromYaml (include "coherence.secretValues" .) -}}
 {{- $needed := list -}}
+{{- $known := dict "DEMO_PASSWORD" (dict "own" true) -}}
 {{- range $name, $component := $platform.components -}}
 {{- $plain := fromYaml (include "coherence.plainSettings" (dict "root" $root "component" $name "known" $component)) -}}
 {{- range $setting, $facts := $component.settings -}}
@@ -141,11 +142,15 @@
 {{- if include "coherence.needsSecret" (dict "plain" $plain "setting" $facts) -}}
 {{- $needed = append $needed $key -}}
 {{- end -}}
-{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" (get $root.Values.secrets.values $key) "own" $facts.own) -}}
-{{- if and (get $root.Values.secrets.values $key) $problem (not $facts.name) -}}
+{{- $_ := set $known $key $facts -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $key, $value := .Values.secrets.values -}}
+{{- $facts := get $known $key | default dict -}}
+{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" $value "own" $facts.own) -}}
+{{- if and $value $problem (not $facts.name) -}}
 {{- $problems = append $problems (printf "secrets.values.%s %s: `npm run cli -- secrets generate` prints a set" $key $problem) -}}
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if .Values.workspace.demo -}}{{- $needed = append $needed "DEMO_PASSWORD" -}}{{- end -}}
