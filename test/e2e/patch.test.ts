@@ -238,7 +238,7 @@ describe('PATCH /conversations/{id}, bodies (spec 03 §1)', () => {
   });
 
   it('accepts 4 194 304 bytes and answers 413 to one more', async () => {
-    const fill = (size: number) => `{"infos":{"a":"${'x'.repeat(size - '{"infos":{"a":""}}'.length)}"}}`;
+    const fill = (size: number) => '{"infos":{"a":1}}'.padEnd(size); // what is stored has a limit of its own (D63)
     expect((await send(fill(4_194_304))).status).toBe(200);
     const answer = await send(fill(4_194_305));
     expect([answer.status, Object.keys(answer.json)]).toEqual([413, ['detail']]);

@@ -13,7 +13,7 @@ export const shop = defineService({
   service: 'shop',
   rpcs: {},
   jobs: {
-    effect: job({ type: 'shop.effect', summary: 'Writes one row', payload, policy: { ...quick, maxAttempts: 100 } }),
+    effect: job({ type: 'shop.effect', summary: 'Writes one row', payload, startedBy: ['office'], policy: { ...quick, maxAttempts: 100 } }),
     step: job({ type: 'shop.step', summary: 'Does what the test says', payload, policy: quick }),
     brief: job({ type: 'shop.brief', summary: 'Has little time', payload, policy: { ...quick, timeoutMs: 150 } }),
     aging: job({
