@@ -66,14 +66,13 @@ export function createApp(options: AppOptions): HttpApp {
     res.once('close', () => {
       const seconds = (performance.now() - state.startedAt) / 1000;
       const status = res.writableFinished ? res.statusCode : clientGoneStatus;
-      const { route } = state;
+      const { route, actor } = state;
       options.observe?.({ method: knownMethods.has(ctx.method) ? ctx.method : 'other', route, status, seconds });
       if (logger.isLevelEnabled('info')) {
         const traceId = readTraceId(state.traceparent);
-        logger.info(
-          { requestId, traceId, method: ctx.method, path, route, status, durationMs: Math.round(seconds * 1e5) / 100 },
-          'request',
-        );
+        const accountId = actor?.kind === 'user' ? actor.accountId : undefined;
+        const durationMs = Math.round(seconds * 1e5) / 100;
+        logger.info({ requestId, traceId, method: ctx.method, path, route, status, accountId, durationMs }, 'request');
       }
       span?.end(describeExchange(ctx.method, route, status));
     });

@@ -118,6 +118,17 @@ describe('a stranger with a token, while conversations are for their members (D6
     for (const key of ['carl', 'gina'] as const) expect(await readListings(tokens[key])).not.toContain(said);
   });
 
+  it('is seen by an operator: a metric counts the refusals, and the log names the account', async () => {
+    const { operationsUrl } = world.platform.processes.get('conversations') ?? {};
+    const metrics = await (await fetch(`${operationsUrl}/metrics`)).text();
+    expect(Number(/^conversation_access_refused_total\{.*\} (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(naming.length);
+    const [account] = await world.sql<{ id: number }>(`select id from directory.accounts where email = 'carl@example.org'`);
+    const lines = (await world.readLogs()).split('\n').filter((line) => line.includes(`"path":"${api}/${id}/summary"`));
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({ msg: 'request', status: 404, accountId: account?.id }),
+    );
+  });
+
   it('neither finds nor makes a conversation of somebody else', async () => {
     const amount = () => world.sql('select count(*)::integer as n from conversations.conversations');
     const made = await amount();
