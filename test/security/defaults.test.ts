@@ -88,6 +88,11 @@ describe('npm start as it comes', () => {
       expect(new URL(media['NATS_URL'] ?? '').username).toBe('media');
     });
 
+    it('finds that webhooks need no secret, since nobody else can post any (D64)', () => {
+      expect(readEnvironment(pad.findIdentity('conversations').pid)['ALLOW_UNSIGNED_WEBHOOKS']).toBe('true');
+      expect(readEnvironment(pad.findIdentity('agents').pid)['ALLOW_UNSIGNED_WEBHOOKS']).toBe('true');
+    });
+
     it('finds nothing of the caller in the servers either', () => {
       const found = pad.readRecord().filter(({ identity }) => Object.values(readEnvironment(identity.pid)).includes('of-another-program'));
       expect(found.map(({ name }) => name)).toEqual([]);
@@ -136,6 +141,13 @@ describe('npm start as it comes', () => {
       expect(await logIn(publicKey, publicPassword)).toBe(401);
       expect(await logIn(secrets['API_LOGIN_SECRET'] ?? '', publicPassword)).toBe(401);
       expect(await read(secrets['API_TOKEN'] ?? '')).toBe(404);
+    });
+
+    it('a neighbour who posts webhooks is believed with a signature alone (D64)', async () => {
+      for (const name of ['conversations', 'agents'])
+        expect(readEnvironment(pad.findIdentity(name).pid)['ALLOW_UNSIGNED_WEBHOOKS'] ?? 'false').toBe('false');
+      expect(readEnvironment(pad.findIdentity('conversations').pid)['BOOKING_WEBHOOK_SECRET']).toBe(secrets['BOOKING_WEBHOOK_SECRET']);
+      expect(secrets['BOOKING_WEBHOOK_SECRET']?.length).toBeGreaterThanOrEqual(24);
     });
 
     it('a neighbour reaches the API, and no other port', () => {
