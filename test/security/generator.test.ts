@@ -1,0 +1,138 @@
+/**
+ * Every documented operation under requests that are large in every dimension (OWASP API4:2023; D60): whatever it answers is small when it
+ * refuses, nothing stays behind, and others do not notice. `LARGE_REQUESTS=all` sends each dimension to each place, for hours.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { buildDocuments } from '../../services/api-gateway/documents.ts';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { type DocumentedOperation, listOperations } from '../e2e/contract/served-documents.ts';
+import { applyDemo, createConversation, startWorld, type Answer, type World } from '../e2e/world.ts';
+import { measureOther, readCost } from './attacker.ts';
+import { type LargeRequest, largeRequests } from './generator.ts';
+
+const maxErrorBytes = 65_536;
+const mebibyte = 1_048_576;
+const maxHeapGrowth = 50 * mebibyte;
+/** Another client's wait. On a machine that is busy otherwise, as a multiple of a parse of 4 MiB that is measured next to it. */
+const maxOtherMs = 1_000;
+const maxOtherParses = 8;
+/** A longer wait counts when it comes back. */
+const tries = 3;
+const operations = listOperations(Object.values(buildDocuments(routes)));
+
+interface Worst {
+  answerBytes: number;
+  heapBytes: number;
+  otherMs: number;
+  otherName: string;
+}
+
+let world: World;
+let other: string;
+let userToken: string;
+let heapAtStart: number;
+const worst = new Map<string, Worst>();
+beforeAll(async () => {
+  const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents'];
+  const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
+  world = await startWorld(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true', ...limits }, { services, examples: false });
+  const demo = await applyDemo(world, 'large');
+  await world.apply({ agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }] });
+  // Parameters of small requests are 1: the conversation, people and holons with that id are there.
+  await createConversation(world, demo);
+  other = `/api/coherence/conversations/${(await createConversation(world, demo, '2031-01-01T10:00:00Z')).id}`;
+  userToken = await world.login('root-large@example.org', 'pw-root-large');
+  heapAtStart = (await readCost(world)).heapBytes;
+});
+afterAll(async () => {
+  console.log(describeWorst());
+  await world.stop();
+});
+
+function describeWorst(): string {
+  const rows = [...worst].map(([id, { answerBytes, heapBytes, otherMs, otherName }]) =>
+    [
+      id.padEnd(28),
+      String(answerBytes).padStart(8),
+      (heapBytes / mebibyte).toFixed(1).padStart(8),
+      otherMs.toFixed(0).padStart(8),
+      otherName,
+    ].join('  '),
+  );
+  const heads = ['operation'.padEnd(28), ' refusal', '    heap', '   other', 'longest wait with'].join('  ');
+  return [heads, `${''.padEnd(28)}     bytes       MiB        ms`, ...rows].join('\n');
+}
+
+function send({ method, id, security }: DocumentedOperation, { path, headers, body }: LargeRequest): Promise<Answer> {
+  const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
+  // A session that logs out is gone.
+  const token = schemes.has('userToken') && id !== 'logout' ? userToken : schemes.has('sharedToken') ? world.sharedToken : null;
+  const gate = schemes.has('loginGate') ? { 'x-svc-api-key': world.loginSecret } : {};
+  return world.call(method, path, { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) });
+}
+
+/** Each dimension once, at places in turn. */
+function choose(all: readonly LargeRequest[]): readonly LargeRequest[] {
+  if (process.env['LARGE_REQUESTS'] === 'all') return all;
+  return [...Map.groupBy(all, ({ dimension }) => dimension).values()].flatMap((group, index) => group[index % group.length] ?? []);
+}
+
+/** The longest that another client waited while an attack was under way. */
+async function watchOthers(attack: Promise<unknown>): Promise<number> {
+  const state = { isOver: false };
+  const end = (): boolean => (state.isOver = true);
+  void attack.then(end, end);
+  let longest = 0;
+  do longest = Math.max(longest, await measureOther(world, other));
+  while (!state.isOver);
+  return longest;
+}
+
+const manyFields = `{${Array.from({ length: 380_000 }, (_value, index) => `"k${index}":1`).join(',')}}`;
+
+/** What another client may wait at the moment. */
+function measureAllowance(): number {
+  const startedAt = performance.now();
+  JSON.parse(manyFields);
+  return Math.max(maxOtherMs, maxOtherParses * (performance.now() - startedAt));
+}
+
+describe('large requests (D60)', () => {
+  it.each(operations)('$id answers them in few bytes, keeps nothing of them, and others do not notice', async (operation) => {
+    const { heapBytes: before } = await readCost(world);
+    const found: Worst = { answerBytes: 0, heapBytes: 0, otherMs: 0, otherName: '' };
+    worst.set(operation.id, found);
+    for (const request of choose([...largeRequests(operation)])) {
+      const name = `${request.dimension} at ${request.place}`;
+      for (let left = tries; left > 0; left--) {
+        const attack = send(operation, request);
+        const [answer, otherMs] = await Promise.all([attack, watchOthers(attack)]);
+        const bytes = Buffer.byteLength(answer.text);
+        expect([name, answer.status === 500]).toEqual([name, false]);
+        if (answer.status >= 400) {
+          expect([name, bytes <= maxErrorBytes ? 'small' : bytes]).toEqual([name, 'small']);
+          found.answerBytes = Math.max(found.answerBytes, bytes);
+        }
+        const isInTime = otherMs <= maxOtherMs || otherMs <= measureAllowance();
+        if (!isInTime && left > 1) continue;
+        if (otherMs > found.otherMs) Object.assign(found, { otherMs, otherName: name });
+        expect([name, isInTime ? 'in time' : otherMs]).toEqual([name, 'in time']);
+        break;
+      }
+      await waitFor(
+        async () => {
+          const grown = (await readCost(world)).heapBytes - before;
+          if (grown > maxHeapGrowth) return false;
+          found.heapBytes = Math.max(found.heapBytes, grown);
+          return true;
+        },
+        { what: `the heap to shrink after ${name}`, intervalMs: 200 },
+      );
+    }
+  });
+
+  it('all together leave nothing behind', async () => {
+    await waitFor(async () => (await readCost(world)).heapBytes - heapAtStart <= maxHeapGrowth);
+  });
+});
