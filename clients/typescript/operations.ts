@@ -1383,6 +1383,7 @@ export type FindActiveConversationsError =
   | { readonly status: 404; readonly body: PersonNotFoundError | JourneyNotFoundError | FrameworkError }
   | { readonly status: 409; readonly body: JourneyOwnershipAmbiguousError | FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1401,6 +1402,7 @@ export type GetConversationError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1426,6 +1428,7 @@ export type PatchConversationError =
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1450,6 +1453,7 @@ export type MarkRecordedError =
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1469,6 +1473,7 @@ export type GetConversationInfosError =
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1489,6 +1494,7 @@ export type PatchConversationInfosError =
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1513,6 +1519,7 @@ export type RecordQuestionChangeError =
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1534,6 +1541,7 @@ export type SearchConversationsError =
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1553,6 +1561,7 @@ export type GetConversationSummaryError =
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1567,6 +1576,7 @@ export type BrowseHolonConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1586,6 +1596,7 @@ export type BrowseJourneyConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1604,6 +1615,7 @@ export type BrowseHolonError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1617,6 +1629,7 @@ export type LookUpPersonsReply = ApiReply<200, PublicPerson[]>;
 export type LookUpPersonsError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1630,6 +1643,7 @@ export type LookUpHolonsReply = ApiReply<200, PublicHolon[]>;
 export type LookUpHolonsError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1645,6 +1659,7 @@ export type ListConversationEventsError =
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1660,6 +1675,7 @@ export type ListEventJourneysError =
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1675,6 +1691,7 @@ export type ListJourneyStepsError =
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1696,6 +1713,7 @@ export type ReadStepConfigError =
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1719,6 +1737,7 @@ export type PatchStepConfigError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1739,6 +1758,7 @@ export type WriteRoomError =
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1757,6 +1777,7 @@ export type ReadRoomError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1771,6 +1792,8 @@ export type ReceiveBookingReply = ApiReply<200, Accepted>;
 export type ReceiveBookingError =
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
 ;
 
 export interface ExplainBookingHookRequest {
@@ -1783,6 +1806,7 @@ export type ExplainBookingHookReply = ApiReply<200, string>;
 export type ExplainBookingHookError =
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1793,6 +1817,8 @@ export type ReceiveMeetingReportReply = ApiReply<200, Accepted>;
 export type ReceiveMeetingReportError =
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
 ;
 
 export interface UploadAudioRequest {
@@ -1813,6 +1839,7 @@ export type UploadAudioError =
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1836,6 +1863,7 @@ export type DownloadAudioError =
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 416; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1854,6 +1882,7 @@ export type GetVideoError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1872,6 +1901,7 @@ export type GetAgentError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1895,6 +1925,7 @@ export type SendChatMessageError =
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 429; readonly body: FrameworkError }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1909,6 +1940,8 @@ export type ReceiveAgentUpdateReply = ApiReply<200, Accepted>;
 export type ReceiveAgentUpdateError =
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
 ;
 
 export interface DownloadTranscriptRequest {
@@ -1930,6 +1963,7 @@ export type DownloadTranscriptError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1948,6 +1982,7 @@ export type ReadImportEvidenceError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
@@ -1964,6 +1999,7 @@ export type LoginError =
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 429; readonly body: RateLimitedError }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -1979,6 +2015,7 @@ export type LogoutError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -1987,6 +2024,7 @@ export type WhoamiReply = ApiReply<200, WhoamiResult>;
 export type WhoamiError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2006,6 +2044,7 @@ export type SearchDirectoryError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2031,6 +2070,7 @@ export type ListPeopleError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2047,6 +2087,7 @@ export type CreatePersonError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2066,6 +2107,7 @@ export type GetPersonError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2095,6 +2137,7 @@ export type ListHolonsError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2114,6 +2157,7 @@ export type GetHolonError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2133,6 +2177,7 @@ export type GetHolonBySlugError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2147,6 +2192,7 @@ export type ListClassesError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2168,6 +2214,7 @@ export type GetClassError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2193,6 +2240,7 @@ export type ListJourneysError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2212,6 +2260,7 @@ export type GetJourneyError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2232,6 +2281,7 @@ export type UpdateHolonError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2248,6 +2298,7 @@ export type CreateExperienceError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2268,6 +2319,7 @@ export type UploadExperienceLogoError =
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2289,6 +2341,7 @@ export type ListPersonMembershipsError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2323,6 +2376,7 @@ export type ListHolonMembershipsError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2343,6 +2397,7 @@ export type UpdateMembershipError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2364,6 +2419,7 @@ export type BulkAddMembershipsError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2383,6 +2439,7 @@ export type ListHolonRelationshipsError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2403,6 +2460,7 @@ export type UpdateRelationshipError =
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2422,6 +2480,7 @@ export type ListNotesOfPersonError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2441,6 +2500,7 @@ export type ListNotesOfHolonError =
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
@@ -2464,6 +2524,7 @@ export type ListResponsibleError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 

@@ -36,6 +36,7 @@ const general: Readonly<Record<number, string>> = {
   415: 'The body has a `Content-Encoding`.',
   422: 'Parameters or body are missing or malformed; the first 50 problems are listed.',
   429: 'Too many requests.',
+  431: 'The head of the request, its path included, is larger than 16 KiB.',
   503: 'The service or one of its dependencies is not available or busy; try again.',
 };
 
@@ -86,8 +87,7 @@ function listOwnStatuses(route: Route): number[] {
 }
 
 function listStatuses(route: Route): number[] {
-  const statuses: number[] = [];
-  if (route.neverShed !== true) statuses.push(503);
+  const statuses = [431, 503];
   if (route.auth !== 'none') statuses.push(401);
   if (route.auth === 'user' || route.auth === 'coherence' || route.auth === 'v1' || route.auth === 'ops') statuses.push(403);
   if (route.auth === 'login-gate') statuses.push(403, 429);

@@ -1,24 +1,32 @@
-/** Documented answers that take a cause from outside: everything behind the gateway is gone, or the body is too large. */
+/** Documented answers that take a cause from outside: everything behind the gateway is gone, or no operation would take the request. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { fittingRequest, type MadeRequest } from './contract/requests.ts';
 import { type DocumentedOperation, listOperations } from './contract/served-documents.ts';
-import { applyDemo, startWorld, type World } from './world.ts';
+import { applyDemo, createConversation, startWorld, type World } from './world.ts';
 
 const maxBodyBytes = 4_194_304;
 /** Ids and slugs that nobody has, in the path; of a query only what is needed is sent. */
 const absent = { integer: 2_147_483_647, string: 'nothing-of-that-name' };
 const operations = listOperations(Object.values(buildDocuments(routes)));
+/** Their requests are kept for the services that are away. */
+const hooks = new Set(routes.filter(({ neverShed }) => neverShed === true).map(({ operationId }) => operationId));
 const documenting = (status: number): DocumentedOperation[] => operations.filter(({ responses }) => responses[status] !== undefined);
 
 let world: World;
 let alone: World;
 let userToken: string;
+/** What an upload is for; what is not there is answered before the body. */
+const present = { conversations: 0, experiences: 0 };
 beforeAll(async () => {
   [world, alone] = await Promise.all([startWorld(import.meta.url), startWorld(import.meta.url, {}, { services: ['api-gateway'] })]);
-  await applyDemo(world, 'errors');
+  const demo = await applyDemo(world, 'errors');
+  const holons = [{ slug: 'bread', name: 'Bread', class: 'experience' }];
+  const { ids } = await world.apply({ classes: [{ slug: 'experience', label: 'Experience' }], holons });
+  present.experiences = ids['holons']?.['bread'] ?? 0;
+  present.conversations = (await createConversation(world, demo)).id;
   userToken = await world.login('root-errors@example.org', 'pw-root-errors');
 });
 afterAll(() => Promise.all([world.stop(), alone.stop()]));
@@ -36,20 +44,45 @@ function makeRequest(documented: DocumentedOperation): MadeRequest {
   return fc.sample(requests, { numRuns: 1, seed: 7 })[0] as MadeRequest;
 }
 
-function send(place: World, operation: DocumentedOperation, request: Pick<MadeRequest, 'path' | 'headers' | 'json' | 'body'>) {
-  const schemes = new Set(operation.security.flatMap((entry) => Object.keys(entry)));
+function credentialsFor(place: World, { security }: DocumentedOperation): { token: string | null; headers: Record<string, string> } {
+  const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
   const token = schemes.has('sharedToken') ? place.sharedToken : schemes.has('userToken') ? userToken : null;
+  return { token, headers: schemes.has('loginGate') ? { 'x-svc-api-key': place.loginSecret } : {} };
+}
+
+function send(place: World, operation: DocumentedOperation, request: Pick<MadeRequest, 'path' | 'headers' | 'json' | 'body'>) {
   const { path, headers, json, body } = request;
+  const credentials = credentialsFor(place, operation);
   return place.call(operation.method, path, {
-    token,
-    headers: { ...headers, ...(schemes.has('loginGate') ? { 'x-svc-api-key': place.loginSecret } : {}) },
+    token: credentials.token,
+    headers: { ...headers, ...credentials.headers },
     ...(json === undefined ? {} : { json }),
     ...(body === undefined ? {} : { body }),
   });
 }
 
+/** Begins a body with `start` and never ends it. */
+function begin(operation: DocumentedOperation, start: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<Response> {
+  const { token, headers } = credentialsFor(world, operation);
+  const { path, headers: own, body } = makeRequest(operation);
+  const url = `${world.baseUrl}${path.replace(/(conversations|experiences)\/2147483647/, (_all, kind: keyof typeof present) => `${kind}/${present[kind]}`)}`;
+  const init = {
+    method: operation.method,
+    headers: {
+      ...own,
+      ...headers,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body instanceof FormData ? { 'content-type': 'multipart/form-data; boundary=x' } : {}),
+    },
+    body: new ReadableStream({ start: (controller) => controller.enqueue(start) }),
+    duplex: 'half' as const,
+    signal,
+  };
+  return world.recorder.fetch(url, init);
+}
+
 describe('everything behind the gateway is down (spec 03 §1, Overload or a dependency down)', () => {
-  it.each(documenting(503))('$id answers 503 with Retry-After', async (operation) => {
+  it.each(documenting(503).filter(({ id }) => !hooks.has(id)))('$id answers 503 with Retry-After', async (operation) => {
     const answer = await send(alone, operation, makeRequest(operation));
     const envelope = operation.path.startsWith('/api/v1/')
       ? { code: 'server_error', message: expect.any(String), retryable: true }
@@ -59,7 +92,7 @@ describe('everything behind the gateway is down (spec 03 §1, Overload or a depe
   });
 
   it('answers everything else as ever', async () => {
-    const silent = operations.filter(({ responses }) => responses['503'] === undefined);
+    const silent = operations.filter(({ id }) => hooks.has(id));
     const statuses = await Promise.all(silent.map(async (operation) => (await send(alone, operation, makeRequest(operation))).status));
     expect(statuses).toEqual(silent.map(() => 200));
     expect((await alone.call('GET', '/api/openapi.json', { token: null })).status).toBe(200);
@@ -91,5 +124,40 @@ describe('paths that name nothing (spec 01 and 02, Errors)', () => {
     const path = hasId ? request.path.replace('2147483647', '-99999999999999999999') : request.path;
     const answer = await send(world, operation, { ...request, path });
     expect(answer.status).toBe(404);
+  });
+});
+
+describe('heads over 16 KiB (spec 03 §1)', () => {
+  it.each(documenting(431))('$id answers 431', async (operation) => {
+    const request = makeRequest(operation);
+    const answer = await send(world, operation, { ...request, headers: { ...request.headers, 'x-long': 'x'.repeat(20_000) } });
+    expect([answer.status, answer.json]).toEqual([431, { detail: expect.any(String) }]);
+  });
+});
+
+describe('bodies that are packed (D61)', () => {
+  it.each(documenting(415))('$id answers 415', async (operation) => {
+    const request = makeRequest(operation);
+    const answer = await send(world, operation, { ...request, headers: { ...request.headers, 'content-encoding': 'gzip' } });
+    expect([answer.status, answer.json]).toEqual([415, { detail: expect.any(String) }]);
+  });
+});
+
+describe('bodies that do not come (D62)', () => {
+  it('are answered with 408 by every operation that reads one', async () => {
+    const slow = documenting(408);
+    const answers = await Promise.all(slow.map((operation) => begin(operation, Buffer.from('{'), AbortSignal.timeout(30_000))));
+    expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual(slow.map(() => ({ detail: expect.any(String) })));
+    expect(answers.map(({ status }) => status)).toEqual(slow.map(() => 408));
+  });
+
+  it.each(documenting(503).filter(({ id }) => hooks.has(id)))('$id answers 503 to the oldest of too many', async (operation) => {
+    const all = new AbortController();
+    const nearlyAll = Buffer.alloc(maxBodyBytes - 1, ' ');
+    const begun = Array.from({ length: 18 }, () => begin(operation, nearlyAll, all.signal));
+    const answer = await Promise.any(begun);
+    expect([answer.status, await answer.json(), answer.headers.get('retry-after')]).toEqual([503, { detail: expect.any(String) }, '1']);
+    all.abort();
+    await Promise.allSettled(begun);
   });
 });
