@@ -116,6 +116,14 @@ describe.each(components)('environment of $component (design/operations.md; arch
     }
   });
 
+  it('gets the secrets that the service declares, and no other', () => {
+    const { container } = workload(render({ file: 'minimal' }), component);
+    const given = (container.env ?? []).filter(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined).map(({ name }) => name);
+    const declared = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
+    expect(given.toSorted()).toEqual(declared.toSorted());
+    if (component === 'gateway') expect(given).not.toContain('DATABASE_URL');
+  });
+
   it('connects to PostgreSQL and NATS as itself alone', () => {
     const text = JSON.stringify(envOf(workload(render({ file: 'minimal' }), component).container));
     for (const other of components) {
