@@ -48,6 +48,35 @@ describe('lines of a workspace file', () => {
   });
 });
 
+describe('aliases of a workspace file', () => {
+  const half = 'x'.repeat(8 * 1_048_576 - 2);
+  const list = (count: number, alias: string): string => `[${Array.from({ length: count }, () => alias).join(', ')}]`;
+
+  it('may add sixteen million characters', () => {
+    const { document } = read(`a: &a "${half}"\nb: ${list(2, '*a')}\n`);
+    expect((document as { b: string[] }).b.map((text) => text.length)).toEqual([half.length, half.length]);
+  });
+
+  it.each([
+    ['a long text', `a: &a "${half}"\nb: [*a,\n  *a,\n  *a]\n`, 4],
+    ['a short text many times', `a: &a "${'x'.repeat(100_000)}"\nb:\n  - ${list(9_000, '*a')}\n`, 3],
+    ['aliases in aliases', `a: &a "${'x'.repeat(10_000)}"\nb: &b ${list(90, '*a')}\nc: ${list(90, '*b')}\n`, 3],
+    ['merges', `a: &a {x: "${half}"}\nb: {<<: *a}\nc: {<<: [*a, *a]}\n`, 3],
+  ])('are refused when they add more: %s', (_name, text, line) => {
+    expect(() => read(text)).toThrow(`file.yaml:${line}: aliases up to here make the document more than 16777216 characters longer`);
+  });
+
+  it('is refused of itself', () => {
+    expect(() => read('a: &a [*a]')).toThrow('file.yaml:1: ');
+  });
+});
+
+describe('a broken workspace file', () => {
+  it('has fifty of its errors shown', () => {
+    expect(() => read('['.repeat(10_000))).toThrow(/^([^\n]+file\.yaml:1: [^\n]+(\n|$)){50}$/);
+  });
+});
+
 describe('values of a workspace file', () => {
   it('keeps big integers, dates as text and __proto__ as data', () => {
     const { document } = read('people: [{key: a, infos: {big: 9007199254740993, day: 2026-05-01, __proto__: {x: 1}}}]');

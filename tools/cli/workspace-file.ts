@@ -1,7 +1,7 @@
 /** The workspace file as text: YAML or JSON with the line of every value, and `{env: NAME}` where secrets may stand. */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { CliError } from './context.ts';
 
@@ -23,7 +23,14 @@ export interface WorkspaceFile {
   lineOf(path: Path): number;
 }
 
-/** @throws CliError with every syntax error and its line when the file cannot be read as YAML or JSON. */
+/** Syntax errors that are shown; a broken file may have one a character. */
+const maxSyntaxErrors = 50;
+/** Aliases that a document may have, one in an alias counting for each time that it is written out. */
+const maxAliases = 10_000;
+/** Characters that they may add to it: a small file of them could name gigabytes. */
+const maxAliasedCharacters = 16 * 1_048_576;
+
+/** @throws CliError with the first syntax errors and their lines when the file cannot be read as YAML or JSON. */
 export function readWorkspaceFile(file: string, env: Readonly<Record<string, string | undefined>> = process.env): WorkspaceFile {
   return parseWorkspace(file, readText(file), env);
 }
@@ -38,13 +45,20 @@ export function parseWorkspace(
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true, merge: true, prettyErrors: false });
   if (document.errors.length > 0) {
-    const messages = document.errors.map(({ pos, message }) => `${file}:${lineInFile(lines.linePos(pos[0]).line)}: ${message}`);
+    const messages = document.errors
+      .slice(0, maxSyntaxErrors)
+      .map(({ pos, message }) => `${file}:${lineInFile(lines.linePos(pos[0]).line)}: ${message}`);
     throw new CliError(messages.join('\n'));
+  }
+  const tooLong = findTooLong(document);
+  if (tooLong !== undefined) {
+    const line = lineInFile(lines.linePos(tooLong).line);
+    throw new CliError(`${file}:${line}: aliases up to here make the document more than ${maxAliasedCharacters} characters longer`);
   }
   let value: unknown;
   try {
     value = document.toJS({
-      maxAliasCount: 10_000,
+      maxAliasCount: maxAliases,
       reviver: (_key, item: unknown) => (typeof item === 'bigint' ? parseJson(String(item)) : item),
     });
   } catch (error) {
@@ -56,6 +70,47 @@ export function parseWorkspace(
     problems,
     lineOf: (path) => lineInFile(lines.linePos(offsetOf(document, path)).line),
   };
+}
+
+/** Offset of the first alias at which those up to it add more to the document than they may. */
+function findTooLong(document: Document): number | undefined {
+  const anchors = new Map<string, readonly [start: number, end: number]>();
+  const aliases: Alias[] = [];
+  let added = 0;
+  let found: number | undefined;
+  visit(document, (_key, node) => {
+    if (!isNode(node)) return undefined;
+    const [offset, end] = node.range ?? [0, 0];
+    if (!isAlias(node)) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, [offset, end]);
+      return undefined;
+    }
+    const [from, to] = anchors.get(node.source) ?? [0, 0];
+    const within = addedBefore(aliases, to) - addedBefore(aliases, from);
+    added += to - from + within;
+    aliases.push({ offset, added });
+    if (added <= maxAliasedCharacters) return undefined;
+    found = offset;
+    return visit.BREAK;
+  });
+  return found;
+}
+
+interface Alias {
+  readonly offset: number;
+  /** By it and all before it. */
+  readonly added: number;
+}
+
+/** @param aliases in the order of the document. */
+function addedBefore(aliases: readonly Alias[], offset: number): number {
+  let [low, high] = [0, aliases.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((aliases[middle]?.offset ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return aliases[low - 1]?.added ?? 0;
 }
 
 function readText(file: string): string {
