@@ -1,0 +1,88 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
+import { readServiceSettings } from '../../tools/servers/service-settings.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const pages = globSync('{*,clients/**/*,deploy/**/*,docs/**/*,services/**/*,test/**/*}.md', {
+  cwd: repoDir,
+  exclude: (name) => name.includes('node_modules'),
+});
+/** Has its links relative to the page that is made of it. */
+const parts = ['deploy/helm/coherence/README.head.md'];
+
+/** Of what is no code: targets relative to the repository, with their fragment. */
+function readLinks(page: string): { target: string; fragment: string }[] {
+  const prose = readFileSync(join(repoDir, page), 'utf8')
+    .replaceAll(/^```[\s\S]*?^```$/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '');
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)|(?:href|src)="([^"]+)"/g)].map((match) => match[1] ?? match[2] ?? '');
+  return links
+    .filter((link) => !/^(https?|mailto):|^\//.test(link))
+    .map((link) => {
+      const [path = '', fragment = ''] = link.split('#');
+      return { target: path === '' ? page : normalize(join(dirname(page), path)), fragment };
+    });
+}
+
+/** As GitHub makes them of headings. */
+function listAnchors(page: string): string[] {
+  const headings = readFileSync(join(repoDir, page), 'utf8').matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the documents', () => {
+  it('link only to what is there', () => {
+    const broken = pages
+      .filter((page) => !parts.includes(page))
+      .flatMap((page) =>
+        readLinks(page)
+          .filter(({ target, fragment }) => {
+            if (!existsSync(join(repoDir, target))) return true;
+            return fragment !== '' && target.endsWith('.md') && !listAnchors(target).includes(fragment);
+          })
+          .map(({ target, fragment }) => `${page}: ${target}${fragment && '#'}${fragment}`),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  it('can all be found from their index', () => {
+    const index = new Set(readLinks('docs/README.md').map(({ target }) => relative('docs', target)));
+    const listed = pages.filter((page) => page.startsWith('docs/') && !/^docs\/(adr|runbooks)\//.test(page));
+    const lost = listed.map((page) => relative('docs', page)).filter((page) => page !== 'README.md' && !index.has(page));
+    expect(lost).toEqual([]);
+    expect([...index].filter((target) => target === 'adr' || target === 'runbooks/README.md')).toHaveLength(2);
+  });
+});
+
+describe('docs/guides/deployment.md', () => {
+  const guide = readFileSync(join(repoDir, 'docs', 'guides', 'deployment.md'), 'utf8');
+
+  it('starts every service as the compose file does', async () => {
+    expect(guide).toContain('ExecStart=/usr/bin/node services/%i/main.ts');
+    for (const { service } of await readServiceSettings()) {
+      const options = nodeOptionsOf(service);
+      const command = `/usr/bin/node ${options.join(' ')} services/${service}/main.ts`;
+      expect({ service, told: guide.includes(command) }).toEqual({ service, told: options.length > 0 });
+    }
+  });
+
+  it('gives each service what it must have, by names that it knows', async () => {
+    const rows = [...guide.matchAll(/^\| ([a-z -]+) \| (.*`[A-Z].*) \|$/gm)];
+    expect(rows.length).toBeGreaterThan(4);
+    for (const { service, properties, required } of await readServiceSettings()) {
+      const given = rows
+        .filter(([, name = '']) => name === service || name === 'all' || (name === 'all but api-gateway' && service !== 'api-gateway'))
+        .flatMap(([, , cell = '']) => [...cell.matchAll(/`([A-Z][A-Z0-9_]+)/g)].map((match) => match[1] ?? ''));
+      expect({ service, unknown: given.filter((name) => !(name in properties)) }).toEqual({ service, unknown: [] });
+      const needed = required.filter((name) => properties[name]?.default === undefined);
+      expect({ service, missing: needed.filter((name) => !given.includes(name)) }).toEqual({ service, missing: [] });
+    }
+  });
+});

@@ -1,0 +1,111 @@
+/** The guides to Cal.com, Telegram, RealtimeKit and a language model: their commands, one after the other, against a fresh platform. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  bookingSecret,
+  type LlmServer,
+  type RealtimeKitServer,
+  startLlm,
+  startRealtimeKit,
+  startTelegram,
+  type TelegramServer,
+  waitFor,
+} from '#libs/testing';
+import { demoWorkspace, startWorld, type World } from './world.ts';
+
+const run = promisify(execFile);
+const repoDir = join(import.meta.dirname, '..', '..');
+const folder = mkdtempSync(join(tmpdir(), 'coherence-guides-'));
+const workspaceFile = join(folder, 'workspace.yaml');
+
+let llm: LlmServer;
+let telegram: TelegramServer;
+let provider: RealtimeKitServer;
+let world: World;
+let variables: Record<string, string>;
+
+beforeAll(async () => {
+  [llm, telegram, provider] = await Promise.all([startLlm(), startTelegram(), startRealtimeKit()]);
+  llm.answerWith(() => 'Hello!');
+  const model = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'demo' };
+  const settings = { ...model, TELEGRAM_API_ROOT: telegram.apiRoot };
+  world = await startWorld(import.meta.url, settings, {
+    services: ['api-gateway', 'agents', 'conversations', 'directory'],
+    examples: false,
+  });
+  const { ids } = await world.apply(JSON.parse(JSON.stringify(demoWorkspace('guides')).replaceAll('journey-guides', 'open-circle')));
+  variables = {
+    ...model,
+    BASE: world.baseUrl,
+    API_TOKEN: world.sharedToken,
+    BOOKING_WEBHOOK_SECRET: bookingSecret,
+    PERSON_ID: String(ids['people']?.['ada-guides']),
+    REALTIMEKIT_BASE_URL: provider.baseUrl,
+    REALTIMEKIT_API_TOKEN: provider.apiToken,
+    TELEGRAM_BOT_TOKEN: '777:of-the-guide',
+    TELEGRAM_WEBHOOK_SECRET: 'a-secret-of-the-guide-that-is-long-enough',
+    WORKSPACE_FILE: workspaceFile,
+  };
+});
+afterAll(async () => {
+  await world.stop();
+  await Promise.all([llm.stop(), telegram.stop(), provider.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+function readBlocks(guide: string): Block[] {
+  const text = readFileSync(join(repoDir, 'docs', 'guides', guide), 'utf8');
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', body = '']) => ({ language, text: body }));
+}
+
+/** What a guide shows, `…` standing for any text. */
+function expectation(shown: unknown): unknown {
+  if (shown === '…') return expect.any(String);
+  if (Array.isArray(shown)) return shown.map(expectation);
+  if (typeof shown !== 'object' || shown === null) return shown;
+  return expect.objectContaining(Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectation(value)])));
+}
+
+/** `npm run --silent cli -- …` without npm, which would install. */
+const npm = `npm() { shift 4; node ${join(repoDir, 'tools', 'cli', 'main.ts')} "$@"; }`;
+
+async function runAll(guide: string): Promise<number> {
+  const blocks = readBlocks(guide);
+  let answered = 0;
+  for (const [index, { language, text }] of blocks.entries()) {
+    if (language === 'yaml') writeFileSync(workspaceFile, text);
+    const next = blocks[index + 1];
+    if (language !== 'sh' || next?.language !== 'json') continue;
+    const env = { ...process.env, ...world.platform.settings, ...variables };
+    await waitFor(
+      async () => {
+        const { stdout } = await run('sh', ['-c', `${npm}\n${text}`], { env });
+        expect(JSON.parse(stdout)).toEqual(expectation(JSON.parse(next.text)));
+        return true;
+      },
+      { what: text },
+    );
+    answered += 1;
+  }
+  return answered;
+}
+
+describe('the guides to others', () => {
+  it.each([
+    ['cal-com.md', 3],
+    ['telegram.md', 3],
+    ['language-model.md', 2],
+    ['realtimekit.md', 1],
+  ])('docs/guides/%s shows what its commands answer', async (guide, count) => {
+    await expect(runAll(guide)).resolves.toBe(count);
+  });
+});
