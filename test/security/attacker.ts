@@ -58,22 +58,22 @@ export interface Cost {
   readonly residentBytes: number;
 }
 
-/** The gateway's memory as its metrics tell it. */
-export async function readCost(world: World): Promise<Cost> {
-  const text = await readMetrics(world);
+/** A service's memory as its metrics tell it. */
+export async function readCost(world: World, service = 'api-gateway'): Promise<Cost> {
+  const text = await readMetrics(world, service);
   return { heapBytes: readValue(text, 'nodejs_heap_size_used_bytes'), residentBytes: readValue(text, 'process_resident_memory_bytes') };
 }
 
 /** How often the gateway's guards have refused for a reason. */
 export async function countRefused(world: World, reason: string): Promise<number> {
-  const line = (await readMetrics(world))
+  const line = (await readMetrics(world, 'api-gateway'))
     .split('\n')
     .find((item) => item.startsWith('http_requests_refused_total{') && item.includes(`"${reason}"`));
   return Number(line?.split(' ').at(-1) ?? 0);
 }
 
-async function readMetrics(world: World): Promise<string> {
-  const response = await fetch(`${world.platform.processes.get('api-gateway')?.operationsUrl}/metrics`);
+async function readMetrics(world: World, service: string): Promise<string> {
+  const response = await fetch(`${world.platform.processes.get(service)?.operationsUrl}/metrics`);
   return response.text();
 }
 

@@ -87,6 +87,61 @@ export function* largeRequests(operation: DocumentedOperation): Generator<LargeR
   }
 }
 
+/** What patterns look for, over and over: one that backtracks would look at it for ever. */
+const signs = [
+  ' ',
+  '\\n',
+  '<',
+  '<a ',
+  '</',
+  '&#',
+  '[',
+  '](',
+  '![x](',
+  '*',
+  '**_',
+  '`',
+  '@',
+  'a@',
+  '.',
+  '-',
+  ',',
+  '/',
+  ':',
+  '0',
+  '1e',
+  '%',
+  '\\\\',
+  '(a+)+$ ',
+];
+const fullLength = 20_000;
+
+/** Texts of one sign, as long as their places allow, at places in turn. */
+export function* monotonousRequests(operation: DocumentedOperation): Generator<LargeRequest> {
+  const { components } = operation;
+  const isText = ({ type, format }: Json): boolean => type === 'string' && format === undefined;
+  const of = (sign: string, { maxLength }: Json): string =>
+    sign.repeat(Math.min(fullLength, Number(maxLength ?? fullLength)) / sign.length);
+  const queries = operation.parameters.filter(({ in: place, schema }) => place === 'query' && isText(branchOf(schema, components)));
+  for (const { name, schema } of queries) {
+    for (const sign of signs) {
+      const text = encodeURIComponent(of(JSON.parse(`"${sign}"`) as string, schema))
+        .slice(0, maxParameterLength)
+        .replace(/%.?$/, '');
+      yield { dimension: sign, place: `query.${name}`, ...smallRequest(operation, { name, text }) };
+    }
+  }
+  const schema = operation.requestBody?.content['application/json']?.schema;
+  if (schema === undefined) return;
+  const places = [...listPlaces(schema, components)].filter((place) => isText(place.schema));
+  for (const [index, sign] of signs.entries()) {
+    const place = places[index % places.length];
+    if (place === undefined) return;
+    const body = (): string => write(example(schema, components), place.steps).replace(hole, () => `"${of(sign, place.schema)}"`);
+    yield { dimension: sign, place: ['body', ...place.steps].join('.'), ...smallRequest(operation), body };
+  }
+}
+
 /** Lists and maps of what does belong there. */
 function ownDimensions(schema: Json, components: Json): typeof dimensions {
   const { items, additionalProperties } = branchOf(schema, components);

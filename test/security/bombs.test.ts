@@ -1,0 +1,171 @@
+/** A little that becomes a lot when it is opened: packed bodies, pictures, aliases of YAML, patterns (OWASP API4:2023; D51, D60, D61). */
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildDocuments } from '../../services/api-gateway/documents.ts';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { type DocumentedOperation, listOperations } from '../e2e/contract/served-documents.ts';
+import { applyDemo, createConversation, startWorld, type Answer, type World } from '../e2e/world.ts';
+import { head, measureOther, openWire, readCost, statusesOf } from './attacker.ts';
+import { monotonousRequests } from './generator.ts';
+import { animatedGif, hugeGif, hugeJpeg, hugePng, hugeSvg, hugeWebp, pngWithText, solidPng } from './pictures.ts';
+
+const mebibyte = 1_048_576;
+const boundMs = 10_000;
+const operations = listOperations(Object.values(buildDocuments(routes)));
+
+let world: World;
+let other: string;
+let userToken: string;
+let experience: number;
+beforeAll(async () => {
+  const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents'];
+  const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
+  world = await startWorld(import.meta.url, limits, { services, examples: false });
+  const demo = await applyDemo(world, 'bombs');
+  const long = 'a'.repeat(200);
+  const { ids } = await world.apply({
+    agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }],
+    people: [{ key: 'long', name: long }],
+    classes: [{ slug: 'experience', label: 'Experience' }],
+    holons: [{ slug: 'bread', name: long, class: 'experience', description: 'a '.repeat(5_000) }],
+  });
+  experience = ids['holons']?.['bread'] ?? 0;
+  other = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
+  userToken = await world.login('root-bombs@example.org', 'pw-root-bombs');
+});
+afterAll(() => world.stop());
+
+function credentialsFor({ security }: DocumentedOperation): { token: string | null; gate: Record<string, string> } {
+  const schemes = new Set(security.flatMap((entry) => Object.keys(entry)));
+  const token = schemes.has('userToken') ? userToken : schemes.has('sharedToken') ? world.sharedToken : null;
+  return { token, gate: schemes.has('loginGate') ? { 'x-svc-api-key': world.loginSecret } : {} };
+}
+
+describe('packed bodies (D61)', () => {
+  /** As JSON, each of its problems would repeat the key: unpacked and answered, it was 500 MB. */
+  const text = `{"${'k'.repeat(50_000)}":[${Array.from({ length: 400_000 }, () => String.raw`"\u0000"`).join(',')}]}`;
+  const gzip = gzipSync(text, { level: 9 });
+  const packed: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
+    gzip,
+    'x-gzip': gzip,
+    GZIP: gzip,
+    deflate: deflateSync(text),
+    br: brotliCompressSync(text),
+    zstd: zstdCompressSync(text),
+    'gzip, gzip': gzipSync(gzip),
+    'identity, gzip': gzip,
+  };
+  const reading = operations.filter(({ requestBody }) => requestBody !== undefined);
+
+  it.each(reading)('$id answers them with 415, unread', async (operation) => {
+    const { token, gate } = credentialsFor(operation);
+    const path = operation.path.replaceAll(/\{[^}]+\}/g, '1');
+    const before = await readCost(world);
+    for (const [encoding, body] of Object.entries(packed)) {
+      const headers = { ...gate, 'content-type': 'application/json', 'content-encoding': encoding };
+      const { status, json } = await world.call(operation.method, path, { token, body, headers });
+      expect([encoding, status, json]).toEqual([encoding, 415, { detail: expect.any(String) }]);
+    }
+    expect((await readCost(world)).heapBytes - before.heapBytes).toBeLessThan(50 * mebibyte);
+    expect(await measureOther(world, other)).toBeLessThan(boundMs);
+  });
+
+  it('stay packed when the transfer says that they are', async () => {
+    const chunk = Buffer.concat([Buffer.from(`${gzip.length.toString(16)}\r\n`), gzip, Buffer.from('\r\n0\r\n\r\n')]);
+    const wire = await openWire(world, head('POST', '/api/chat/x/message/', { 'Transfer-Encoding': 'gzip, chunked', Connection: 'close' }));
+    wire.send(chunk);
+    await wire.closed;
+    expect(statusesOf(wire)).toEqual([400]);
+    expect(wire.received.length).toBeLessThan(1_000);
+  });
+});
+
+describe('pictures that are small as files and huge as pictures (D51)', () => {
+  const upload = (bytes: Uint8Array<ArrayBuffer>, name: string): Promise<Answer> => {
+    const body = new FormData();
+    body.append('logo', new Blob([bytes]), name);
+    return world.call('POST', `/api/v1/experiences/${experience}/logo`, { token: userToken, body });
+  };
+  const residentOfMedia = async (): Promise<number> => (await readCost(world, 'media')).residentBytes;
+
+  it.each([
+    ['400 million pixels', 'a.png', () => hugePng(20_000)],
+    ['400 million pixels, only said', 'b.png', () => hugePng(20_000, 1)],
+    ['a jpeg of four billion pixels', 'c.jpg', hugeJpeg],
+    ['a webp of 268 million pixels', 'd.webp', hugeWebp],
+    ['a gif of four billion pixels', 'e.gif', hugeGif],
+    ['60 million pixels in 6,000 frames', 'f.gif', () => animatedGif(6_000, 100)],
+    ['a drawing of ten billion pixels and a billion laughs', 'g.svg', hugeSvg],
+  ])('are refused before they are opened: %s', async (_name, file, make) => {
+    const bytes = await make();
+    expect(bytes.length).toBeLessThan(mebibyte);
+    await upload(await solidPng(10), 'warm.png');
+    const before = await residentOfMedia();
+    const answer = await upload(bytes, file);
+    expect([answer.status, answer.json]).toEqual([400, { code: 'validation_error', message: expect.any(String), retryable: false }]);
+    expect((await residentOfMedia()) - before).toBeLessThan(100 * mebibyte);
+  });
+
+  it('keep nothing but the picture: a text of 200 MB inside is not opened', async () => {
+    const before = await residentOfMedia();
+    const bytes = pngWithText(200 * mebibyte);
+    expect(bytes.length).toBeLessThan(mebibyte);
+    expect([200, 400]).toContain((await upload(bytes, 'text.png')).status);
+    expect((await residentOfMedia()) - before).toBeLessThan(100 * mebibyte);
+  });
+
+  it('are taken one after the other when they are as large as they may be', async () => {
+    const before = await residentOfMedia();
+    const bytes = await solidPng(7_000);
+    const answers = await Promise.all([1, 2, 3, 4].map((index) => upload(bytes, `${index}.png`)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await residentOfMedia()) - before).toBeLessThan(400 * mebibyte);
+  });
+});
+
+describe('workspace files whose aliases name gigabytes', () => {
+  const list = (count: number, alias: string): string => `[${Array.from({ length: count }, () => alias).join(', ')}]`;
+  const laughs = Array.from({ length: 10 }, (_value, index) => `a${index + 1}: &a${index + 1} ${list(10, `*a${index}`)}`);
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bombs-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it.each([
+    ['a billion laughs', ['a0: &a0 ha', ...laughs].join('\n')],
+    ['9,000 times a megabyte', `people:\n  - key: a\n    name: &a "${'x'.repeat(mebibyte)}"\n    notes: ${list(9_000, '*a')}\n`],
+    ['a list in itself', 'people: &a [*a]\n'],
+    ['100,000 levels', `people: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`],
+  ])('are refused in a moment: %s', async (name, text) => {
+    const file = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
+    await writeFile(file, text);
+    const startedAt = performance.now();
+    const { code, stdout, stderr } = await world.platform.cli('workspace', 'apply', file);
+    expect(code).toBe(1);
+    expect(`${stdout}${stderr}`).toContain(`${file}:`);
+    expect(`${stdout}${stderr}`.length).toBeLessThan(20_000);
+    expect(performance.now() - startedAt).toBeLessThan(2 * boundMs);
+  });
+});
+
+describe('texts that patterns would read for ever', () => {
+  const cases = operations.flatMap((operation) => {
+    const requests = [...monotonousRequests(operation)];
+    return requests.length === 0 ? [] : [{ id: operation.id, operation, requests }];
+  });
+
+  it.each(cases)('$id reads them in a moment', async ({ operation, requests }) => {
+    const { token, gate } = credentialsFor(operation);
+    for (const { dimension, place, path, headers, body } of requests) {
+      const startedAt = performance.now();
+      const call = { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) };
+      const { status } = await world.call(operation.method, path, call);
+      const took = performance.now() - startedAt < boundMs ? 'a moment' : `${performance.now() - startedAt} ms`;
+      expect([dimension, place, status === 500, took]).toEqual([dimension, place, false, 'a moment']);
+    }
+  });
+});
