@@ -1,4 +1,5 @@
 /** One HTTP exchange as the library's parts see it: koa's context with what the edge knows of the request. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ParameterizedContext } from 'koa';
 import type { Actor } from '#libs/contract';
 import { toAddressBlock } from './address-block.ts';
@@ -45,6 +46,13 @@ export interface ExchangeState {
 }
 
 export type HttpContext = ParameterizedContext<ExchangeState>;
+
+/** What the guards of bodies and answers see of an exchange, koa's or another server's. */
+export interface Transfer {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly state: Pick<ExchangeState, 'startedAt' | 'refused' | 'answers'>;
+}
 
 export function findSurface(path: string): Surface {
   if (!path.startsWith('/api')) return 'other';

@@ -1,7 +1,8 @@
 /** Bodies while they arrive: how fast they must come, and what becomes of the rest of one that was answered before its end (D62, D77). */
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '#libs/errors';
-import { bodyPace, type Look, lookRegularly, Pace } from '#libs/transfer';
-import type { HttpContext } from './exchange.ts';
+import { bodyPace, type Look, lookRegularly, Pace, type PaceRule } from '#libs/transfer';
+import type { Transfer } from './exchange.ts';
 
 /** Time for the rest of a body whose request was answered; a connection closed at once would be reset, and the answer lost. */
 const lingerMs = 30_000;
@@ -15,7 +16,7 @@ export class ClientGone extends Error {
 }
 
 /** False for requests that can have no body by their headers. */
-export function hasBody({ headers }: HttpContext['req']): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
@@ -23,30 +24,29 @@ export function hasBody({ headers }: HttpContext['req']): boolean {
  * Calls `onSlow` once when the body comes slower than it may. The body must be about to be read. The returned function ends the watch,
  * and must be called when the body is there.
  */
-export function watchBody(ctx: HttpContext, onSlow: (error: AppError) => void): () => void {
-  const stop = lookRegularly(
-    watchPace(ctx, () => {
-      stop();
-      onSlow(lateBody(ctx, 'body_too_slow'));
-    }),
-  );
+export function watchBody(ctx: Transfer, onSlow: (error: AppError) => void, rule = bodyPace): () => void {
+  const give = (): void => {
+    stop();
+    onSlow(lateBody(ctx, 'body_too_slow'));
+  };
+  const stop = lookRegularly(watchPace(ctx, give, rule));
   return stop;
 }
 
 /** 408; the connection is closed with the answer. */
-export function lateBody({ res, state }: HttpContext, reason: 'body_too_slow' | 'body_too_late'): AppError {
+export function lateBody({ res, state }: Transfer, reason: 'body_too_slow' | 'body_too_late'): AppError {
   state.refused(reason);
   if (!res.headersSent) res.setHeader('Connection', 'close');
   return new AppError({ code: 'request_timeout', message: 'The request body did not arrive in time' });
 }
 
 /** The rest of the body of an answered request passes by, at its pace and for a while; then the connection is cut. */
-export function letRestPass(ctx: HttpContext): void {
+export function letRestPass(ctx: Transfer): void {
   const { req } = ctx;
   if (req.complete || req.destroyed || !hasBody(req)) return;
   const { socket } = req;
   const answeredAt = performance.now();
-  const look = watchPace(ctx, () => socket.destroy());
+  const look = watchPace(ctx, () => socket.destroy(), bodyPace);
   req.resume();
   const stop = lookRegularly((nowMs, isLate) => {
     if (req.complete || socket.destroyed) return stop();
@@ -55,9 +55,9 @@ export function letRestPass(ctx: HttpContext): void {
   });
 }
 
-function watchPace({ req, state }: HttpContext, onSlow: () => void): Look {
+function watchPace({ req, state }: Transfer, onSlow: () => void, rule: PaceRule): Look {
   const { socket } = req;
-  const pace = new Pace(bodyPace, state.startedAt);
+  const pace = new Pace(rule, state.startedAt);
   const before = socket.bytesRead;
   return (nowMs, isLate) => {
     const isHeld = isLate || req.isPaused() || req.readableLength > 0;

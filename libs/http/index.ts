@@ -1,11 +1,12 @@
-/** HTTP for the gateway: the app with its edge, routes from the table, the OpenAPI documents and their pages. */
+/** HTTP servers and their guards; for the gateway the app with its edge, routes from the table, the OpenAPI documents and their pages. */
 export { createApp, type AppOptions, type HttpApp } from './app.ts';
 export { type Asset, packAsset, sendAsset } from './asset.ts';
 export { maxBodyBytes, readRawBody } from './body.ts';
 export { invalidInput, renderError, type ValidationItem } from './envelope.ts';
-export { type HttpContext, readClientAddress, type Refusal, refusals, type Surface } from './exchange.ts';
+export { type HttpContext, readClientAddress, type Refusal, refusals, type Surface, type Transfer } from './exchange.ts';
 export { createDocs, createDocsAssets, type Docs } from './docs.ts';
-export { watchBody } from './incoming.ts';
+export { hasBody, watchBody } from './incoming.ts';
+export { countRefusals } from './metrics.ts';
 export { type HandlerCall, type MountOptions, mountRoutes, type RouteHandler } from './mount.ts';
 export { buildOpenApi, type OpenApiDocument, type OpenApiExamples, type OpenApiInfo } from './openapi.ts';
 export { watchAnswer } from './outgoing.ts';

@@ -1,6 +1,6 @@
 /** Answers while a client takes them: how slowly it may, and how much of them may wait here for all clients together. */
 import { answerPace, lookRegularly, Pace } from '#libs/transfer';
-import type { HttpContext, Refusal } from './exchange.ts';
+import type { Refusal, Transfer } from './exchange.ts';
 import type { Guest } from './room.ts';
 
 /**
@@ -8,12 +8,12 @@ import type { Guest } from './room.ts';
  * not taken in one go.
  * @param waitingBytes bytes of it in this process.
  */
-export function watchAnswer({ req, res, state }: HttpContext, waitingBytes: () => number): void {
+export function watchAnswer({ req, res, state }: Transfer, waitingBytes: () => number, rule = answerPace): void {
   const { socket } = req;
   const { answers, refused } = state;
   const takenBytes = (): number => socket.bytesWritten - socket.writableLength;
   const before = takenBytes();
-  const pace = new Pace(answerPace, performance.now());
+  const pace = new Pace(rule, performance.now());
   const end = (reason: Refusal): void => {
     refused(reason);
     res.destroy();

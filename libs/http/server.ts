@@ -1,12 +1,11 @@
 /**
- * The node server of an app: how many connections it takes and how long each may wait, its answers to requests that are no HTTP, and
+ * A node server: how many connections it takes and how long each may wait, its answers to requests that are no HTTP, and
  * its orderly end.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import { newRequestId } from '#libs/telemetry';
-import type { HttpApp } from './app.ts';
 import type { Refusal } from './exchange.ts';
 
 export interface HttpServer {
@@ -16,8 +15,12 @@ export interface HttpServer {
   drain(options: DrainOptions): Promise<void>;
 }
 
+/** Koa's callback, or whatever else answers requests; never rejects. */
+export type HandleRequest = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+
 export interface HttpServerOptions {
-  apiVersion: string;
+  /** `X-Api-Version` of answers that `handle` has no part in. */
+  apiVersion?: string;
   /** Name of the setting that the port comes from, for the message when it is taken. */
   portName: string;
   /** Connections at the same time; for one more the oldest that has sent nothing yet is closed. */
@@ -38,9 +41,8 @@ const maxPipelined = 16;
 /** A client that takes nothing of an answer for so long. */
 const stallLimitMs = 60_000;
 
-export function createHttpServer(app: HttpApp, options: HttpServerOptions): HttpServer {
+export function createHttpServer(handle: HandleRequest, options: HttpServerOptions): HttpServer {
   const { refused = () => undefined } = options;
-  const handle = app.callback();
   const limits = {
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headersTimeoutMs,
@@ -97,7 +99,7 @@ function boundConnections(server: Server, max: number, refused: (reason: Refusal
 function createPipelineBound(
   running: WeakMap<Socket, number>,
   refused: (reason: Refusal) => void,
-  apiVersion: string,
+  apiVersion: string | undefined,
 ): (req: IncomingMessage, res: ServerResponse) => boolean {
   return ({ socket }, res) => {
     const count = (running.get(socket) ?? 0) + 1;
@@ -117,18 +119,18 @@ function createPipelineBound(
 }
 
 /** Headers of an answer that the app has no part in. */
-function plainHeaders(apiVersion: string): Record<string, string> {
+function plainHeaders(apiVersion: string | undefined): Record<string, string> {
   return {
     'Content-Type': 'application/json',
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': newRequestId(),
-    'X-Api-Version': apiVersion,
+    ...(apiVersion === undefined ? {} : { 'X-Api-Version': apiVersion }),
   };
 }
 
 /** What the parser refuses never reaches koa; it gets the framework envelope all the same. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, apiVersion: string): void {
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, apiVersion: string | undefined): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
     socket.destroy();
     return;

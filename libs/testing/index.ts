@@ -4,7 +4,7 @@ export { contextFor, createTestActors, superuser } from './actors.ts';
 export { createTestEnvironment, type TestEnvironment } from './environment.ts';
 export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmRequest, type LlmServer } from './llm.ts';
 export type { SpokenAnswer, TranscriptionRequest } from './llm.ts';
-export { startPlatform, startService, type Platform, type PlatformOptions } from './platform.ts';
+export { startPlatform, startService, type Platform, type PlatformOptions, type StartOptions } from './platform.ts';
 export { conversationJourney } from './journeys.ts';
 export { waitFor } from './wait-for.ts';
 export { quickJobs, watchJobs, type JobWatch, type StoredJob } from './job-watch.ts';

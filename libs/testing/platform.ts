@@ -10,6 +10,7 @@ import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import type { Clock } from '#libs/time';
+import type { PaceRule } from '#libs/transfer';
 import { findFreePort } from '../../tools/servers/ports.ts';
 import { readLogTail } from '../../tools/servers/server-process.ts';
 import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../tools/servers/service-accounts.ts';
@@ -33,6 +34,7 @@ export interface StartOptions {
   readonly clock?: Clock;
   readonly pipeline?: PipelineExtension;
   readonly tuning?: Partial<JobTuning>;
+  readonly paces?: { readonly body: PaceRule; readonly answer: PaceRule };
 }
 type ConfigModule = Record<string, TObject | ((env: Settings) => unknown)>;
 

@@ -1,7 +1,7 @@
 /** Composition root of the gateway. */
 import { join } from 'node:path';
 import { createActorSigner } from '#libs/actor';
-import { createApp, createHttpServer, type HttpServer, mountRoutes, type Refusal, refusals } from '#libs/http';
+import { countRefusals, createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, connectBus, createBusMetrics, measureStreams, requiredPayloadBytes } from '#libs/nats';
@@ -62,10 +62,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
     connected.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys }) => session_keys.forEach((key) => sessions.forget(key)));
     connected.onReconnect(() => sessions.forgetAll());
     const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
-    const refusedTotal = telemetry.metrics.counter('http_requests_refused_total', 'Requests and connections ended by a guard', ['reason']);
-    // A series that begins with its first event is no increase for Prometheus.
-    for (const reason of refusals) refusedTotal.inc({ reason }, 0);
-    const refused = (reason: Refusal): void => refusedTotal.inc({ reason }, 1);
+    const refused = countRefusals(telemetry.metrics);
     const app = createApp({
       logger,
       apiVersion,
@@ -85,7 +82,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
       handlers: await createHandlers({ bus: connected, sessions, intake: webhooks, media }),
       maxInFlight: config.MAX_IN_FLIGHT_REQUESTS,
     });
-    return createHttpServer(app, { apiVersion, portName: 'PORT', maxConnections: config.MAX_CONNECTIONS, refused });
+    return createHttpServer(app.callback(), { apiVersion, portName: 'PORT', maxConnections: config.MAX_CONNECTIONS, refused });
   };
 
   const stop = async (): Promise<void> => {

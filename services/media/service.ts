@@ -2,6 +2,7 @@
 import { createActorVerifier, requestName } from '#libs/actor';
 import { createJobs, jobAdminHandlers, type Jobs, type JobTuning } from '#libs/jobs';
 import { notFound } from '#libs/errors';
+import { countRefusals } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type CallContext, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
@@ -18,7 +19,7 @@ import { serveFile } from './http/download.ts';
 import { createLogoHandler } from './http/logo.ts';
 import { createInternalListener } from './http/internal.ts';
 import { createPublicListener } from './http/public.ts';
-import { createMediaServer } from './http/server.ts';
+import { createMediaServer, type Listener, type Paces, usualPaces } from './http/server.ts';
 import { createUploadHandler, toMetadata } from './http/upload.ts';
 import { findAudio } from './repositories/blobs.ts';
 import { findPublicFile, listFiles, listRecordings, setFinalized } from './repositories/files.ts';
@@ -37,6 +38,8 @@ export interface MediaOptions {
   pipeline?: PipelineExtension;
   /** Times of the job machinery; tests that kill processes shorten them. */
   tuning?: Partial<JobTuning>;
+  /** How fast clients must send and take; tests are in a hurry. */
+  paces?: Paces;
 }
 
 export interface MediaService extends Service {
@@ -52,7 +55,7 @@ const buffersPerUpload = 2;
 /** Imports of recordings and other jobs that store something. */
 const importsAtATime = 2;
 
-export async function createService({ config, logger: given, pipeline, tuning }: MediaOptions): Promise<MediaService> {
+export async function createService({ config, logger: given, pipeline, tuning, paces = usualPaces }: MediaOptions): Promise<MediaService> {
   const logger = given ?? createLogger({ service: 'media', level: config.LOG_LEVEL });
   const db = await createDatabase({
     url: config.DATABASE_URL,
@@ -134,13 +137,13 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       uploadAudio: ({ request, response, context }, conversationId) => uploads.handle({ request, response, context, conversationId }),
       importFile: ({ request, response, context }, conversationId, kind, query) =>
         uploads.handleImport({ request, response, context, conversationId }, kind, query),
-      downloadAudio: async ({ request, response, context }, conversationId) => {
-        await requireConversation(conversationId, context);
+      downloadAudio: async (exchange, conversationId) => {
+        await requireConversation(conversationId, exchange.context);
         const audio = await findAudio(db, conversationId);
         if (audio === undefined) throw notFound();
         const { path: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = audio;
         const served = { cacheControl: 'private, no-cache', disposition: 'attachment' } as const;
-        await serveFile({ store, logger }, { request, response }, { objectKey, name, contentType, sizeBytes, sha256, ...served });
+        await serveFile({ store, logger }, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...served });
       },
     },
     {
@@ -150,7 +153,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       onRefused: (reason) => busMetrics.refused?.('internal http', reason),
     },
   );
-  const open = createPublicListener(async ({ request, response }, key, query) => {
+  const open = createPublicListener(async (exchange, key, query) => {
     const found = await findPublicFile(db, key);
     if (found === undefined) throw notFound();
     const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = found;
@@ -160,10 +163,12 @@ export async function createService({ config, logger: given, pipeline, tuning }:
       cacheControl: isMarked ? 'public, max-age=31536000, immutable' : 'public, no-cache',
       disposition: 'inline',
     } as const;
-    await serveFile({ store, logger }, { request, response }, { objectKey, name, contentType, sizeBytes, sha256, ...served });
+    await serveFile({ store, logger }, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...served });
   });
   const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
-  const servers = { open: createMediaServer(open, { logger, requests }), internal: createMediaServer(internal, { logger, requests }) };
+  const refused = countRefusals(telemetry.metrics);
+  const serve = (listener: Listener) => createMediaServer(listener, { logger, requests, refused, paces });
+  const servers = { open: serve(open), internal: serve(internal) };
   telemetry.metrics.gauge('media_uploads_running', 'Uploads under way', [], (gauge) => gauge.set(uploads.running));
   const stopping: (() => Promise<void>)[] = [];
   const ports = { open: 0, internal: 0 };

@@ -125,6 +125,52 @@ describe('answers that nobody takes', () => {
   });
 });
 
+describe('uploads', () => {
+  /** As many as the media service takes at a time. */
+  const places = 16;
+  const boundary = '--b\r\nContent-Disposition: form-data; name="audio"; filename="slow.mp3"\r\n\r\n';
+  const begin = (): Promise<Wire> => {
+    const type = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': 1_000_000 };
+    return open(head('POST', `${conversation}/audio`, { Authorization: `Bearer ${user}`, ...type }) + boundary);
+  };
+  const countUploads = async (): Promise<number> => {
+    const text = await (await fetch(`${world.platform.processes.get('media')?.operationsUrl}/metrics`)).text();
+    return Number(/^media_uploads_running\S* (\d+)$/m.exec(text)?.[1]);
+  };
+  const upload = async (): Promise<number> => {
+    const body = new FormData();
+    body.append('audio', new Blob(['talk']), 'talk.mp3');
+    return (await world.call('POST', `${conversation}/audio`, { token: user, body })).status;
+  };
+
+  it('that drip end with 408 as they pass through, and give their places to others', async () => {
+    const before = await countRefused(world, 'body_too_slow');
+    const slow = await Promise.all(Array.from({ length: places }, begin));
+    const drip = setInterval(() => slow.forEach((wire) => wire.send('x'.repeat(20))), 500);
+    try {
+      await waitFor(async () => (await countUploads()) === places);
+      expect(await upload()).toBe(503);
+      await Promise.all(slow.map((wire) => wire.closed));
+    } finally {
+      clearInterval(drip);
+    }
+    expect(slow.map((wire) => statusesOf(wire))).toEqual(Array.from({ length: places }, () => [408]));
+    expect(slow[0]?.received).toContain('{"detail":"The request body did not arrive in time"}');
+    expect(await countRefused(world, 'body_too_slow')).toBe(before + places);
+    await waitFor(async () => (await upload()) === 201);
+  });
+
+  it('whose clients go away at any moment give their places back', async () => {
+    for (let attempt = 0; attempt < 4 * places; attempt++) {
+      const wire = await begin();
+      await new Promise((resolve) => setTimeout(resolve, attempt % 16));
+      wire.hangUp();
+    }
+    await waitFor(async () => (await countUploads()) === 0);
+    expect(await upload()).toBe(201);
+  });
+});
+
 describe('headers of answers (D73)', () => {
   const nosniff = 'nosniff';
   const cases: [string, string, { token?: string | null; method?: string; body?: string; headers?: Record<string, string> }][] = [

@@ -1,10 +1,11 @@
 /** GET and HEAD of audio and recordings: from the object store to the socket, with validators and ranges (spec 01; spec 03 §1, D27). */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { AppError, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import type { ObjectStore } from '#libs/object-store';
 import { relay } from '#libs/transfer';
 import { decideRange, matchesNone, matchesStrongly } from '../domain/byte-range.ts';
+import type { Exchange } from './server.ts';
 
 /** A stored file as a download sees it. */
 export interface ServedFile {
@@ -26,7 +27,7 @@ export interface ServedFile {
  */
 export async function serveFile(
   deps: { store: ObjectStore; logger: Logger },
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  { request, response, beginAnswer }: Exchange,
   file: ServedFile,
 ): Promise<void> {
   const etag = `"${file.sha256}"`;
@@ -48,7 +49,6 @@ export async function serveFile(
     ...validators,
     'content-type': file.contentType,
     'content-disposition': contentDisposition(file),
-    'x-content-type-options': 'nosniff',
     'content-length': file.sizeBytes,
   };
   if (isHead) {
@@ -75,6 +75,7 @@ export async function serveFile(
       throw new Error(`Object ${file.objectKey} has ${object.sizeBytes} bytes where ${headers['content-length']} were recorded`);
     }
     response.writeHead(decision.kind === 'part' ? 206 : 200, headers);
+    beginAnswer();
     await relay(object.body, response);
   } catch (error) {
     if (left.signal.aborted && response.destroyed) return;

@@ -76,7 +76,8 @@ export function createInternalListener(routes: InternalRoutes, deps: AdmissionDe
   return {
     portName: 'INTERNAL_PORT',
     paths,
-    serve: async ({ request, response, context }, path, query) => {
+    serve: async (exchange, path, query) => {
+      const { request, context } = exchange;
       const method = request.method ?? '';
       const refuse = (reason: CallRefusal): never => {
         deps.onRefused(reason);
@@ -90,7 +91,7 @@ export function createInternalListener(routes: InternalRoutes, deps: AdmissionDe
       if (served === undefined) throw methodNotAllowed();
       if (!served.from.includes(actor?.kind ?? 'none')) refuse('wrong_kind');
       const id = requireId(found.pattern.exec(path)?.[1]);
-      await served.run({ request, response, context: { ...context, actor } }, id, query);
+      await served.run({ ...exchange, context: { ...context, actor } }, id, query);
     },
   };
 }

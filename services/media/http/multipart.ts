@@ -44,6 +44,8 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
   if (!/^multipart\/form-data\b/i.test(contentType)) throw missingPart(options.part);
   if (Number(request.headers['content-length'] ?? 0) > options.maxFileBytes + maxOverheadBytes) throw options.tooLarge();
 
+  // Whoever has left before it is read ends nothing any more (D77).
+  if (request.destroyed) throw new ClientGone();
   const form = openForm(request, options);
   let received: Promise<T> | undefined;
   let current: Readable | undefined;

@@ -23,11 +23,11 @@ export class Unauthenticated extends AppError {
   }
 }
 
-/** Answers and hangs up: not a byte of the body is read for somebody who is not believed. */
-export function sendUnauthenticated(request: IncomingMessage, response: ServerResponse, { status, message }: Unauthenticated): void {
+/** Answers and hangs up: not another byte of the body is read, and whoever reads it hears that there is none. */
+export function hangUp(request: IncomingMessage, response: ServerResponse, { status, message }: AppError): void {
   const bytes = Buffer.from(JSON.stringify({ detail: message }));
   response.writeHead(status, { connection: 'close', 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
-  response.end(request.method === 'HEAD' ? undefined : bytes, () => request.socket.destroySoon());
+  response.end(request.method === 'HEAD' ? undefined : bytes, () => request.destroy());
 }
 
 /**
@@ -41,7 +41,8 @@ export async function sendJson(
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<void> {
-  if (response.destroyed) return;
+  // One that was hung up on meanwhile has its answer.
+  if (response.destroyed || response.headersSent) return;
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, { ...headers, 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
   if (request.complete || request.destroyed) {

@@ -1,18 +1,21 @@
 /** An HTTP server for bytes: request context, one log line per request, one mapper of errors. What it serves is its listener's. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, notFound } from '#libs/errors';
-import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
+import { createHttpServer, hasBody, type HttpServer, type Refusal, Room, type Transfer, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
 import { getTracer, newRequestId, newTraceparent, readTraceId, type Red } from '#libs/telemetry';
+import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientGone } from './multipart.ts';
-import { sendError, sendUnauthenticated, Unauthenticated } from './replies.ts';
+import { hangUp, sendError, Unauthenticated } from './replies.ts';
 
 /** One request with what its headers say of it; the actor is added by whoever believes it. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: CallContext;
+  /** To be called before an answer that may take long: from then on the client must take it at a pace (D62). */
+  readonly beginAnswer: () => void;
 }
 
 /** What one server serves. */
@@ -25,48 +28,61 @@ export interface Listener {
   serve(exchange: Exchange, path: string, query: URLSearchParams): Promise<void>;
 }
 
+/** How fast bodies must come and answers be taken (D62). */
+export interface Paces {
+  readonly body: PaceRule;
+  readonly answer: PaceRule;
+}
+
+/** The gateway is the judge of its own clients' bodies; here only who comes past it is caught, or what a lost gateway has left open. */
+export const usualPaces: Paces = { body: { ...bodyPace, graceMs: 20_000, windowMs: 20_000 }, answer: answerPace };
+
 export interface ServerDependencies {
   logger: Logger;
   /** Rate, errors and duration by method and route template. */
   requests: Red;
+  /** Counts what a guard refuses. */
+  refused: (reason: Refusal) => void;
+  paces: Paces;
 }
 
-export interface MediaServer {
-  /** Resolves with the port really used. @throws Error when it is taken. */
-  listen(at: { host: string; port: number }): Promise<number>;
-  /** Ends it as `prepareDrain` of libs/lifecycle says. */
-  drain(options: DrainOptions): Promise<void>;
-}
-
-/** Time without a byte in either direction after which a connection is given up. */
-const idleTimeoutMs = 120_000;
+/** 10 KiB each when silent. */
+const maxConnections = 4_000;
+/** Bytes of answers of one port that clients have not taken yet, for all of them together. */
+const maxWaitingAnswerBytes = 64 * 1_048_576;
+/** Server, guard, log and stream of an answer all want to know of its end. */
+const maxListeners = 20;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT']);
 /** nginx's word for a client that went away before the answer. */
 const clientGoneStatus = 499;
 
-export function createMediaServer(listener: Listener, deps: ServerDependencies): MediaServer {
-  const server: Server = createServer(
-    { requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 65_000, noDelay: true },
-    (request, response) => {
-      void answer(listener, deps, request, response);
-    },
-  );
-  server.timeout = idleTimeoutMs;
-  const drain = prepareDrain(server);
-  return {
-    listen: (at) => listen(server, { ...at, portName: listener.portName }),
-    drain,
+export function createMediaServer(listener: Listener, deps: ServerDependencies): HttpServer {
+  const { refused, paces } = deps;
+  const answers = new Room(maxWaitingAnswerBytes);
+  const handle = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const transfer = { req, res, state: { startedAt: performance.now(), refused, answers } };
+    res.setMaxListeners(maxListeners);
+    if (hasBody(req)) boundBody(transfer, paces.body);
+    return answer(transfer, listener, deps);
   };
+  return createHttpServer(handle, { portName: listener.portName, maxConnections, refused });
+}
+
+/** Answers 408 to a body that comes too slowly; whoever reads it finds its sender gone. */
+function boundBody(transfer: Transfer, pace: PaceRule): void {
+  const { req, res } = transfer;
+  const onSlow = (error: AppError): void => {
+    if (res.headersSent) req.destroy();
+    else hangUp(req, res, error);
+  };
+  const stop = watchBody(transfer, onSlow, pace);
+  req.once('end', stop);
+  res.once('close', stop);
 }
 
 /** Never rejects. */
-async function answer(
-  listener: Listener,
-  { logger, requests }: ServerDependencies,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const startedAt = performance.now();
+async function answer(transfer: Transfer, listener: Listener, { logger, requests, paces }: ServerDependencies): Promise<void> {
+  const { req: request, res: response, state } = transfer;
   const requestId = readHeader(request, 'request-id') ?? newRequestId();
   const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
   const known = listener.paths.find(({ pattern }) => pattern.test(path));
@@ -75,9 +91,10 @@ async function answer(
   const traceparent = span?.traceparent ?? newTraceparent(parent);
   const traceId = readTraceId(traceparent);
   response.setHeader('request-id', requestId);
+  response.setHeader('x-content-type-options', 'nosniff');
   response.once('close', () => {
     const status = response.writableFinished ? response.statusCode : clientGoneStatus;
-    const durationMs = performance.now() - startedAt;
+    const durationMs = performance.now() - state.startedAt;
     const { method = '' } = request;
     const route = known?.template ?? 'unmatched';
     requests.observe({ method: knownMethods.has(method) ? method : 'other', route }, status, durationMs / 1000);
@@ -93,11 +110,13 @@ async function answer(
   response.on('error', () => undefined);
   try {
     const context = readContext(request, requestId, traceparent);
-    const work = (): Promise<void> => listener.serve({ request, response, context }, path, new URLSearchParams(search));
+    const beginAnswer = (): void => watchAnswer(transfer, () => response.writableLength, paces.answer);
+    const exchange = { request, response, context, beginAnswer };
+    const work = (): Promise<void> => listener.serve(exchange, path, new URLSearchParams(search));
     await (span === undefined ? work() : span.run(work));
   } catch (error) {
     if (error instanceof ClientGone) return;
-    if (error instanceof Unauthenticated) return sendUnauthenticated(request, response, error);
+    if (error instanceof Unauthenticated) return hangUp(request, response, error);
     if (!(error instanceof AppError) || error.code === 'internal') logger.error({ err: error, requestId, traceId }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, requestId, traceId }, 'request failed');
     // An answer that has begun is broken, so that it cannot pass for a complete one.

@@ -255,7 +255,12 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
     handlers: {},
     maxInFlight: options.maxInFlight ?? 100,
   });
-  const server = createHttpServer(app, { apiVersion: '9.9', portName: 'PORT', maxConnections: options.maxConnections ?? 1_000, refused });
+  const server = createHttpServer(app.callback(), {
+    apiVersion: '9.9',
+    portName: 'PORT',
+    maxConnections: options.maxConnections ?? 1_000,
+    refused,
+  });
   const port = await server.listen({ host: '127.0.0.1', port: 0 });
   return {
     port,

@@ -10,6 +10,7 @@ import {
   contextFor,
   createTestEnvironment,
   signBooking,
+  type StartOptions,
   startService,
   startTcpProxy,
   type TcpProxy,
@@ -41,7 +42,7 @@ export interface World {
   call<R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>>;
   /** Id of a fresh conversation. */
   createConversation(): Promise<number>;
-  startMedia(overrides?: Record<string, string>): Promise<RunningMedia>;
+  startMedia(overrides?: Record<string, string>, options?: StartOptions): Promise<RunningMedia>;
   startConversations(): Promise<{ stop(): Promise<void> }>;
   stopConversations(): Promise<void>;
   /** `infos.audio` as a client sees it. */
@@ -128,8 +129,8 @@ export async function createWorld(fileUrl: string, pipeline?: PipelineExtension)
       const [created] = await call(conversations.rpcs.findActive, { person_id: personId, journey: 'open-circle', time });
       return created?.id ?? 0;
     },
-    startMedia: async (overrides = {}) => {
-      const service = await startService('media', env, { ...mediaSettings, ...overrides });
+    startMedia: async (overrides = {}, options = {}) => {
+      const service = await startService('media', env, { ...mediaSettings, ...overrides }, options);
       return speakTo(service as unknown as Ports, { env, actor }, () => service.stop());
     },
     startConversations: async () => (running = await startService('conversations', env)),

@@ -1,0 +1,159 @@
+/** Clients of the media service's two ports that send or take slowly, go away, or say what is no HTTP (D62, D73, D77). */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { media as contract, mediaPaths } from '#services/media';
+import { createWorld, type RunningMedia, type World } from './world.ts';
+
+const mebibyte = 1_048_576;
+const film = Buffer.alloc(40 * mebibyte, 'film');
+const pace = { graceMs: 1_000, windowMs: 3_000, bytesPerSecond: 1_024 };
+
+let world: World;
+let media: RunningMedia;
+let id: number;
+let video: string;
+const sockets: Socket[] = [];
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  // One upload at a time: whoever keeps its place keeps it from all.
+  media = await world.startMedia({ MEDIA_MAX_UPLOADS: '1' }, { paces: { body: pace, answer: pace } });
+  id = await world.createConversation();
+  const { ticket } = await world.call(contract.rpcs.issueUploadTicket, { conversation_id: id, kind: 'full' });
+  const address = `http://127.0.0.1:${media.internalPort}${mediaPaths.recording(id, 'full')}?name=talk.mp4`;
+  const stored = await fetch(address, { method: 'PUT', body: film, headers: { ticket } });
+  expect(stored.status).toBe(201);
+  video = (await world.call(contract.rpcs.getVideo, { conversation_id: id })).url ?? '';
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await world.stop();
+});
+
+interface Wire {
+  readonly socket: Socket;
+  readonly received: () => string;
+  readonly closed: Promise<unknown>;
+}
+async function open(port: number, text: string): Promise<Wire> {
+  const socket = connect(port, '127.0.0.1');
+  sockets.push(socket);
+  let received = '';
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1', 0, 4_096)));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await once(socket, 'connect');
+  socket.write(text);
+  return { socket, received: () => received, closed };
+}
+const head = (method: string, path: string, headers: Readonly<Record<string, string | number>> = {}): string =>
+  `${method} ${path} HTTP/1.1\r\n${Object.entries({ Host: 'media', ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n`;
+const audioPath = (): string => mediaPaths.conversationAudio(id);
+const vouched = (method: string) => ({ Actor: world.env.actors.writeFor(world.actor, method, audioPath()) });
+const formType = { 'Content-Type': 'multipart/form-data; boundary=b' };
+const part = '--b\r\nContent-Disposition: form-data; name="audio"; filename="slow.mp3"\r\n\r\n';
+const beginUpload = (): Promise<Wire> =>
+  open(media.internalPort, head('POST', audioPath(), { ...vouched('POST'), ...formType, 'Content-Length': 1_000_000 }) + part);
+
+describe('every answer (D73)', () => {
+  it('says that its type is not to be guessed, on both ports', async () => {
+    await media.upload(id, 'talk.mp3', Buffer.from('talk'));
+    const cases: [what: string, port: number, request: string, status: number][] = [
+      ['a film', media.openPort, head('GET', video, { Connection: 'close' }), 200],
+      ['a part of it', media.openPort, head('GET', video, { Range: 'bytes=0-9', Connection: 'close' }), 206],
+      ['no part of it', media.openPort, head('GET', video, { Range: `bytes=${film.length}-`, Connection: 'close' }), 416],
+      ['what is known', media.openPort, head('GET', video, { 'If-None-Match': '*', Connection: 'close' }), 304],
+      ['an unknown path', media.openPort, head('GET', '/', { Connection: 'close' }), 404],
+      ['another method', media.openPort, head('DELETE', video, { Connection: 'close' }), 405],
+      ['no HTTP', media.openPort, 'NO HTTP\r\n\r\n', 400],
+      ['a large header', media.openPort, head('GET', video, { 'X-Long': 'x'.repeat(20_000) }), 431],
+      ['audio', media.internalPort, head('GET', audioPath(), { ...vouched('GET'), Connection: 'close' }), 200],
+      ['no credential', media.internalPort, head('GET', audioPath()), 401],
+    ];
+    for (const [what, port, request, status] of cases) {
+      const { received, closed } = await open(port, request);
+      await closed;
+      const [, code] = /^HTTP\/1\.1 (\d{3}) /.exec(received()) ?? [];
+      expect({ what, code, nosniff: /\r\nx-content-type-options: nosniff\r\n/i.test(received()) }).toEqual({
+        what,
+        code: String(status),
+        nosniff: true,
+      });
+    }
+  });
+});
+
+describe('an upload', () => {
+  const expectPlace = (): Promise<unknown> =>
+    waitFor(async () => (await media.upload(id, 'next.mp3', Buffer.from('next'))).status === 201, { what: 'the place of the upload' });
+
+  it('that comes slower than 1 KiB/s ends with 408, and leaves nothing', async () => {
+    await expectPlace();
+    const { socket, received, closed } = await beginUpload();
+    const drip = setInterval(() => socket.write('x'.repeat(50)), 500);
+    try {
+      await closed;
+    } finally {
+      clearInterval(drip);
+    }
+    expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*connection: close[\s\S]*\{"detail":"The request body did not arrive in time"\}$/i);
+    await expectPlace();
+    expect(await world.readInfosAudio(id)).toMatchObject({ name: 'next.mp3' });
+    expect(await world.env.sql('select * from media.uploads')).toEqual([]);
+  });
+
+  it('that comes at that pace, if in drops, is stored', async () => {
+    const { socket, received } = await beginUpload();
+    const size = 1_000_000 - part.length - '\r\n--b--\r\n'.length;
+    for (let second = 0; second < 12; second++) {
+      socket.write('x'.repeat(2_048));
+      await sleep(1_000);
+    }
+    socket.write('x'.repeat(size - 12 * 2_048));
+    socket.write('\r\n--b--\r\n');
+    await waitFor(() => received() !== '');
+    expect(received()).toMatch(/^HTTP\/1\.1 201 /);
+  });
+
+  it('whose client goes away at any moment gives its place back', async () => {
+    for (let attempt = 0; attempt < 40; attempt++) {
+      const { socket } = await beginUpload();
+      await sleep(attempt % 8);
+      socket.destroy();
+    }
+    await expectPlace();
+  });
+});
+
+describe('a download', () => {
+  const begin = async (): Promise<Wire> => {
+    const wire = await open(media.openPort, '');
+    wire.socket.pause();
+    wire.socket.write(head('GET', video));
+    return wire;
+  };
+
+  it('that nobody takes is broken off', async () => {
+    const { socket, closed } = await begin();
+    await sleep(8_000);
+    socket.resume(); // what the kernel has kept, and the end
+    await closed;
+    expect(socket.bytesRead).toBeLessThan(film.length);
+  });
+
+  it('that is taken slowly, if faster than 1 KiB/s, comes whole', async () => {
+    const { socket, closed } = await begin();
+    socket.on('data', () => {
+      socket.pause();
+      setTimeout(() => socket.resume(), 10);
+    });
+    socket.resume();
+    await waitFor(() => socket.bytesRead > film.length);
+    socket.end();
+    await closed;
+  });
+});
