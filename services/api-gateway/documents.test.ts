@@ -15,11 +15,21 @@ const documents = Object.entries(buildDocuments(routes)).map(([name, document]) 
   name,
   document: JSON.parse(JSON.stringify(document)) as ReturnType<typeof buildDocuments>['api'],
 }));
-const operations = documents.flatMap(({ document }) =>
+const operations = documents.flatMap(({ name, document }) =>
   Object.values(document.paths).flatMap((item) =>
-    Object.values(item).map((value) => ({ ...(value as unknown as Operation), components: document.components })),
+    Object.values(item).map((value) => ({ ...(value as unknown as Operation), document: name, components: document.components })),
   ),
 );
+
+/** Compiled once: every schema drags the models of its document along, and most operations fail in the same words. */
+const checks = new Map<string, ReturnType<typeof compileSchemaForAll>>();
+
+function checkFor(document: string, components: object, schema: object | undefined): ReturnType<typeof compileSchemaForAll> {
+  const key = `${document} ${JSON.stringify(schema)}`;
+  const check = checks.get(key) ?? compileSchemaForAll({ ...schema, components });
+  checks.set(key, check);
+  return check;
+}
 
 describe('OpenAPI documents (spec 01 and 02, Live schema)', () => {
   it.each(documents)('$name fits the meta schema of OpenAPI 3.1', async ({ document }) => {
@@ -44,13 +54,13 @@ describe('OpenAPI documents (spec 01 and 02, Live schema)', () => {
 
   it.each(operations)(
     '$operationId shows examples that fit their schemas, a success among them',
-    ({ responses, requestBody, components }) => {
+    ({ document, responses, requestBody, components }) => {
       const bodies = [
         ...Object.entries(responses).flatMap(([, { content }]) => Object.values(content ?? {})),
         ...Object.values(requestBody?.content ?? {}),
       ];
       for (const { schema, example } of bodies.filter((body) => body.example !== undefined)) {
-        expect(compileSchemaForAll({ ...schema, components })(example)).toEqual([]);
+        expect(checkFor(document, components, schema)(example)).toEqual([]);
       }
       const shown = Object.entries(responses).flatMap(([status, { content }]) =>
         Number(status) < 300 ? Object.entries(content ?? {}).filter(([type]) => /json|text/.test(type)) : [],
