@@ -61,9 +61,9 @@ export interface LlmServer {
   stop(): Promise<void>;
 }
 
-/** Starts the server on the loopback interface; `port` 0 takes any. */
-export async function startLlm(options: { port?: number; apiKey?: string } = {}): Promise<LlmServer> {
-  const apiKey = options.apiKey ?? 'llm-test-key';
+/** Starts the server on the loopback interface; `port` 0 takes any. `keepsRequests: false` for one that runs for days. */
+export async function startLlm(options: { port?: number; apiKey?: string; keepsRequests?: boolean } = {}): Promise<LlmServer> {
+  const { apiKey = 'llm-test-key', keepsRequests = true } = options;
   const chat = createLine<LlmRequest, LlmAnswer>(answerSensibly);
   const memory = createLine<LlmRequest, LlmAnswer>(rememberSensibly);
   const summary = createLine<LlmRequest, LlmAnswer>(summarizeSensibly);
@@ -85,7 +85,7 @@ export async function startLlm(options: { port?: number; apiKey?: string } = {})
     const [first] = body.messages;
     const instructions = first?.role === 'system' ? first.content : '';
     const line = wantsMemory.test(instructions) ? memory : wantsSummary.test(instructions) ? summary : chat;
-    line.requests.push({ model: body.model, messages: body.messages, authorization: request.headers.authorization });
+    if (keepsRequests) line.requests.push({ model: body.model, messages: body.messages, authorization: request.headers.authorization });
     const fault = line.faults.shift();
     if (fault?.kind === 'slow' && !(await waitOrLeave(response, fault.delayMs))) return;
     if (fault !== undefined && (await misbehave(response, body.model, fault))) return;
@@ -97,7 +97,7 @@ export async function startLlm(options: { port?: number; apiKey?: string } = {})
 
   const transcribe = async (request: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> => {
     const asked = await readTranscriptionRequest(request.headers['content-type'] ?? '', bytes);
-    speech.requests.push(asked);
+    if (keepsRequests) speech.requests.push(asked);
     const fault = speech.faults.shift();
     if (fault?.kind === 'slow' && !(await waitOrLeave(response, fault.delayMs))) return;
     if (fault !== undefined && (await misbehave(response, asked.model, fault))) return;

@@ -12,7 +12,6 @@ import type { PipelineExtension } from '#libs/pipeline-worker';
 import type { Clock } from '#libs/time';
 import type { PaceRule } from '#libs/transfer';
 import { findFreePort } from '../../tools/servers/ports.ts';
-import { readLogTail } from '../../tools/servers/server-process.ts';
 import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../tools/servers/service-accounts.ts';
 import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
@@ -201,6 +200,6 @@ async function startProcess(name: string, env: TestEnvironment, settings: Settin
     await item.stop();
     throw error;
   }
-  if (item.hasEnded) throw new Error(`${name} ${await item.ended}; its log ends with:\n${readLogTail(logFile)}`);
+  if (item.hasEnded) throw new Error(`${name} ${await item.ended}; its log ends with:\n${item.readLogTail()}`);
   return item;
 }

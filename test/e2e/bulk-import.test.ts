@@ -252,15 +252,6 @@ describe('workspace apply FILE, conversations: (architecture §7)', () => {
   });
 });
 
-describe('files of a bulk import', () => {
-  it('never knock at the internal port without a ticket, which would be an alarm', async () => {
-    const answer = await fetch(`${world.platform.processes.get('media')?.operationsUrl}/metrics`);
-    const counts = (await answer.text()).split('\n').filter((line) => line.startsWith('refused_callers_total{'));
-    expect(counts.length).toBeGreaterThan(0);
-    expect(counts.filter((line) => !line.endsWith(' 0'))).toEqual([]);
-  });
-});
-
 describe('import statuses of bulk-imported conversations (spec 01, Transcript import status; D7, D7b)', () => {
   const rows = [{ start_ms: 0, end_ms: 10, person: 'ada-bulk', text: 'Uncut.' }];
 

@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { identifyProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
-import { createLaunchpad, type Launch, type Launchpad } from './launch.ts';
+import { createLaunchpad, type Launch, type Launchpad, repoDir } from './launch.ts';
 
 let pad: Launchpad;
 const launches: Launch[] = [];
@@ -37,14 +39,38 @@ describe('npm start (design/architecture.md §9)', () => {
   afterAll(() => pad.clear());
 
   it('brings up the platform with the demo workspace and prints address, documents and credentials', async () => {
-    const item = launch();
+    const item = launch({ LLM_BASEURL: 'http://misspelt.example.org' });
     await pad.waitUntilReady(item);
+    expect(item.output()).toContain('LLM_BASEURL is no setting and is left out. Is LLM_BASE_URL meant?');
+    expect(item.output()).toMatch(/language model\s+the demo model .*LLM_BASE_URL/);
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/docs`);
     expect(item.output()).toContain(`http://localhost:${pad.port}/api/v1/docs`);
     expect(item.output()).toMatch(/shared token\s+demo-api-token/);
     expect(item.output()).toMatch(/ada@example\.org\s+coherence-demo-password/);
     await expect(readSchema()).resolves.toBe(200);
     await expect(logIn()).resolves.toBe(200);
+  });
+
+  it('has the chat pages answer by a model that says what it is', async () => {
+    const response = await fetch(`http://127.0.0.1:${pad.port}/api/chat/guide/message/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ body: 'Hello!' }),
+    });
+    expect([response.status, ((await response.json()) as { agent_html: string }).agent_html]).toEqual([
+      200,
+      expect.stringMatching(/demo model.*LLM_BASE_URL/),
+    ]);
+  });
+
+  it('is well, and the doctor tells what is optional from what is needed', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join('tools', 'cli', 'main.ts'), 'doctor'], {
+      cwd: repoDir,
+      env: { ...process.env, COHERENCE_DATA_DIR: pad.dataDir },
+    });
+    expect(stdout).not.toContain('WRONG');
+    expect(stdout).toMatch(/^off\s+language model: the demo model answers.*LLM_BASE_URL/m);
+    expect(stdout).toMatch(/^All is well/m);
   });
 
   it('refuses a second start in the same folder and says who runs', async () => {

@@ -6,7 +6,6 @@ import { generateActorKeys } from '#libs/actor';
 import { createLogger } from '#libs/logger';
 import { makeStreams } from '../streams.ts';
 import { findFreePort } from '../servers/ports.ts';
-import { readLogTail } from '../servers/server-process.ts';
 import { startServiceProcess, type ServiceProcess } from '../servers/service-process.ts';
 import type { BenchServers } from './servers.ts';
 
@@ -67,7 +66,7 @@ export async function startBenchPlatform(options: {
     const item = await startServiceProcess({ repoDir, name, logFile, env });
     processes.set(name, item);
     for (let missing = await item.readReadiness(); missing !== undefined; missing = await item.readReadiness()) {
-      if (item.hasEnded) throw new Error(`${name} ended while starting; its log ends with:\n${readLogTail(logFile)}`);
+      if (item.hasEnded) throw new Error(`${name} ended while starting; its log ends with:\n${item.readLogTail()}`);
       await sleep(50);
     }
   };

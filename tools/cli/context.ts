@@ -24,6 +24,8 @@ export interface CliContext {
   bus(): Promise<Bus>;
   /** Settings of the platform: the environment, else those of the running `npm start` of this folder. */
   setting(name: string): string | undefined;
+  /** All of them; an empty variable counts as absent. */
+  settings(): Readonly<Record<string, string | undefined>>;
   /** Prints one value as JSON, indented. */
   printJson(value: unknown): void;
   printLine(line: string): void;
@@ -35,7 +37,8 @@ const connectTimeoutMs = 3_000;
 export function createContext(): CliContext {
   let settings: ReturnType<typeof readSettings> | undefined;
   let connection: Promise<Bus> | undefined;
-  const setting = (name: string): string | undefined => (settings ??= readSettings())[name];
+  const readAll = () => (settings ??= readSettings());
+  const setting = (name: string): string | undefined => readAll()[name];
 
   const connect = async (): Promise<Bus> => {
     const url = setting('NATS_URL');
@@ -54,6 +57,7 @@ export function createContext(): CliContext {
   return {
     bus,
     setting,
+    settings: () => Object.fromEntries(Object.entries(readAll()).filter(([, value]) => value !== '')),
     call: async (rpc, request) => (await bus()).call(rpc, request, newContext()),
     printJson: (value) => void process.stdout.write(`${toPrintable(JSON.stringify(value, null, 2))}\n`),
     printLine: (line) => void process.stdout.write(`${toPrintable(line)}\n`),

@@ -1,19 +1,20 @@
 /** `doctor`: checks every dependency and says what is wrong (architecture §7). */
 import type { Command } from 'commander';
-import { loadConfig, s3Settings } from '#libs/config';
-import { jobAdminRpcs, Type } from '#libs/contract';
+import { jobAdminRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { reachableAddress } from '#libs/lifecycle';
-import { createLogger } from '#libs/logger';
-import { requiredPayloadBytes, streams, type Bus, type StreamName } from '#libs/nats';
+import { streams, type Bus, type StreamName } from '#libs/nats';
 import { agents } from '#services/agents';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
 import { CliError, describeFailure, type CliContext } from './context.ts';
+import { checkBroker, checkDatabase, checkStore } from './doctor/servers.ts';
 
 interface Finding {
   readonly name: string;
   readonly ok: boolean;
+  /** False for what only some features need: without it the rest is well. */
+  readonly needed: boolean;
   readonly detail: string;
 }
 
@@ -25,50 +26,61 @@ const mostLinks = 20;
 export function register(program: Command, context: CliContext): void {
   program
     .command('doctor')
-    .description('Checks NATS, its streams, PostgreSQL, the object store, the gateway and every service')
-    .option('--json', 'print a list of {name, ok, detail}')
+    .description('Checks NATS, its streams, PostgreSQL, the object store, the gateway, every service, and what is optional')
+    .option('--json', 'print a list of {name, ok, needed, detail}')
     .action(async (options: { json?: true }) => {
       const findings = await examine(context);
+      const wrong = findings.filter(({ ok, needed }) => needed && !ok);
       if (options.json === true) context.printJson(findings);
-      else for (const { name, ok, detail } of findings) context.printLine(`${ok ? 'ok   ' : 'WRONG'}  ${name}: ${detail}`);
-      const wrong = findings.filter(({ ok }) => !ok);
+      else {
+        for (const { name, ok, needed, detail } of findings)
+          context.printLine(`${ok ? 'ok   ' : needed ? 'WRONG' : 'off  '}  ${name}: ${detail}`);
+        if (wrong.length === 0)
+          context.printLine(findings.every(({ ok }) => ok) ? 'All is well.' : 'All is well; what is off is optional.');
+      }
       if (wrong.length > 0) throw new CliError(`Not well: ${wrong.map(({ name }) => name).join(', ')}.`);
     });
 }
 
 async function examine(context: CliContext): Promise<Finding[]> {
-  const nats = await check('NATS', async () => checkBroker(await context.bus()));
-  const outside = await Promise.all([
-    check('PostgreSQL', () => checkDatabase(context)),
-    check('object store', () => checkStore(context)),
+  const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store } = context.settings();
+  const servers = await Promise.all([
+    // Without an address the failure says so.
+    check('NATS', () => (nats === undefined ? context.bus().then(() => '') : checkBroker(nats))),
+    check('PostgreSQL', () => (database === undefined ? unchecked('DATABASE_URL', 'the services are asked') : checkDatabase(database))),
+    check('object store', () => (store === undefined ? unchecked('S3_ENDPOINT') : checkStore(context.settings()))),
     check('gateway', () => checkGateway(context)),
   ]);
-  if (!nats.ok) return [nats, ...outside];
+  const optional = [
+    await checkOptional('language model', () => checkModel(context)),
+    await checkOptional('meeting provider', () => checkProvider(context)),
+  ];
+  if (servers[0] === undefined || !servers[0].ok) return [...servers, ...optional];
   const bus = await context.bus();
   const rest = await Promise.all([
     ...(Object.keys(streams) as StreamName[]).map((name) => check(`stream ${name}`, () => checkStream(bus, name))),
     ...workers.map((name) => check(`service ${name}`, () => checkWorker(context, name))),
     check('service agents', () => checkAgents(context)),
     check('links', () => checkLinks(context)),
-    check('ffmpeg', () => checkFfmpeg(context)),
+    checkOptional('ffmpeg', () => checkFfmpeg(context)),
   ]);
-  return [nats, ...outside, ...rest];
+  return [...servers, ...rest, ...optional];
 }
+
+const unchecked = (setting: string, instead?: string): Promise<string> =>
+  Promise.resolve(`not checked: ${setting} is not set here${instead === undefined ? '' : `; ${instead}`}`);
+
+const checkOptional = async (name: string, work: () => Promise<string>): Promise<Finding> => ({
+  ...(await check(name, work)),
+  needed: false,
+});
 
 async function check(name: string, work: () => Promise<string>): Promise<Finding> {
   try {
-    return { name, ok: true, detail: await work() };
+    return { name, ok: true, needed: true, detail: await work() };
   } catch (error) {
-    return { name, ok: false, detail: describeFailure(error).split('\n')[0] ?? '' };
+    return { name, ok: false, needed: true, detail: describeFailure(error).split('\n')[0] ?? '' };
   }
-}
-
-async function checkBroker(bus: Bus): Promise<string> {
-  await bus.ping();
-  if (bus.maxPayload < requiredPayloadBytes) {
-    throw new CliError(`allows messages of ${bus.maxPayload} bytes; set max_payload to at least ${requiredPayloadBytes}`);
-  }
-  return 'answers';
 }
 
 async function checkStream(bus: Bus, name: StreamName): Promise<string> {
@@ -110,20 +122,6 @@ async function checkAgents(context: CliContext): Promise<string> {
   return 'answers';
 }
 
-async function checkDatabase(context: CliContext): Promise<string> {
-  const url = context.setting('DATABASE_URL');
-  if (url === undefined) return 'asked through the services only: DATABASE_URL is not set here';
-  const { createDatabase } = await import('#libs/orm'); // slow to load, and only needed here
-  const logger = createLogger({ service: 'cli', level: 'silent' });
-  const db = await createDatabase({ url, schema: 'public', poolSize: 1, logger, applicationName: 'doctor', connectTimeoutMs: 3_000 });
-  try {
-    await db.ping();
-    return 'answers';
-  } finally {
-    await db.close();
-  }
-}
-
 async function checkGateway(context: CliContext): Promise<string> {
   const port = context.setting('PORT');
   if (port === undefined || port === '0') return 'not checked: PORT is not set here';
@@ -137,23 +135,22 @@ async function checkGateway(context: CliContext): Promise<string> {
   }
 }
 
-async function checkStore(context: CliContext): Promise<string> {
-  if (context.setting('S3_ENDPOINT') === undefined) return 'not checked: S3_ENDPOINT is not set here';
-  const { createObjectStore } = await import('#libs/object-store'); // slow to load, and only needed here
-  const names = Object.keys(s3Settings);
-  const config = loadConfig(Type.Object(s3Settings), Object.fromEntries(names.map((name) => [name, context.setting(name)])));
-  const store = createObjectStore({
-    endpoint: config.S3_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKeyId: config.S3_ACCESS_KEY_ID,
-    secretAccessKey: config.S3_SECRET_ACCESS_KEY,
-    forcePathStyle: config.S3_FORCE_PATH_STYLE,
-  });
-  try {
-    await store.ping();
-    return `answers, bucket ${config.S3_BUCKET}`;
-  } finally {
-    store.close();
-  }
+/** Chats and summaries need one. */
+async function checkModel(context: CliContext): Promise<string> {
+  const { LLM_BASE_URL: url, LLM_MODEL: model, DEMO_MODEL: demo } = context.settings();
+  if (demo !== undefined)
+    throw new CliError(
+      'the demo model answers, which knows nothing. For a real one set LLM_BASE_URL, LLM_MODEL and LLM_API_KEY and start again',
+    );
+  return url === undefined ? unchecked('LLM_BASE_URL') : `${model ?? 'the default model'} of ${new URL(url).host}`;
+}
+
+/** Imports of recorded meetings need it. */
+async function checkProvider(context: CliContext): Promise<string> {
+  const { REALTIMEKIT_BASE_URL: url, DEMO_PROVIDER_PORT: demo } = context.settings();
+  if (demo !== undefined)
+    throw new CliError(
+      'imports of recorded meetings wait for one. Set REALTIMEKIT_BASE_URL and REALTIMEKIT_API_TOKEN; `npm run demo` plays one',
+    );
+  return url === undefined ? unchecked('REALTIMEKIT_BASE_URL') : `configured: ${new URL(url).host}`;
 }

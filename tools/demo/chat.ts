@@ -18,10 +18,7 @@ export async function chat(platform: DemoPlatform, narrator: Narrator, model: Ll
   );
   const agent = (await ask(platform, 'GET', `/api/agents/${agentSlug}/`)).json as { name: string; prompt: string };
   narrator.result(`agent "${agent.name}": ${agent.prompt.split('\n')[0]}`);
-  if (model !== undefined)
-    narrator.result(
-      'no language model is configured (LLM_BASE_URL), so a small scripted server answers; its words are not to be taken seriously',
-    );
+  if (model !== undefined) narrator.result('no language model is configured (LLM_BASE_URL), so a small scripted server answers');
   let visitorId: string | undefined;
   for (const question of questions) {
     const json = { body: question, ...(visitorId === undefined ? {} : { visitor_id: visitorId }) };

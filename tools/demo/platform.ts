@@ -17,7 +17,7 @@ export interface DemoPlatform {
   readonly bookingSecret: string | undefined;
   /** Where the platform looks for the meeting provider; the demo must play it there. */
   readonly provider: { readonly port: number; readonly token: string };
-  /** Where the platform looks for a language model that the demo plays; undefined = a real one is configured, or none. */
+  /** Where the platform looks for a language model that the demo plays; undefined = it has one. */
   readonly model: { readonly port: number; readonly key: string } | undefined;
 }
 

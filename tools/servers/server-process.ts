@@ -3,7 +3,7 @@
  * file, and its end when the launcher dies, however it dies.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pickBasics } from './process-environment.ts';
@@ -44,8 +44,8 @@ export async function startServerProcess(options: ServerCommand): Promise<Server
   const log = openLog(options.logFile);
   const follow = canFollowParent ? ['setpriv', '--pdeathsig', options.stopSignal.replace('SIG', ''), '--'] : [];
   const [program = options.command, ...args] = [...(options.prefix ?? []), ...follow, options.command, ...options.args];
-  const child = spawn(program, args, { stdio: ['ignore', log, log], detached: true, env: { ...pickBasics(), ...options.env } });
-  closeSync(log);
+  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: { ...pickBasics(), ...options.env } });
+  closeSync(log.fd);
   const ended = describeEnd(child);
   let end: string | undefined;
   void ended.then((text) => (end = text));
@@ -61,27 +61,47 @@ export async function startServerProcess(options: ServerCommand): Promise<Server
   }
   const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
   if (end !== undefined || identity === undefined) {
-    throw new Error(`${options.name} ${end ?? 'ended'}. Its log ${options.logFile} ends with:\n${readLogTail(options.logFile)}`);
+    throw new Error(`${options.name} ${end ?? 'ended'}. Its log ${options.logFile} ends with:\n${log.readTail()}`);
   }
   return { name: options.name, identity, stopSignal: options.stopSignal, ended, stop };
 }
 
-/** The last lines of a log, indented. */
-export function readLogTail(file: string, lines = 15): string {
-  try {
-    const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-lines);
-    return tail.map((line) => `    ${line}`).join('\n');
-  } catch {
-    return '    (no log)';
-  }
+const shownLines = 15;
+const shownBytes = 16 * 1024;
+
+/** A log that a process is about to write, after what others have written. */
+export interface Log {
+  readonly file: string;
+  readonly fd: number;
+  /** Its last lines since it was opened, indented: those of an earlier run explain nothing. */
+  readTail(): string;
 }
 
 /** Opens a log for appending; one that has grown past 10 MiB is kept as `<file>.1`. */
-export function openLog(file: string): number {
+export function openLog(file: string): Log {
   mkdirSync(dirname(file), { recursive: true });
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size > maxLogBytes) renameSync(file, `${file}.1`);
-  return openSync(file, 'a');
+  const start = size > maxLogBytes ? 0 : size;
+  return { file, fd: openSync(file, 'a'), readTail: () => readTail(file, start) };
+}
+
+function readTail(file: string, start: number): string {
+  const fd = openSync(file, 'r');
+  try {
+    const end = fstatSync(fd).size;
+    const from = Math.max(start, end - shownBytes);
+    const bytes = Buffer.alloc(Math.max(0, end - from));
+    const text = bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, from)).trimEnd();
+    if (text === '') return '    (nothing)';
+    return text
+      .split('\n')
+      .slice(-shownLines)
+      .map((line) => `    ${line}`)
+      .join('\n');
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function describeEnd(child: ChildProcess): Promise<string> {

@@ -35,6 +35,9 @@ function replaceUser(url: string, user: string, password: string): string {
   return changed.href;
 }
 
+/** Variables by which an installation names a service's own addresses. */
+export const listOwnAddresses = (service: string): string[] => ownAddresses.map((kind) => variableOf(kind, service));
+
 /** `DATABASE_URL_<SERVICE>` of every service that has tables; the migration makes the roles from them. */
 export function listDatabaseUrls(adminUrl: string, secret: string): Record<string, string> {
   const owners = services.filter((service) => service !== 'api-gateway');

@@ -15,6 +15,8 @@ export interface ServiceProcess {
   readonly name: string;
   readonly identity: ProcessIdentity | undefined;
   readonly logFile: string;
+  /** The last lines that it has written, indented. */
+  readLogTail(): string;
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>;
   readonly hasEnded: boolean;
@@ -56,11 +58,11 @@ export async function startServiceProcess(options: {
   const log = openLog(options.logFile);
   const child = spawn(process.execPath, [...nodeOptionsOf(options.name), join('services', options.name, 'main.ts')], {
     cwd: options.repoDir,
-    stdio: ['ignore', log, log, 'ipc'],
+    stdio: ['ignore', log.fd, log.fd, 'ipc'],
     detached: true, // Ctrl-C reaches the launcher alone, which then stops the services in order
     env,
   });
-  closeSync(log);
+  closeSync(log.fd);
   child.on('error', () => {}); // told by `ended`
   let end: string | undefined;
   const ended = describeEnd(child).then((text) => (end = text));
@@ -68,6 +70,7 @@ export async function startServiceProcess(options: {
   return {
     name: options.name,
     logFile: options.logFile,
+    readLogTail: () => log.readTail(),
     identity: child.pid === undefined ? undefined : identifyProcess(child.pid),
     ended,
     operationsUrl,

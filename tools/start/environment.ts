@@ -5,8 +5,9 @@ import { isLoopback } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
 import { pickVariables } from '../servers/process-environment.ts';
 import { choosePort, findPortProblem } from '../servers/ports.ts';
-import { settingsOfService } from '../servers/service-accounts.ts';
+import { listOwnAddresses, settingsOfService } from '../servers/service-accounts.ts';
 import { readServiceSettings } from '../servers/service-settings.ts';
+import { provideActorKeys } from './actor-keys.ts';
 import { isOpen, provideSecrets } from './secrets.ts';
 
 export const serviceNames = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'api-gateway'] as const;
@@ -34,9 +35,8 @@ const defaultPort = 8080;
 const defaultMediaPort = 8081;
 const defaultMediaInternalPort = 8082;
 const defaultMetricsPort = 9090;
-/** Where `npm run demo` plays the meeting provider and the model server when none is configured. */
+/** Where `npm run demo` plays the meeting provider when none is configured. */
 const demoProviderPort = 8790;
-const demoModelPort = 8791;
 const firstStartBytes = 300 * 1024 * 1024;
 const laterStartBytes = 50 * 1024 * 1024;
 
@@ -65,11 +65,16 @@ export function checkDiskSpace(dir: string, isFirstStart: boolean): void {
   );
 }
 
-/** What the caller says about the platform: every setting that some service declares, and addresses of single services. */
-async function readGiven(env: Variables): Promise<Record<string, string>> {
+/** Every variable that means something here: what some service declares, addresses of single services, and what is about the start itself. */
+export async function listKnownVariables(): Promise<Set<string>> {
   const declared = (await readServiceSettings()).flatMap(({ properties }) => Object.keys(properties));
-  const own = Object.keys(env).filter((name) => /^(DATABASE|NATS)_URL_[A-Z]+$/.test(name));
-  const given = pickVariables(env, new Set([...declared, ...own, 'DEMO_PASSWORD']));
+  const own = serviceNames.flatMap((service) => listOwnAddresses(service));
+  return new Set([...declared, ...own, 'NATS_URL_CLI', 'DEMO_PASSWORD', 'MEDIA_PORT', 'COHERENCE_DATA_DIR']);
+}
+
+/** What the caller says about the platform. */
+async function readGiven(env: Variables): Promise<Record<string, string>> {
+  const given = pickVariables(env, await listKnownVariables());
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }
 
@@ -87,7 +92,8 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
     ...trialValues,
     WEBHOOK_SPOOL_DIR: join(dataDir, 'spool'),
     ...provideSecrets(dataDir, open),
-    ...(await playOthers(given)),
+    ...(await playProvider(given)),
+    ...provideActorKeys(env, dataDir),
     ...given,
     ...(open ? { NODE_ENV: 'production' } : {}), // every service refuses weak secrets then
     HOST: host,
@@ -101,20 +107,11 @@ export async function chooseSettings(env: Variables, { host, port }: Address, da
   };
 }
 
-/** Where `npm run demo` plays the servers of others that are not configured. */
-async function playOthers(given: Readonly<Record<string, string>>): Promise<Record<string, string>> {
-  const settings: Record<string, string> = {};
-  if (given['REALTIMEKIT_BASE_URL'] === undefined) {
-    const provider = await choosePort(demoProviderPort);
-    Object.assign(settings, { DEMO_PROVIDER_PORT: String(provider), REALTIMEKIT_BASE_URL: `http://127.0.0.1:${provider}` });
-    settings['REALTIMEKIT_API_TOKEN'] = 'demo-provider-token';
-  }
-  if (given['LLM_BASE_URL'] === undefined) {
-    const model = await choosePort(demoModelPort);
-    Object.assign(settings, { DEMO_MODEL_PORT: String(model), LLM_BASE_URL: `http://127.0.0.1:${model}/v1`, LLM_MODEL: 'demo' });
-    settings['LLM_API_KEY'] = 'demo';
-  }
-  return settings;
+/** In place of a meeting provider that is not configured. */
+async function playProvider(given: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  if (given['REALTIMEKIT_BASE_URL'] !== undefined) return {};
+  const port = String(await choosePort(demoProviderPort));
+  return { DEMO_PROVIDER_PORT: port, REALTIMEKIT_BASE_URL: `http://127.0.0.1:${port}`, REALTIMEKIT_API_TOKEN: 'demo-provider-token' };
 }
 
 /** What one service's process gets of `settings`. */

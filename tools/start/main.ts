@@ -8,11 +8,14 @@ import { join, resolve } from 'node:path';
 import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
 import { makeStreams, readStreamLimits } from '../streams.ts';
-import { provideActorKeys } from './actor-keys.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
-import { checkDiskSpace, chooseSettings, readGatewayAddress, urlOf } from './environment.ts';
+import { checkBroughtServers } from './brought-servers.ts';
+import { checkSettings } from './check-settings.ts';
+import { startDemoModel } from './demo-model.ts';
+import { checkDiskSpace, chooseSettings, listKnownVariables, readGatewayAddress, urlOf } from './environment.ts';
 import { findMigrations, type Migrations } from './migrations.ts';
-import { makePrivateDir } from './private-dir.ts';
+import { findMisspellings } from './misspellings.ts';
+import { describeFolderProblem, makePrivateDir } from './private-dir.ts';
 import { Screen } from './screen.ts';
 import { startServers } from './servers.ts';
 import { startServices } from './services.ts';
@@ -44,7 +47,12 @@ async function start(): Promise<void> {
   screen.say(isFirst ? 'Coherence starts for the first time in this folder.' : 'Coherence starts.');
 
   const place = { repoDir, dataDir, screen, record };
-  const chosen = await chooseSettings(process.env, address, dataDir);
+  const demoModel = process.env['LLM_BASE_URL'] ? undefined : await startDemoModel();
+  if (demoModel !== undefined) stops.push(() => demoModel.stop());
+  const chosen = { ...(await chooseSettings(process.env, address, dataDir)), ...demoModel?.settings };
+  await checkSettings(repoDir, chosen);
+  await checkBroughtServers(chosen);
+  for (const line of findMisspellings(Object.keys(process.env), await listKnownVariables())) screen.say(line);
   let isEmpty = false;
   let migrations: Migrations | undefined;
   const migrate = async (given: Readonly<Record<string, string>>): Promise<void> => {
@@ -55,7 +63,7 @@ async function start(): Promise<void> {
   };
   const servers = await startServers(process.env, place, migrate);
   stops.push(servers.stop);
-  const settings = { ...chosen, ...servers.settings, ...provideActorKeys(process.env, dataDir) };
+  const settings = { ...chosen, ...servers.settings };
   if (stopping !== undefined) return;
   await makeStreams({
     url: settings['NATS_URL'] ?? '',
@@ -111,12 +119,8 @@ try {
   await start();
 } catch (error) {
   if (stopping === undefined) {
-    const { code, path, message } = error as NodeJS.ErrnoException;
-    const reason =
-      code === 'EACCES' || code === 'EPERM' ? `${path} belongs to another account. Start as that one, or remove ${dataDir}.` : message;
-    process.stderr.write(
-      `\n${code === 'ENOSPC' ? `The disk of ${dataDir} is full. Make room and start again; the data are kept.` : reason}\n`,
-    );
+    const problem = error as NodeJS.ErrnoException;
+    process.stderr.write(`\n${describeFolderProblem(dataDir, problem) ?? problem.message}\n`);
     await stop(1);
   }
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { makePrivateDir } from './private-dir.ts';
+import { describeFolderProblem, makePrivateDir } from './private-dir.ts';
 
 let parent: string;
 let dir: string;
@@ -18,6 +18,24 @@ describe('the folder of npm start', () => {
   it('is made for its owner alone', () => {
     makePrivateDir(join(dir, 'deep'));
     expect(modeOf(join(dir, 'deep'))).toBe('700');
+  });
+
+  it.each([
+    ['/proc/coherence/data', /^\/proc\/coherence cannot be made: no folder can be there\. Choose another folder: COHERENCE_DATA_DIR=/],
+    ['/dev/null/data', /^\/dev\/null is there and is no folder\. Choose another folder/],
+    ['/dev/null', /^\/dev\/null is there and is no folder\./],
+    [`/tmp/${'x'.repeat(300)}`, /cannot be made: no folder can be there/],
+  ])('is refused at once where none can be: %s', (path, message) => {
+    expect(() => makePrivateDir(path)).toThrow(message);
+  });
+
+  it.each([
+    ['ENOSPC', /^The disk of .* is full\. Make room and start again, the data are kept/],
+    ['EROFS', /^\/a\/b is on a file system that cannot be written\. Choose another folder/],
+    ['EACCES', /^This account may not write \/a\/b\. Choose another folder/],
+  ])('is told to be unusable in words: %s', (code, message) => {
+    expect(describeFolderProblem(dir, Object.assign(new Error(code), { code, path: '/a/b' }))).toMatch(message);
+    expect(describeFolderProblem(dir, Object.assign(new Error(code), { code: 'ECONNREFUSED' }))).toBeUndefined();
   });
 
   it('that an earlier release left open is closed, with everything in it, and nothing outside', () => {

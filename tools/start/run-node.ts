@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { pickBasics } from '../servers/process-environment.ts';
-import { openLog, readLogTail } from '../servers/server-process.ts';
+import { openLog } from '../servers/server-process.ts';
 
 /** Runs a program of this repository with its output in a log. @throws Error with the end of the log when it fails. */
 export async function runNode(options: {
@@ -15,14 +15,14 @@ export async function runNode(options: {
   const log = openLog(options.logFile);
   const child = spawn(process.execPath, options.args, {
     cwd: options.repoDir,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', log.fd, log.fd],
     env: { ...pickBasics(), ...options.env },
   });
-  closeSync(log);
+  closeSync(log.fd);
   const status = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(1));
     child.once('exit', resolve);
   });
   if (status === 0) return;
-  throw new Error(`${options.title} failed. The log ${options.logFile} ends with:\n${readLogTail(options.logFile)}`);
+  throw new Error(`${options.title} failed. The log ${options.logFile} ends with:\n${log.readTail()}`);
 }

@@ -1,7 +1,6 @@
 /** The six services of `npm start`: started together, watched, started again when they end. */
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readLogTail } from '../servers/server-process.ts';
 import { type ServiceProcess, startServiceProcess } from '../servers/service-process.ts';
 import { serviceNames, settingsOf } from './environment.ts';
 import { keepAlive, type Kept } from './keep-alive.ts';
@@ -72,5 +71,5 @@ async function waitUntilReady(processes: readonly ServiceProcess[], repoDir: str
 }
 
 function describeFailure(item: ServiceProcess, what: string, repoDir: string): Error {
-  return new Error(`The service ${item.name} ${what}. Its log ${relative(repoDir, item.logFile)} ends with:\n${readLogTail(item.logFile)}`);
+  return new Error(`The service ${item.name} ${what}. Its log ${relative(repoDir, item.logFile)} ends with:\n${item.readLogTail()}`);
 }

@@ -27,6 +27,12 @@ export function describePlatform({
     ['API documents', `${base}/api/docs`],
     ['', `${base}/api/v1/docs`],
     ...readDemoAgents(repoDir).map((slug, index): [string, string] => [index === 0 ? 'chat' : '', `${base}/chat/${slug}`]),
+    [
+      'language model',
+      settings['DEMO_MODEL'] === undefined
+        ? `${settings['LLM_MODEL'] ?? 'as set'} of ${settings['LLM_BASE_URL']}`
+        : 'the demo model   (a real one: LLM_BASE_URL, LLM_MODEL and LLM_API_KEY before npm start)',
+    ],
     ['shared token', `${say('API_TOKEN')}   (Authorization: Bearer ...)`],
     ['login key', `${say('API_LOGIN_SECRET')}   (X-SVC-API-Key of POST /api/v1/auth/login)`],
     ...readDemoAccounts(repoDir).map((email, index): [string, string] => [

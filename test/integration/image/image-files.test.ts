@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestEnvironment, waitFor } from '#libs/testing';
 import type { TestEnvironment } from '#libs/testing';
 import { findFreePort } from '../../../tools/servers/ports.ts';
-import { readLogTail } from '../../../tools/servers/server-process.ts';
 import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../../tools/servers/service-accounts.ts';
 import { type ServiceProcess, startServiceProcess } from '../../../tools/servers/service-process.ts';
 import { layOutImage, listProductionPackages, listServices } from './image-files.ts';
@@ -61,7 +60,7 @@ async function start(name: string, settings: Readonly<Record<string, string>>): 
   });
   running.push(service);
   await waitFor(async () => service.hasEnded || (await service.readReadiness()) === undefined, { what: name });
-  return service.hasEnded ? `${name} ${await service.ended}:\n${readLogTail(logFile)}` : undefined;
+  return service.hasEnded ? `${name} ${await service.ended}:\n${service.readLogTail()}` : undefined;
 }
 
 describe('the files of the image (design/operations.md, "The image")', () => {

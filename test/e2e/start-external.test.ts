@@ -1,0 +1,71 @@
+/** `npm start` with servers that the caller brings, on ports that are not ours (README, Settings). */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { createLaunchpad, type Launchpad } from './launch.ts';
+
+let pad: Launchpad;
+let env: TestEnvironment;
+beforeEach(async () => void (pad = await createLaunchpad({ metricsPort: 19_190 })));
+afterEach(() => pad.clear());
+
+const parts = {
+  PostgreSQL: ['DATABASE_URL'],
+  NATS: ['NATS_URL', 'NATS_SUBJECT_PREFIX'],
+  'Object store': ['S3_ENDPOINT', 'S3_REGION', 'S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY', 'S3_FORCE_PATH_STYLE'],
+} as const;
+type Part = keyof typeof parts;
+const all = Object.keys(parts) as Part[];
+
+function bring(brought: readonly Part[]): Record<string, string> {
+  return Object.fromEntries(brought.flatMap((part) => parts[part].map((name) => [name, env.settings[name] ?? ''])));
+}
+
+describe('npm start with servers of others', () => {
+  beforeAll(async () => void (env = await createTestEnvironment(import.meta.url)));
+  afterAll(() => env.stop());
+
+  it.each([['PostgreSQL'], ['NATS'], ['Object store'], all] as Part[][])('uses %s %s %s', async (...brought) => {
+    const item = pad.launch(bring(brought.filter((part) => part !== undefined)));
+    await pad.waitUntilReady(item);
+    const own = pad.readRecord().map(({ name }) => name);
+    expect(all.filter((part) => !own.includes(part))).toEqual(brought.filter((part) => part !== undefined));
+    const { settings } = JSON.parse(readFileSync(join(pad.dataDir, 'environment.json'), 'utf8')) as { settings: Record<string, string> };
+    expect(settings).toMatchObject(bring(brought.filter((part) => part !== undefined)));
+    const login = await fetch(`http://127.0.0.1:${pad.port}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-svc-api-key': 'demo-login-secret' },
+      body: JSON.stringify({ email: 'ada@example.org', password: 'coherence-demo-password' }),
+    });
+    expect(login.status).toBe(200);
+  });
+
+  it('says of each that cannot be used what was tried, why not, and what to do, and tells no secret', async () => {
+    const item = pad.launch({
+      DATABASE_URL: 'postgresql://ghost:hidden-1@127.0.0.1:1/nowhere',
+      NATS_URL: 'nats://ghost:hidden-2@127.0.0.1:1',
+      S3_ENDPOINT: 'http://127.0.0.1:1',
+      S3_ACCESS_KEY_ID: 'key-of-mine',
+      S3_SECRET_ACCESS_KEY: 'hidden-3-hidden-3-hidden-3',
+    });
+    await expect(item.status).resolves.toBe(1);
+    expect(item.output()).toContain(
+      'PostgreSQL at 127.0.0.1:1 (database nowhere, user ghost): nobody listens there. Start PostgreSQL, or correct DATABASE_URL.',
+    );
+    expect(item.output()).toContain('NATS at 127.0.0.1:1 (user ghost): nobody listens there. Start NATS, or correct NATS_URL.');
+    expect(item.output()).toContain('the object store at 127.0.0.1:1 (bucket coherence, access key key-of-mine): nobody listens there.');
+    expect(item.output()).not.toContain('hidden');
+  });
+
+  it('says which user or database is refused', async () => {
+    const wrong = new URL(env.settings['DATABASE_URL'] ?? '');
+    wrong.pathname = '/nowhere';
+    const store = { ...bring(['Object store']), S3_SECRET_ACCESS_KEY: 'hidden-3-hidden-3-hidden-3' };
+    const item = pad.launch({ DATABASE_URL: wrong.href, ...store });
+    await expect(item.status).resolves.toBe(1);
+    expect(item.output()).toMatch(/PostgreSQL at .* \(database nowhere, user .*\): there is no such database\. Make it with createdb/);
+    expect(item.output()).toMatch(/the object store at .*: the (user or the password|access key) is refused/);
+    expect(item.output()).not.toContain('hidden');
+  });
+});

@@ -1,0 +1,22 @@
+/** The language model of a platform that has none: it answers from the agent's prompt, and says what it is. */
+import { randomBytes } from 'node:crypto';
+import { answerSensibly } from '../../libs/testing/llm-answers.ts';
+import { startLlm } from '../../libs/testing/llm.ts';
+
+const notice = '*This is the demo model, which understands nothing. For a real one set LLM_BASE_URL.*';
+
+export interface DemoModel {
+  /** DEMO_MODEL says that it is one; LLM_BASE_URL, LLM_MODEL and LLM_API_KEY lead to it. */
+  readonly settings: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** On the loopback, for this start alone. */
+export async function startDemoModel(): Promise<DemoModel> {
+  const model = await startLlm({ apiKey: randomBytes(24).toString('base64url'), keepsRequests: false });
+  model.answerWith((messages) => `${answerSensibly(messages)}\n\n${notice}`);
+  return {
+    settings: { DEMO_MODEL: 'true', LLM_BASE_URL: model.baseUrl, LLM_MODEL: 'demo', LLM_API_KEY: model.apiKey },
+    stop: () => model.stop(),
+  };
+}
