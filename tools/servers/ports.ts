@@ -28,9 +28,9 @@ export function findPortProblem(port: number, host = '::'): Promise<string | und
   });
 }
 
-/** `preferred` when it is free, else any free one. */
-export async function choosePort(preferred: number): Promise<number> {
-  return (await findPortProblem(preferred)) === undefined ? preferred : findFreePort();
+/** `preferred` when it is free and none of `others`, else any free one. */
+export async function choosePort(preferred: number, others: readonly number[] = []): Promise<number> {
+  return !others.includes(preferred) && (await findPortProblem(preferred)) === undefined ? preferred : findFreePort();
 }
 
 /** True when something accepts connections there. */

@@ -82,8 +82,8 @@ async function readGiven(env: Variables): Promise<Record<string, string>> {
 export async function chooseSettings(env: Variables, { host, port }: Address, dataDir: string): Promise<Record<string, string>> {
   const given = await readGiven(env);
   const open = isOpen(host, env);
-  const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort));
-  const mediaInternalPort = await choosePort(Number(env['MEDIA_INTERNAL_PORT'] || defaultMediaInternalPort));
+  const mediaPort = await choosePort(Number(env['MEDIA_PORT'] || defaultMediaPort), [port]);
+  const mediaInternalPort = await choosePort(Number(env['MEDIA_INTERNAL_PORT'] || defaultMediaInternalPort), [port, mediaPort]);
   const metricsPorts: [string, string][] = [];
   for (const [index, name] of serviceNames.entries()) {
     metricsPorts.push([metricsVariable(name), String(await choosePort(Number(given['METRICS_PORT'] ?? defaultMetricsPort) + index))]);

@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { chooseSettings, settingsOf } from './environment.ts';
+
+let dataDir: string;
+beforeAll(() => void (dataDir = mkdtempSync(join(tmpdir(), 'start-'))));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+describe('chooseSettings', () => {
+  it.each([8081, 8082])("gives media two ports of its own when the gateway's is %i", async (port) => {
+    const settings = await chooseSettings({}, { host: '127.0.0.1', port }, dataDir);
+    const media = settingsOf('media', settings);
+    expect(new Set([String(port), media['PORT'], media['INTERNAL_PORT']]).size).toBe(3);
+    const urls = { MEDIA_URL: `http://127.0.0.1:${media['PORT']}`, MEDIA_INTERNAL_URL: `http://127.0.0.1:${media['INTERNAL_PORT']}` };
+    expect(settingsOf('api-gateway', settings)).toMatchObject({ ...urls, PORT: String(port) });
+  });
+
+  it('keeps both on the loopback when the platform is open to others', async () => {
+    const settings = await chooseSettings({}, { host: '0.0.0.0', port: 8080 }, dataDir);
+    expect([settingsOf('api-gateway', settings)['HOST'], settingsOf('media', settings)['HOST']]).toEqual(['0.0.0.0', '127.0.0.1']);
+  });
+});
