@@ -42,7 +42,7 @@ async function open(port: number, text: string): Promise<Wire> {
   sockets.push(socket);
   let received = '';
   socket.on('error', () => undefined);
-  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1', 0, 4_096)));
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1', 0, 16_384)));
   const closed = new Promise((resolve) => socket.once('close', resolve));
   await once(socket, 'connect');
   socket.write(text);
@@ -84,6 +84,16 @@ describe('every answer (D73)', () => {
         nosniff: true,
       });
     }
+  });
+});
+
+describe('a connection', () => {
+  it.each(['openPort', 'internalPort'] as const)('with 1,000 requests in one go gets a few answers and an end: %s', async (port) => {
+    const { received, closed } = await open(media[port], head('GET', '/').repeat(1_000));
+    await closed;
+    const codes = [...received().matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => code);
+    // Whoever has no credential is not asked a second time.
+    expect([codes.length, codes.at(-1)]).toEqual(port === 'openPort' ? [17, '503'] : [1, '401']);
   });
 });
 
