@@ -30,6 +30,7 @@ export default {
     { ...tier('security', ['<rootDir>/test/security/**/*.test.ts']), ...servers },
     tier('load', ['<rootDir>/test/load/**/*.test.ts']),
   ],
+  testSequencer: '<rootDir>/test/jest/sequencer.ts',
   reporters: ['default', '<rootDir>/test/jest/contract-reporter.ts'],
   testTimeout: 240_000, // for a machine several times slower than usual; longer than `waitFor` waits
   maxWorkers: 2,

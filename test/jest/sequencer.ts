@@ -1,0 +1,38 @@
+/** The order of the test files on a machine that has not run them yet: what takes long comes first, so that no worker is left alone with it. */
+import sequencer from '@jest/test-sequencer';
+
+/** Its types are those of its CommonJS form; what is imported is the class itself. */
+const Sequencer = sequencer as unknown as typeof sequencer.default;
+type Tests = Parameters<InstanceType<typeof Sequencer>['sort']>[0];
+
+/** Files of most of a minute or more, the longest first. */
+const longest = [
+  'test/e2e/shutdown',
+  'test/integration/nats/stream',
+  'test/security/connections',
+  'test/security/conversation-data',
+  'test/security/generator',
+  'test/e2e/audio-memory',
+  'test/integration/transcripts/million-rows',
+  'test/e2e/v1-access',
+  'test/e2e/start',
+  'test/integration/media/recording-faults',
+  'test/e2e/documented-errors',
+  'test/integration/directory/doctor',
+].map((name) => `/${name}.test.ts`);
+
+export default class LongestFirst extends Sequencer {
+  override async sort(tests: Tests): Promise<Tests> {
+    const sorted = [...(await super.sort(tests))]; // by what an earlier run took, else by size
+    if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
+    return sorted.toSorted((one, other) => rank(one.path) - rank(other.path));
+  }
+}
+
+/** The tools of the chart's and the load tests are built while the first tests run. */
+function rank(path: string): number {
+  const place = longest.findIndex((name) => path.endsWith(name));
+  if (place >= 0) return place;
+  if (/\/test\/(helm|load)\//.test(path)) return 101;
+  return path.includes('/test/') ? 100 : 102;
+}
