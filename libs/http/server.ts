@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { type DrainOptions, listen, prepareDrain } from '#libs/lifecycle';
 import { newRequestId } from '#libs/telemetry';
+import { Connections } from './connections.ts';
 import type { Refusal } from './exchange.ts';
 
 export interface HttpServer {
@@ -23,8 +24,10 @@ export interface HttpServerOptions {
   apiVersion?: string;
   /** Name of the setting that the port comes from, for the message when it is taken. */
   portName: string;
-  /** Connections at the same time; for one more the oldest that has sent nothing yet is closed. */
+  /** Connections at the same time; for one more the cheapest is closed (`Connections`). */
   maxConnections: number;
+  /** Whether a request may be given up when connections run out; default: none. */
+  isAnonymous?: (req: IncomingMessage) => boolean;
   refused?: (reason: Refusal) => void;
 }
 
@@ -42,7 +45,7 @@ const maxPipelined = 16;
 const stallLimitMs = 60_000;
 
 export function createHttpServer(handle: HandleRequest, options: HttpServerOptions): HttpServer {
-  const { refused = () => undefined } = options;
+  const { refused = () => undefined, isAnonymous = () => false } = options;
   const limits = {
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headersTimeoutMs,
@@ -51,20 +54,27 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     // Bodies have a rule of their own (D62).
     requestTimeout: 0,
   };
-  const running = new WeakMap<Socket, number>();
-  const boundPipeline = createPipelineBound(running, refused, options.apiVersion);
+  const connections = new Connections({ max: options.maxConnections, refused, isAnonymous });
   const server: Server = createServer(limits, (req, res) => {
-    if (boundPipeline(req, res)) void handle(req, res);
+    const { socket } = req;
+    const running = connections.begin(req);
+    if (running <= maxPipelined) {
+      res.once('close', () => connections.end(socket));
+      void handle(req, res);
+    } else if (running === maxPipelined + 1) {
+      refused('pipelining');
+      refusePipelined(res, options.apiVersion);
+    }
   });
   server.maxRequestsPerSocket = maxRequestsPerConnection;
   // Comes when a connection has been silent: a kept one that is not used, one whose client takes nothing, or one that waits for its answer.
   server.setTimeout(stallLimitMs, (socket) => {
     if (socket.writableLength > 0) refused('answer_too_slow');
-    else if ((running.get(socket) ?? 0) > 0) return;
+    else if (connections.countRunning(socket) > 0) return;
     socket.destroy();
   });
   const drain = prepareDrain(server);
-  boundConnections(server, options.maxConnections, refused);
+  server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(error, socket, options.apiVersion));
   return {
     listen: (at) => listen(server, { ...at, portName: options.portName }),
@@ -72,50 +82,11 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
   };
 }
 
-/** A connection that has sent nothing costs an attacker nothing, so it goes first; kept ones are used again, and go when there is none. */
-function boundConnections(server: Server, max: number, refused: (reason: Refusal) => void): void {
-  const unused = new Set<Socket>();
-  let count = 0;
-  server.on('connection', (socket: Socket) => {
-    count++;
-    unused.add(socket);
-    socket.once('close', () => {
-      count--;
-      unused.delete(socket);
-    });
-    if (count <= max) return;
-    refused('too_many_connections');
-    const [oldest] = unused;
-    oldest?.destroy();
-    if (oldest === socket) server.closeIdleConnections();
-  });
-  server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket));
-}
-
-/**
- * @param running requests under way by connection; kept here.
- * @returns what tells whether a request may be worked on; it has answered the one that may not.
- */
-function createPipelineBound(
-  running: WeakMap<Socket, number>,
-  refused: (reason: Refusal) => void,
-  apiVersion: string | undefined,
-): (req: IncomingMessage, res: ServerResponse) => boolean {
-  return ({ socket }, res) => {
-    const count = (running.get(socket) ?? 0) + 1;
-    running.set(socket, count);
-    if (count <= maxPipelined) {
-      res.once('close', () => running.set(socket, (running.get(socket) ?? 1) - 1));
-      return true;
-    }
-    // Behind this answer the connection ends, so that further ones need none.
-    if (count > maxPipelined + 1) return false;
-    refused('pipelining');
-    const body = '{"detail":"Too many requests at once on one connection"}';
-    res.writeHead(503, { ...plainHeaders(apiVersion), 'Content-Length': body.length, 'Retry-After': '1', Connection: 'close' });
-    res.end(body);
-    return false;
-  };
+/** Behind this answer the connection ends, so that further requests need none. */
+function refusePipelined(res: ServerResponse, apiVersion: string | undefined): void {
+  const body = '{"detail":"Too many requests at once on one connection"}';
+  res.writeHead(503, { ...plainHeaders(apiVersion), 'Content-Length': body.length, 'Retry-After': '1', Connection: 'close' });
+  res.end(body);
 }
 
 /** Headers of an answer that the app has no part in. */

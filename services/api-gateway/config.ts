@@ -42,7 +42,7 @@ export const gatewaySettings = Type.Object({
     default: 16_000,
     minimum: 10,
     maximum: 1_000_000,
-    description: 'client connections at once, about 10 KiB each; for one more the oldest that has sent nothing is closed',
+    description: 'client connections at once, 11 to 14 KiB each while idle; for one more a silent, unused or anonymous one is closed',
   }),
   WEBHOOK_SPOOL_DIR: Type.String({ default: '.data/spool', minLength: 1, description: 'webhooks are kept here while the broker is away' }),
   WEBHOOK_SPOOL_MAX_BYTES: Type.Integer({ default: 1_073_741_824, minimum: 0, description: 'size of the spool' }),

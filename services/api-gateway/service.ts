@@ -82,7 +82,13 @@ export async function createService(options: { config: GatewayConfig; logger?: L
       handlers: await createHandlers({ bus: connected, sessions, intake: webhooks, media }),
       maxInFlight: config.MAX_IN_FLIGHT_REQUESTS,
     });
-    return createHttpServer(app.callback(), { apiVersion, portName: 'PORT', maxConnections: config.MAX_CONNECTIONS, refused });
+    return createHttpServer(app.callback(), {
+      apiVersion,
+      portName: 'PORT',
+      maxConnections: config.MAX_CONNECTIONS,
+      isAnonymous: ({ headers }) => headers.authorization === undefined,
+      refused,
+    });
   };
 
   const stop = async (): Promise<void> => {

@@ -46,7 +46,7 @@ export interface ServerDependencies {
   paces: Paces;
 }
 
-/** 10 KiB each when silent. */
+/** 11 KiB each when silent. */
 const maxConnections = 4_000;
 /** Bytes of answers of one port that clients have not taken yet, for all of them together. */
 const maxWaitingAnswerBytes = 64 * 1_048_576;

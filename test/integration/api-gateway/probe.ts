@@ -259,6 +259,7 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
     apiVersion: '9.9',
     portName: 'PORT',
     maxConnections: options.maxConnections ?? 1_000,
+    isAnonymous: ({ headers }) => headers.authorization === undefined,
     refused,
   });
   const port = await server.listen({ host: '127.0.0.1', port: 0 });
