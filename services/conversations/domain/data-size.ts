@@ -48,12 +48,17 @@ const exponents = /[eE][+-]?([0-9]+)/g;
 
 /**
  * JSON text of a store for `||`; numbers keep their digits.
- * @throws DataTooLarge for numbers that would be written out to more digits than may be stored: `1e1000` is short here and long in PostgreSQL
+ * @throws DataTooLarge for what is too large beyond doubt, and for numbers that would be written out to more digits than may be stored: `1e1000`
+ * is short here and long in PostgreSQL
  */
 export function toStoredJson(field: BoundedField, store: object | undefined): string {
   if (store === undefined) return '{}';
   const text = JSON.stringify(store);
-  if (!/[0-9][eE]/.test(text)) return text;
+  if (!/[0-9][eE]/.test(text)) {
+    // However PostgreSQL writes it; there it would be read, merged and written before it is refused.
+    if (Buffer.byteLength(text) > 2 * maxDataBytes) throw new DataTooLarge(field);
+    return text;
+  }
   let digits = 0;
   for (const [, exponent] of text.replace(strings, '').matchAll(exponents)) digits += Number(exponent);
   if (digits > maxDataBytes) throw new DataTooLarge(field);
