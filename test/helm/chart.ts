@@ -104,8 +104,19 @@ export function renderText(options: RenderOptions): string {
   return stdout;
 }
 
+/** The same values are asked for by many tests, and give the same objects (one test says so). */
+const rendered = new Map<string, KubernetesObject[]>();
+
+/** @throws as `renderText` */
 export function render(options: RenderOptions): KubernetesObject[] {
-  return parseAllDocuments(renderText(options))
+  const key = JSON.stringify(options);
+  const objects = rendered.get(key) ?? parse(renderText(options));
+  rendered.set(key, objects);
+  return structuredClone(objects);
+}
+
+function parse(text: string): KubernetesObject[] {
+  return parseAllDocuments(text)
     .map((document) => document.toJSON() as KubernetesObject | null)
     .filter((object) => object !== null);
 }

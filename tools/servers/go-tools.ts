@@ -44,6 +44,7 @@ export const versitygwTool: GoTool = {
 /** Another object store, which the tests of ours run against too. */
 export const minioTool: GoTool = {
   name: 'minio',
+  forTests: true,
   module: 'github.com/minio/minio',
   version: 'v0.0.0-20260212201848-7aac2a2c5b7c',
   buildSeconds: 240,
@@ -57,6 +58,7 @@ export const minioTool: GoTool = {
 
 export const helmTool: GoTool = {
   name: 'helm',
+  forTests: true,
   module: 'helm.sh/helm/v4/cmd/helm',
   version: 'v4.3.1',
   versionArgs: ['version', '--short'],
@@ -67,6 +69,7 @@ export const helmTool: GoTool = {
 
 export const kubeconformTool: GoTool = {
   name: 'kubeconform',
+  forTests: true,
   module: 'github.com/yannh/kubeconform/cmd/kubeconform',
   version: 'v0.8.0',
   versionArgs: ['-v'],
