@@ -129,8 +129,8 @@ describe('paths that name nothing (spec 01 and 02, Errors)', () => {
 
 describe('heads over 16 KiB (spec 03 §1)', () => {
   it.each(documenting(431))('$id answers 431', async (operation) => {
-    const request = makeRequest(operation);
-    const answer = await send(world, operation, { ...request, headers: { ...request.headers, 'x-long': 'x'.repeat(20_000) } });
+    const { path, headers } = makeRequest(operation); // nobody reads a body behind such a head
+    const answer = await send(world, operation, { path, headers: { ...headers, 'x-long': 'x'.repeat(20_000) } });
     expect([answer.status, answer.json]).toEqual([431, { detail: expect.any(String) }]);
   });
 });
