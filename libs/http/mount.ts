@@ -61,7 +61,7 @@ export function mountRoutes(app: HttpApp, routes: readonly Route[], options: Mou
   const capacities = createCapacities(options.maxInFlight);
   // The router tries its patterns one by one; a router for each number of segments leaves it a few.
   const routers = new Map<number, ReturnType<typeof createRouter>>();
-  const byPath = Map.groupBy(routes, (route) => route.path.replace(/\/$/, ''));
+  const byPath = Map.groupBy(routes, (route) => route.path.replace(/(?<=.)\/$/, ''));
   const paths = [...byPath.entries()].toSorted(([left], [right]) => compareSpecificity(left, right));
   for (const [path, group] of paths) {
     const operations = new Map(group.map((route) => [route.method as string, compileOperation(route, options, capacities)]));
@@ -115,7 +115,7 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
   const places = new Set<string>();
   const named = new Set<string>();
   for (const route of routes) {
-    const place = `${route.method} ${route.path.replace(/\/$/, '').replace(/\{[a-z_]+\}/g, '{}')}`;
+    const place = `${route.method} ${route.path.replace(/(?<=.)\/$/, '').replace(/\{[a-z_]+\}/g, '{}')}`;
     if (places.has(place)) throw new Error(`route ${place} is declared twice`);
     if (operations.has(route.operationId)) throw new Error(`operation id ${route.operationId} is declared twice`);
     if (route.handler !== undefined && !Object.hasOwn(handlers, route.handler)) {

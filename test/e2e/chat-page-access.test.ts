@@ -114,6 +114,24 @@ describe('the visitor page for everybody', () => {
   });
 });
 
+describe('the first page', () => {
+  it.each([desk, { ...phone, viewport: { width: 320, height: 568 } }, { ...desk, colorScheme: 'dark' as const }])(
+    'leads to a chat with the keyboard alone, fits, and has no fault that axe finds',
+    async (options) => {
+      const page = await chat.openPage(options, '/');
+      expect(await findAccessibilityProblems(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('/api/docs');
+      await page.getByLabel('Chat with the agent').focus();
+      await page.keyboard.type('welcome-guide');
+      await page.keyboard.press('Enter');
+      await field(page).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/chat/welcome-guide');
+    },
+  );
+});
+
 describe('the visitor page is not harmed', () => {
   it('by HTML that the renderer would never send', async () => {
     const page = await chat.openPage();

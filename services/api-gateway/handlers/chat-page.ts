@@ -1,5 +1,5 @@
 /**
- * The page of an agent for visitors: two templates and a few files that are served as they are, from this process alone. Which
+ * The page of an agent for visitors, and the first page of the installation: templates and a few files that are served as they are, from this process alone. Which
  * agents exist is no secret (the chat answers 404 for others); everything else about them is, so the title is made of the slug.
  */
 import { hash } from 'node:crypto';
@@ -13,6 +13,7 @@ import { agents, maxChatBodyCharacters } from '#services/agents';
 const folder = join(import.meta.dirname, '..', 'chat-page');
 
 const contentTypes = {
+  'home.js': 'text/javascript; charset=utf-8',
   'page.js': 'text/javascript; charset=utf-8',
   'chat-api.js': 'text/javascript; charset=utf-8',
   'log-view.js': 'text/javascript; charset=utf-8',
@@ -44,7 +45,7 @@ const securityHeaders: readonly (readonly [string, string])[] = [
 ];
 
 /** Handlers of the page and its files, which are read and compressed once, here. */
-export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<{ page: RouteHandler; asset: RouteHandler }> {
+export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<Record<'home' | 'icon' | 'page' | 'asset', RouteHandler>> {
   const assets = new Map<string, Asset>();
   for (const [file, contentType] of Object.entries(contentTypes)) {
     assets.set(file, await packAsset(readFileSync(join(folder, file)), contentType));
@@ -53,9 +54,19 @@ export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<{ page: Ro
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
   const assetsPath = `/chat/assets/${version}`;
   const template = readFileSync(join(folder, 'index.html'), 'utf8');
+  const home = Buffer.from(fill(readFileSync(join(folder, 'home.html'), 'utf8'), { assets: assetsPath }), 'utf8');
   const absent = Buffer.from(fill(readFileSync(join(folder, 'not-found.html'), 'utf8'), { assets: assetsPath }), 'utf8');
 
+  const sendFile = (ctx: HttpContext, file: string, cacheControl: string): void => {
+    const asset = assets.get(file);
+    if (asset === undefined) throw notFound();
+    ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    sendAsset(ctx, asset, cacheControl);
+  };
+
   return {
+    home: ({ ctx }) => sendPage(ctx, home, 200),
+    icon: ({ ctx }) => sendFile(ctx, 'icon.svg', 'public, max-age=86400'),
     page: async ({ ctx, input, call }) => {
       const slug = String(input.params['agent_slug']);
       const known = await isKnown(slug, (request) => bus.call(agents.rpcs.getAgent, request, call));
@@ -65,12 +76,9 @@ export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<{ page: Ro
       sendPage(ctx, Buffer.from(fill(template, values), 'utf8'), 200);
     },
     asset: ({ ctx, input }) => {
-      const asset = assets.get(String(input.params['file']));
-      if (asset === undefined) throw notFound();
       // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
       const cacheControl = input.params['version'] === version ? 'public, max-age=31536000, immutable' : 'no-store';
-      ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
-      sendAsset(ctx, asset, cacheControl);
+      sendFile(ctx, String(input.params['file']), cacheControl);
     },
   };
 }

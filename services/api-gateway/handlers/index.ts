@@ -35,6 +35,8 @@ export async function createHandlers(parts: {
     'api-docs': ({ ctx }) => api.sendPage(ctx),
     'v1-schema': ({ ctx }) => v1.sendDocument(ctx),
     'v1-docs': ({ ctx }) => v1.sendPage(ctx),
+    'home-page': chat.home,
+    icon: chat.icon,
     'chat-page': chat.page,
     'chat-page-asset': chat.asset,
     'docs-asset': ({ ctx, input }) => sendAsset(ctx, String(input.params['file'])),

@@ -1,10 +1,32 @@
-/** The page on which visitors write to an agent. It uses the public API, which the documents describe, not itself. */
+/** The first page, and the one on which visitors write to an agent. They use the public API, which the documents describe, not them. */
 import { route, type Route, Type } from '#libs/contract';
 
 /** An agents service that does not answer keeps nobody from the page: it is shown, and its first message tells. */
 const pageDeadlineMs = 3_000;
 
 export const chatPageRoutes: Route[] = [
+  route({
+    method: 'GET',
+    path: '/',
+    operationId: 'home-page',
+    tag: 'Chat',
+    summary: 'The first page, which leads to the documents and the chats',
+    auth: 'none',
+    documented: false,
+    handler: 'home-page',
+    replies: { 200: { description: 'The page.', contentType: 'text/html' } },
+  }),
+  route({
+    method: 'GET',
+    path: '/favicon.ico',
+    operationId: 'icon',
+    tag: 'Chat',
+    summary: 'The sign of the pages that name none',
+    auth: 'none',
+    documented: false,
+    handler: 'icon',
+    replies: { 200: { description: 'The sign.', contentType: 'image/svg+xml' } },
+  }),
   route({
     method: 'GET',
     path: '/chat/{agent_slug}',

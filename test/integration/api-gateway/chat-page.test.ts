@@ -81,6 +81,28 @@ describe('GET /chat/{agent_slug}', () => {
   });
 });
 
+describe('GET /', () => {
+  it('leads to the documents and the chats, by links that are there', async () => {
+    const response = await get('/');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const html = await response.text();
+    expect(html).not.toContain('{{');
+    const paths = listAssets(html);
+    expect(paths).toEqual(expect.arrayContaining(['/api/docs', '/api/v1/docs', expect.stringContaining('home.js')]));
+    for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200]);
+  });
+
+  it('has a sign', async () => {
+    const response = await get('/favicon.ico');
+    expect([response.status, response.headers.get('content-type'), (await response.text()).slice(0, 4)]).toEqual([
+      200,
+      'image/svg+xml',
+      '<svg',
+    ]);
+  });
+});
+
 describe('GET /chat/assets/{version}/{file}', () => {
   it('serves everything that the page names, for ever', async () => {
     const paths = listAssets(await (await get('/chat/guide')).text());

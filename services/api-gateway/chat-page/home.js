@@ -1,0 +1,8 @@
+/** The way from the first page to the chat of an agent. */
+const form = /** @type {HTMLFormElement} */ (document.getElementById('visit'));
+const agent = /** @type {HTMLInputElement} */ (document.getElementById('agent'));
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  location.assign(`/chat/${encodeURIComponent(agent.value.trim())}`);
+});
