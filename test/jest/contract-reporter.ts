@@ -2,7 +2,7 @@
  * After the e2e tests: which documented answers no test has seen. A run of all e2e files fails on one; a part of them only
  * prints the count. The recordings stay in `.data/contract` for the examples of the documents (`npm run fix`).
  */
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
@@ -40,6 +40,7 @@ export default class ContractReporter {
     console.log(`\nContract: ${documented - unseen.length} of ${documented} documented answers of ${operations.length} operations seen.`);
     if (missing.length > 0 || unseen.length === 0) return;
     console.log(unseen.map((line) => `  never seen: ${line}`).join('\n'));
+    writeFileSync(join(repoDir, '.data', 'unseen-answers.txt'), unseen.map((line) => `documented, but never seen: ${line}`).join('\n'));
     this.#error = new Error(`${unseen.length} documented answers were never seen`);
   }
 

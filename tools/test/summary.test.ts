@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addSummaries, type JestResult, summarize } from './summary.ts';
+import { addSummaries, type JestResult, listFailures, summarize } from './summary.ts';
 
 const green: JestResult = {
   success: true,
@@ -8,6 +8,7 @@ const green: JestResult = {
   numPendingTests: 0,
   numTodoTests: 0,
   numRuntimeErrorTestSuites: 0,
+  testResults: [],
 };
 
 describe('summary of npm test', () => {
@@ -30,5 +31,21 @@ describe('summary of npm test', () => {
     ['a run without tests', { ...green, numPassedTests: 0 }, 0, [], 1],
   ])('counts %s as failed', (_what, result, status, steps, failed) => {
     expect(summarize(result, status, steps).failed).toBe(failed);
+  });
+
+  it('names the tests that failed, and the files that could not run', () => {
+    const testResults = [
+      { name: '/repo/a.test.ts', status: 'passed', assertionResults: [{ status: 'passed', fullName: 'a holds' }] },
+      {
+        name: '/repo/test/b.test.ts',
+        status: 'failed',
+        assertionResults: [
+          { status: 'passed', fullName: 'b holds' },
+          { status: 'failed', fullName: 'b breaks' },
+        ],
+      },
+      { name: '/repo/c.test.ts', status: 'failed', assertionResults: [] },
+    ];
+    expect(listFailures({ ...green, testResults }, '/repo')).toEqual(['test/b.test.ts: b breaks', 'c.test.ts']);
   });
 });

@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+
 /** What jest tells of a run, as far as it is used here (`--json`). */
 export interface JestResult {
   success: boolean;
@@ -7,6 +9,14 @@ export interface JestResult {
   numTodoTests: number;
   /** Files that could not be run at all. */
   numRuntimeErrorTestSuites: number;
+  testResults: readonly TestFile[];
+}
+
+interface TestFile {
+  /** Its path. */
+  name: string;
+  status: string;
+  assertionResults: readonly { status: string; fullName: string }[];
 }
 
 export interface Summary {
@@ -38,6 +48,17 @@ export function summarize(result: JestResult | undefined, jestStatus: number, fa
     if (jestStatus !== 0 && failedTests + problems.length === 0) problems.push(`jest ended with status ${jestStatus}`);
   }
   return { passed, failed: failedTests + problems.length, problems };
+}
+
+/** What failed, by name: tests, and files of which none ran. */
+export function listFailures({ testResults }: JestResult, root: string): string[] {
+  return testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, assertionResults }) => {
+      const file = relative(root, name);
+      const failed = assertionResults.filter((test) => test.status === 'failed');
+      return failed.length === 0 ? [file] : failed.map(({ fullName }) => `${file}: ${fullName}`);
+    });
 }
 
 /** Of several runs, as one. */
