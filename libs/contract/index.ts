@@ -3,5 +3,5 @@ export { Type } from 'typebox';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './callers.ts';
 export * from './declarations.ts';
-export { jobAdminRpcs, jobDetailsSchema, jobSchema } from './job-admin.ts';
+export { jobAdminRpcs, jobDetailsSchema, jobSchema, jobStates } from './job-admin.ts';
 export { line } from './line.ts';

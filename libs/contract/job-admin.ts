@@ -6,8 +6,12 @@ import { Type } from 'typebox';
 import { byOperators } from './callers.ts';
 import { rpc } from './declarations.ts';
 
-const stateSchema = Type.Union([Type.Literal('queued'), Type.Literal('running'), Type.Literal('succeeded'), Type.Literal('dead')], {
-  description: 'queued → running → succeeded or dead; running → queued for a retry; dead → queued by redrive',
+/** Every state of a job. */
+export const jobStates = ['queued', 'running', 'succeeded', 'dead', 'cancelled'] as const;
+const stateSchema = Type.Enum([...jobStates], {
+  description:
+    'queued → running → succeeded or dead; running → queued for a retry; queued and running → cancelled; dead → cancelled by discard; ' +
+    'dead and cancelled → queued by redrive',
 });
 const uuidSchema = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -26,7 +30,7 @@ const facts = {
   created_at: Type.String(),
   run_at: Type.String({ description: 'a queued job is not run before' }),
   started_at: nullable(Type.String({ description: 'begin of the last attempt' })),
-  finished_at: nullable(Type.String({ description: 'when it succeeded or died' })),
+  finished_at: nullable(Type.String({ description: 'when it succeeded, died or was cancelled' })),
 };
 
 /** One job without its payload. */
@@ -46,7 +50,7 @@ const filterSchema = {
 };
 const count = (name: string) => Type.Object({ [name]: Type.Integer({ description: 'how many jobs' }) });
 
-/** RPCs `<service>.jobs.list|show|redrive|cancel`, to be spread into the service's contract. */
+/** RPCs `<service>.jobs.list|show|redrive|discard|cancel`, to be spread into the service's contract. */
 export function jobAdminRpcs(service: string) {
   return {
     jobsList: rpc({
@@ -71,15 +75,23 @@ export function jobAdminRpcs(service: string) {
     jobsRedrive: rpc({
       subject: `admin.${service}.jobs.redrive`,
       callers: byOperators,
-      summary: 'Queues dead jobs again: one, or all that match',
+      summary: 'Queues dead jobs again: one, or all that match; a cancelled one only by its id',
       request: Type.Object({ id: Type.Optional(uuidSchema), ...filterSchema }),
       reply: count('redriven'),
+      timeoutMs: 60_000,
+    }),
+    jobsDiscard: rpc({
+      subject: `admin.${service}.jobs.discard`,
+      callers: byOperators,
+      summary: 'Gives dead jobs up: one, or all that match; they are cancelled',
+      request: Type.Object({ id: Type.Optional(uuidSchema), ...filterSchema }),
+      reply: count('discarded'),
       timeoutMs: 60_000,
     }),
     jobsCancel: rpc({
       subject: `admin.${service}.jobs.cancel`,
       callers: byOperators,
-      summary: 'Ends a queued or running job as dead',
+      summary: 'Ends a queued or running job: it is cancelled',
       request: Type.Object({ id: uuidSchema }),
       reply: count('cancelled'),
     }),

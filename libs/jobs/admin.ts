@@ -16,6 +16,7 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
       return rawJson(job);
     },
     jobsRedrive: async (request: Omit<JobFilter, 'state'> & { id?: string }) => ({ redriven: await admin.redrive(request) }),
+    jobsDiscard: async (request: Omit<JobFilter, 'state'> & { id?: string }) => ({ discarded: await admin.discard(request) }),
     jobsCancel: async ({ id }: { id: string }) => ({ cancelled: await admin.cancel(id) }),
   };
 }
@@ -38,25 +39,54 @@ const showJob = statement(
   'jobs.admin-show',
   `select json_build_object(${shown}, 'payload', payload, 'result', result, 'traceparent', traceparent)::text as body from jobs where id = $1`,
 );
-/** $1 type, $2 key, $3 part of the error, $4 id, $5 limit, $6 after this id. */
+/** Those of a state that match. $1 type, $2 key, $3 part of the error, $4 id, $5 limit, $6 after this id. */
+const chosen = (states: string): string => `chosen as (
+     select id from jobs where ${states} and ${matching} and ($4::uuid is null or id = $4)
+       and ($6::uuid is null or id > $6) order by id limit $5 for update skip locked
+   )`;
+/** Parameters of `chosen`. What somebody has cancelled is queued again only by its name. */
 const redriveJobs = statement(
   'jobs.admin-redrive',
-  `with chosen as (
-     select id from jobs where state = 'dead' and ${matching} and ($4::uuid is null or id = $4)
-       and ($6::uuid is null or id > $6) order by id limit $5 for update skip locked
-   )
+  `with ${chosen(`(state = 'dead' or state = 'cancelled' and id = $4::uuid)`)}
    update jobs j set state = 'queued', attempts = 0, generation = generation + 1, lease = lease + 1, run_at = now(), sent_at = null,
      alive_since = now(), finished_at = null, percent = 0, phase = null
    from chosen where j.id = chosen.id returning j.id`,
 );
+/** Parameters of `chosen`. The error stays: it is why the job was given up. */
+const discardJobs = statement(
+  'jobs.admin-discard',
+  `with ${chosen(`state = 'dead'`)}
+   update jobs j set state = 'cancelled', finished_at = now() from chosen where j.id = chosen.id returning j.id`,
+);
 /** $1 id. */
 const cancelJob = statement(
   'jobs.admin-cancel',
-  `update jobs set state = 'dead', error = 'Cancelled', lease = lease + 1, lease_until = null, finished_at = now(), sent_at = null
+  `update jobs set state = 'cancelled', lease = lease + 1, lease_until = null, finished_at = now(), sent_at = null
    where id = $1 and state in ('queued', 'running') returning id`,
 );
 
-const redriveBatch = 1_000;
+/** Jobs that one statement changes. */
+const batchSize = 1_000;
+
+type Choice = Omit<JobFilter, 'state'> & { readonly id?: string | undefined };
+
+/** Runs a statement of the parameters of `chosen` until nothing is left that it would take. @returns how many it took */
+async function changeAll(db: Database, sql: typeof redriveJobs, { id, type, key, error }: Choice, onBatch?: () => void): Promise<number> {
+  let total = 0;
+  let after: string | null = null; // a job that dies again at once is not taken twice
+  for (;;) {
+    const values: unknown[] = [type ?? null, key ?? null, error ?? null, id ?? null, batchSize, after];
+    const rows = await db.query<{ id: string }>(sql, values);
+    total += rows.length;
+    if (rows.length > 0) onBatch?.();
+    if (rows.length < batchSize) return total;
+    after =
+      rows
+        .map((row) => row.id)
+        .toSorted()
+        .at(-1) ?? null;
+  }
+}
 
 /** Operators' access to one service's jobs. */
 export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdmin {
@@ -76,22 +106,8 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
       const [row] = await db.query<{ body: string }>(showJob, [id]);
       return row?.body;
     },
-    redrive: async ({ id, type, key, error }) => {
-      let total = 0;
-      let after: string | null = null; // a job that dies again at once is not taken twice
-      for (;;) {
-        const values: unknown[] = [type ?? null, key ?? null, error ?? null, id ?? null, redriveBatch, after];
-        const rows = await db.query<{ id: string }>(redriveJobs, values);
-        total += rows.length;
-        if (rows.length > 0) relay.wake();
-        if (rows.length < redriveBatch) return total;
-        after =
-          rows
-            .map((row) => row.id)
-            .toSorted()
-            .at(-1) ?? null;
-      }
-    },
+    redrive: (choice) => changeAll(db, redriveJobs, choice, () => relay.wake()),
+    discard: (choice) => changeAll(db, discardJobs, choice),
     cancel: async (id) => (await db.query(cancelJob, [id])).length,
   };
 }

@@ -9,7 +9,7 @@ export { jobAdminHandlers } from './admin.ts';
 export { consumerOf } from './policy.ts';
 export { AttemptTimeout, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 export { createJobs } from './jobs.ts';
-export { jobTables } from './tables.ts';
+export { cancelledJobs, jobTables } from './tables.ts';
 export type {
   EnqueueOptions,
   JobAdmin,

@@ -47,7 +47,7 @@ export function createJobMetrics(metrics: Metrics | undefined, db: Database, typ
   };
   gaugeOfTypes('job_queue_pending', 'Jobs that wait, delayed ones included', (row) => row.pending);
   gaugeOfTypes('job_queue_running', 'Jobs under a lease', (row) => row.running);
-  gaugeOfTypes('job_queue_dead', 'Dead jobs that wait for an operator', (row) => row.dead);
+  gaugeOfTypes('job_queue_dead', 'Dead jobs that wait for an operator (CLI: jobs redrive, jobs discard)', (row) => row.dead);
   gaugeOfTypes('job_oldest_age_seconds', 'How long the oldest due job waits', (row) => row.oldest_seconds);
   const gaugeOfOutbox = (name: string, help: string, pick: (state: { outboxSeconds: number; outboxRows: number }) => number): void => {
     metrics.gauge(name, help, [], async (gauge) => {

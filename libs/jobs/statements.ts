@@ -1,5 +1,6 @@
 /** Every SQL statement of the job library but those of the admin. Times are milliseconds; the database's clock is the only one. */
 import { statement } from '#libs/orm';
+import type { JobState } from './types.ts';
 
 const after = (param: string): string => `now() + ${param} * interval '1 millisecond'`;
 
@@ -152,7 +153,7 @@ export const claimJobs = statement(
 
 export interface StatusRow {
   readonly id: string;
-  readonly state: 'queued' | 'running' | 'succeeded' | 'dead';
+  readonly state: JobState;
   /** Until a queued job is due or a running one's lease ends; negative = over. */
   readonly wait_ms: number;
 }
@@ -244,11 +245,11 @@ export const requeueOverdue = statement(
    update jobs j set generation = generation + 1, sent_at = null from lost where j.id = lost.id returning j.id`,
 );
 
-/** $1 oldest id kept, $2 age: succeeded jobs that nobody will ask for. Ids grow with time, so the key finds them. */
-export const deleteSucceeded = statement(
-  'jobs.delete-succeeded',
+/** $1 oldest id kept, $2 age: succeeded and cancelled jobs that nobody will ask for. Ids grow with time, so the key finds them. */
+export const deleteFinished = statement(
+  'jobs.delete-finished',
   `delete from jobs where id in (
-     select id from jobs where id < $1::uuid and state = 'succeeded' and finished_at < now() - $2::float8 * interval '1 millisecond'
+     select id from jobs where id < $1::uuid and state in ('succeeded', 'cancelled') and finished_at < now() - $2::float8 * interval '1 millisecond'
      order by id limit 1000 for update skip locked)
    returning id`,
 );

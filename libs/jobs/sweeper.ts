@@ -9,7 +9,7 @@ import type { Database } from '#libs/orm';
 import { describeFault } from './errors.ts';
 import { policyColumns } from './policy.ts';
 import type { Relay } from './relay.ts';
-import { deleteSucceeded, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
+import { deleteFinished, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
 import type { JobTuning } from './types.ts';
 import { createUuid } from './uuid.ts';
 import { consumerOf } from './policy.ts';
@@ -70,8 +70,8 @@ export class Sweeper {
     try {
       await this.expire(null);
       await this.#requeueOverdue();
-      const { keepSucceededMs } = this.#tuning;
-      await this.#db.query(deleteSucceeded, [createUuid(Date.now() - keepSucceededMs, { zero: true }), keepSucceededMs]);
+      const { keepFinishedMs } = this.#tuning;
+      await this.#db.query(deleteFinished, [createUuid(Date.now() - keepFinishedMs, { zero: true }), keepFinishedMs]);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#logger.warn(describeFault(error), 'jobs cannot be swept now');

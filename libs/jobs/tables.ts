@@ -60,3 +60,19 @@ export function jobTables(schema: string): string {
     comment on column ${schema}.outbox.backlog is 'false only while the process that committed the row sends it at once';
   `;
 }
+
+/**
+ * SQL that lets a job be cancelled: a migration of each service. What the previous release cancelled is
+ * dead with the error `Cancelled`; that release leaves rows of a state that it does not know alone.
+ */
+export function cancelledJobs(schema: string): string[] {
+  const widen = (name: string, check: string): string =>
+    `alter table ${schema}.jobs drop constraint ${name}, add constraint ${name} check (${check}) not valid`;
+  return [
+    widen('jobs__state__check', `state in ('queued', 'running', 'succeeded', 'dead', 'cancelled')`),
+    widen('jobs__finished_at__check', `(state in ('succeeded', 'dead', 'cancelled')) = (finished_at is not null)`),
+    `alter table ${schema}.jobs validate constraint jobs__state__check`,
+    `alter table ${schema}.jobs validate constraint jobs__finished_at__check`,
+    `update ${schema}.jobs set state = 'cancelled', error = null where state = 'dead' and error = 'Cancelled'`,
+  ];
+}

@@ -63,8 +63,8 @@ export interface JobTuning {
   readonly publishTimeoutMs: number;
   /** Running work may finish for this long when the process stops; then it is given back. Default 15 000. */
   readonly stopGraceMs: number;
-  /** Succeeded jobs are kept for this long. Default 7 days. */
-  readonly keepSucceededMs: number;
+  /** Succeeded and cancelled jobs are kept for this long. Default 7 days. */
+  readonly keepFinishedMs: number;
 }
 
 export interface JobsOptions<C extends ServiceContract = ServiceContract> {
@@ -115,7 +115,7 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
   readonly admin: JobAdmin;
 }
 
-export type JobState = 'queued' | 'running' | 'succeeded' | 'dead';
+export type JobState = 'queued' | 'running' | 'succeeded' | 'dead' | 'cancelled';
 
 export interface JobFilter {
   readonly state?: JobState | undefined;
@@ -131,9 +131,11 @@ export interface JobAdmin {
   list(filter: JobFilter & { readonly limit: number; readonly before?: string | undefined }): Promise<string>;
   /** With payload and result; undefined when there is none. */
   show(id: string): Promise<string | undefined>;
-  /** dead → queued, a new life with all attempts. @returns how many */
+  /** dead → queued, a new life with all attempts; so is a cancelled job that is named. @returns how many */
   redrive(filter: { readonly id?: string | undefined } & Omit<JobFilter, 'state'>): Promise<number>;
-  /** queued or running → dead with the error `Cancelled`; a running attempt is aborted and can no longer complete. @returns how many */
+  /** dead → cancelled: nobody waits for it any more. @returns how many */
+  discard(filter: { readonly id?: string | undefined } & Omit<JobFilter, 'state'>): Promise<number>;
+  /** queued or running → cancelled; a running attempt is aborted and can no longer complete. @returns how many */
   cancel(id: string): Promise<number>;
 }
 
@@ -146,5 +148,5 @@ export const defaultTuning: JobTuning = Object.freeze({
   outboxTakeMs: 10_000,
   publishTimeoutMs: 2_000,
   stopGraceMs: 15_000,
-  keepSucceededMs: 7 * 86_400_000,
+  keepFinishedMs: 7 * 86_400_000,
 });

@@ -1,6 +1,6 @@
-/** `jobs list|show|redrive|cancel` over every service that has jobs (architecture §2, Jobs; §7). */
+/** `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture §2, Jobs; §7). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { jobAdminRpcs, type ReplyOf, type ServiceContract } from '#libs/contract';
+import { jobAdminRpcs, jobStates, type ReplyOf, type ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
@@ -37,7 +37,7 @@ function parseJobId(text: string): string {
 }
 
 export function register(program: Command, context: CliContext): void {
-  const group = program.command('jobs').description('Jobs of all services: what waits, runs, is done or dead');
+  const group = program.command('jobs').description('Jobs of all services: what waits, runs, is done, dead or cancelled');
   const withFilter = (command: Command): Command =>
     command
       .addOption(new Option('--service <name>', 'only jobs of this service').choices(jobServices))
@@ -48,11 +48,17 @@ export function register(program: Command, context: CliContext): void {
 
   withFilter(group.command('list'))
     .description('Lists jobs, newest first')
-    .addOption(new Option('--state <state>', 'only jobs in this state').choices(['queued', 'running', 'succeeded', 'dead']))
-    .option('--limit <count>', 'at most this many', parseLimit, defaultLimit)
-    .action(async ({ state, limit, json, ...filter }: Filter & { state?: Job['state']; limit: number }) => {
+    .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
+    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
+    .option('--before <id>', 'the page after the one that ends with this job', parseJobId)
+    .action(async ({ state, limit, before, json, ...filter }: Filter & { state?: Job['state']; limit: number; before?: string }) => {
       const { found, failures } = await askAll(context, filter.service, async (service, rpcs) => {
-        const request = { ...toRequest(filter), limit, ...(state === undefined ? {} : { state }) };
+        const request = {
+          ...toRequest(filter),
+          limit,
+          ...(state === undefined ? {} : { state }),
+          ...(before === undefined ? {} : { before }),
+        };
         const { items } = await context.call(rpcs.jobsList, request);
         return items.map((item): Listed => ({ service, ...item }));
       });
@@ -84,36 +90,67 @@ export function register(program: Command, context: CliContext): void {
       if (job.result !== null) context.printLine(`result: ${JSON.stringify(job.result)}`);
     });
 
-  withFilter(group.command('redrive'))
-    .description('Queues dead jobs again, with all their attempts: one by its id, or all that match')
-    .argument('[id]', 'job', parseJobId)
-    .option('--all', 'every dead job, when nothing else limits them')
-    .action(async (id: string | undefined, { json, all, ...filter }: Filter & { all?: true }) => {
-      const limited = Object.keys(filter).length > 0;
-      if (id === undefined && !limited && all !== true) throw new CliError('Name a job, a filter, or --all.', 2);
-      const { found, failures } = await askAll(context, filter.service, async (_service, rpcs) => {
-        const reply = await context.call(rpcs.jobsRedrive, { ...toRequest(filter), ...(id === undefined ? {} : { id }) });
-        return Number(reply['redriven']);
+  for (const { name, rpc, counted, description, done } of [
+    {
+      name: 'redrive',
+      rpc: 'jobsRedrive',
+      counted: 'redriven',
+      description: 'Queues dead jobs again, with all their attempts: one by its id (a cancelled one too), or all that match',
+      done: 'queued again',
+    },
+    {
+      name: 'discard',
+      rpc: 'jobsDiscard',
+      counted: 'discarded',
+      description: 'Gives dead jobs up, one by its id or all that match: they are cancelled, and no longer counted or warned of',
+      done: 'cancelled',
+    },
+  ] as const) {
+    withFilter(group.command(name))
+      .description(description)
+      .argument('[id]', 'job', parseJobId)
+      .option('--all', 'every dead job, when nothing else limits them')
+      .action(async (id: string | undefined, { json, all, ...filter }: Filter & { all?: true }) => {
+        const limited = Object.keys(filter).length > 0;
+        if (id === undefined && !limited && all !== true) throw new CliError('Name a job, a filter, or --all.', 2);
+        const { found, failures } = await askAll(context, filter.service, async (_service, rpcs) => {
+          const reply = await context.call(rpcs[rpc], { ...toRequest(filter), ...(id === undefined ? {} : { id }) });
+          return Number((reply as Record<string, unknown>)[counted]);
+        });
+        const count = found.reduce((sum, own) => sum + own, 0);
+        throwFailures(failures, count === 0 ? '' : `${count} jobs are ${done}. `);
+        if (id !== undefined && count === 0) throw new CliError(await describeRefusal(context, id));
+        if (json === true) context.printJson({ [counted]: count });
+        else context.printLine(`${count === 1 ? '1 job is' : `${count} jobs are`} ${done}.`);
       });
-      const redriven = found.reduce((sum, count) => sum + count, 0);
-      if (json === true) context.printJson({ redriven });
-      else context.printLine(`${redriven} jobs are queued again.`);
-      throwFailures(failures);
-      if (id !== undefined && redriven === 0) throw new CliError(`There is no dead job ${id}.`);
-    });
+  }
 
   group
     .command('cancel')
-    .description('Ends a queued or running job: it is dead with the error "Cancelled" and can be redriven')
+    .description('Ends a queued or running job: it is cancelled, and can be redriven by its id')
     .argument('<id>', 'job', parseJobId)
     .option('--json', 'print the count as JSON')
     .action(async (id: string, { json }: { json?: true }) => {
       const { rpcs } = await findJob(context, id);
       const cancelled = Number((await context.call(rpcs.jobsCancel, { id }))['cancelled']);
+      if (cancelled === 0) throw new CliError(await describeRefusal(context, id));
       if (json === true) context.printJson({ cancelled });
-      else if (cancelled > 0) context.printLine(`Job ${id} is cancelled.`);
-      if (cancelled === 0) throw new CliError(`Job ${id} has ended already.`);
+      else context.printLine(`Job ${id} is cancelled.`);
     });
+}
+
+const waysOut: Readonly<Record<Job['state'], string>> = {
+  queued: '`jobs cancel` ends it',
+  running: '`jobs cancel` ends it',
+  dead: '`jobs redrive` queues it again, `jobs discard` gives it up',
+  cancelled: '`jobs redrive` with its id queues it again',
+  succeeded: 'there is nothing left to do',
+};
+
+/** Why nothing was done to a job, and what can be. @throws CliError when there is no such job */
+async function describeRefusal(context: CliContext, id: string): Promise<string> {
+  const { job } = await findJob(context, id);
+  return `Job ${id} is ${job.state}: ${waysOut[job.state]}.`;
 }
 
 function toRequest({ type, key, error }: Filter): { type?: string; key?: string; error?: string } {
@@ -147,8 +184,8 @@ async function askAll<T>(
   return { found, failures };
 }
 
-function throwFailures(failures: readonly string[]): void {
-  if (failures.length > 0) throw new CliError(`No answer from ${failures.join('; ')}`);
+function throwFailures(failures: readonly string[], done = ''): void {
+  if (failures.length > 0) throw new CliError(`${done}No answer from ${failures.join('; ')}`);
 }
 
 async function findJob(context: CliContext, id: string): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['jobsShow']> }> {

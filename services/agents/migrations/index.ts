@@ -5,6 +5,7 @@ import { Migration20260302090000_telegram } from './Migration20260302090000_tele
 import { Migration20260402090000_token_budgets } from './Migration20260402090000_token_budgets.ts';
 import { Migration20260402100000_knowledge_review } from './Migration20260402100000_knowledge_review.ts';
 import { Migration20260402110000_receipt_bodies } from './Migration20260402110000_receipt_bodies.ts';
+import { Migration20260404090000_cancelled_jobs } from './Migration20260404090000_cancelled_jobs.ts';
 
 /** In the order of their names. */
 export const migrations: readonly MigrationClass[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260402090000_token_budgets,
   Migration20260402100000_knowledge_review,
   Migration20260402110000_receipt_bodies,
+  Migration20260404090000_cancelled_jobs,
 ];

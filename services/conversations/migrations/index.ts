@@ -6,6 +6,7 @@ import { Migration20260301100000_meeting_receipts } from './Migration20260301100
 import { Migration20260401090000_data_size } from './Migration20260401090000_data_size.ts';
 import { Migration20260401100000_receipt_bodies } from './Migration20260401100000_receipt_bodies.ts';
 import { Migration20260401110000_deleted_conversations } from './Migration20260401110000_deleted_conversations.ts';
+import { Migration20260404090000_cancelled_jobs } from './Migration20260404090000_cancelled_jobs.ts';
 
 /** The service's history, in order. */
 export const migrations: readonly MigrationClass[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260401090000_data_size,
   Migration20260401100000_receipt_bodies,
   Migration20260401110000_deleted_conversations,
+  Migration20260404090000_cancelled_jobs,
 ];

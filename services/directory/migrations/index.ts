@@ -14,6 +14,7 @@ import { Migration20260305090200_search_terms } from './Migration20260305090200_
 import { Migration20260306090000_long_grams } from './Migration20260306090000_long_grams.ts';
 import { Migration20260306090100_search_grams } from './Migration20260306090100_search_grams.ts';
 import { Migration20260402090000_search_horizon } from './Migration20260402090000_search_horizon.ts';
+import { Migration20260404090000_cancelled_jobs } from './Migration20260404090000_cancelled_jobs.ts';
 
 /** History of the schema `directory`, oldest first. */
 export const migrations: readonly MigrationClass[] = [
@@ -32,4 +33,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260306090000_long_grams,
   Migration20260306090100_search_grams,
   Migration20260402090000_search_horizon,
+  Migration20260404090000_cancelled_jobs,
 ];

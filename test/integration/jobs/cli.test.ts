@@ -6,16 +6,17 @@ const ids = {
   other: '01900000-0000-7000-8000-000000000002',
   third: '01900000-0000-7000-8000-000000000003',
   later: '01900000-0000-7000-8000-000000000004',
+  useless: '01900000-0000-7000-8000-000000000005',
 };
 
-describe('CLI: jobs list|show|redrive|cancel (design/architecture.md §2, Jobs; §7)', () => {
+describe('CLI: jobs list|show|redrive|discard|cancel (design/architecture.md §2, Jobs; §7)', () => {
   let env: TestEnvironment;
   let platform: Platform;
 
   beforeAll(async () => {
     env = await createTestEnvironment(import.meta.url);
     const dead = `'dead', 3, 'The store was away', now()`;
-    for (const id of [ids.lost, ids.other, ids.third]) {
+    for (const id of [ids.lost, ids.other, ids.third, ids.useless]) {
       await env.sql(
         `insert into media.jobs (id, type, payload, state, attempts, error, finished_at)
          values ($1, 'media.delete-blob', '{"blob_id": 999}', ${dead})`,
@@ -41,9 +42,13 @@ describe('CLI: jobs list|show|redrive|cancel (design/architecture.md §2, Jobs; 
 
   it('lists the jobs of all services as an array, newest first', async () => {
     const list = (await json('list', '--state', 'dead')) as { id: string }[];
-    expect(list.map(({ id }) => id)).toEqual([ids.third, ids.other, ids.lost]);
+    expect(list.map(({ id }) => id)).toEqual([ids.useless, ids.third, ids.other, ids.lost]);
     expect(list[0]).toMatchObject({ service: 'media', type: 'media.delete-blob', state: 'dead', attempts: 3, error: 'The store was away' });
     await expect(json('list', '--state', 'dead', '--limit', '1')).resolves.toHaveLength(1);
+    await expect(json('list', '--state', 'dead', '--limit', '2', '--before', ids.third)).resolves.toMatchObject([
+      { id: ids.other },
+      { id: ids.lost },
+    ]);
     await expect(json('list', '--service', 'directory')).resolves.toEqual([]);
     await expect(json('list', '--type', 'media.delete-blob', '--state', 'queued')).resolves.toMatchObject([{ id: ids.later }]);
   });
@@ -59,6 +64,16 @@ describe('CLI: jobs list|show|redrive|cancel (design/architecture.md §2, Jobs; 
     expect([code, stderr.trim()]).toEqual([1, 'There is no job 01900000-0000-7000-8000-00000000ffff.']);
   });
 
+  it('discards a dead job, which counts as dead no more, and tells what can be done with others', async () => {
+    await expect(json('discard', ids.useless)).resolves.toEqual({ discarded: 1 });
+    await expect(json('list', '--state', 'cancelled')).resolves.toMatchObject([{ id: ids.useless, error: 'The store was away' }]);
+    await expect(json('list', '--state', 'dead')).resolves.toHaveLength(3);
+    await expect(json('discard', '--type', 'media.delete-blob', '--error', 'something else')).resolves.toEqual({ discarded: 0 });
+    const refused = await platform.cli('jobs', 'discard', ids.later);
+    expect([refused.code, refused.stderr.trim()]).toEqual([1, `Job ${ids.later} is queued: \`jobs cancel\` ends it.`]);
+    expect((await platform.cli('jobs', 'discard')).code).toBe(2);
+  });
+
   it('redrives one job, then all that match, which are worked', async () => {
     await expect(json('redrive', ids.lost)).resolves.toEqual({ redriven: 1 });
     await waitFor(async () => (await stateOf(ids.lost)) === 'succeeded');
@@ -71,8 +86,8 @@ describe('CLI: jobs list|show|redrive|cancel (design/architecture.md §2, Jobs; 
 
   it('cancels a waiting job once', async () => {
     await expect(json('cancel', ids.later)).resolves.toEqual({ cancelled: 1 });
-    await expect(stateOf(ids.later)).resolves.toBe('dead');
+    await expect(stateOf(ids.later)).resolves.toBe('cancelled');
     const { code, stderr } = await platform.cli('jobs', 'cancel', ids.later);
-    expect([code, stderr.trim()]).toEqual([1, `Job ${ids.later} has ended already.`]);
+    expect([code, stderr.trim()]).toEqual([1, `Job ${ids.later} is cancelled: \`jobs redrive\` with its id queues it again.`]);
   });
 });

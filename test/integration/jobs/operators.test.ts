@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
+import { cancelledJobs, LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, shop } from './world.ts';
 
-describe('operators of jobs (design/architecture.md §2, Jobs: redrive, cancel)', () => {
+describe('operators of jobs (design/architecture.md §2, Jobs: redrive, discard, cancel)', () => {
   const suite = useShop(import.meta.url);
 
   it('list, show and redrive one dead job or all that match', async () => {
@@ -42,6 +42,47 @@ describe('operators of jobs (design/architecture.md §2, Jobs: redrive, cancel)'
     expect((await readJob(suite.env, ids[2] ?? ''))?.state).toBe('dead');
   });
 
+  it('discard one dead job or all that match: they are cancelled, keep their error and are redriven by name alone', async () => {
+    let broken = true;
+    const replica = await suite.start({
+      handlers: {
+        step: async ({ payload: { n } }) => {
+          if (broken) throw new PermanentJobError(`broken ${n % 2 === 0 ? 'even' : 'odd'}`);
+        },
+      },
+    });
+    const { admin } = replica.jobs;
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n++) ids.push(await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n })));
+    const waiting = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 9 }, { delayMs: 60_000 }));
+    for (const id of ids) await suite.waitForState(id, 'dead');
+
+    await expect(admin.discard({ id: waiting })).resolves.toBe(0);
+    await expect(admin.discard({ id: ids[0] })).resolves.toBe(1);
+    await expect(admin.discard({ id: ids[0] })).resolves.toBe(0);
+    await expect(admin.discard({ error: 'odd' })).resolves.toBe(2);
+    await expect(readJob(suite.env, ids[1] ?? '')).resolves.toMatchObject({ state: 'cancelled', error: 'broken odd' });
+    const list = (state: 'dead' | 'cancelled'): Promise<string> => admin.list({ state, limit: 9 });
+    expect((JSON.parse(await list('dead')) as { items: unknown[] }).items).toMatchObject([{ id: ids[2] }]);
+    expect((JSON.parse(await list('cancelled')) as { items: unknown[] }).items).toHaveLength(3);
+
+    broken = false;
+    await expect(admin.redrive({})).resolves.toBe(1);
+    await suite.waitForState(ids[2] ?? '', 'succeeded');
+    await expect(readJob(suite.env, ids[3] ?? '')).resolves.toMatchObject({ state: 'cancelled' });
+    await expect(admin.redrive({ id: ids[3] })).resolves.toBe(1);
+    await suite.waitForState(ids[3] ?? '', 'succeeded');
+  });
+
+  it('find what the previous release cancelled as cancelled', async () => {
+    await suite.env.sql(`insert into shop.jobs (id, type, payload, state, error, finished_at) values
+      ('01900000-0000-7000-8000-00000000000a', 'shop.step', '{}', 'dead', 'Cancelled', now()),
+      ('01900000-0000-7000-8000-00000000000b', 'shop.step', '{}', 'dead', 'broken', now())`);
+    for (const sql of cancelledJobs('shop')) await suite.env.sql(sql);
+    await expect(readJob(suite.env, '01900000-0000-7000-8000-00000000000a')).resolves.toMatchObject({ state: 'cancelled', error: null });
+    await expect(readJob(suite.env, '01900000-0000-7000-8000-00000000000b')).resolves.toMatchObject({ state: 'dead', error: 'broken' });
+  });
+
   it('give a redriven job a new life: attempts and age begin again', async () => {
     let runs = 0;
     const replica = await suite.start({
@@ -74,13 +115,13 @@ describe('operators of jobs (design/architecture.md §2, Jobs: redrive, cancel)'
     const { admin } = replica.jobs;
     const waiting = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 15 }, { delayMs: 60_000 }));
     await expect(admin.cancel(waiting)).resolves.toBe(1);
-    await expect(readJob(suite.env, waiting)).resolves.toMatchObject({ state: 'dead', error: 'Cancelled' });
+    await expect(readJob(suite.env, waiting)).resolves.toMatchObject({ state: 'cancelled', error: null });
     const running = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n: 1 }));
     await suite.waitForState(running, 'running');
     await expect(admin.cancel(running)).resolves.toBe(1);
     await waitFor(() => outcome !== undefined);
     expect(await outcome).toBeInstanceOf(LeaseLost);
-    await expect(readJob(suite.env, running)).resolves.toMatchObject({ state: 'dead', error: 'Cancelled' });
+    await expect(readJob(suite.env, running)).resolves.toMatchObject({ state: 'cancelled', error: null });
     await expect(admin.cancel(running)).resolves.toBe(0);
     await expect(countEffects(suite.env, 14)).resolves.toBe(0);
   });

@@ -14,7 +14,7 @@ const maxAttempts = shop.jobs.step.policy.maxAttempts;
 interface ModelJob {
   readonly n: number;
   id: string;
-  state: 'running' | 'succeeded' | 'dead';
+  state: 'running' | 'succeeded' | 'dead' | 'cancelled';
   attempts: number;
   /** Attempts that the library has begun, stale ones included. */
   begun: number;
@@ -184,15 +184,27 @@ class Cancel extends OnJob {
   async act(job: ModelJob, real: Shop): Promise<void> {
     await expect(real.replica.jobs.admin.cancel(job.id)).resolves.toBe(1);
     job.stale++;
-    job.state = 'dead';
+    job.state = 'cancelled';
   }
 }
+
+class Discard extends OnJob {
+  readonly name = 'discard';
+  fits = (job: ModelJob): boolean => job.state === 'dead';
+  async act(job: ModelJob, real: Shop): Promise<void> {
+    await expect(real.replica.jobs.admin.discard({ id: job.id })).resolves.toBe(1);
+    job.state = 'cancelled';
+  }
+}
+
+/** Nobody works it any more, unless it is redriven. */
+const isOver = ({ state }: ModelJob): boolean => state === 'dead' || state === 'cancelled';
 
 class CompleteStale extends OnJob {
   readonly name = 'complete without a lease';
   fits = (job: ModelJob): boolean => job.stale > 0;
   async act(job: ModelJob, real: Shop): Promise<void> {
-    const entitled = job.state === 'dead' ? undefined : job.begun;
+    const entitled = isOver(job) ? undefined : job.begun;
     const attempts = real.attempts.get(job.n) ?? [];
     for (const [index, { run, finish }] of attempts.entries()) {
       if (index + 1 === entitled) continue;
@@ -212,7 +224,7 @@ class CompleteStale extends OnJob {
 
 class Redrive extends OnJob {
   readonly name = 'redrive';
-  fits = (job: ModelJob): boolean => job.state === 'dead';
+  fits = isOver;
   async act(job: ModelJob, real: Shop): Promise<void> {
     await expect(real.replica.jobs.admin.redrive({ id: job.id })).resolves.toBe(1);
     job.state = 'running';
@@ -231,15 +243,26 @@ class Redeliver extends OnJob {
 }
 
 class ActWithoutRight extends OnJob {
-  readonly name = 'redrive or cancel what cannot be';
-  fits = (job: ModelJob): boolean => job.state !== 'dead';
+  readonly name = 'redrive, discard or cancel what cannot be';
+  fits = (job: ModelJob): boolean => !isOver(job);
   async act(job: ModelJob, real: Shop): Promise<void> {
     await expect(real.replica.jobs.admin.redrive({ id: job.id })).resolves.toBe(0);
+    await expect(real.replica.jobs.admin.discard({ id: job.id })).resolves.toBe(0);
     if (job.state === 'succeeded') await expect(real.replica.jobs.admin.cancel(job.id)).resolves.toBe(0);
   }
 }
 
-const allowed = ['queued→running', 'running→succeeded', 'running→dead', 'running→queued', 'dead→queued', 'queued→dead'];
+const allowed = [
+  'queued→running',
+  'running→succeeded',
+  'running→dead',
+  'running→queued',
+  'dead→queued',
+  'running→cancelled',
+  'queued→cancelled',
+  'dead→cancelled',
+  'cancelled→queued',
+];
 
 describe('state machine of a job (design/architecture.md §2, Jobs)', () => {
   let env: TestEnvironment;
@@ -269,9 +292,21 @@ describe('state machine of a job (design/architecture.md §2, Jobs)', () => {
     const commands = fc.commands<Model, Shop, false>(
       [
         fc.constant(new Enqueue()),
-        ...[Succeed, Fail, Fail, FailForGood, Postpone, LoseLease, Cancel, CompleteStale, Redrive, Redrive, Redeliver, ActWithoutRight].map(
-          of,
-        ),
+        ...[
+          Succeed,
+          Fail,
+          Fail,
+          FailForGood,
+          Postpone,
+          LoseLease,
+          Cancel,
+          Discard,
+          CompleteStale,
+          Redrive,
+          Redrive,
+          Redeliver,
+          ActWithoutRight,
+        ].map(of),
       ],
       { maxCommands: 25, size: 'max' },
     );

@@ -97,14 +97,16 @@ describe('what was lost between two steps (design/architecture.md §2, Jobs: swe
     for (const id of ids) await waitFor(async () => (await readJob(env, id))?.state === 'succeeded');
   });
 
-  it('forgets succeeded jobs after their time, dead ones never', async () => {
+  it('forgets succeeded and cancelled jobs after their time, dead ones never', async () => {
     await replica.stop();
     const old = `now() - interval '2 days'`;
     const succeeded = await insertJob({ state: `'succeeded'`, created_at: old, finished_at: old });
+    const cancelled = await insertJob({ state: `'cancelled'`, created_at: old, finished_at: old });
     const dead = await insertJob({ state: `'dead'`, created_at: old, finished_at: old, error: `'x'` });
     const young = await insertJob({ state: `'succeeded'`, created_at: old, finished_at: 'now()' });
-    replica = await openReplica(env, { tuning: { keepSucceededMs: 86_400_000 } });
+    replica = await openReplica(env, { tuning: { keepFinishedMs: 86_400_000 } });
     await waitFor(async () => (await readJob(env, succeeded.id)) === undefined);
+    expect(await readJob(env, cancelled.id)).toBeUndefined();
     expect((await readJob(env, dead.id))?.state).toBe('dead');
     expect((await readJob(env, young.id))?.state).toBe('succeeded');
   });

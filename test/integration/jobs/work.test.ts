@@ -182,7 +182,7 @@ describe('jobs (design/architecture.md §2, Jobs)', () => {
         await suite.waitForState(await enqueue('effect'), 'succeeded');
         await suite.waitForState(await enqueue('step'), 'dead');
         await enqueue('effect', 60_000);
-        const { text } = await metrics.render();
+        let { text } = await metrics.render();
         const value = (line: string): number =>
           Number(
             text
@@ -198,6 +198,12 @@ describe('jobs (design/architecture.md §2, Jobs)', () => {
         expect(value('job_queue_dead{type="shop.brief"')).toBe(0);
         expect(value('job_oldest_age_seconds{type="shop.effect"')).toBe(0);
         expect(value('outbox_age_seconds')).toBe(0);
+
+        await jobs.admin.discard({ type: 'shop.step' });
+        await waitFor(async () => {
+          ({ text } = await metrics.render());
+          return value('job_queue_dead{type="shop.step"') === 0;
+        });
       } finally {
         await jobs.stop();
       }

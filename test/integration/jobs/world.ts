@@ -1,6 +1,6 @@
 /** A service with jobs for tests: its tables in a schema of its own, and any number of replicas of it. */
 import { defineService, event, job, Type } from '#libs/contract';
-import { createJobs, type JobHandler, type Jobs, jobTables, type JobTuning } from '#libs/jobs';
+import { cancelledJobs, createJobs, type JobHandler, type Jobs, jobTables, type JobTuning } from '#libs/jobs';
 import { type Bus, connectBus } from '#libs/nats';
 import { createDatabase, type Database, migrate, Migration, statement } from '#libs/orm';
 import type { TestEnvironment } from '#libs/testing';
@@ -31,13 +31,13 @@ export const office = defineService({ service: 'office', rpcs: {}, jobs: {}, eve
 
 class Migration20260101000000_jobs extends Migration {
   override up(): void {
-    this.addSql(jobTables('shop'));
+    for (const sql of [jobTables('shop'), ...cancelledJobs('shop')]) this.addSql(sql);
     this.addSql('create table shop.effects (id integer generated always as identity, n integer not null, job_id uuid not null)');
   }
 }
 class Migration20260101000000_office extends Migration {
   override up(): void {
-    this.addSql(jobTables('office'));
+    for (const sql of [jobTables('office'), ...cancelledJobs('office')]) this.addSql(sql);
   }
 }
 

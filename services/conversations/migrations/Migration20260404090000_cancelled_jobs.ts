@@ -1,0 +1,8 @@
+import { cancelledJobs } from '#libs/jobs';
+import { Migration } from '#libs/orm';
+
+export class Migration20260404090000_cancelled_jobs extends Migration {
+  override up(): void {
+    for (const sql of cancelledJobs('conversations')) this.addSql(sql);
+  }
+}
