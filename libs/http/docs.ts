@@ -1,6 +1,7 @@
 /** The live documents and their pages, served from this process alone: no font, script, proxy or telemetry from elsewhere. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { notFound } from '#libs/errors';
 import { type Asset, packAsset, sendAsset } from './asset.ts';
 import type { HttpContext } from './exchange.ts';
@@ -30,14 +31,17 @@ const contentSecurityPolicy = [
 
 /** Where the assets of every page are served. */
 const assetsPath = '/api/docs/assets';
+const pageFolder = join(import.meta.dirname, 'docs-page');
 
 /** Document and page of one surface. */
 export function createDocs(document: OpenApiDocument, documentPath: string): Docs {
   const json = Buffer.from(JSON.stringify(document), 'utf8');
   const title = escapeHtml(String(document.info['title']));
+  const [scheme = ''] = Object.keys(document.components.securitySchemes);
   const page = Buffer.from(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">` +
-      `<title>${title}</title><link rel="icon" href="data:,"></head><body><div id="reference" data-document="${documentPath}"></div>` +
+      `<title>${title}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${assetsPath}/page.css"></head>` +
+      `<body><div id="reference" data-document="${documentPath}" data-scheme="${scheme}"></div>` +
       `<noscript>The document itself is at <a href="${documentPath}">${documentPath}</a>.</noscript>` +
       `<script src="${assetsPath}/reference.js"></script><script src="${assetsPath}/start.js"></script></body></html>`,
     'utf8',
@@ -56,36 +60,22 @@ export function createDocs(document: OpenApiDocument, documentPath: string): Doc
   };
 }
 
-/** Starts the page; `agent` and `mcp` are its assistants, which would talk to its maker's servers. */
-const startScript = `(() => {
-  const element = document.getElementById('reference');
-  Scalar.createApiReference(element, {
-    url: element.dataset.document,
-    withDefaultFonts: false,
-    telemetry: false,
-    showDeveloperTools: 'never',
-    hideClientButton: true,
-    persistAuth: false,
-    agent: { disabled: true },
-    mcp: { disabled: true },
-    externalUrls: { dashboardUrl: '', registryUrl: '', proxyUrl: '', apiBaseUrl: '' },
-  });
-})();
-`;
+const javascript = 'text/javascript; charset=utf-8';
 
-/** Serves `reference.js` and `start.js`; the bundle is read and compressed once, at its first request. */
+/** Serves the script of the reference and our own files of its page; each is read and compressed once, at its first request. */
 export function createDocsAssets(): (ctx: HttpContext, file: string) => Promise<void> {
-  const loaders: Readonly<Record<string, () => Promise<Buffer>>> = {
-    'reference.js': () => readFile(findBundle()),
-    'start.js': async () => Buffer.from(startScript, 'utf8'),
+  const files: Readonly<Record<string, { path: () => string; contentType: string }>> = {
+    'reference.js': { path: findBundle, contentType: javascript },
+    'start.js': { path: () => join(pageFolder, 'start.js'), contentType: javascript },
+    'page.css': { path: () => join(pageFolder, 'page.css'), contentType: 'text/css; charset=utf-8' },
   };
   const assets = new Map<string, Promise<Asset>>();
   return async (ctx, file) => {
-    const load = Object.hasOwn(loaders, file) ? loaders[file] : undefined;
-    if (load === undefined) throw notFound();
+    const found = Object.hasOwn(files, file) ? files[file] : undefined;
+    if (found === undefined) throw notFound();
     let asset = assets.get(file);
     if (asset === undefined) {
-      asset = load().then((plain) => packAsset(plain, 'text/javascript; charset=utf-8'));
+      asset = readFile(found.path()).then((plain) => packAsset(plain, found.contentType));
       assets.set(file, asset);
       asset.catch(() => assets.delete(file));
     }

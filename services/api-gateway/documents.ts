@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '#libs/contract';
 import { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from '#libs/http';
+import { apiIntroduction, v1Introduction } from './introduction.ts';
 
 /** What the groups of operations are about. */
 const tags = {
@@ -36,7 +37,7 @@ export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument
       {
         title: 'Coherence API',
         version: apiVersion,
-        description: 'Conversations, agents, visitor chat and webhooks under `/api/`.',
+        description: apiIntroduction,
         surface: 'api',
         license: 'Apache-2.0',
         tags,
@@ -46,7 +47,7 @@ export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument
     v1: buildOpenApi(routes.filter(isV1), {
       title: 'Coherence open API',
       version: apiVersion,
-      description: 'The network of people and holons for external systems, under `/api/v1/`.',
+      description: v1Introduction,
       surface: 'v1',
       license: 'Apache-2.0',
       tags,

@@ -1,8 +1,12 @@
-/** Who uses the visitor page, and what may befall it: keyboards, screen readers, phones, hostile replies, broken memories. */
+/**
+ * Who uses the visitor page, and what may befall it: keyboards, screen readers, phones, hostile replies, broken memories. The other pages
+ * for everybody: the first one and those of the documents.
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
+import type { Locator, Page } from 'playwright-core';
 import {
   alert,
   answerOnce,
@@ -129,6 +133,46 @@ describe('the first page', () => {
       await field(page).waitFor();
       expect(new URL(page.url()).pathname).toBe('/chat/welcome-guide');
     },
+  );
+});
+
+describe('the pages of the documents', () => {
+  const openDocs = async (path: string, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> => {
+    const page = await chat.openPage({ viewport: { width: 1280, height: 900 }, colorScheme }, path);
+    await page.getByPlaceholder('Token').waitFor();
+    return page;
+  };
+  /** Operations are drawn when they come into sight. */
+  const scrollTo = (page: Page, found: Locator): Promise<unknown> => {
+    const look = async (): Promise<boolean> => {
+      await page.mouse.wheel(0, 700);
+      return (await found.count()) > 0;
+    };
+    return waitFor(look, { intervalMs: 200, timeoutMs: 30_000, what: 'an operation' });
+  };
+
+  it.each([
+    ['/api/docs', 'light', /^Test Request.*get .api.coherence.conversations\)/],
+    ['/api/v1/docs', 'dark', /^Test Request.*get .api.v1.auth.whoami\)/],
+  ] as const)(
+    '%s introduces itself, takes a token and sends it, and has no fault that axe finds (%s)',
+    async (path, colorScheme, name) => {
+      const page = await openDocs(path, colorScheme);
+      for (const heading of ['Authentication', 'Requests', 'Errors', 'Pages of lists', 'Trying again', 'Limits']) {
+        await page.getByRole('heading', { name: heading, exact: true }).first().waitFor();
+      }
+      expect(await findAccessibilityProblems(page)).toEqual([]);
+      await page.getByPlaceholder('Token').fill('of-the-platform');
+      await scrollTo(page, page.getByRole('button', { name }));
+      // What has just been drawn is mended in the next frame.
+      await waitFor(async () => (await findAccessibilityProblems(page)).length === 0, { what: 'a page without faults' });
+
+      await page.getByRole('button', { name }).click();
+      const sent = page.waitForRequest((request) => request.headers()['authorization'] !== undefined);
+      await page.getByRole('button', { name: /^Send/ }).first().click();
+      expect((await sent).headers()['authorization']).toBe('Bearer of-the-platform');
+    },
+    90_000,
   );
 });
 
