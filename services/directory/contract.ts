@@ -129,6 +129,10 @@ const account = Type.Object({
   global_editor: Type.Boolean(),
   groups: Type.Array(Type.String()),
 });
+const changedAccount = Type.Object({
+  ...account.properties,
+  changed: Type.Boolean({ description: 'False when the account was so already.' }),
+});
 
 export const directory = defineService({
   service: 'directory',
@@ -309,7 +313,7 @@ export const directory = defineService({
       callers: byOperators,
       summary: "Sets the password and revokes the account's tokens.",
       request: Type.Object({ email, password: Type.String({ minLength: 1 }) }),
-      reply: account,
+      reply: changedAccount,
       errors: accountErrors,
     }),
     deactivateAccount: rpc({
@@ -317,7 +321,7 @@ export const directory = defineService({
       callers: byOperators,
       summary: 'Deactivates the account and revokes its tokens.',
       request: Type.Object({ email }),
-      reply: account,
+      reply: changedAccount,
       errors: accountErrors,
     }),
     grantAccount: rpc({
@@ -333,7 +337,7 @@ export const directory = defineService({
         activate: Type.Optional(Type.Boolean()),
         person: Type.Optional(Type.Union([id, Type.String()])),
       }),
-      reply: account,
+      reply: changedAccount,
       errors: accountErrors,
     }),
   },

@@ -202,7 +202,8 @@ describe('GET and PATCH …/config (spec 01, Journey-step configuration; D16b)',
     ]);
     const { stdout } = await world.cli('journeys', 'audit', 'journey-cfg', 'audited');
     expect(stdout.split('\n')[1]).toMatch(/Z {2}ada-cfg@example\.org {2}a\.b, a\.c\.d$/);
-    expect(await world.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({ code: 1, stdout: '' });
+    const stderr = 'There is no step unknown of a journey journey-cfg.\n';
+    expect(await world.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({ code: 1, stdout: '', stderr });
   });
 });
 

@@ -199,7 +199,10 @@ describe('people export and people erase (architecture §7)', () => {
   it('refuses to erase without a terminal and without --yes, and what nobody is', async () => {
     expect((await world.cli('people', 'erase', 'zora')).stderr).toContain('--yes');
     const nobody = await world.cli('people', 'erase', 'nobody@example.org', '--yes');
-    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining('There is no such person')]);
+    expect([nobody.code, nobody.stderr]).toEqual([
+      1,
+      expect.stringContaining('There is no person with the id, key or email "nobody@example.org".'),
+    ]);
   });
 
   it('takes up an erasure that was broken off, and leaves no trace of the person', async () => {

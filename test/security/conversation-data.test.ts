@@ -279,7 +279,7 @@ describe('every trace of a deleted conversation (D67)', () => {
       expect(await world.findInDatabase(said)).toEqual([]);
       expect(await world.sql('select 1 from media.blobs where conversation_id = $1 and retired_at is null', [id])).toEqual([]);
     }, 90_000);
-    expect((await world.cli('conversations', 'restore', String(id))).stderr).toContain('Not Found');
+    expect((await world.cli('conversations', 'restore', String(id))).stderr).toBe(`There is no conversation ${id}.\n`);
   });
 });
 

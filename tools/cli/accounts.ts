@@ -2,14 +2,16 @@
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { directory } from '#services/directory';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { toned } from './output/cell.ts';
+import { fields, type View } from './output/table.ts';
 import { askSecret } from './ask-secret.ts';
 
-type Account = ReplyOf<typeof directory.rpcs.createAccount>;
+type Account = ReplyOf<typeof directory.rpcs.createAccount> & { readonly changed?: boolean };
 
 interface PasswordOptions {
   passwordEnv?: string;
-  json?: true;
 }
 
 interface GrantOptions {
@@ -19,7 +21,6 @@ interface GrantOptions {
   removeGroup?: string[];
   activate?: true;
   person?: string;
-  json?: true;
 }
 
 const collect = (value: string, known: string[] | undefined): string[] => [...(known ?? []), value];
@@ -27,9 +28,9 @@ const collect = (value: string, known: string[] | undefined): string[] => [...(k
 export function register(program: Command, context: CliContext): void {
   const accounts = program.command('accounts').description('Accounts that may log in');
   const { createAccount, setPassword, deactivateAccount, grantAccount } = directory.rpcs;
-  const show = (account: Account, options: { json?: true }, line: string): void => {
-    if (options.json === true) context.printJson(account);
-    else context.printLine(`${line}: ${describeAccount(account)}`);
+  const show = (account: Account, done: string): void => {
+    const head = account.changed === false ? `Nothing was changed: ${account.email} is so already.` : `${done}: ${account.email}`;
+    context.print(account, head, describeAccount(account));
   };
 
   accounts
@@ -40,7 +41,6 @@ export function register(program: Command, context: CliContext): void {
     .option('--superuser', 'may do everything')
     .option('--global-editor', 'may edit everything of the open API')
     .option('--group <name>', 'member of this group; may be repeated', collect)
-    .option('--json', 'print the account as JSON')
     .action(async (email: string, options: GrantOptions & PasswordOptions) => {
       const account = await context.call(createAccount, {
         email,
@@ -50,25 +50,23 @@ export function register(program: Command, context: CliContext): void {
         ...(options.passwordEnv === undefined ? {} : { password: readVariable(options.passwordEnv) }),
         ...(options.person === undefined ? {} : { person: personOf(options.person) }),
       });
-      show(account, options, 'Created');
+      show(account, 'Created');
     });
 
   accounts
     .command('set-password <email>')
     .description('Sets the password (asked for without --password-env) and revokes the tokens of the account')
     .option('--password-env <name>', 'environment variable that holds the password')
-    .option('--json', 'print the account as JSON')
     .action(async (email: string, options: PasswordOptions) => {
       const password = options.passwordEnv === undefined ? await askPassword() : readVariable(options.passwordEnv);
-      show(await context.call(setPassword, { email, password }), options, 'Password set, tokens revoked');
+      show(await context.call(setPassword, { email, password }), 'Password set, tokens revoked');
     });
 
   accounts
     .command('deactivate <email>')
     .description('Deactivates the account and revokes its tokens')
-    .option('--json', 'print the account as JSON')
-    .action(async (email: string, options: { json?: true }) => {
-      show(await context.call(deactivateAccount, { email }), options, 'Deactivated, tokens revoked');
+    .action(async (email: string) => {
+      show(await context.call(deactivateAccount, { email }), 'Deactivated, tokens revoked');
     });
 
   accounts
@@ -82,7 +80,6 @@ export function register(program: Command, context: CliContext): void {
     .option('--remove-group <name>', 'remove from this group; may be repeated', collect)
     .option('--activate', 'make a deactivated account active again')
     .option('--person <id-or-key>', 'id or workspace key of its person')
-    .option('--json', 'print the account as JSON')
     .action(async (email: string, options: GrantOptions) => {
       const account = await context.call(grantAccount, {
         email,
@@ -93,7 +90,7 @@ export function register(program: Command, context: CliContext): void {
         add_groups: options.group ?? [],
         remove_groups: options.removeGroup ?? [],
       });
-      show(account, options, 'Changed');
+      show(account, 'Changed');
     });
 }
 
@@ -116,13 +113,12 @@ async function askPassword(): Promise<string> {
   return password;
 }
 
-function describeAccount(account: Account): string {
-  const traits = [
-    account.is_active ? 'active' : 'inactive',
-    account.person_id === null ? 'no person' : `person ${account.person_id}`,
-    ...(account.superuser ? ['superuser'] : []),
-    ...(account.global_editor ? ['global editor'] : []),
-    ...account.groups.map((name) => `group ${name}`),
-  ];
-  return `${account.email} (${traits.join(', ')})`;
+function describeAccount(account: Account): View {
+  const rights = [...(account.superuser ? ['superuser'] : []), ...(account.global_editor ? ['global editor'] : [])];
+  return fields({
+    state: account.is_active ? toned('active', 'good') : toned('inactive', 'dim'),
+    person: account.person_id ?? 'none',
+    rights: rights.length === 0 ? 'none' : rights.join(', '),
+    groups: account.groups.length === 0 ? 'none' : account.groups.join(', '),
+  });
 }

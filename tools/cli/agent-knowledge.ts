@@ -2,7 +2,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents } from '#services/agents';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { moment, toned } from './output/cell.ts';
+import { table } from './output/table.ts';
 
 type Knowledge = ReplyOf<typeof agents.rpcs.listKnowledge>;
 
@@ -14,12 +17,10 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .command('list <slug>')
     .description('Shows the sentences that an agent gathered, approved and waiting, each with the thread that it comes from')
     .option('--waiting', 'only those that nobody has approved')
-    .option('--json', 'print them as JSON')
-    .action(async (slug: string, { waiting, json }: { waiting?: true; json?: true }) => {
+    .action(async (slug: string, { waiting }: { waiting?: true }) => {
       const { mode, items } = await context.call(agents.rpcs.listKnowledge, { slug });
       const shown = waiting === true ? items.filter((item) => item.approved_at === null) : items;
-      if (json === true) context.printJson(shown);
-      else print(context, mode, shown);
+      context.print(shown, `AGENT_KNOWLEDGE is ${meanings[mode]}.`, table(shown, columns, 'There are no such sentences.'));
     });
 
   knowledge
@@ -27,7 +28,8 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .description('Lets the agent draw on sentences in all its conversations: read them first, every word goes into its prompt')
     .action(async (slug: string, ids: string[]) => {
       const { approved } = await context.call(agents.rpcs.approveKnowledge, { slug, ids: ids.map(parseSentenceId) });
-      context.printLine(`Approved ${approved} sentences.`);
+      const head = approved === 0 ? 'Nothing was changed: they are approved already.' : `Approved ${countSentences(approved)}.`;
+      context.print({ approved }, head);
     });
 
   knowledge
@@ -35,10 +37,10 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .description('Deletes sentences for good, approved or not, with what was made of them')
     .option('--all', 'every sentence of the agent')
     .action(async (slug: string, ids: string[], { all }: { all?: true }) => {
-      if ((all === true) === ids.length > 0) throw new CliError('Name ids, or --all.', 2);
+      if ((all === true) === ids.length > 0) throw new CliError('Name ids, or --all.', 'usage');
       const request = all === true ? { slug } : { slug, ids: ids.map(parseSentenceId) };
       const { rejected } = await context.call(agents.rpcs.rejectKnowledge, request);
-      context.printLine(`Deleted ${rejected} sentences.`);
+      context.print({ rejected }, rejected === 0 ? 'Nothing was deleted: there is no sentence.' : `Deleted ${countSentences(rejected)}.`);
     });
 }
 
@@ -48,13 +50,19 @@ const meanings: Readonly<Record<Knowledge['mode'], string>> = {
   automatic: 'automatic: all of these reach every visitor',
 };
 
-function print(context: CliContext, mode: Knowledge['mode'], items: Knowledge['items']): void {
-  context.printLine(`AGENT_KNOWLEDGE is ${meanings[mode]}.`);
-  for (const { id, body, thread_key: thread, visitor_id: visitor, up_to_turn: turn, created_at: at, approved_at: approved } of items) {
-    context.printLine(`${id}  ${approved === null ? 'waiting' : `approved ${approved}`}  ${JSON.stringify(body)}`);
-    context.printLine(`    ${at}, turn ${turn} or before of ${thread}${visitor === null ? '' : `, visitor ${visitor}`}`);
-  }
-}
+type Sentence = Knowledge['items'][number];
+
+const columns = {
+  ID: ({ id }: Sentence) => id,
+  STATE: ({ approved_at: at }: Sentence) => (at === null ? toned('waiting', 'wait') : toned('approved', 'good')),
+  GATHERED: ({ created_at: at }: Sentence) => moment(at),
+  TURN: ({ up_to_turn: turn }: Sentence) => turn,
+  THREAD: ({ thread_key: thread }: Sentence) => thread,
+  VISITOR: ({ visitor_id: visitor }: Sentence) => visitor,
+  SENTENCE: ({ body }: Sentence) => JSON.stringify(body),
+};
+
+const countSentences = (count: number): string => (count === 1 ? '1 sentence' : `${count} sentences`);
 
 function parseSentenceId(text: string): number {
   const id = Number(text);

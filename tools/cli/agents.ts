@@ -4,7 +4,10 @@ import type { ReplyOf } from '#libs/contract';
 import { agents } from '#services/agents';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { moment } from './output/cell.ts';
+import { fields, table, type View } from './output/table.ts';
 import { parseLimit } from './parse-limit.ts';
 
 interface Options {
@@ -15,7 +18,6 @@ interface Options {
   after?: number;
   limit?: number;
   since?: string;
-  json?: true;
 }
 
 type Thread = ReplyOf<typeof agents.rpcs.getRecord>['threads'][number];
@@ -36,36 +38,40 @@ function registerRecord(group: Command, context: CliContext): void {
     .option('--thread <key>', 'only the thread with this key; the pages are of its messages')
     .option('--limit <count>', 'threads or messages of a page, at most 1000', parseLimit, 100)
     .option('--after <next>', 'the page after the one that named this', parseCount)
-    .option('--json', 'print the record as JSON; `next` is null on the last page')
-    .action(async (slug: string, { thread, after, limit, json }: Options) => {
+    .action(async (slug: string, { thread, after, limit }: Options) => {
       const record = await context.call(agents.rpcs.getRecord, {
         slug,
         ...(thread === undefined ? {} : { thread_key: thread }),
         ...(after === undefined ? {} : { after }),
         ...(limit === undefined ? {} : { limit }),
       });
-      if (json === true) {
-        context.printJson(record);
-        return;
-      }
       const { agent, threads, next } = record;
-      context.printLine(`${agent.name} (${agent.slug}): ${threads.length} threads`);
-      if (agent.memory.summary !== '') context.printLine(`  knows: ${agent.memory.summary}`);
-      for (const item of threads) printThread(context, item);
-      if (next !== null) context.printLine(`\nMore with --after ${next}`);
+      context.print(
+        record,
+        `${agent.name} (${agent.slug}): ${threads.length === 1 ? '1 thread' : `${threads.length} threads`}`,
+        fields({ knows: agent.memory.summary || null }),
+        ...threads.flatMap(describeThread),
+        ...(next === null ? [] : [`\nMore with --after ${next}`]),
+      );
     });
 }
 
-function printThread(context: CliContext, thread: Thread): void {
-  context.printLine(`\n${thread.thread_key}`);
-  if (thread.memory.summary !== '') context.printLine(`  summary: ${thread.memory.summary}`);
-  for (const fact of thread.memory.facts) context.printLine(`  fact: ${fact}`);
-  for (const note of thread.memory.notes) context.printLine(`  note of the agent: ${note}`);
-  if (thread.message_count > thread.messages.length) context.printLine(`  ${thread.messages.length} of ${thread.message_count} messages:`);
-  for (const message of thread.messages) {
-    context.printLine(`  ${message.created_at}  ${message.note_type === 'chat_visitor' ? 'visitor' : 'agent'}: ${message.body}`);
-  }
+function describeThread({ thread_key: key, memory, message_count: count, messages }: Thread): View[] {
+  const part = count > messages.length ? ` (${messages.length} of ${count} messages)` : '';
+  return [
+    `\n${key}${part}`,
+    fields({ summary: memory.summary || null }),
+    ...memory.facts.map((fact) => fields({ fact })),
+    ...memory.notes.map((note) => fields({ note })),
+    table(messages, messageColumns, 'No message is left.'),
+  ];
 }
+
+const messageColumns = {
+  SENT: ({ created_at: at }: Thread['messages'][number]) => moment(at),
+  BY: ({ note_type: type }: Thread['messages'][number]) => (type === 'chat_visitor' ? 'visitor' : 'agent'),
+  MESSAGE: ({ body }: Thread['messages'][number]) => body,
+};
 
 function registerForget(group: Command, context: CliContext): void {
   group
@@ -75,11 +81,11 @@ function registerForget(group: Command, context: CliContext): void {
     .option('--all', 'every thread of the agent')
     .option('--visitor <id>', 'the conversations of this visitor of the chat page, with any agent')
     .option('--telegram-user <id>', 'the private chats of this Telegram user, and their turns in groups, with any agent', parseCount)
-    .option('--json', 'print the counts as JSON')
     .action(async (slug: string | undefined, options: Options) => {
       const counts = await forget(context, slug, options);
-      if (options.json === true) context.printJson(counts);
-      else context.printLine(`Deleted ${counts.threads} threads, ${counts.messages} messages and ${counts.facts} facts.`);
+      const nothing = counts.threads + counts.messages + counts.facts === 0;
+      const done = `Deleted ${counts.threads} threads, ${counts.messages} messages and ${counts.facts} facts.`;
+      context.print(counts, nothing ? 'Nothing was deleted: nothing is stored of it.' : done);
     });
 }
 
@@ -90,10 +96,10 @@ async function forget(
 ): Promise<ReplyOf<typeof agents.rpcs.forgetThreads>> {
   const { forgetThreads, forgetPerson } = agents.rpcs;
   const named = [thread, all, visitor, telegramUser].filter((value) => value !== undefined).length;
-  if (named !== 1) throw new CliError('Name exactly one of --thread, --all, --visitor and --telegram-user.', 2);
-  if (slug === undefined && all === true) throw new CliError('--all needs the slug of an agent.', 2);
+  if (named !== 1) throw new CliError('Name exactly one of --thread, --all, --visitor and --telegram-user.', 'usage');
+  if (slug === undefined && all === true) throw new CliError('--all needs the slug of an agent.', 'usage');
   if (slug !== undefined && (visitor !== undefined || telegramUser !== undefined)) {
-    throw new CliError('--visitor and --telegram-user are forgotten by every agent: leave the slug out.', 2);
+    throw new CliError('--visitor and --telegram-user are forgotten by every agent: leave the slug out.', 'usage');
   }
   if (slug !== undefined) return await context.call(forgetThreads, { slug, ...(thread === undefined ? {} : { thread_key: thread }) });
   if (thread !== undefined) return await context.call(forgetPerson, { thread_key: thread });
@@ -101,28 +107,33 @@ async function forget(
   return await context.call(forgetPerson, { telegram_user_id: telegramUser ?? 0 });
 }
 
+type Usage = ReplyOf<typeof agents.rpcs.listUsage>['items'][number];
+
+const usageColumns = {
+  DAY: ({ day }: Usage) => day,
+  AGENT: ({ slug }: Usage) => slug,
+  PURPOSE: ({ purpose }: Usage) => purpose,
+  CALLS: ({ calls }: Usage) => calls,
+  FAILED: ({ failed_calls: failed }: Usage) => failed,
+  UNCOUNTED: ({ calls_without_usage: uncounted }: Usage) => uncounted,
+  'TOKENS IN': ({ prompt_tokens: tokens }: Usage) => tokens,
+  OUT: ({ completion_tokens: tokens }: Usage) => tokens,
+  MS: ({ duration_ms: ms }: Usage) => ms,
+};
+
 function registerUsage(group: Command, context: CliContext): void {
   group
     .command('usage [slug]')
     .description('Shows calls, tokens and time of the language model by day (UTC), agent and purpose, newest day first')
     .option('--since <day>', 'from this day on, YYYY-MM-DD', parseDay)
     .option('--limit <count>', 'at most this many rows, at most 1000', parseLimit, 100)
-    .option('--json', 'print the rows as JSON')
-    .action(async (slug: string | undefined, { since, limit, json }: Options) => {
+    .action(async (slug: string | undefined, { since, limit }: Options) => {
       const { items } = await context.call(agents.rpcs.listUsage, {
         ...(slug === undefined ? {} : { slug }),
         ...(since === undefined ? {} : { since }),
         ...(limit === undefined ? {} : { limit }),
       });
-      if (json === true) {
-        context.printJson(items);
-        return;
-      }
-      for (const item of items) {
-        const tokens = `${item.prompt_tokens} tokens in, ${item.completion_tokens} out`;
-        const calls = `${item.calls} calls (${item.failed_calls} failed, ${item.calls_without_usage} without token counts)`;
-        context.printLine(`${item.day}  ${item.slug}  ${item.purpose}: ${calls}, ${tokens}, ${item.duration_ms} ms`);
-      }
+      context.print(items, table(items, usageColumns, 'No call is recorded.'));
     });
 }
 

@@ -1,4 +1,4 @@
-import { CliError } from './context.ts';
+import { CliError } from './failure.ts';
 
 /** Asks on the terminal without showing what is typed. @throws CliError on Ctrl-C. */
 export function askSecret(prompt: string): Promise<string> {
@@ -24,7 +24,7 @@ export function askSecret(prompt: string): Promise<string> {
         }
         if (character === '\u0003' || character === '\u0004') {
           end();
-          reject(new CliError('Cancelled.', 130));
+          reject(new CliError('Cancelled.', 'interrupted'));
           return;
         }
         typed = character === '\u007f' || character === '\b' ? typed.slice(0, -1) : typed + character;

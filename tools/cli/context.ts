@@ -1,76 +1,100 @@
 /** What every command is given: calls to the services over NATS, and how results and failures are shown. */
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
-import { AppError } from '#libs/errors';
+import { notFound } from '#libs/errors';
 import { createLogger } from '#libs/logger';
 import { connectBus, newContext, type Bus } from '#libs/nats';
-import { toPrintable } from './printable.ts';
+import { CliError, isBareNotFound, toFailure } from './failure.ts';
+import { toPrintable } from './output/printable.ts';
+import { screenOf } from './output/screen.ts';
+import type { View } from './output/table.ts';
 import { readSettings } from './settings.ts';
 
-/** A failure whose text is all that a user needs; ends the process with `exitCode`. */
-export class CliError extends Error {
-  readonly exitCode: number;
-
-  constructor(message: string, exitCode = 1) {
-    super(message);
-    this.name = 'CliError';
-    this.exitCode = exitCode;
-  }
-}
-
 export interface CliContext {
-  /** Calls a service. @throws AppError of the service; CliError when NATS cannot be reached. */
-  call<R extends Rpc>(rpc: R, request: RequestOf<R>): Promise<ReplyOf<R>>;
+  /** True with --json. */
+  readonly json: boolean;
+  /**
+   * Calls a service.
+   * @param subject what is asked for, e.g. `conversation 12`: named when the service answers just that it is not there
+   * @throws AppError of the service; CliError when NATS cannot be reached
+   */
+  call<R extends Rpc>(rpc: R, request: RequestOf<R>, subject?: string): Promise<ReplyOf<R>>;
   /** The connection, made on first use. @throws CliError when NATS cannot be reached. */
   bus(): Promise<Bus>;
   /** Settings of the platform: the environment, else those of the running `npm start` of this folder. */
   setting(name: string): string | undefined;
   /** All of them; an empty variable counts as absent. */
   settings(): Readonly<Record<string, string | undefined>>;
-  /** Prints one value as JSON, indented. */
-  printJson(value: unknown): void;
-  printLine(line: string): void;
+  /** What a command answers, once: `data` with --json, else the views under each other. */
+  print(data: unknown, ...views: readonly View[]): void;
+  /** Tells of a failure, with --json on standard output unless the answer is there already. @returns the exit status */
+  fail(error: unknown): number;
   close(): Promise<void>;
 }
 
 const connectTimeoutMs = 3_000;
 
-export function createContext(): CliContext {
+/** @param json print JSON alone, failures too */
+export function createContext({ json }: { json: boolean }): CliContext {
   let settings: ReturnType<typeof readSettings> | undefined;
   let connection: Promise<Bus> | undefined;
+  let answered = false;
   const readAll = () => (settings ??= readSettings());
   const setting = (name: string): string | undefined => readAll()[name];
 
   const connect = async (): Promise<Bus> => {
     const url = setting('NATS_URL');
     if (url === undefined) {
-      throw new CliError('NATS_URL is not set and no platform started by `npm start` runs in this folder.');
+      throw new CliError('NATS_URL is not set and no platform started by `npm start` runs in this folder.', 'unavailable');
     }
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {
       return await connectBus({ url, name: 'cli', caller: 'cli', prefix: setting('NATS_SUBJECT_PREFIX'), logger, connectTimeoutMs });
     } catch (error) {
-      throw new CliError(error instanceof Error ? error.message : String(error));
+      throw new CliError(error instanceof Error ? error.message : String(error), 'unavailable');
     }
   };
   const bus = (): Promise<Bus> => (connection ??= connect());
+  const write = (text: string): void => void process.stdout.write(`${toPrintable(text)}\n`);
 
   return {
+    json,
     bus,
     setting,
     settings: () => Object.fromEntries(Object.entries(readAll()).filter(([, value]) => value !== '')),
-    call: async (rpc, request) => (await bus()).call(rpc, request, newContext()),
-    printJson: (value) => void process.stdout.write(`${toPrintable(JSON.stringify(value, null, 2))}\n`),
-    printLine: (line) => void process.stdout.write(`${toPrintable(line)}\n`),
+    call: async (rpc, request, subject) => {
+      try {
+        return await (await bus()).call(rpc, request, newContext());
+      } catch (error) {
+        throw subject !== undefined && isBareNotFound(error) ? notFound(`There is no ${subject}.`) : error;
+      }
+    },
+    print: (data, ...views) => {
+      if (answered) throw new Error('A command answers once');
+      answered = true;
+      if (json) {
+        write(JSON.stringify(data, null, 2));
+        return;
+      }
+      const screen = screenOf(process.stdout);
+      for (const view of views) {
+        if (typeof view === 'string') write(view);
+        else
+          process.stdout.write(
+            view(screen)
+              .map((line) => `${line}\n`)
+              .join(''),
+          ); // its cells are printable
+      }
+    },
+    fail: (error) => {
+      const { exitCode, body, text } = toFailure(error);
+      if (json && !answered && exitCode !== 0) write(JSON.stringify({ error: body }, null, 2));
+      else if (text !== '') process.stderr.write(`${screenOf(process.stderr).paint('red', toPrintable(text))}\n`);
+      return exitCode;
+    },
     close: async () => {
       const open = await connection?.catch(() => undefined);
       await open?.close();
     },
   };
-}
-
-/** What went wrong, for a terminal. */
-export function describeFailure(error: unknown): string {
-  if (error instanceof CliError) return error.message;
-  if (error instanceof AppError) return error.reason === undefined ? error.message : `${error.message} (${error.reason})`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

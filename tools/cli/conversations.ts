@@ -1,37 +1,34 @@
 /** `conversations move|connect|disconnect|import-transcript|restore ID`, `conversations deleted` (architecture §7; spec 03, D6, D7a, D29, D67). */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { moment } from './output/cell.ts';
+import { table } from './output/table.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
 
 interface Options {
   step?: string;
   holon?: string;
-  json?: true;
 }
 
 export function register(program: Command, context: CliContext): void {
   const group = program.command('conversations').description('Moves, links, imports and restorations that no HTTP operation does');
   const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } = conversations.rpcs;
-  const show = (options: Options, reply: object, line: string): void => {
-    if (options.json === true) context.printJson(reply);
-    else context.printLine(line);
-  };
-
   group
     .command('move')
     .description('Moves a conversation to a step of its journey; noted with your name')
     .argument('<id>', 'conversation', parseId)
     .argument('[step]', 'slug of the step')
     .option('--step <slug>', 'the step, as an option')
-    .option('--json', 'print the result as JSON')
     .action(async (id: number, step: string | undefined, options: Options) => {
       const step_slug = requireSlug(step ?? options.step, 'step');
-      const reply = await context.call(adminMove, { conversation_id: id, step_slug, operator: userInfo().username });
+      const reply = await context.call(adminMove, { conversation_id: id, step_slug, operator: userInfo().username }, `conversation ${id}`);
       const where = reply.from === '' ? 'no step' : reply.from;
-      show(options, reply, reply.changed ? `Conversation ${id}: ${where} → ${reply.to}` : `Conversation ${id} is at ${reply.to} already.`);
+      context.print(reply, reply.changed ? `Conversation ${id}: ${where} → ${reply.to}` : `Conversation ${id} is at ${reply.to} already.`);
     });
 
   for (const [name, rpc, done] of [
@@ -44,11 +41,10 @@ export function register(program: Command, context: CliContext): void {
       .argument('<id>', 'conversation', parseId)
       .argument('[holon]', 'slug of the holon')
       .option('--holon <slug>', 'the holon, as an option')
-      .option('--json', 'print the result as JSON')
       .action(async (id: number, holon: string | undefined, options: Options) => {
         const holon_slug = requireSlug(holon ?? options.holon, 'holon');
-        const reply = await context.call(rpc, { conversation_id: id, holon_slug });
-        show(options, reply, `Conversation ${id} is ${done} ${holon_slug}${reply.changed ? '' : ' already'}.`);
+        const reply = await context.call(rpc, { conversation_id: id, holon_slug }, `conversation ${id}`);
+        context.print(reply, `Conversation ${id} is ${done} ${holon_slug}${reply.changed ? '' : ' already'}.`);
       });
   }
 
@@ -56,36 +52,40 @@ export function register(program: Command, context: CliContext): void {
     .command('import-transcript')
     .description('Starts the transcript importer for a conversation')
     .argument('<id>', 'conversation', parseId)
-    .option('--json', 'print the result as JSON')
-    .action(async (id: number, options: Options) => {
-      const reply = await context.call(adminImportTranscript, { conversation_id: id });
-      show(options, reply, `Conversation ${id}: job ${reply.job_id} imports the transcript.`);
+    .action(async (id: number) => {
+      const reply = await context.call(adminImportTranscript, { conversation_id: id }, `conversation ${id}`);
+      context.print(reply, `Conversation ${id}: job ${reply.job_id} imports the transcript.`);
     });
 
   group
     .command('deleted')
     .description('Lists deleted conversations that can be restored, latest first')
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, 100)
-    .option('--json', 'print the list as JSON')
-    .action(async ({ limit, json }: Options & { limit: number }) => {
+    .action(async ({ limit }: { limit: number }) => {
       const { items } = await context.call(adminListDeleted, { limit });
-      if (json === true) return context.printJson(items);
-      if (items.length === 0) context.printLine('No conversation is deleted.');
-      for (const { id, title, deleted_at: at, reason, by, removed_from: end } of items) {
-        context.printLine(`${id}  ${at}  ${reason} (${by})  until ${end}  ${title}`);
-      }
+      context.print(items, table(items, deletedColumns, 'No conversation is deleted.'));
     });
 
   group
     .command('restore')
     .description('Brings a deleted conversation back with all that belongs to it; noted with your name')
     .argument('<id>', 'conversation', parseId)
-    .option('--json', 'print the result as JSON')
-    .action(async (id: number, options: Options) => {
-      const reply = await context.call(adminRestore, { conversation_id: id, operator: userInfo().username });
-      show(options, reply, `Conversation ${id} is restored.${describeBooking(reply.has_booking)}`);
+    .action(async (id: number) => {
+      const reply = await context.call(adminRestore, { conversation_id: id, operator: userInfo().username }, `conversation ${id}`);
+      context.print(reply, `Conversation ${id} is restored.${describeBooking(reply.has_booking)}`);
     });
 }
+
+type Deleted = ReplyOf<typeof conversations.rpcs.adminListDeleted>['items'][number];
+
+const deletedColumns = {
+  ID: ({ id }: Deleted) => id,
+  DELETED: ({ deleted_at: at }: Deleted) => moment(at),
+  KEPT: ({ removed_from: end }: Deleted) => moment(end),
+  REASON: ({ reason }: Deleted) => reason,
+  BY: ({ by }: Deleted) => by,
+  TITLE: ({ title }: Deleted) => title,
+};
 
 function describeBooking(hasBooking: boolean | null): string {
   if (hasBooking === null) return '';
@@ -93,6 +93,6 @@ function describeBooking(hasBooking: boolean | null): string {
 }
 
 function requireSlug(slug: string | undefined, what: string): string {
-  if (slug === undefined || slug === '') throw new CliError(`Name the ${what}.`, 2);
+  if (slug === undefined || slug === '') throw new CliError(`Name the ${what}.`, 'usage');
   return slug;
 }

@@ -7,7 +7,10 @@ import { streams, type Bus, type StreamName } from '#libs/nats';
 import { agents } from '#services/agents';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
-import { CliError, describeFailure, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError, describeFailure } from './failure.ts';
+import { toned } from './output/cell.ts';
+import { table } from './output/table.ts';
 import { checkBroker, checkDatabase, checkStore } from './doctor/servers.ts';
 
 interface Finding {
@@ -27,20 +30,20 @@ export function register(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description('Checks NATS, its streams, PostgreSQL, the object store, the gateway, every service, and what is optional')
-    .option('--json', 'print a list of {name, ok, needed, detail}')
-    .action(async (options: { json?: true }) => {
+    .action(async () => {
       const findings = await examine(context);
       const wrong = findings.filter(({ ok, needed }) => needed && !ok);
-      if (options.json === true) context.printJson(findings);
-      else {
-        for (const { name, ok, needed, detail } of findings)
-          context.printLine(`${ok ? 'ok   ' : needed ? 'WRONG' : 'off  '}  ${name}: ${detail}`);
-        if (wrong.length === 0)
-          context.printLine(findings.every(({ ok }) => ok) ? 'All is well.' : 'All is well; what is off is optional.');
-      }
+      const summary = findings.every(({ ok }) => ok) ? 'All is well.' : 'All is well; what is off is optional.';
+      context.print(findings, table(findings, columns, ''), ...(wrong.length === 0 ? [summary] : []));
       if (wrong.length > 0) throw new CliError(`Not well: ${wrong.map(({ name }) => name).join(', ')}.`);
     });
 }
+
+const columns = {
+  STATE: ({ ok, needed }: Finding) => (ok ? toned('ok', 'good') : needed ? toned('WRONG', 'bad') : toned('off', 'wait')),
+  WHAT: ({ name }: Finding) => name,
+  DETAIL: ({ detail }: Finding) => detail,
+};
 
 async function examine(context: CliContext): Promise<Finding[]> {
   const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store } = context.settings();

@@ -7,7 +7,10 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
-import { CliError, describeFailure, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError, describeFailure } from './failure.ts';
+import { type Cell, moment, type Tone, toned } from './output/cell.ts';
+import { fields, table } from './output/table.ts';
 import { parseLimit } from './parse-limit.ts';
 
 type Rpcs = ReturnType<typeof jobAdminRpcs>;
@@ -19,7 +22,6 @@ interface Filter {
   type?: string;
   key?: string;
   error?: string;
-  json?: true;
 }
 
 const contracts: readonly ServiceContract[] = [directory, conversations, transcripts, media, agents];
@@ -43,15 +45,14 @@ export function register(program: Command, context: CliContext): void {
       .addOption(new Option('--service <name>', 'only jobs of this service').choices(jobServices))
       .option('--type <type>', 'only this type, e.g. transcripts.transcript-import')
       .option('--key <key>', 'only this key')
-      .option('--error <text>', 'only jobs whose error contains this')
-      .option('--json', 'print JSON');
+      .option('--error <text>', 'only jobs whose error contains this');
 
   withFilter(group.command('list'))
     .description('Lists jobs, newest first')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
     .option('--before <id>', 'the page after the one that ends with this job', parseJobId)
-    .action(async ({ state, limit, before, json, ...filter }: Filter & { state?: Job['state']; limit: number; before?: string }) => {
+    .action(async ({ state, limit, before, ...filter }: Filter & { state?: Job['state']; limit: number; before?: string }) => {
       const { found, failures } = await askAll(context, filter.service, async (service, rpcs) => {
         const request = {
           ...toRequest(filter),
@@ -66,8 +67,7 @@ export function register(program: Command, context: CliContext): void {
         .flat()
         .toSorted((a, b) => (a.id < b.id ? 1 : -1))
         .slice(0, limit);
-      if (json === true) context.printJson(items);
-      else for (const item of items) context.printLine(describe(item));
+      context.print(items, table(items, columns, 'There are no such jobs.'));
       throwFailures(failures);
     });
 
@@ -75,19 +75,30 @@ export function register(program: Command, context: CliContext): void {
     .command('show')
     .description('Shows a job with its payload and result')
     .argument('<id>', 'job', parseJobId)
-    .option('--json', 'print it as JSON')
-    .action(async (id: string, { json }: { json?: true }) => {
+    .action(async (id: string) => {
       const { service, job } = await findJob(context, id);
-      if (json === true) {
-        context.printJson({ service, ...job });
-        return;
-      }
-      context.printLine(describe({ service, ...job }));
-      for (const name of ['key', 'phase', 'worker', 'request_id', 'created_at', 'run_at', 'started_at', 'finished_at'] as const) {
-        if (job[name] !== null) context.printLine(`${name}: ${job[name]}`);
-      }
-      context.printLine(`payload: ${JSON.stringify(job.payload)}`);
-      if (job.result !== null) context.printLine(`result: ${JSON.stringify(job.result)}`);
+      const { payload, result, ...rest } = job;
+      context.print(
+        { service, ...job },
+        fields({
+          id,
+          service,
+          type: rest.type,
+          state: stateOf(rest),
+          attempts: rest.attempts,
+          key: rest.key,
+          phase: rest.phase,
+          worker: rest.worker,
+          'request id': rest.request_id,
+          created: moment(rest.created_at),
+          runs: rest.state === 'queued' ? moment(rest.run_at) : null,
+          started: moment(rest.started_at),
+          finished: moment(rest.finished_at),
+          error: rest.error,
+          payload: JSON.stringify(payload),
+          result: result === null ? null : JSON.stringify(result),
+        }),
+      );
     });
 
   for (const { name, rpc, counted, description, done } of [
@@ -110,18 +121,18 @@ export function register(program: Command, context: CliContext): void {
       .description(description)
       .argument('[id]', 'job', parseJobId)
       .option('--all', 'every dead job, when nothing else limits them')
-      .action(async (id: string | undefined, { json, all, ...filter }: Filter & { all?: true }) => {
+      .action(async (id: string | undefined, { all, ...filter }: Filter & { all?: true }) => {
         const limited = Object.keys(filter).length > 0;
-        if (id === undefined && !limited && all !== true) throw new CliError('Name a job, a filter, or --all.', 2);
+        if (id === undefined && !limited && all !== true) throw new CliError('Name a job, a filter, or --all.', 'usage');
         const { found, failures } = await askAll(context, filter.service, async (_service, rpcs) => {
           const reply = await context.call(rpcs[rpc], { ...toRequest(filter), ...(id === undefined ? {} : { id }) });
           return Number((reply as Record<string, unknown>)[counted]);
         });
         const count = found.reduce((sum, own) => sum + own, 0);
-        throwFailures(failures, count === 0 ? '' : `${count} jobs are ${done}. `);
+        const told = count === 1 ? `1 job is ${done}.` : `${count} jobs are ${done}.`;
+        throwFailures(failures, count === 0 ? '' : `${told} `);
         if (id !== undefined && count === 0) throw new CliError(await describeRefusal(context, id));
-        if (json === true) context.printJson({ [counted]: count });
-        else context.printLine(`${count === 1 ? '1 job is' : `${count} jobs are`} ${done}.`);
+        context.print({ [counted]: count }, count === 0 ? 'No dead job matches: nothing was changed.' : told);
       });
   }
 
@@ -129,13 +140,11 @@ export function register(program: Command, context: CliContext): void {
     .command('cancel')
     .description('Ends a queued or running job: it is cancelled, and can be redriven by its id')
     .argument('<id>', 'job', parseJobId)
-    .option('--json', 'print the count as JSON')
-    .action(async (id: string, { json }: { json?: true }) => {
+    .action(async (id: string) => {
       const { rpcs } = await findJob(context, id);
       const cancelled = Number((await context.call(rpcs.jobsCancel, { id }))['cancelled']);
       if (cancelled === 0) throw new CliError(await describeRefusal(context, id));
-      if (json === true) context.printJson({ cancelled });
-      else context.printLine(`Job ${id} is cancelled.`);
+      context.print({ cancelled }, `Job ${id} is cancelled.`);
     });
 }
 
@@ -185,7 +194,7 @@ async function askAll<T>(
 }
 
 function throwFailures(failures: readonly string[], done = ''): void {
-  if (failures.length > 0) throw new CliError(`${done}No answer from ${failures.join('; ')}`);
+  if (failures.length > 0) throw new CliError(`${done}No answer from ${failures.join('; ')}`, 'unavailable');
 }
 
 async function findJob(context: CliContext, id: string): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['jobsShow']> }> {
@@ -200,11 +209,20 @@ async function findJob(context: CliContext, id: string): Promise<{ service: stri
   const job = found.find((item) => item !== undefined);
   if (job !== undefined) return job;
   throwFailures(failures);
-  throw new CliError(`There is no job ${id}.`);
+  throw new CliError(`There is no job ${id}.`, 'not_found');
 }
 
-function describe({ id, type, state, attempts, percent, error, created_at, run_at }: Listed): string {
-  const progress = state === 'running' && percent > 0 ? ` ${percent} %` : '';
-  const when = state === 'queued' ? `runs at ${run_at}` : `created ${created_at}`;
-  return `${id}  ${type}  ${state}${progress}  ${attempts} attempts  ${when}${error === null ? '' : `  ${error}`}`;
-}
+const tones: Readonly<Record<Job['state'], Tone>> = { queued: 'wait', running: 'busy', succeeded: 'good', dead: 'bad', cancelled: 'dim' };
+
+const stateOf = ({ state, percent }: Pick<Job, 'state' | 'percent'>): Cell =>
+  toned(state === 'running' && percent > 0 ? `${state} ${percent} %` : state, tones[state]);
+
+const columns = {
+  ID: ({ id }: Listed) => id,
+  TYPE: ({ type }: Listed) => type,
+  STATE: stateOf,
+  ATTEMPTS: ({ attempts }: Listed) => attempts,
+  CREATED: ({ created_at: at }: Listed) => moment(at),
+  RUNS: ({ state, run_at: at }: Listed) => (state === 'queued' ? moment(at) : null),
+  ERROR: ({ error }: Listed) => error,
+};

@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
+import { moment } from './output/cell.ts';
+import { table } from './output/table.ts';
 
 export function register(program: Command, context: CliContext): void {
   program
@@ -11,12 +13,23 @@ export function register(program: Command, context: CliContext): void {
     .description("Shows the audit history of a step's configuration, newest first")
     .argument('<journey>', 'slug of the journey')
     .argument('<step>', 'slug of the step')
-    .option('--json', 'print a list of JSON objects')
-    .action(async (journey: string, step: string, options: { json?: true }) => {
-      const { items } = await context.call(directory.rpcs.listConfigAudit, { journey_slug: journey, step_slug: step });
-      if (options.json === true) return context.printJson(items);
-      for (const { changed_at: at, source, account, paths } of items) {
-        context.printLine(`${at}  ${account?.email ?? source}  ${paths.join(', ')}`);
-      }
+    .action(async (journey: string, step: string) => {
+      const { items } = await context.call(
+        directory.rpcs.listConfigAudit,
+        { journey_slug: journey, step_slug: step },
+        `step ${step} of a journey ${journey}`,
+      );
+      context.print(
+        items,
+        table(
+          items,
+          {
+            CHANGED: ({ changed_at: at }) => moment(at),
+            BY: ({ source, account }) => account?.email ?? source,
+            PATHS: ({ paths }) => paths.join(', '),
+          },
+          'Nothing has changed its configuration.',
+        ),
+      );
     });
 }

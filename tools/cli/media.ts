@@ -3,14 +3,27 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { media } from '#services/media';
 import type { CliContext } from './context.ts';
+import { moment } from './output/cell.ts';
+import { table } from './output/table.ts';
 
 interface Options {
   minAgeHours: number;
   delete?: true;
-  json?: true;
 }
 
 type Page = ReplyOf<typeof media.rpcs.findOrphans>;
+
+const orphanColumns = {
+  ORPHAN: ({ key }: Page['orphans'][number]) => key,
+  BYTES: ({ size_bytes: size }: Page['orphans'][number]) => size,
+  MODIFIED: ({ modified_at: at }: Page['orphans'][number]) => moment(at),
+};
+const missingColumns = {
+  MISSING: ({ key }: Page['missing'][number]) => key,
+  KIND: ({ kind }: Page['missing'][number]) => kind,
+  RECORD: ({ blob_id: id }: Page['missing'][number]) => id,
+  CONVERSATION: ({ conversation_id: id }: Page['missing'][number]) => id,
+};
 
 const defaultAgeHours = 24;
 
@@ -46,16 +59,12 @@ export function register(program: Command, context: CliContext): void {
         total.scanned += page.scanned;
         after = page.next;
       } while (after !== null);
-      if (options.json === true) {
-        context.printJson(total);
-        return;
-      }
-      for (const { key, size_bytes: size, modified_at: at } of total.orphans) context.printLine(`orphan   ${key}  ${size} bytes  ${at}`);
-      for (const { key, kind, blob_id: blob, conversation_id: id } of total.missing)
-        context.printLine(`missing  ${key}  ${kind} ${blob}${id === null ? '' : `  conversation ${id}`}`);
       const bytes = total.orphans.reduce((sum, { size_bytes: size }) => sum + size, 0);
       const done = options.delete === true ? `${total.deleted} deleted` : 'nothing deleted; --delete does';
-      context.printLine(
+      context.print(
+        total,
+        ...(total.orphans.length === 0 ? [] : [table(total.orphans, orphanColumns, ''), '']),
+        ...(total.missing.length === 0 ? [] : [table(total.missing, missingColumns, ''), '']),
         `${total.scanned} objects: ${total.orphans.length} orphans (${bytes} bytes, ${done}), ${total.missing.length} records without their object.`,
       );
     });

@@ -3,14 +3,16 @@ import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { moment } from './output/cell.ts';
+import { table } from './output/table.ts';
 import { parseId } from './parse-id.ts';
 
 interface Options {
   conversation?: number;
   person?: number;
   holon?: number;
-  json?: true;
 }
 
 type Note = ReplyOf<typeof directory.rpcs.listNotes>['items'][number] | ReplyOf<typeof conversations.rpcs.listNotes>['items'][number];
@@ -24,22 +26,25 @@ export function register(program: Command, context: CliContext): void {
     .option('--conversation <id>', 'notes of this conversation', parseId)
     .option('--person <id>', 'notes of this person', parseId)
     .option('--holon <id>', 'notes of this holon', parseId)
-    .option('--json', 'print a list of JSON objects')
     .action(async (options: Options) => {
       const notes = await listNotes(context, options);
-      if (options.json === true) context.printJson(notes);
-      else for (const note of notes) context.printLine(`${note.created_at}  ${note.note_type}  ${authorOf(note)}  ${note.body}`);
+      context.print(notes, table(notes, columns, 'There are no notes.'));
     });
 }
 
+const columns = {
+  CREATED: ({ created_at: at }: Note) => moment(at),
+  TYPE: ({ note_type: type }: Note) => type,
+  AUTHOR: ({ author_person: author }: Note) => (author !== null && 'name' in author ? author.name : null),
+  NOTE: ({ body }: Note) => body,
+};
+
 async function listNotes(context: CliContext, { conversation, person, holon }: Options): Promise<readonly Note[]> {
   const given = [conversation, person, holon].filter((id) => id !== undefined);
-  if (given.length !== 1) throw new CliError('Name exactly one of --conversation, --person and --holon.', 2);
-  if (conversation !== undefined) return (await context.call(conversations.rpcs.listNotes, { conversation_id: conversation })).items;
+  if (given.length !== 1) throw new CliError('Name exactly one of --conversation, --person and --holon.', 'usage');
+  if (conversation !== undefined)
+    return (await context.call(conversations.rpcs.listNotes, { conversation_id: conversation }, `conversation ${conversation}`)).items;
   const request = person === undefined ? { holon_id: holon ?? 0 } : { person_id: person };
-  return (await context.call(directory.rpcs.listNotes, request)).items;
-}
-
-function authorOf({ author_person: author }: Note): string {
-  return author !== null && 'name' in author ? author.name : '–';
+  const subject = person === undefined ? `holon ${holon}` : `person ${person}`;
+  return (await context.call(directory.rpcs.listNotes, request, subject)).items;
 }

@@ -1,20 +1,20 @@
 /** `people export` and `people erase` (architecture §7): everything about one person, handed out or removed. */
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { table } from './output/table.ts';
 import { erasePerson, type Counts } from './person-data/erase.ts';
 import { exportPerson } from './person-data/export.ts';
 import { collectNumber, collectText, identify, type IdentityOptions, type KnownPerson } from './person-data/person.ts';
 
 interface ExportOptions extends IdentityOptions {
   readonly out: string;
-  readonly json?: true;
 }
 
 interface EraseOptions extends IdentityOptions {
   readonly dryRun?: true;
   readonly yes?: true;
-  readonly json?: true;
 }
 
 export function register(program: Command, context: CliContext): void {
@@ -22,8 +22,7 @@ export function register(program: Command, context: CliContext): void {
   const withIdentity = (command: Command): Command =>
     command
       .option('--visitor <id>', 'also this visitor of the chat page; may be repeated', collectText)
-      .option('--telegram-user <id>', 'also this Telegram user; may be repeated', collectNumber)
-      .option('--json', 'print the counts as JSON');
+      .option('--telegram-user <id>', 'also this Telegram user; may be repeated', collectNumber);
 
   withIdentity(people.command('export <key-id-or-email>'))
     .description('Writes a ZIP of JSON files with everything that is stored about a person; no hashes of passwords or tokens')
@@ -32,8 +31,10 @@ export function register(program: Command, context: CliContext): void {
       const person = await identify(context, who, options);
       if (person.name === null) throw new CliError(`Person ${person.id} was erased.`);
       const counts = await exportPerson(context, person, options.out);
-      if (options.json === true) context.printJson({ person_id: person.id, file: options.out, counts });
-      else context.printLine(`Wrote what is stored about ${describe(person)} to ${options.out}.`);
+      context.print(
+        { person_id: person.id, file: options.out, counts },
+        `Wrote what is stored about ${describe(person)} to ${options.out}.`,
+      );
     });
 
   withIdentity(people.command('erase <key-id-or-email>'))
@@ -46,8 +47,11 @@ export function register(program: Command, context: CliContext): void {
       if (!dryRun && options.yes !== true) await confirm(person);
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
       const counts = await erasePerson(context, person, { dryRun, onStep });
-      if (options.json === true) context.printJson({ person_id: person.id, dry_run: dryRun, counts });
-      else show(context, person, dryRun, counts);
+      context.print(
+        { person_id: person.id, dry_run: dryRun, counts },
+        dryRun ? `Would be removed of ${describe(person)}; nothing was changed:` : `Erased ${describe(person)}:`,
+        table(rowsOf(counts), countColumns, 'Nothing is stored.'),
+      );
     });
 }
 
@@ -55,11 +59,16 @@ function describe({ id, name }: KnownPerson): string {
   return name === null ? `person ${id}` : `person ${id} (${name})`;
 }
 
-function show(context: CliContext, person: KnownPerson, dryRun: boolean, counts: Counts): void {
-  context.printLine(dryRun ? `Would be removed of ${describe(person)}; nothing was changed:` : `Erased ${describe(person)}:`);
-  for (const [service, own] of Object.entries(counts)) {
-    for (const [what, count] of Object.entries(own)) context.printLine(`  ${service}: ${count} ${what.replaceAll('_', ' ')}`);
-  }
+type Row = ReturnType<typeof rowsOf>[number];
+
+const countColumns = {
+  SERVICE: ({ service }: Row) => service,
+  COUNT: ({ count }: Row) => count,
+  WHAT: ({ what }: Row) => what.replaceAll('_', ' '),
+};
+
+function rowsOf(counts: Counts) {
+  return Object.entries(counts).flatMap(([service, own]) => Object.entries(own).map(([what, count]) => ({ service, what, count })));
 }
 
 /** The id must be typed, so that nobody erases by a habit of pressing Enter. */

@@ -1,11 +1,11 @@
 /** `secrets generate`: needs no platform, since it comes before there is one. */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
 import { generateSecrets, writeEnvFile, type Places } from './secrets/generate.ts';
 
 interface Options {
-  json?: true;
   out?: string;
   postgresql?: string;
   nats?: string;
@@ -24,12 +24,14 @@ export function register(program: Command, context: CliContext): void {
     .action((options: Options) => {
       const groups = generateSecrets(readPlaces(options));
       const all = Object.assign({}, ...groups.map(([, variables]) => variables)) as Record<string, string>;
-      const text = options.json === true ? `${JSON.stringify(all, null, 2)}\n` : writeEnvFile(groups);
-      if (options.out === undefined) process.stdout.write(text);
-      else {
-        writeNew(options.out, text);
-        context.printLine(`${Object.keys(all).length} secrets are in ${options.out}, which nobody else can read.`);
+      const text = context.json ? JSON.stringify(all, null, 2) : writeEnvFile(groups).trimEnd();
+      if (options.out === undefined) {
+        context.print(all, text);
+        return;
       }
+      writeNew(options.out, `${text}\n`);
+      const count = Object.keys(all).length;
+      context.print({ file: options.out, secrets: count }, `${count} secrets are in ${options.out}, which nobody else can read.`);
     });
 }
 
@@ -37,8 +39,9 @@ export function register(program: Command, context: CliContext): void {
 function readPlaces({ postgresql, nats }: Options): Places | undefined {
   if (postgresql === undefined && nats === undefined) return undefined;
   if (postgresql === undefined || !/^[^\s/@:]+(:\d+)?\/[^\s/@]+$/.test(postgresql))
-    throw new CliError('--postgresql must be host:port/database, e.g. postgresql.example.org:5432/coherence', 2);
-  if (nats === undefined || !/^[^\s/@:]+(:\d+)?$/.test(nats)) throw new CliError('--nats must be host:port, e.g. nats.example.org:4222', 2);
+    throw new CliError('--postgresql must be host:port/database, e.g. postgresql.example.org:5432/coherence', 'usage');
+  if (nats === undefined || !/^[^\s/@:]+(:\d+)?$/.test(nats))
+    throw new CliError('--nats must be host:port, e.g. nats.example.org:4222', 'usage');
   return { postgresql, nats };
 }
 

@@ -5,12 +5,12 @@ import type { ReplyOf } from '#libs/contract';
 import { transcripts } from '#services/transcripts';
 import { UnreadableArtifact } from '../../services/transcripts/artifact/unreadable.ts';
 import { compareEvidence, hashArtifact, recomputeEvidence, type Difference, type Recomputed } from '../../services/transcripts/verify.ts';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
 import { parseId } from './parse-id.ts';
 
 interface Options {
   conversation?: number;
-  json?: true;
 }
 
 type Basis = ReplyOf<typeof transcripts.rpcs.listVerificationBases>['items'][number];
@@ -32,17 +32,16 @@ export function register(program: Command, context: CliContext): void {
     .description('Compares your copy of a provider artifact with the evidence of the import that read it; exit status 1 when they differ')
     .argument('<file>', "the artifact, as the provider's download gave it")
     .option('--conversation <id>', 'the conversation; default: every one that imported exactly this file', parseId)
-    .option('--json', 'print the result as JSON')
     .action(async (file: string, options: Options) => {
       const sha256 = await reading(file, () => hashArtifact(createReadStream(file)));
       const by = options.conversation === undefined ? { sha256 } : { conversation_id: options.conversation };
-      const { items } = await context.call(transcripts.rpcs.listVerificationBases, by);
+      const subject = `transcript import of conversation ${options.conversation}`;
+      const { items } = await context.call(transcripts.rpcs.listVerificationBases, by, subject);
       if (items.length === 0)
         throw new CliError(`No conversation imported this file (sha256 ${sha256}). Name one with --conversation to see how it differs.`);
       const results: Result[] = [];
       for (const basis of items) results.push(await verify(file, basis));
-      if (options.json === true) context.printJson(options.conversation === undefined ? results : results[0]);
-      else for (const result of results) context.printLine(describe(result));
+      context.print(options.conversation === undefined ? results : results[0], ...results.map(describe));
       if (results.some((result) => !result.matches)) process.exitCode = 1;
     });
 }

@@ -4,6 +4,8 @@ import type { ReplyOf } from '#libs/contract';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
+import { type Cell, moment, type Tone, toned } from './output/cell.ts';
+import { fields, table, type View } from './output/table.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
 
@@ -11,7 +13,6 @@ interface Options {
   outcome?: string;
   provider?: 'cal.com' | 'telegram';
   limit: number;
-  json?: true;
 }
 
 type BookingReceipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
@@ -33,8 +34,7 @@ export function register(program: Command, context: CliContext): void {
     .option('--outcome <outcome>', 'only those, e.g. pending, applied, answered, send_unknown, rejected_secret, rejected_signature')
     .addOption(new Option('--provider <name>', 'only those of this provider').choices(['cal.com', 'telegram']))
     .option('--limit <count>', 'at most this many', parseLimit, defaultLimit)
-    .option('--json', 'print a list of JSON objects')
-    .action(async ({ outcome, provider, limit, json }: Options) => {
+    .action(async ({ outcome, provider, limit }: Options) => {
       const request = { limit, ...(outcome === undefined ? {} : { outcome }) };
       const lists: readonly { items: readonly Receipt[] }[] = await Promise.all([
         provider === 'telegram' ? { items: [] } : context.call(conversations.rpcs.listReceipts, request),
@@ -44,40 +44,30 @@ export function register(program: Command, context: CliContext): void {
         .flatMap((list) => list.items)
         .toSorted(newestFirst)
         .slice(0, limit);
-      if (json === true) context.printJson(items);
-      else for (const item of items) context.printLine(describe(item));
+      context.print(items, table(items, columns, 'There are no such receipts.'));
     });
 
   group
     .command('show')
     .description('Shows a receipt with its body, and the sends of a reply')
     .argument('<id>', 'receipt', parseId)
-    .option('--json', 'print it as JSON')
-    .action(async (id: number, { json }: Options) => {
+    .action(async (id: number) => {
       const receipt = await (isUpdate(id)
-        ? context.call(agents.rpcs.showReceipt, { id })
-        : context.call(conversations.rpcs.showReceipt, { id }));
-      if (json === true) {
-        context.printJson(receipt);
-        return;
-      }
-      context.printLine(describe(receipt));
-      if ('headers' in receipt) for (const [name, value] of Object.entries(receipt.headers)) context.printLine(`${name}: ${value}`);
-      else for (const send of receipt.sends) context.printLine(describeSend(send));
-      context.printLine(`\n${receipt.body ?? describeAbsence(receipt)}`);
+        ? context.call(agents.rpcs.showReceipt, { id }, `receipt ${id}`)
+        : context.call(conversations.rpcs.showReceipt, { id }, `receipt ${id}`));
+      const more = 'headers' in receipt ? fields(receipt.headers) : table(receipt.sends, sendColumns, 'Nothing was sent.');
+      context.print(receipt, describe(receipt), '', more, '', receipt.body ?? describeAbsence(receipt));
     });
 
   group
     .command('replay')
     .description('Works a receipt again; of an update, a send of unknown outcome is repeated')
     .argument('<id>', 'receipt', parseId)
-    .option('--json', 'print the job as JSON')
-    .action(async (id: number, { json }: Options) => {
+    .action(async (id: number) => {
       const rpcs = isUpdate(id) ? agents.rpcs : conversations.rpcs;
-      const reply = await context.call(rpcs.replayReceipt, { id });
-      if (json === true) context.printJson(reply);
-      else if (reply.job_id === null) context.printLine(`Receipt ${id}: nothing is left to do.`);
-      else context.printLine(`Receipt ${id}: job ${reply.job_id} works it again.`);
+      const reply = await context.call(rpcs.replayReceipt, { id }, `receipt ${id}`);
+      const done = reply.job_id === null ? 'nothing is left to do.' : `job ${reply.job_id} works it again.`;
+      context.print(reply, `Receipt ${id}: ${done}`);
     });
 }
 
@@ -85,15 +75,38 @@ function newestFirst(one: Receipt, other: Receipt): number {
   return Date.parse(other.received_at) - Date.parse(one.received_at) || other.id - one.id;
 }
 
-function describe(receipt: Receipt): string {
-  const { id, received_at: receivedAt, outcome, message } = receipt;
-  const more = message === null ? '' : `  ${message}`;
+/** Whom it is for and what it tells of: a person and a booking, or an agent and an update of its bot. */
+function partsOf(receipt: Receipt): { owner: string; event: string | null; about: string | null } {
   if (receipt.source === 'telegram') {
-    const chat = receipt.chat_id === null ? '' : `  chat ${receipt.chat_id}`;
-    return `${id}  ${receivedAt}  agent ${receipt.agent_slug}${chat}  ${receipt.kind ?? '–'}  ${outcome}${more}`;
+    const { agent_slug: agent, kind, chat_id: chat } = receipt;
+    return { owner: `agent ${agent}`, event: kind, about: chat === null ? null : `chat ${chat}` };
   }
-  const conversation = receipt.conversation_id === null ? '' : `  conversation ${receipt.conversation_id}`;
-  return `${id}  ${receivedAt}  person ${receipt.person_id}  ${receipt.trigger_event ?? '–'}  ${outcome}${conversation}${more}`;
+  const { person_id: person, trigger_event: event, conversation_id: id } = receipt;
+  return { owner: `person ${person}`, event, about: id === null ? null : `conversation ${id}` };
+}
+
+const outcomeOf = ({ outcome }: Receipt): Cell => toned(outcome, toneOf(outcome));
+
+function toneOf(outcome: string): Tone {
+  if (outcome === 'applied' || outcome === 'answered') return 'good';
+  if (outcome === 'pending') return 'wait';
+  return outcome.startsWith('ignored') ? 'dim' : 'bad';
+}
+
+const columns = {
+  ID: ({ id }: Receipt) => id,
+  RECEIVED: ({ received_at: at }: Receipt) => moment(at),
+  FOR: (receipt: Receipt) => partsOf(receipt).owner,
+  EVENT: (receipt: Receipt) => partsOf(receipt).event,
+  OUTCOME: outcomeOf,
+  ABOUT: (receipt: Receipt) => partsOf(receipt).about,
+  MESSAGE: ({ message }: Receipt) => message,
+};
+
+function describe(receipt: Receipt): View {
+  const { owner, event, about } = partsOf(receipt);
+  const { id, received_at: at, message } = receipt;
+  return fields({ id, received: moment(at), for: owner, event, outcome: outcomeOf(receipt), about, message });
 }
 
 /** What is known of a body that is not there. */
@@ -102,15 +115,12 @@ function describeAbsence(receipt: object): string {
   return digest === null ? '(the body was not kept)' : `(the body of ${size} bytes was not kept; SHA-256 ${digest})`;
 }
 
-function describeSend({
-  part,
-  status,
-  chat_id: chat,
-  message_id: message,
-  error,
-}: ReplyOf<typeof agents.rpcs.showReceipt>['sends'][number]): string {
-  const where = [chat === null ? '' : `chat ${chat}`, message === null ? '' : `message ${message}`]
-    .filter((text) => text !== '')
-    .join(', ');
-  return `part ${part}: ${status}${where === '' ? '' : ` (${where})`}${error === null ? '' : `  ${error}`}`;
-}
+type Send = ReplyOf<typeof agents.rpcs.showReceipt>['sends'][number];
+
+const sendColumns = {
+  PART: ({ part }: Send) => part,
+  STATUS: ({ status }: Send) => status,
+  CHAT: ({ chat_id: chat }: Send) => chat,
+  MESSAGE: ({ message_id: message }: Send) => message,
+  ERROR: ({ error }: Send) => error,
+};

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
-import { CliError } from './context.ts';
+import { CliError } from './failure.ts';
 
 export type Path = readonly (string | number)[];
 

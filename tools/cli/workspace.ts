@@ -10,7 +10,8 @@ import { agents } from '#services/agents';
 import { directory } from '#services/directory';
 import { readSplitWorkspace } from './bulk-import/conversation-list.ts';
 import { ConversationImport } from './bulk-import/import.ts';
-import { CliError, type CliContext } from './context.ts';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
 import type { FileProblem, WorkspaceFile } from './workspace-file.ts';
 
 type Applied = ReplyOf<typeof directory.rpcs.applyWorkspace>;
@@ -27,15 +28,12 @@ export function register(program: Command, context: CliContext): void {
     .description('Applies a workspace file (YAML or JSON): whole or not at all, as often as you like')
     .option('--dry-run', 'show what would change and change nothing')
     .option('--json', 'print {created, updated, unchanged, ids}')
-    .action(async (file: string, options: { dryRun?: true; json?: true }) => {
+    .action(async (file: string, options: { dryRun?: true }) => {
       const dryRun = options.dryRun === true;
       const applied = await applyFile(context, findFile(file), dryRun);
-      if (options.json !== true) {
-        printSummary(context, applied, dryRun);
-        return;
-      }
       const { created, updated, unchanged, ids, diff } = applied;
-      context.printJson(dryRun ? { created, updated, unchanged, ids, diff } : { created, updated, unchanged, ids });
+      const counts = { created, updated, unchanged, ids };
+      context.print(dryRun ? { ...counts, diff } : counts, ...summarize(applied, dryRun));
     });
 }
 
@@ -116,13 +114,13 @@ async function collectProblems(work: () => Promise<Applied>, prefix: readonly st
   }
 }
 
-function tellProblems(name: string, file: WorkspaceFile, problems: readonly FileProblem[]): CliError {
-  const lines = problems
-    .map(({ path, message, line = file.lineOf(path) }) => ({ line, text: `${showPath(path)}${path.length === 0 ? '' : ': '}${message}` }))
-    .toSorted((left, right) => left.line - right.line)
-    .map(({ line, text }) => `${name}:${line}: ${text}`);
+function tellProblems(name: string, file: WorkspaceFile, found: readonly FileProblem[]): CliError {
+  const problems = found
+    .map(({ path, message, line = file.lineOf(path) }) => ({ line, path: showPath(path), message }))
+    .toSorted((left, right) => left.line - right.line);
+  const lines = problems.map(({ line, path, message }) => `${name}:${line}: ${path}${path === '' ? '' : ': '}${message}`);
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  return new CliError([...new Set(lines), `${count}; nothing was changed.`].join('\n'));
+  return new CliError([...new Set(lines), `${count}; nothing was changed.`].join('\n'), 'invalid_workspace', { file: name, problems });
 }
 
 /** `people[3].contact.email` */
@@ -141,17 +139,13 @@ function join(left: Applied, right: Applied): Applied {
   };
 }
 
-function printSummary(context: CliContext, applied: Applied, dryRun: boolean): void {
-  if (dryRun) {
-    for (const change of applied.diff) for (const line of showChange(change)) context.printLine(line);
-    if (applied.diff_truncated) context.printLine('… and more');
-  }
-  const { created, updated, unchanged } = applied;
-  context.printLine(
-    dryRun
-      ? `${created} would be created, ${updated} updated, ${unchanged} stay as they are. Nothing was changed.`
-      : `${created} created, ${updated} updated, ${unchanged} unchanged.`,
-  );
+function summarize({ created, updated, unchanged, diff, diff_truncated: isTruncated }: Applied, dryRun: boolean): string[] {
+  if (!dryRun) return [`${created} created, ${updated} updated, ${unchanged} unchanged.`];
+  return [
+    ...diff.flatMap(showChange),
+    ...(isTruncated ? ['… and more'] : []),
+    `${created} would be created, ${updated} updated, ${unchanged} stay as they are. Nothing was changed.`,
+  ];
 }
 
 function showChange({ list, key, action, fields }: Change): string[] {

@@ -24,7 +24,8 @@ export async function logIn(platform: DemoPlatform, narrator: Narrator): Promise
     headers: { 'x-svc-api-key': platform.loginSecret },
     json: { email: host.email, password: platform.password },
   }).catch((error: unknown) => {
-    const hint = 'Is the demo workspace there? `DEMO_PASSWORD=… npm run cli -- workspace apply test/fixtures/demo-workspace.yaml` adds it.';
+    const hint =
+      'Is the demo workspace there? `DEMO_PASSWORD=… npm run --silent cli -- workspace apply test/fixtures/demo-workspace.yaml` adds it.';
     throw error instanceof DemoError ? new DemoError(`${error.message}\n${hint}`) : error;
   });
   const { token, expires_at: expiresAt } = answer.json as { token: string; expires_at: string };
@@ -62,7 +63,8 @@ export async function book(
   narrator.result(
     `${conversation.start} to ${conversation.finish}, with ${conversation.participants.map((person) => person.name).join(', ')}`,
   );
-  if (receipt !== undefined) narrator.result(`receipt ${receipt.id}: ${receipt.outcome} (\`npm run cli -- webhooks show ${receipt.id}\`)`);
+  if (receipt !== undefined)
+    narrator.result(`receipt ${receipt.id}: ${receipt.outcome} (\`npm run --silent cli -- webhooks show ${receipt.id}\`)`);
   return conversation;
 }
 
@@ -79,7 +81,7 @@ type Receipt = ReplyOf<typeof conversations.rpcs.showReceipt>;
  * conversation. Without a way to the broker it waits a moment.
  */
 async function waitForReceipt(personId: number, uid: string): Promise<Receipt | undefined> {
-  const context = createContext();
+  const context = createContext({ json: false });
   try {
     return await waitUntil('the receipt of the booking', 30_000, async () => {
       const { items } = await context.call(conversations.rpcs.listReceipts, { limit: 20 });

@@ -1,4 +1,5 @@
 /** Accounts of the admin CLI: create, set password, deactivate, grant (architecture §7). */
+import { isDeepStrictEqual } from 'node:util';
 import type { Static } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
@@ -19,6 +20,7 @@ export interface AccountOptions {
 
 type AccountHandlers = Pick<Handlers<typeof directory>, 'createAccount' | 'setPassword' | 'deactivateAccount' | 'grantAccount'>;
 type AccountReply = Static<typeof directory.rpcs.createAccount.reply>;
+type ChangedReply = Static<typeof directory.rpcs.grantAccount.reply>;
 
 export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): AccountHandlers {
   /** Changes one account under its lock, then tells the gateways which tokens are gone or mean something else now. */
@@ -26,10 +28,11 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
     email: string,
     sessions: 'revoke' | 'refresh',
     work: (account: Account, tx: Tx) => void | Promise<void>,
-  ): Promise<AccountReply> {
+  ): Promise<ChangedReply> {
     return jobs.transaction(async (tx) => {
       const account = await findAccountForUpdate(tx, email);
       if (account === null) throw appError('not_found', 'account_not_found', `There is no account with the email ${email.trim()}.`);
+      const before = { ...describe(account), passwordHash: account.passwordHash };
       await work(account, tx);
       await saveAccount(tx, account); // before the sessions: a login that waits for the lock must find the change
       const rows = await tx.query<{ session_key: string }>(sessions === 'revoke' ? revokeAccountSessions : findAccountSessions, [
@@ -37,7 +40,8 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
       ]);
       const keys = rows.map((row) => row.session_key);
       if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
-      return describe(account);
+      const after = describe(account);
+      return { ...after, changed: !isDeepStrictEqual(before, { ...after, passwordHash: account.passwordHash }) };
     });
   }
 

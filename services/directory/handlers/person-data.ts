@@ -93,7 +93,7 @@ async function findPerson(db: Database, who: string): Promise<{ id: number; name
   const [byKey] = await db.query<IdentifiedRow>(findPersonByKeyOf, [who]);
   if (byKey !== undefined) return byKey;
   const [first, ...others] = who.includes('@') ? await db.query<IdentifiedRow>(findPeopleByEmail, [who]) : [];
-  if (first === undefined) throw appError('not_found', 'person_not_found', 'There is no such person.');
+  if (first === undefined) throw appError('not_found', 'person_not_found', `There is no person with the id, key or email "${who}".`);
   if (others.length === 0) return first;
   const ids = [first, ...others].map((person) => person.id);
   throw appError('conflict', 'person_ambiguous', `Several people have that email: ${ids.join(', ')}. Name one by id.`, { person_ids: ids });

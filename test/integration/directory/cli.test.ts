@@ -87,6 +87,9 @@ describe('workspace apply FILE (architecture §7)', () => {
     expect(code).toBe(1);
     expect(stdout).toBe('');
     const lines = stderr.trimEnd().split('\n');
+    const failure = JSON.parse((await cli(['workspace', 'apply', file, '--json'])).stdout) as { error: { code: string; details: object } };
+    expect(failure.error).toMatchObject({ code: 'invalid_workspace', message: stderr.trimEnd() });
+    expect(failure.error.details).toMatchObject({ file, problems: { 0: { line: 4, path: 'people[1].name', message: 'must be text' } } });
     expect(lines.slice(0, -1).map((line) => line.replace(`${file}:`, ''))).toEqual([
       '4: people[1].name: must be text',
       '5: people[1].contct: is not a known field',
@@ -143,16 +146,29 @@ describe('accounts create|set-password|deactivate|grant EMAIL', () => {
       '--json',
     ]);
     expect(JSON.parse(granted.stdout)).toMatchObject({ superuser: true, groups: ['coherence_users'] });
+    const same = await cli(['accounts', 'grant', 'cli@example.org', '--superuser']);
+    expect(same).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Nothing was changed: Cli@Example\.org is so already\.\nstate: +active\n/),
+    });
     const set = await cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'P'], { P: 'two' });
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('Password set') });
     const gone = await cli(['accounts', 'deactivate', 'cli@example.org', '--json']);
-    expect(JSON.parse(gone.stdout)).toMatchObject({ is_active: false });
+    expect(JSON.parse(gone.stdout)).toMatchObject({ is_active: false, changed: true });
+    const twice = await cli(['accounts', 'deactivate', 'cli@example.org', '--json']);
+    expect(JSON.parse(twice.stdout)).toMatchObject({ is_active: false, changed: false });
+    const changed = await cli(['accounts', 'grant', 'cli@example.org', '--activate']);
+    expect(changed.stdout).toMatch(/^Changed: Cli@Example\.org\nstate: +active\n/);
   });
 
   it('fails readably for unknown accounts, missing variables and wrong usage', async () => {
     await expect(cli(['accounts', 'deactivate', 'nobody@example.org'])).resolves.toMatchObject({
       code: 1,
       stderr: 'There is no account with the email nobody@example.org. (account_not_found)\n',
+    });
+    const unknown = await cli(['accounts', 'deactivate', 'nobody@example.org', '--json']);
+    expect(JSON.parse(unknown.stdout)).toEqual({
+      error: { code: 'not_found', reason: 'account_not_found', message: 'There is no account with the email nobody@example.org.' },
     });
     await expect(cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'UNSET_NAME'])).resolves.toMatchObject({
       code: 1,

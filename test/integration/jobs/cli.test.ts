@@ -62,6 +62,38 @@ describe('CLI: jobs list|show|redrive|discard|cancel (design/architecture.md §2
     });
     const { code, stderr } = await platform.cli('jobs', 'show', '01900000-0000-7000-8000-00000000ffff');
     expect([code, stderr.trim()]).toEqual([1, 'There is no job 01900000-0000-7000-8000-00000000ffff.']);
+    const { stdout } = await platform.cli('jobs', 'show', ids.lost);
+    expect(stdout).toMatch(/^state: +dead$/m);
+    expect(stdout).toMatch(/^payload: +\{"blob_id":999\}$/m);
+  });
+
+  it('shows a table with aligned columns and whole times where no terminal is, without colour', async () => {
+    const { stdout } = await platform.cli('jobs', 'list', '--type', 'media.delete-blob');
+    const [header = '', ...rows] = stdout.split('\n');
+    expect(header).toMatch(/^ID {36}TYPE {15}STATE {3}ATTEMPTS {2}CREATED +RUNS +ERROR$/);
+    const lost = rows.find((row) => row.startsWith(ids.lost)) ?? '';
+    expect(lost.indexOf('media.delete-blob')).toBe(header.indexOf('TYPE'));
+    expect(lost.indexOf('The store was away')).toBe(header.indexOf('ERROR'));
+    expect(lost.slice(header.indexOf('CREATED'))).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z {2}/);
+    expect((await platform.cli('jobs', 'list', '--key', 'nothing')).stdout).toBe('There are no such jobs.\n');
+  });
+
+  it('prints JSON alone with --json, whatever goes wrong', async () => {
+    const failures = [
+      [['show', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', 'There is no job 01900000-0000-7000-8000-00000000ffff.'],
+      [['discard', '01900000-0000-7000-8000-00000000ffff'], 1, 'not_found', expect.stringContaining('There is no job')],
+      [['discard', ids.later], 1, 'failed', expect.stringContaining('is queued')],
+      [['show', '5'], 2, 'usage', expect.stringContaining('must be the id of a job')],
+      [['redrive'], 2, 'usage', 'Name a job, a filter, or --all.'],
+      [['show'], 2, 'usage', "missing required argument 'id'"],
+      [['frobnicate'], 2, 'usage', "unknown command 'frobnicate'"],
+      [['list', '--frob'], 2, 'usage', "unknown option '--frob'"],
+      [[], 2, 'usage', 'Name a command; --help shows which there are.'],
+    ] as const;
+    for (const [args, code, kind, message] of failures) {
+      const answer = await platform.cli('jobs', ...args, '--json');
+      expect([answer.code, JSON.parse(answer.stdout), answer.stderr]).toEqual([code, { error: { code: kind, message } }, '']);
+    }
   });
 
   it('discards a dead job, which counts as dead no more, and tells what can be done with others', async () => {
@@ -78,6 +110,10 @@ describe('CLI: jobs list|show|redrive|discard|cancel (design/architecture.md §2
     await expect(json('redrive', ids.lost)).resolves.toEqual({ redriven: 1 });
     await waitFor(async () => (await stateOf(ids.lost)) === 'succeeded');
     await expect(json('redrive', '--error', 'something else')).resolves.toEqual({ redriven: 0 });
+    await expect(platform.cli('jobs', 'redrive', '--error', 'something else')).resolves.toMatchObject({
+      code: 0,
+      stdout: 'No dead job matches: nothing was changed.\n',
+    });
     await expect(json('redrive', '--type', 'media.delete-blob', '--error', 'store was')).resolves.toEqual({ redriven: 2 });
     for (const id of [ids.other, ids.third]) await waitFor(async () => (await stateOf(id)) === 'succeeded');
     expect((await platform.cli('jobs', 'redrive', ids.lost)).code).toBe(1);

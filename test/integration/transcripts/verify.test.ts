@@ -89,7 +89,10 @@ describe('transcripts verify (architecture §7; spec 01: a caller can hash its o
       code: 1,
       stdout: expect.stringContaining('nothing to compare with'),
     });
-    expect(await cli(file, '--conversation', '999999999')).toMatchObject({ code: 1, stderr: 'Not Found\n' });
+    expect(await cli(file, '--conversation', '999999999')).toMatchObject({
+      code: 1,
+      stderr: 'There is no transcript import of conversation 999999999.\n',
+    });
     expect(await cli(join(folder, 'absent.json'))).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be read') });
     const imported = await stage.meet({ artifact: { bytes: artifact } });
     await stage.becomes(imported.id, 'imported');

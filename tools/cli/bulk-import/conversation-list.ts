@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { isJsonObject, parseJson } from '#libs/json';
-import { CliError } from '../context.ts';
+import { CliError } from '../failure.ts';
 import { parseWorkspace, readWorkspaceFile, type Path, type WorkspaceFile } from '../workspace-file.ts';
 import { createItemSpool, type ItemSpool } from './item-spool.ts';
 import { splitFile, type ItemText } from './split-file.ts';

@@ -7,7 +7,8 @@ import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newRequestId } from '#libs/telemetry';
 import { audioExtensions, maxAudioBytes, maxRecordingBytes, media, pathOfStored, type StoredFile } from '#services/media';
-import { CliError, type CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { CliError } from '../failure.ts';
 import type { CheckedItem, ItemProblem } from './check-item.ts';
 
 type FileKind = StoredFile['kind'];

@@ -1,5 +1,5 @@
 /** Why PostgreSQL, NATS or the object store cannot be used, in words: what was tried, the cause, what to do. Never a secret. */
-import { CliError } from '../context.ts';
+import { CliError } from '../failure.ts';
 
 /** What is tried: the server as people know it, where it is, as whom, and the setting that says so. */
 export interface Attempt {

@@ -3,7 +3,7 @@ import { loadConfig, s3Settings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger } from '#libs/logger';
 import { connectBus, requiredPayloadBytes } from '#libs/nats';
-import { CliError } from '../context.ts';
+import { CliError } from '../failure.ts';
 import { addressOf, describeServerProblem } from './server-problem.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;

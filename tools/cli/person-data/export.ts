@@ -10,7 +10,8 @@ import { conversations } from '#services/conversations';
 import { directory, personDataParts } from '#services/directory';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
-import { CliError, type CliContext } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { CliError } from '../failure.ts';
 import type { KnownPerson } from './person.ts';
 
 type Items = AsyncIterable<unknown>;

@@ -1,0 +1,73 @@
+/** One value of a table: text, a number, a moment or a word that has a tone. */
+import { toPrintable } from './printable.ts';
+import type { Screen } from './screen.ts';
+
+const tones = { good: 'green', bad: 'red', wait: 'yellow', busy: 'cyan', dim: 'dim' } as const;
+
+export type Tone = keyof typeof tones;
+
+interface Moment {
+  readonly at: string | null;
+}
+
+interface Toned {
+  readonly text: string;
+  readonly tone: Tone | undefined;
+}
+
+/** Null and undefined are what is not there. */
+export type Cell = string | number | boolean | Moment | Toned | null | undefined;
+
+/** A moment as ISO 8601; in a terminal it is told by its distance. */
+export const moment = (at: string | null): Moment => ({ at });
+
+/** A word that is coloured in a terminal. */
+export const toned = (text: string, tone: Tone | undefined): Toned => ({ text, tone });
+
+export function isAbsent(cell: Cell): boolean {
+  return cell === null || cell === undefined || (typeof cell === 'object' && 'at' in cell && cell.at === null);
+}
+
+/** As it stands in a line: without line breaks, and nothing in it acts on a terminal. */
+export function textOf(cell: Cell, screen: Screen): string {
+  if (cell === null || cell === undefined) return '–';
+  if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+  if (typeof cell !== 'object') return inLine(String(cell));
+  if ('text' in cell) return inLine(cell.text);
+  if (cell.at === null) return '–';
+  return screen.isTerminal ? describeDistance(Date.parse(cell.at) - screen.now()) : inLine(cell.at);
+}
+
+export function paintCell(cell: Cell, text: string, screen: Screen): string {
+  if (isAbsent(cell)) return screen.paint('dim', text);
+  return typeof cell === 'object' && cell !== null && 'tone' in cell && cell.tone !== undefined
+    ? screen.paint(tones[cell.tone], text)
+    : text;
+}
+
+function inLine(text: string): string {
+  return toPrintable(text)
+    .replaceAll(/[\n\t ]+/g, ' ')
+    .trim();
+}
+
+/** Seconds of each unit and how many of them are told before the next one. */
+const units = [
+  { seconds: 1, most: 60, one: 's', many: 's' },
+  { seconds: 60, most: 60, one: 'min', many: 'min' },
+  { seconds: 3_600, most: 48, one: 'h', many: 'h' },
+  { seconds: 86_400, most: 60, one: 'day', many: 'days' },
+  { seconds: 30.44 * 86_400, most: 24, one: 'month', many: 'months' },
+  { seconds: 365.25 * 86_400, most: Infinity, one: 'year', many: 'years' },
+] as const;
+
+/** @param distanceMs positive for what is to come */
+export function describeDistance(distanceMs: number): string {
+  const seconds = Math.floor(Math.abs(distanceMs) / 1_000);
+  if (!Number.isFinite(seconds)) return '–';
+  if (seconds === 0) return 'now';
+  const unit = units.find((item) => seconds < item.seconds * item.most) ?? units[units.length - 1]!;
+  const count = Math.floor(seconds / unit.seconds);
+  const text = `${count} ${count === 1 ? unit.one : unit.many}`;
+  return distanceMs > 0 ? `in ${text}` : `${text} ago`;
+}

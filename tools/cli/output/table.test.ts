@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeDistance, moment, toned } from './cell.ts';
+import type { Screen } from './screen.ts';
+import { fields, table, type View } from './table.ts';
+
+const now = Date.parse('2030-01-01T12:00:00Z');
+const pipe: Screen = { columns: Infinity, isTerminal: false, now: () => now, paint: (_, text) => text };
+const terminal = (columns: number): Screen => ({
+  columns,
+  isTerminal: true,
+  now: () => now,
+  paint: (style, text) => `<${String(style)}>${text}</>`,
+});
+
+const show = (view: View, screen: Screen): readonly string[] => (typeof view === 'string' ? [view] : view(screen));
+const plain = (view: View, columns: number): readonly string[] => show(view, { ...terminal(columns), paint: (_, text) => text });
+
+interface Row {
+  id: number;
+  name: string;
+  at: string | null;
+  error: string | null;
+}
+
+const rows: Row[] = [
+  { id: 7, name: 'a', at: '2030-01-01T11:57:00Z', error: null },
+  { id: 1234, name: '漢字', at: null, error: 'The store was away and nobody knew when it would be back' },
+];
+const view = table(
+  rows,
+  {
+    ID: ({ id }: Row) => id,
+    NAME: ({ name }: Row) => toned(name, 'good'),
+    CREATED: ({ at }: Row) => moment(at),
+    ERROR: ({ error }: Row) => error,
+  },
+  'No rows.',
+);
+
+describe('table', () => {
+  it('aligns its columns, numbers to the right, and tells a program the times themselves', () => {
+    expect(show(view, pipe)).toEqual([
+      '  ID  NAME  CREATED               ERROR',
+      '   7  a     2030-01-01T11:57:00Z  –',
+      '1234  漢字  –                     The store was away and nobody knew when it would be back',
+    ]);
+  });
+
+  it('tells a reader how long ago it was, in colour', () => {
+    expect(show(view, terminal(120))).toEqual([
+      '<bold>  ID</>  <bold>NAME</>  <bold>CREATED</>    <bold>ERROR</>'.replace('<bold>  ID</>', '  <bold>ID</>'),
+      '   7  <green>a</>     3 min ago  <dim>–</>',
+      '1234  <green>漢字</>  <dim>–</>          The store was away and nobody knew when it would be back',
+    ]);
+  });
+
+  it('puts what finds no room in a line under its row, and cuts nothing', () => {
+    expect(plain(view, 40)).toEqual([
+      '  ID  NAME  CREATED',
+      '   7  a     3 min ago',
+      '1234  漢字  –',
+      '  error The store was away and nobody',
+      '  knew when it would be back',
+    ]);
+    expect(plain(view, 8)).toEqual(expect.arrayContaining(['  ID', '   7', '  name a']));
+  });
+
+  it('says in place of no rows that there are none', () => {
+    expect(show(table([], { ID: () => 1 }, 'No rows.'), pipe)).toEqual(['No rows.']);
+  });
+
+  it('keeps a row in its line and lets nothing in it act on the terminal', () => {
+    const wild = table([{ text: ' a\n\tb\u001b[2Jc\r' }], { TEXT: ({ text }) => text }, '');
+    expect(show(wild, pipe)).toEqual(['TEXT', 'a b\\u001b[2Jc\\u000d']);
+  });
+});
+
+describe('fields', () => {
+  it('shows the values that are there under each other, broken between words', () => {
+    const one = fields({ id: 7, 'request id': null, finished: moment(null), error: 'one two three four five' });
+    expect(plain(one, 22)).toEqual(['id:     7', 'error:  one two three', '        four five']);
+  });
+});
+
+describe('describeDistance', () => {
+  it.each([
+    [0, 'now'],
+    [-59_000, '59 s ago'],
+    [-60_000, '1 min ago'],
+    [3_600_000, 'in 1 h'],
+    [-47.5 * 3_600_000, '47 h ago'],
+    [-48 * 3_600_000, '2 days ago'],
+    [-90 * 86_400_000, '2 months ago'],
+    [-800 * 86_400_000, '2 years ago'],
+  ])('tells %d ms as %s', (distance, text) => expect(describeDistance(distance)).toBe(text));
+});
