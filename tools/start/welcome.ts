@@ -41,7 +41,7 @@ export function describePlatform({
     ]),
     ['admin CLI', 'npm run cli -- --help'],
     ['demo', 'npm run demo   (plays one whole conversation)'],
-    ['logs', `${shownDir}/logs/<service>.log`],
+    ['logs', `npm run logs   (follows them; they are in ${shownDir}/logs)`],
   ];
   return [
     '',
