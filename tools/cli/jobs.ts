@@ -101,17 +101,17 @@ export function register(program: Command, context: CliContext): void {
       );
     });
 
-  for (const { name, rpc, counted, description, done } of [
+  for (const { name, rpcOf, counted, description, done } of [
     {
       name: 'redrive',
-      rpc: 'jobsRedrive',
+      rpcOf: (rpcs: Rpcs) => rpcs.jobsRedrive,
       counted: 'redriven',
       description: 'Queues dead jobs again, with all their attempts: one by its id (a cancelled one too), or all that match',
       done: 'queued again',
     },
     {
       name: 'discard',
-      rpc: 'jobsDiscard',
+      rpcOf: (rpcs: Rpcs) => rpcs.jobsDiscard,
       counted: 'discarded',
       description: 'Gives dead jobs up, one by its id or all that match: they are cancelled, and no longer counted or warned of',
       done: 'cancelled',
@@ -125,7 +125,7 @@ export function register(program: Command, context: CliContext): void {
         const limited = Object.keys(filter).length > 0;
         if (id === undefined && !limited && all !== true) throw new CliError('Name a job, a filter, or --all.', 'usage');
         const { found, failures } = await askAll(context, filter.service, async (_service, rpcs) => {
-          const reply = await context.call(rpcs[rpc], { ...toRequest(filter), ...(id === undefined ? {} : { id }) });
+          const reply = await context.call(rpcOf(rpcs), { ...toRequest(filter), ...(id === undefined ? {} : { id }) });
           return Number((reply as Record<string, unknown>)[counted]);
         });
         const count = found.reduce((sum, own) => sum + own, 0);
