@@ -67,7 +67,9 @@ export function register(program: Command, context: CliContext): void {
         .flat()
         .toSorted((a, b) => (a.id < b.id ? 1 : -1))
         .slice(0, limit);
-      context.print(items, table(items, columns, 'There are no such jobs.'));
+      const last = items.length < limit ? undefined : items.at(-1);
+      const more = last === undefined ? [] : [`There may be more: --before ${last.id}`];
+      context.print(items, table(items, columns, 'There are no such jobs.'), ...more);
       throwFailures(failures);
     });
 
