@@ -3,6 +3,7 @@
  * person and holon notes, and the workspace file. Architecture §1 and §7; spec 02.
  */
 import { byAnybody, byOperators, byUsers, ownAccount, defineService, event, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
+import { accountRpcs } from './contract/accounts.ts';
 import { classRpcs } from './contract/classes.ts';
 import { erasureRpcs } from './contract/erasure.ts';
 import { experienceJobs, experienceRpcs } from './contract/experiences.ts';
@@ -19,6 +20,7 @@ import { responsibleRpcs } from './contract/responsible.ts';
 import { searchRpcs } from './contract/search.ts';
 import { conversationSurfaceRpcs } from './conversation-surface.ts';
 
+export * from './contract/accounts.ts';
 export * from './contract/classes.ts';
 export * from './contract/erasure.ts';
 export * from './contract/experiences.ts';
@@ -110,34 +112,16 @@ const person = Type.Object({
   actor_kind: Type.String(),
 });
 
-const email = Type.String({ minLength: 1, maxLength: 320 });
 const changedIds = Type.Object({ ids: nullable(Type.Array(id)) }, { description: 'null: too many to name, forget all.' });
 const badWorkspace = {
   invalid_workspace: { code: 'bad_request', when: 'The document has problems; `problems` lists every one. Nothing was changed.' },
 } as const;
-const accountErrors = {
-  account_not_found: { code: 'not_found', when: 'No account has that email.' },
-  account_exists: { code: 'conflict', when: 'An account has that email already.' },
-  person_not_found: { code: 'not_found', when: 'No person has that id or key.' },
-} as const;
-const account = Type.Object({
-  id,
-  email: Type.String(),
-  person_id: nullable(id),
-  is_active: Type.Boolean(),
-  superuser: Type.Boolean(),
-  global_editor: Type.Boolean(),
-  groups: Type.Array(Type.String()),
-});
-const changedAccount = Type.Object({
-  ...account.properties,
-  changed: Type.Boolean({ description: 'False when the account was so already.' }),
-});
 
 export const directory = defineService({
   service: 'directory',
   rpcs: {
     ...jobAdminRpcs('directory'),
+    ...accountRpcs,
     ...conversationSurfaceRpcs,
     ...peopleWriteRpcs,
     ...erasureRpcs,
@@ -291,54 +275,6 @@ export const directory = defineService({
         text: Type.String({ maxLength: 2_000_000 }),
       }),
       reply: Type.Object({}),
-    }),
-    createAccount: rpc({
-      subject: 'admin.directory.accounts.create',
-      callers: byOperators,
-      summary: 'Creates an account, with or without password and person.',
-      request: Type.Object({
-        email,
-        password: Type.Optional(Type.String({ minLength: 1 })),
-        person: Type.Optional(Type.Union([id, Type.String()], { description: 'Id or workspace key of the person.' })),
-        superuser: Type.Optional(Type.Boolean()),
-        global_editor: Type.Optional(Type.Boolean()),
-        groups: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
-      }),
-      reply: account,
-      errors: accountErrors,
-      idempotent: false,
-    }),
-    setPassword: rpc({
-      subject: 'admin.directory.accounts.set-password',
-      callers: byOperators,
-      summary: "Sets the password and revokes the account's tokens.",
-      request: Type.Object({ email, password: Type.String({ minLength: 1 }) }),
-      reply: changedAccount,
-      errors: accountErrors,
-    }),
-    deactivateAccount: rpc({
-      subject: 'admin.directory.accounts.deactivate',
-      callers: byOperators,
-      summary: 'Deactivates the account and revokes its tokens.',
-      request: Type.Object({ email }),
-      reply: changedAccount,
-      errors: accountErrors,
-    }),
-    grantAccount: rpc({
-      subject: 'admin.directory.accounts.grant',
-      callers: byOperators,
-      summary: 'Changes what an account may do; only what is named changes.',
-      request: Type.Object({
-        email,
-        superuser: Type.Optional(Type.Boolean()),
-        global_editor: Type.Optional(Type.Boolean()),
-        add_groups: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
-        remove_groups: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
-        activate: Type.Optional(Type.Boolean()),
-        person: Type.Optional(Type.Union([id, Type.String()])),
-      }),
-      reply: changedAccount,
-      errors: accountErrors,
     }),
   },
   jobs: {

@@ -24,7 +24,7 @@ let token: string;
 beforeAll(async () => {
   world = await startWorld(import.meta.url);
   demo = await applyDemo(world, 'memory');
-  token = await world.login('ada-memory@example.org', 'pw-ada-memory');
+  token = await world.login('ada-memory@example.org', 'secret-of-ada-memory');
 });
 afterAll(() => world.stop());
 

@@ -11,7 +11,7 @@ let count = 0;
 beforeAll(async () => {
   world = await startWorld(import.meta.url);
   demo = await applyDemo(world, 'audio');
-  token = await world.login('ada-audio@example.org', 'pw-ada-audio');
+  token = await world.login('ada-audio@example.org', 'secret-of-ada-audio');
 });
 afterAll(() => world.stop());
 

@@ -92,11 +92,11 @@ beforeAll(async () => {
       { key: 'left', name: 'Left' },
     ],
     accounts: [
-      { email: 'gone-table@example.org', person: 'gone', password: 'pw-gone-table', groups: ['coherence_users'] },
-      { email: 'left-table@example.org', person: 'left', password: 'pw-left-table' },
+      { email: 'gone-table@example.org', person: 'gone', password: 'secret-of-gone-table', groups: ['coherence_users'] },
+      { email: 'left-table@example.org', person: 'left', password: 'secret-of-left-table' },
     ],
   });
-  const login = (name: string): Promise<string> => world.login(`${name}-table@example.org`, `pw-${name}-table`);
+  const login = (name: string): Promise<string> => world.login(`${name}-table@example.org`, `secret-of-${name}-table`);
   const [user, coherence, superuser, expired, revoked, deactivated, personless] = await Promise.all(
     ['ben', 'ada', 'root', 'ada', 'ada', 'gone', 'left'].map(login),
   );

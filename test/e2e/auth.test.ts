@@ -20,7 +20,7 @@ const whoami = (token: string | null) => world.call('GET', '/api/v1/auth/whoami'
 describe('POST /api/v1/auth/login (spec 02, Authentication; D40)', () => {
   it('exchanges credentials for a token of the documented shape', async () => {
     const before = Date.now();
-    const answer = await login({ email: ' ADA-auth@example.org '.trim(), password: 'pw-ada-auth' });
+    const answer = await login({ email: ' ADA-auth@example.org '.trim(), password: 'secret-of-ada-auth' });
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({
       token: expect.stringMatching(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/),
@@ -43,7 +43,7 @@ describe('POST /api/v1/auth/login (spec 02, Authentication; D40)', () => {
 
   it.each([
     ['a wrong password', { email: 'ada-auth@example.org', password: 'nope' }],
-    ['an unknown email', { email: 'nobody@example.org', password: 'pw-ada-auth' }],
+    ['an unknown email', { email: 'nobody@example.org', password: 'secret-of-ada-auth' }],
   ])('answers 401 to %s', async (_name, body) => {
     const answer = await login(body);
     expect([answer.status, answer.json]).toEqual([401, invalid]);
@@ -66,23 +66,26 @@ describe('POST /api/v1/auth/login (spec 02, Authentication; D40)', () => {
   });
 
   it('answers 403 to the right password of an account without a person', async () => {
-    await world.apply({ accounts: [{ email: 'ghost@example.org', password: 'pw-ghost' }] });
-    const answer = await login({ email: 'ghost@example.org', password: 'pw-ghost' });
+    await world.apply({ accounts: [{ email: 'ghost@example.org', password: 'secret-of-ghost' }] });
+    const answer = await login({ email: 'ghost@example.org', password: 'secret-of-ghost' });
     expect([answer.status, answer.json.code]).toEqual([403, 'permission_denied']);
     expect((await login({ email: 'ghost@example.org', password: 'x' })).status).toBe(401);
   });
 
   it('stores no token, only its hash', async () => {
-    const token = await world.login('ada-auth@example.org', 'pw-ada-auth');
+    const token = await world.login('ada-auth@example.org', 'secret-of-ada-auth');
     const secret = token.slice(-43);
     expect(await world.findInDatabase(secret)).toEqual([]);
-    expect(await world.findInDatabase('pw-ada-auth')).toEqual([]);
+    expect(await world.findInDatabase('secret-of-ada-auth')).toEqual([]);
   });
 });
 
 describe('logout and revocation (spec 02, Authentication)', () => {
   it('revokes the current token and no other', async () => {
-    const [one, two] = [await world.login('ada-auth@example.org', 'pw-ada-auth'), await world.login('ada-auth@example.org', 'pw-ada-auth')];
+    const [one, two] = [
+      await world.login('ada-auth@example.org', 'secret-of-ada-auth'),
+      await world.login('ada-auth@example.org', 'secret-of-ada-auth'),
+    ];
     expect((await whoami(one)).json).toEqual({ authenticated: true, person: expect.objectContaining({ id: demo.ada }) });
     const answer = await world.call('POST', '/api/v1/auth/logout', { token: one });
     expect([answer.status, answer.json]).toEqual([200, { revoked: true }]);
@@ -95,13 +98,13 @@ describe('logout and revocation (spec 02, Authentication)', () => {
     ['deactivation', ['accounts', 'deactivate', 'root-auth@example.org']],
   ])('is felt soon after %s', async (_name, command) => {
     const email = command[2] as string;
-    const token = await world.login(email, `pw-${email.split('-')[0]}-auth`);
+    const token = await world.login(email, `secret-of-${email.split('-')[0]}-auth`);
     expect((await whoami(token)).status).toBe(200);
     process.env['NEW_PASSWORD'] = 'changed-password';
     const result = await world.cli(...command);
     expect([result.code, result.stdout.includes('changed-password')]).toEqual([0, false]);
     await eventually(async () => expect((await whoami(token)).status).toBe(401));
-    expect((await login({ email, password: `pw-${email.split('-')[0]}-auth` })).status).toBe(401);
+    expect((await login({ email, password: `secret-of-${email.split('-')[0]}-auth` })).status).toBe(401);
   });
 });
 
@@ -139,7 +142,7 @@ describe('credentials per class (spec 01, Authentication rules 1 to 4; D12, D30)
   });
 
   it('refuses a per-user token on the shared-only surface with 401', async () => {
-    const token = await world.login('ada-auth@example.org', 'pw-ada-auth');
+    const token = await world.login('ada-auth@example.org', 'secret-of-ada-auth');
     expect((await world.call('GET', '/api/agents/none/', { token })).status).toBe(401);
   });
 });
@@ -152,6 +155,6 @@ describe('login throttle (spec 03 §1, Rate limits)', () => {
     const answer = await login({ email: 'Victim@example.org', password: 'x' });
     expect([answer.status, answer.json]).toEqual([429, { code: 'rate_limited', message: expect.any(String), retryable: true }]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await login({ email: 'ada-auth@example.org', password: 'pw-ada-auth' })).status).toBe(200);
+    expect((await login({ email: 'ada-auth@example.org', password: 'secret-of-ada-auth' })).status).toBe(200);
   });
 });

@@ -37,11 +37,11 @@ beforeAll(async () => {
       { slug: 'closed-one', name: 'Closed one', class: 'closed', parent: 'host', journeys: ['journey-br'] },
     ],
     people: [{ key: 'cleo', name: 'Cleo' }],
-    accounts: [{ email: 'cleo@example.org', person: 'cleo', password: 'pw-cleo', teams: [{ holon: 'host' }] }],
+    accounts: [{ email: 'cleo@example.org', person: 'cleo', password: 'secret-of-cleo', teams: [{ holon: 'host' }] }],
   });
   holons = ids['holons'] ?? {};
-  member = await world.login('cleo@example.org', 'pw-cleo');
-  stranger = await world.login('ben-br@example.org', 'pw-ben-br');
+  member = await world.login('cleo@example.org', 'secret-of-cleo');
+  stranger = await world.login('ben-br@example.org', 'secret-of-ben-br');
 });
 afterAll(() => world.stop());
 

@@ -32,7 +32,7 @@ beforeAll(async () => {
 import { ApiError, createClient, isErrorOf, listItems } from '@coherence/client';
 
 const door = createClient({ baseUrl: '${world.baseUrl}', loginKey: '${world.loginSecret}' });
-const { body } = await door.login({ body: { email: 'root-package@example.org', password: 'pw-root-package' } });
+const { body } = await door.login({ body: { email: 'root-package@example.org', password: 'secret-of-root-package' } });
 const client = door.withToken(body.token);
 const names = [];
 for await (const holon of listItems(client.listHolons, { query: { class: 'event', limit: 1 } })) names.push(holon.name);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const credentials = { email: 'ada-client@example.org', password: 'pw-ada-client' };
+const credentials = { email: 'ada-client@example.org', password: 'secret-of-ada-client' };
 const failure = async (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,

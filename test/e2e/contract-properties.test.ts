@@ -48,7 +48,7 @@ afterAll(async () => {
   await llm.stop();
 });
 
-const login = (): Promise<string> => world.login('root-any@example.org', 'pw-root-any');
+const login = (): Promise<string> => world.login('root-any@example.org', 'secret-of-root-any');
 
 async function send(operation: DocumentedOperation, request: MadeRequest, more: Record<string, string> = {}): Promise<Answer> {
   const schemes = new Set(operation.security.flatMap((entry) => Object.keys(entry)));

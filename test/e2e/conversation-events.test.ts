@@ -32,11 +32,11 @@ beforeAll(async () => {
     ],
     people: [{ key: 'cleo', name: 'Cleo' }],
     accounts: [
-      { email: 'cleo@example.org', person: 'cleo', password: 'pw-cleo', groups: ['coherence_users'], teams: [{ holon: 'vault' }] },
+      { email: 'cleo@example.org', person: 'cleo', password: 'secret-of-cleo', groups: ['coherence_users'], teams: [{ holon: 'vault' }] },
     ],
   }));
-  for (const name of ['ada', 'ben', 'root']) tokens[name] = await world.login(`${name}-ev@example.org`, `pw-${name}-ev`);
-  tokens['cleo'] = await world.login('cleo@example.org', 'pw-cleo');
+  for (const name of ['ada', 'ben', 'root']) tokens[name] = await world.login(`${name}-ev@example.org`, `secret-of-${name}-ev`);
+  tokens['cleo'] = await world.login('cleo@example.org', 'secret-of-cleo');
 });
 afterAll(() => world.stop());
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
     DEMO_MODEL_PORT: String(model),
     LLM_BASE_URL: `http://127.0.0.1:${model}/v1`,
     LLM_API_KEY: 'model-key',
-    DEMO_PASSWORD: 'of-the-demo',
+    DEMO_PASSWORD: 'words-of-the-demo',
   };
   world = await startWorld(import.meta.url, settings);
   const applied = await world.cli('workspace', 'apply', join(repoDir, 'test', 'fixtures', 'demo-workspace.yaml'));

@@ -62,12 +62,17 @@ export async function prepareDiscovery(world: World, tag: string): Promise<Place
       { slug: 'closed', name: 'Closed', class: 'closed-event', parent: 'guild', journeys: ['talk-a'] },
     ],
     accounts: [
-      { email: `member-${tag}@example.org`, person: `ada-${tag}`, password: `pw-member-${tag}`, teams: [{ holon: 'guild', active: true }] },
+      {
+        email: `member-${tag}@example.org`,
+        person: `ada-${tag}`,
+        password: `secret-of-member-${tag}`,
+        teams: [{ holon: 'guild', active: true }],
+      },
     ],
   });
   const holons = ids['holons'] ?? {};
   const journeys = ids['journeys'] ?? {};
-  const login = (name: string): Promise<string> => world.login(`${name}-${tag}@example.org`, `pw-${name}-${tag}`);
+  const login = (name: string): Promise<string> => world.login(`${name}-${tag}@example.org`, `secret-of-${name}-${tag}`);
   return {
     demo,
     holons,

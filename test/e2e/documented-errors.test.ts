@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { ids } = await world.apply({ classes: [{ slug: 'experience', label: 'Experience' }], holons });
   present.experiences = ids['holons']?.['bread'] ?? 0;
   present.conversations = (await createConversation(world, demo)).id;
-  userToken = await world.login('root-errors@example.org', 'pw-root-errors');
+  userToken = await world.login('root-errors@example.org', 'secret-of-root-errors');
 });
 afterAll(() => Promise.all([world.stop(), alone.stop()]));
 

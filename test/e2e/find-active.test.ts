@@ -96,7 +96,7 @@ describe('GET /conversations (spec 01, GET /conversations; D1)', () => {
   });
 
   it('accepts a per-user token', async () => {
-    const token = await world.login('ben-find@example.org', 'pw-ben-find');
+    const token = await world.login('ben-find@example.org', 'secret-of-ben-find');
     expect((await find({ person_id: demo.ben, journey: demo.journey, time: '2026-05-01T10:00:00Z' }, token)).status).toBe(200);
   });
 });

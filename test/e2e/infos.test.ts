@@ -9,7 +9,7 @@ let count = 0;
 beforeAll(async () => {
   world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory', 'conversations'] });
   demo = await applyDemo(world, 'inf');
-  token = await world.login('ben-inf@example.org', 'pw-ben-inf');
+  token = await world.login('ben-inf@example.org', 'secret-of-ben-inf');
 });
 afterAll(() => world.stop());
 

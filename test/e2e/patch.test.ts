@@ -36,7 +36,7 @@ describe('GET /conversations/{id} (spec 01)', () => {
 
   it('has a tag that does not depend on the token', async () => {
     const made = await fresh();
-    const token = await world.login('ada-patch@example.org', 'pw-ada-patch');
+    const token = await world.login('ada-patch@example.org', 'secret-of-ada-patch');
     expect((await get(made.id, { token })).headers.get('etag')).toBe((await get(made.id)).headers.get('etag'));
   });
 

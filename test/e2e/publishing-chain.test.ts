@@ -71,7 +71,7 @@ describe('from /recorded to browse (architecture §4; spec 01, POST /conversatio
       },
     });
     expect(room.status).toBe(200);
-    const token = await world.login('ada-chain@example.org', 'pw-ada-chain');
+    const token = await world.login('ada-chain@example.org', 'secret-of-ada-chain');
     const form = new FormData();
     form.set('audio', new Blob([new Uint8Array(video)]), 'talk.m4a');
     expect((await world.call('POST', `${base}/audio`, { token, body: form })).status).toBe(201);

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const keys = Array.from({ length: clientCount }, (_, index) => `client-${index}`);
   const { ids } = await world.apply({ people: keys.map((key) => ({ key, name: key })) });
   people = keys.map((key) => ids['people']?.[key] ?? 0);
-  token = await world.login('root-shut@example.org', 'pw-root-shut');
+  token = await world.login('root-shut@example.org', 'secret-of-root-shut');
 }, testTimeoutMs);
 afterAll(async () => {
   await world.stop();

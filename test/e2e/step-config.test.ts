@@ -18,7 +18,7 @@ beforeAll(async () => {
     { slug: 'odd', title: 'Odd', is_archived: true, pipeline_job: 'transcript_import', config: { advance_on_success: 'yes', gone: 1 } },
     { slug: 'audited', title: 'Audited' },
   ]);
-  for (const name of ['ada', 'ben', 'root']) tokens[name] = await world.login(`${name}-cfg@example.org`, `pw-${name}-cfg`);
+  for (const name of ['ada', 'ben', 'root']) tokens[name] = await world.login(`${name}-cfg@example.org`, `secret-of-${name}-cfg`);
 });
 afterAll(async () => {
   await world.stop();
@@ -201,7 +201,7 @@ describe('GET and PATCH …/config (spec 01, Journey-step configuration; D16b)',
       ['ada-cfg@example.org', ['a.b', 'a.c.d'], 'api'],
     ]);
     const { stdout } = await world.cli('journeys', 'audit', 'journey-cfg', 'audited');
-    expect(stdout.split('\n')[2]).toMatch(/Z {2}ada-cfg@example\.org {2}a\.b, a\.c\.d$/);
+    expect(stdout.split('\n')[1]).toMatch(/Z {2}ada-cfg@example\.org {2}a\.b, a\.c\.d$/);
     const stderr = 'There is no step unknown of a journey journey-cfg.\n';
     expect(await world.cli('journeys', 'audit', 'journey-cfg', 'unknown')).toMatchObject({ code: 1, stdout: '', stderr });
   });

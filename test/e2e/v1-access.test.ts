@@ -90,7 +90,7 @@ async function applyStage(stage: number): Promise<void> {
 beforeAll(async () => {
   world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'], examples: false });
   await world.apply(describeStage(0));
-  for (const caller of callerNames) tokens.set(caller, await world.login(`${caller}@example.org`, `pw-${caller}`));
+  for (const caller of callerNames) tokens.set(caller, await world.login(`${caller}@example.org`, `secret-of-${caller}`));
   await applyStage(0);
   for (const caller of outsiders) {
     for (const { path } of openReads()) before.set(caller + path, visibleOf(await get(caller, path)));

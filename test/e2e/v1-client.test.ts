@@ -26,7 +26,7 @@ const document = {
     { key: 'ed', name: 'Ed Editor', contact: { email: 'ed@example.org' } },
     { key: 'hana', name: 'Hana Host' },
   ],
-  accounts: [{ email: 'ed@example.org', person: 'ed', password: 'pw-ed', global_editor: true }],
+  accounts: [{ email: 'ed@example.org', person: 'ed', password: 'secret-of-ed', global_editor: true }],
   holons: [
     { slug: 'summer', name: 'Summer camp', class: 'camp' },
     { slug: 'winter', name: 'Winter camp', class: 'camp', parent: 'summer' },
@@ -38,7 +38,7 @@ const document = {
 beforeAll(async () => {
   world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
   ({ ids } = await world.apply(document));
-  const { token } = (await world.client.login({ body: { email: 'ed@example.org', password: 'pw-ed' } })).body;
+  const { token } = (await world.client.login({ body: { email: 'ed@example.org', password: 'secret-of-ed' } })).body;
   client = new Proxy(world.client.withToken(token), {
     get: (target, name: keyof Client) => {
       used.add(name);

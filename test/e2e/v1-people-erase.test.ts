@@ -37,8 +37,14 @@ beforeAll(async () => {
     ],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['open-circle'] }],
     accounts: [
-      { email: 'zora.login@example.org', person: 'zora', password: 'pw-zora', groups: ['coherence_users'], teams: [{ holon: 'spring' }] },
-      { email: 'ben@example.org', person: 'ben', password: 'pw-ben', superuser: true },
+      {
+        email: 'zora.login@example.org',
+        person: 'zora',
+        password: 'secret-of-zora',
+        groups: ['coherence_users'],
+        teams: [{ holon: 'spring' }],
+      },
+      { email: 'ben@example.org', person: 'ben', password: 'secret-of-ben', superuser: true },
     ],
     memberships: [
       { person: 'zora', holon: 'spring', journey: 'joining', step: 'asked' },
@@ -48,7 +54,7 @@ beforeAll(async () => {
   await world.apply({
     conversations: [conversation('alone', ['zora']), conversation('shared', ['zora', 'ben']), conversation('others', ['ben'])],
   });
-  token = await world.login('zora.login@example.org', 'pw-zora');
+  token = await world.login('zora.login@example.org', 'secret-of-zora');
 });
 afterAll(async () => {
   await world.stop();

@@ -14,7 +14,7 @@ const idOf = (list: string, key: string): number => ids[list]?.[key] ?? 0;
 beforeAll(async () => {
   world = await startWorld(import.meta.url, {}, { services: ['directory', 'api-gateway'] });
   ({ ids } = await world.apply(parse(readFileSync(join(import.meta.dirname, '..', 'fixtures', 'v1-network.yaml'), 'utf8'))));
-  token = await world.login('keeper@example.org', 'pw-keeper');
+  token = await world.login('keeper@example.org', 'secret-of-keeper');
 });
 afterAll(() => world.stop());
 
@@ -168,7 +168,7 @@ describe('what the open API shows (spec 02, Access model, ObjectClassPublic; D42
       ['holon', 'council', 0.8, 'name'],
       ['holon', 'core', 0.6, 'name'],
     ]);
-    const stranger = await world.login('stranger@example.org', 'pw-stranger');
+    const stranger = await world.login('stranger@example.org', 'secret-of-stranger');
     expect((await world.call('GET', '/api/v1/search?q=council', { token: stranger })).json).toMatchObject({ count: 0, items: [] });
     expect((await world.call('GET', `/api/v1/holons/${idOf('holons', 'council')}`, { token: stranger })).json).toEqual(notFound);
   });

@@ -36,9 +36,9 @@ const document = {
     { slug: 'vault', name: 'Vault', class: 'closed', parent: 'hub' },
   ],
   accounts: [
-    { email: 'ada@example.org', person: 'ada', password: 'pw-ada', global_editor: true },
-    { email: 'ben@example.org', person: 'ben', password: 'pw-ben' },
-    { email: 'cleo@example.org', person: 'cleo', password: 'pw-cleo', teams: [{ holon: 'hub' }] },
+    { email: 'ada@example.org', person: 'ada', password: 'secret-of-ada', global_editor: true },
+    { email: 'ben@example.org', person: 'ben', password: 'secret-of-ben' },
+    { email: 'cleo@example.org', person: 'cleo', password: 'secret-of-cleo', teams: [{ holon: 'hub' }] },
   ],
   memberships: [
     { key: 'open', person: 'ben', holon: 'hub', journey: 'join', follow_up_after: '2020-01-01', responsible: 'ben' },
@@ -56,7 +56,7 @@ const tokens: Record<string, string> = {};
 beforeAll(async () => {
   world = await startWorld(import.meta.url, { BULK_ADD_WAIT_MS: '300' }, { services: ['api-gateway', 'directory'] });
   ({ ids } = await world.apply(document));
-  for (const name of people) tokens[name] = await world.login(`${name}@example.org`, `pw-${name}`);
+  for (const name of people) tokens[name] = await world.login(`${name}@example.org`, `secret-of-${name}`);
 });
 afterAll(() => world.stop());
 

@@ -31,12 +31,12 @@ beforeAll(async () => {
       { slug: 'bread', name: 'Bread', class: 'workshop', parent: 'winter' },
     ],
     accounts: [
-      { email: 'ed@example.org', person: 'ed', password: 'pw-ed', global_editor: true },
-      { email: 'hana@example.org', person: 'hana', password: 'pw-hana', teams: [{ holon: 'summer' }] },
+      { email: 'ed@example.org', person: 'ed', password: 'secret-of-ed', global_editor: true },
+      { email: 'hana@example.org', person: 'hana', password: 'secret-of-hana', teams: [{ holon: 'summer' }] },
     ],
   }));
-  editor = await world.login('ed@example.org', 'pw-ed');
-  host = await world.login('hana@example.org', 'pw-hana');
+  editor = await world.login('ed@example.org', 'secret-of-ed');
+  host = await world.login('hana@example.org', 'secret-of-hana');
 });
 afterAll(() => world.stop());
 

@@ -220,9 +220,9 @@ export function demoWorkspace(
       { key: `ben-${tag}`, name: 'Ben', contact: { email: `ben-${tag}@example.org` } },
     ],
     accounts: [
-      { email: `ada-${tag}@example.org`, person: `ada-${tag}`, password: `pw-ada-${tag}`, groups: ['coherence_users'] },
-      { email: `ben-${tag}@example.org`, person: `ben-${tag}`, password: `pw-ben-${tag}` },
-      { email: `root-${tag}@example.org`, person: `ben-${tag}`, password: `pw-root-${tag}`, superuser: true },
+      { email: `ada-${tag}@example.org`, person: `ada-${tag}`, password: `secret-of-ada-${tag}`, groups: ['coherence_users'] },
+      { email: `ben-${tag}@example.org`, person: `ben-${tag}`, password: `secret-of-ben-${tag}` },
+      { email: `root-${tag}@example.org`, person: `ben-${tag}`, password: `secret-of-root-${tag}`, superuser: true },
     ],
     holons: [{ slug: `event-${tag}`, name: `Event ${tag}`, class: 'event', parent: null, journeys: [`journey-${tag}`] }],
   };

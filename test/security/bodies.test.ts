@@ -27,7 +27,7 @@ beforeAll(async () => {
   demo = await applyDemo(world, 'bodies');
   await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
-  superuser = await world.login('root-bodies@example.org', 'pw-root-bodies');
+  superuser = await world.login('root-bodies@example.org', 'secret-of-root-bodies');
   await measureOther(world, conversation);
 });
 afterAll(async () => {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   experience = ids['holons']?.['bread'] ?? 0;
   other = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
-  userToken = await world.login('root-bombs@example.org', 'pw-root-bombs');
+  userToken = await world.login('root-bombs@example.org', 'secret-of-root-bombs');
 });
 afterAll(() => world.stop());
 

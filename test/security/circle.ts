@@ -22,7 +22,12 @@ export interface Circle {
 const services = ['api-gateway', 'conversations', 'directory', 'media', 'transcripts'];
 
 const person = (key: string) => ({ key, name: `${key} of the circle`, contact: { email: `${key}@example.org` } });
-const account = (key: string, rights = {}) => ({ email: `${key}@example.org`, person: key, password: `pw-${key}-long-enough`, ...rights });
+const account = (key: string, rights = {}) => ({
+  email: `${key}@example.org`,
+  person: key,
+  password: `secret-of-${key}-long-enough`,
+  ...rights,
+});
 const journey = (slug: string) => ({
   slug,
   name: slug,
@@ -60,7 +65,7 @@ export async function startCircle(url: string): Promise<Circle> {
   const world = await startWorld(url, { CONVERSATION_ACCESS: 'members' }, { services, examples: false });
   const folder = mkdtempSync(join(tmpdir(), 'circle-'));
   const people = (await world.apply(workspace)).ids['people'] ?? {};
-  const login = (key: string): Promise<string> => world.login(`${key}@example.org`, `pw-${key}-long-enough`);
+  const login = (key: string): Promise<string> => world.login(`${key}@example.org`, `secret-of-${key}-long-enough`);
   const [ada, ben, carl, dora, gina, eve] = await Promise.all([
     login('ada'),
     login('ben'),

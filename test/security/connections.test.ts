@@ -15,7 +15,7 @@ beforeAll(async () => {
   world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'], examples: false });
   const demo = await applyDemo(world, 'wires');
   conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
-  user = await world.login('ada-wires@example.org', 'pw-ada-wires');
+  user = await world.login('ada-wires@example.org', 'secret-of-ada-wires');
 });
 afterAll(async () => {
   for (const wire of wires) wire.hangUp();
@@ -200,7 +200,7 @@ describe('headers of answers (D73)', () => {
     const { status, headers } = await world.call('POST', '/api/v1/auth/login', {
       token: null,
       headers: { 'x-svc-api-key': world.loginSecret },
-      json: { email: 'ada-wires@example.org', password: 'pw-ada-wires' },
+      json: { email: 'ada-wires@example.org', password: 'secret-of-ada-wires' },
     });
     expect([status, headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual([200, 'no-store', nosniff]);
   });

@@ -17,7 +17,7 @@ const document = {
   ],
   journeys: [{ slug: 'joining', name: 'Joining', bulk_add: true, steps: [{ slug: 'asked' }] }],
   people: [{ key: 'ed', name: 'Ed' }],
-  accounts: [{ email: 'ed@example.org', person: 'ed', password: 'pw-ed-editor', global_editor: true }],
+  accounts: [{ email: 'ed@example.org', person: 'ed', password: 'secret-of-ed-editor', global_editor: true }],
   holons: [{ slug: 'plaza', name: 'Plaza', class: 'place' }],
 };
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { ids } = await world.apply(document);
   plaza = ids['holons']?.['plaza'] ?? 0;
   ed = ids['people']?.['ed'] ?? 0;
-  token = await world.login('ed@example.org', 'pw-ed-editor');
+  token = await world.login('ed@example.org', 'secret-of-ed-editor');
   conversation = (await createConversation(world, demo)).id;
 });
 afterAll(() => world.stop());

@@ -42,7 +42,7 @@ beforeAll(async () => {
   // Parameters of small requests are 1: the conversation, people and holons with that id are there.
   await createConversation(world, demo);
   other = `/api/coherence/conversations/${(await createConversation(world, demo, '2031-01-01T10:00:00Z')).id}`;
-  userToken = await world.login('root-large@example.org', 'pw-root-large');
+  userToken = await world.login('root-large@example.org', 'secret-of-root-large');
   heapAtStart = (await readCost(world)).heapBytes;
 });
 afterAll(async () => {

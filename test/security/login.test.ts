@@ -36,7 +36,7 @@ function post({
 }
 const postMany = async (attempts: readonly Attempt[]): Promise<number[]> =>
   (await Promise.all(attempts.map(post))).map(({ status }) => status);
-const owner = (from: string): Promise<Answer> => post({ password: 'pw-ada-door', from });
+const owner = (from: string): Promise<Answer> => post({ password: 'secret-of-ada-door', from });
 const times = (count: number, attempt: (index: number) => Attempt): Attempt[] =>
   Array.from({ length: count }, (_value, index) => attempt(index));
 

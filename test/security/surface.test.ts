@@ -14,8 +14,8 @@ let superuser: string;
 beforeAll(async () => {
   world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'], examples: false });
   demo = await applyDemo(world, 'surface');
-  stranger = await world.login('ben-surface@example.org', 'pw-ben-surface');
-  superuser = await world.login('root-surface@example.org', 'pw-root-surface');
+  stranger = await world.login('ben-surface@example.org', 'secret-of-ben-surface');
+  superuser = await world.login('root-surface@example.org', 'secret-of-root-surface');
 });
 afterAll(() => world.stop());
 
@@ -65,9 +65,9 @@ describe('fields that a caller may not set (OWASP API3:2023)', () => {
   );
 
   it('end nobody else’s session', async () => {
-    const other = await world.login('ada-surface@example.org', 'pw-ada-surface');
+    const other = await world.login('ada-surface@example.org', 'secret-of-ada-surface');
     const [, key = ''] = /^svc_agentic_([a-z0-9]{32})_/.exec(other) ?? [];
-    const mine = await world.login('ben-surface@example.org', 'pw-ben-surface');
+    const mine = await world.login('ben-surface@example.org', 'secret-of-ben-surface');
     const json = { session_key: key, token: other, account_id: 1 };
     expect((await world.call('POST', '/api/v1/auth/logout', { token: mine, json })).status).toBe(200);
     expect((await world.call('GET', '/api/v1/auth/whoami', { token: mine })).status).toBe(401);

@@ -1,14 +1,25 @@
-/** `accounts create|set-password|deactivate|grant EMAIL` (architecture §7). */
+/** `accounts list`, `accounts create|set-password|deactivate|grant|delete EMAIL` (architecture §7). */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { directory } from '#services/directory';
+import { accountGroups, directory } from '#services/directory';
+import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
-import { toned } from './output/cell.ts';
-import { fields, type View } from './output/table.ts';
+import { moment, toned } from './output/cell.ts';
+import { fields, table, type View } from './output/table.ts';
 import { askSecret } from './ask-secret.ts';
+import { parseLimit } from './parse-limit.ts';
 
 type Account = ReplyOf<typeof directory.rpcs.createAccount> & { readonly changed?: boolean };
+type Listed = ReplyOf<typeof directory.rpcs.listAccounts>['items'][number];
+
+interface ListOptions {
+  superuser?: true;
+  inactive?: true;
+  group?: string;
+  limit: number;
+  after?: string;
+}
 
 interface PasswordOptions {
   passwordEnv?: string;
@@ -23,15 +34,18 @@ interface GrantOptions {
   person?: string;
 }
 
+const groupsThereAre = accountGroups.join(', ');
 const collect = (value: string, known: string[] | undefined): string[] => [...(known ?? []), value];
 
 export function register(program: Command, context: CliContext): void {
   const accounts = program.command('accounts').description('Accounts that may log in');
-  const { createAccount, setPassword, deactivateAccount, grantAccount } = directory.rpcs;
+  const { createAccount, setPassword, deactivateAccount, grantAccount, deleteAccount } = directory.rpcs;
   const show = (account: Account, done: string): void => {
     const head = account.changed === false ? `Nothing was changed: ${account.email} is so already.` : `${done}: ${account.email}`;
     context.print(account, head, describeAccount(account));
   };
+
+  registerList(accounts, context);
 
   accounts
     .command('create <email>')
@@ -40,7 +54,7 @@ export function register(program: Command, context: CliContext): void {
     .option('--person <id-or-key>', 'id or workspace key of its person')
     .option('--superuser', 'may do everything')
     .option('--global-editor', 'may edit everything of the open API')
-    .option('--group <name>', 'member of this group; may be repeated', collect)
+    .option('--group <name>', `member of this group (${groupsThereAre}); may be repeated`, collect)
     .action(async (email: string, options: GrantOptions & PasswordOptions) => {
       const account = await context.call(createAccount, {
         email,
@@ -76,7 +90,7 @@ export function register(program: Command, context: CliContext): void {
     .option('--no-superuser', 'take that back')
     .option('--global-editor', 'may edit everything of the open API')
     .option('--no-global-editor', 'take that back')
-    .option('--group <name>', 'add to this group, for example coherence_users; may be repeated', collect)
+    .option('--group <name>', `add to this group (${groupsThereAre}); may be repeated`, collect)
     .option('--remove-group <name>', 'remove from this group; may be repeated', collect)
     .option('--activate', 'make a deactivated account active again')
     .option('--person <id-or-key>', 'id or workspace key of its person')
@@ -92,6 +106,49 @@ export function register(program: Command, context: CliContext): void {
       });
       show(account, 'Changed');
     });
+
+  accounts
+    .command('delete <email>')
+    .description('Deletes the account for good and revokes its tokens; its person and what they did stay (`people erase` removes them)')
+    .option('--yes', 'do not ask')
+    .action(async (email: string, { yes }: { yes?: true }) => {
+      if (yes !== true) await confirm(`This deletes the account ${email} and cannot be undone.`, email, 'use --yes');
+      show(await context.call(deleteAccount, { email }), 'Deleted, tokens revoked');
+    });
+}
+
+function registerList(accounts: Command, context: CliContext): void {
+  accounts
+    .command('list')
+    .description('Lists accounts in the order of their emails, in pages')
+    .option('--superuser', 'only superusers')
+    .option('--inactive', 'only those that are deactivated')
+    .option('--group <name>', `only members of this group (${groupsThereAre})`)
+    .option('--limit <count>', 'accounts of a page, at most 1000', parseLimit, 100)
+    .option('--after <email>', 'the page after the one that ends with this email')
+    .action(async ({ superuser, inactive, group, limit, after }: ListOptions) => {
+      const { items, next } = await context.call(directory.rpcs.listAccounts, {
+        limit,
+        ...(superuser === undefined ? {} : { superuser }),
+        ...(inactive === undefined ? {} : { is_active: false }),
+        ...(group === undefined ? {} : { group }),
+        ...(after === undefined ? {} : { after }),
+      });
+      context.print(items, table(items, accountColumns, 'No account.'), ...(next === null ? [] : [`There are more: --after ${next}`]));
+    });
+}
+
+const accountColumns = {
+  EMAIL: ({ email }: Listed) => email,
+  STATE: ({ is_active: isActive, has_password: hasPassword }: Listed) =>
+    isActive ? toned(hasPassword ? 'active' : 'no password', hasPassword ? 'good' : 'dim') : toned('inactive', 'dim'),
+  RIGHTS: (account: Listed) => [...rightsOf(account), ...account.groups].join(', '),
+  CREATED: ({ created_at: at }: Listed) => moment(at),
+  PERSON: ({ person_id: id, person_name: name }: Listed) => (id === null ? null : `${id} ${name ?? ''}`),
+};
+
+function rightsOf(account: Account): string[] {
+  return [...(account.superuser ? ['superuser'] : []), ...(account.global_editor ? ['global editor'] : [])];
 }
 
 /** A number is an id, anything else a key of the workspace file. */
@@ -114,7 +171,7 @@ async function askPassword(): Promise<string> {
 }
 
 function describeAccount(account: Account): View {
-  const rights = [...(account.superuser ? ['superuser'] : []), ...(account.global_editor ? ['global editor'] : [])];
+  const rights = rightsOf(account);
   return fields({
     state: account.is_active ? toned('active', 'good') : toned('inactive', 'dim'),
     person: account.person_id ?? 'none',

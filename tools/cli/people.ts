@@ -1,6 +1,6 @@
 /** `people export` and `people erase` (architecture §7): everything about one person, handed out or removed. */
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { table } from './output/table.ts';
@@ -44,7 +44,8 @@ export function register(program: Command, context: CliContext): void {
     .action(async (who: string, options: EraseOptions) => {
       const person = await identify(context, who, options);
       const dryRun = options.dryRun === true;
-      if (!dryRun && options.yes !== true) await confirm(person);
+      if (!dryRun && options.yes !== true)
+        await confirm(`This erases ${describe(person)} and cannot be undone.`, String(person.id), 'use --yes, or --dry-run first');
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
       const counts = await erasePerson(context, person, { dryRun, onStep });
       context.print(
@@ -69,16 +70,4 @@ const countColumns = {
 
 function rowsOf(counts: Counts) {
   return Object.entries(counts).flatMap(([service, own]) => Object.entries(own).map(([what, count]) => ({ service, what, count })));
-}
-
-/** The id must be typed, so that nobody erases by a habit of pressing Enter. */
-async function confirm(person: KnownPerson): Promise<void> {
-  if (!process.stdin.isTTY) throw new CliError('There is no terminal to ask for confirmation; use --yes, or --dry-run first.');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const typed = await terminal.question(`This cannot be undone. Type ${person.id} to erase ${describe(person)}: `);
-    if (typed.trim() !== String(person.id)) throw new CliError('Not erased.');
-  } finally {
-    terminal.close();
-  }
 }

@@ -1,6 +1,7 @@
 /** What a caller may say of a new person, and when it is somebody who is known already (spec 02, POST /people; spec 03, D43 to D44). */
 import { AppError, appError } from '#libs/errors';
 import type { NewPerson } from '../contract.ts';
+import { isEmail } from './email.ts';
 import { findContactProblem, isWebAddress } from './links.ts';
 import { sanitizeRichText } from './rich-text.ts';
 
@@ -26,7 +27,7 @@ export function checkNewPerson(given: NewPerson): PersonValues {
   if (name === '') throw invalid('name must not be blank.');
   const contact = readContact(given.contact ?? {});
   const { email } = contact;
-  if (email !== undefined && !/^[^\s@]+@[^\s@]+$/.test(email)) throw invalid('contact.email must be an email address.');
+  if (email !== undefined && !isEmail(email)) throw invalid('contact.email must be an email address.');
   const photoUrl = given.photo_url?.trim() ?? '';
   if (photoUrl !== '' && !isWebAddress(photoUrl)) throw invalid('photo_url must be an http or https address.');
   return {

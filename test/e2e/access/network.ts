@@ -147,7 +147,7 @@ function describeAccount(caller: Caller, present: readonly Slug[]): Record<strin
   return {
     email: `${caller}@example.org`,
     person: caller,
-    password: `pw-${caller}`,
+    password: `secret-of-${caller}`,
     global_editor: caller === 'editor',
     superuser: caller === 'superuser',
     teams: caller === 'ended' && present.includes('vault') ? [...held, { holon: 'vault', active: false }] : held,

@@ -39,7 +39,7 @@ const document = {
     { key: 'mina', name: 'Mina Summer', contact: { email: 'mina@example.org' } },
     { key: 'noor', name: 'Noor Winter' },
   ],
-  accounts: [{ email: 'mina@example.org', person: 'mina', password: 'pw-mina' }],
+  accounts: [{ email: 'mina@example.org', person: 'mina', password: 'secret-of-mina' }],
   holons: [
     { slug: 'summer', name: 'Summer', class: 'camp', journeys: ['hosting'] },
     { slug: 'winter', name: 'Winter', class: 'camp', parent: 'summer' },

@@ -29,7 +29,7 @@ function cli(args: readonly string[], env: Record<string, string> = {}): Promise
   return new Promise((resolve) => {
     const options = {
       cwd: repoDir,
-      env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: 'of-the-demo', ...world.env.settings, ...env },
+      env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: 'words-of-the-demo', ...world.env.settings, ...env },
     };
     execFile(process.execPath, ['tools/cli/main.ts', ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
@@ -128,30 +128,27 @@ describe('workspace apply FILE (architecture §7)', () => {
   });
 });
 
-describe('accounts create|set-password|deactivate|grant EMAIL', () => {
+describe('accounts list, accounts create|set-password|deactivate|grant|delete EMAIL', () => {
   it('creates, grants, changes the password and deactivates', async () => {
-    const created = await cli(['accounts', 'create', 'Cli@Example.org', '--password-env', 'P', '--group', 'a', '--json'], { P: 'one' });
-    expect(JSON.parse(created.stdout)).toMatchObject({ email: 'Cli@Example.org', person_id: null, is_active: true, groups: ['a'] });
+    const created = await cli(['accounts', 'create', 'Cli@Example.org', '--password-env', 'P', '--group', 'coherence_users', '--json'], {
+      P: 'one of a kind',
+    });
+    expect(JSON.parse(created.stdout)).toMatchObject({
+      email: 'Cli@Example.org',
+      person_id: null,
+      is_active: true,
+      groups: ['coherence_users'],
+    });
     const again = await cli(['accounts', 'create', 'cli@example.ORG']);
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('already') });
-    const granted = await cli([
-      'accounts',
-      'grant',
-      'cli@example.org',
-      '--superuser',
-      '--group',
-      'coherence_users',
-      '--remove-group',
-      'a',
-      '--json',
-    ]);
-    expect(JSON.parse(granted.stdout)).toMatchObject({ superuser: true, groups: ['coherence_users'] });
+    const granted = await cli(['accounts', 'grant', 'cli@example.org', '--superuser', '--remove-group', 'coherence_users', '--json']);
+    expect(JSON.parse(granted.stdout)).toMatchObject({ superuser: true, groups: [] });
     const same = await cli(['accounts', 'grant', 'cli@example.org', '--superuser']);
     expect(same).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Nothing was changed: Cli@Example\.org is so already\.\nstate: +active\n/),
     });
-    const set = await cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'P'], { P: 'two' });
+    const set = await cli(['accounts', 'set-password', 'cli@example.org', '--password-env', 'P'], { P: 'two of another' });
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('Password set') });
     const gone = await cli(['accounts', 'deactivate', 'cli@example.org', '--json']);
     expect(JSON.parse(gone.stdout)).toMatchObject({ is_active: false, changed: true });
@@ -159,6 +156,25 @@ describe('accounts create|set-password|deactivate|grant EMAIL', () => {
     expect(JSON.parse(twice.stdout)).toMatchObject({ is_active: false, changed: false });
     const changed = await cli(['accounts', 'grant', 'cli@example.org', '--activate']);
     expect(changed.stdout).toMatch(/^Changed: Cli@Example\.org\nstate: +active\n/);
+  });
+
+  it('lists a page and deletes when it may not ask and need not', async () => {
+    const listed = await cli(['accounts', 'list', '--superuser', '--after', 'b@example.org', '--limit', '1', '--json']);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ email: 'Cli@Example.org', is_active: true, has_password: true }]);
+    expect((await cli(['accounts', 'list', '--limit', '1'])).stdout).toMatch(/^EMAIL +STATE .*\n.*\nThere are more: --after \S+@/);
+    await expect(cli(['accounts', 'list', '--group', 'users'])).resolves.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no group "users"; there is coherence_users.'),
+    });
+    await expect(cli(['accounts', 'delete', 'cli@example.org'])).resolves.toMatchObject({
+      code: 1,
+      stderr: 'There is no terminal to ask for confirmation; use --yes.\n',
+    });
+    const deleted = await cli(['accounts', 'delete', 'cli@example.org', '--yes', '--json']);
+    expect(JSON.parse(deleted.stdout)).toMatchObject({ email: 'Cli@Example.org' });
+    expect((await cli(['accounts', 'delete', 'cli@example.org', '--yes'])).stderr).toContain(
+      'There is no account with the email cli@example.org.',
+    );
   });
 
   it('fails readably for unknown accounts, missing variables and wrong usage', async () => {

@@ -11,13 +11,13 @@ const people = [
   { key: 'ben', name: 'Ben' },
 ];
 const accounts = [
-  { email: 'ada@example.org', person: 'ada', password: 'right password', groups: ['coherence_users'] },
-  { email: 'ben@example.org', person: 'ben', password: 'ben password' },
-  { email: 'loner@example.org', password: 'loner password' },
+  { email: 'ada@example.org', person: 'ada', password: 'the right password', groups: ['coherence_users'] },
+  { email: 'ben@example.org', person: 'ben', password: 'the password of ben' },
+  { email: 'loner@example.org', password: 'the password of loner' },
   { email: 'empty@example.org', person: 'ben' },
 ];
 const ip = '192.0.2.1';
-const good = { email: 'ada@example.org', password: 'right password', ip };
+const good = { email: 'ada@example.org', password: 'the right password', ip };
 
 let world: World;
 beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('directory.sessions.login (spec 02, POST /api/v1/auth/login; D40)', () 
 
   it('ignores case and surrounding space of the email, but not of the password', async () => {
     await expect(world.call(login, { ...good, email: ' ADA@Example.org ' })).resolves.toMatchObject({ token_type: 'Bearer' });
-    expect(await world.refusal(login, { ...good, password: 'right password ' })).toMatchObject({ code: 'unauthenticated' });
+    expect(await world.refusal(login, { ...good, password: 'the right password ' })).toMatchObject({ code: 'unauthenticated' });
   });
 
   it.each([
@@ -79,7 +79,7 @@ describe('directory.sessions.login (spec 02, POST /api/v1/auth/login; D40)', () 
     ['a wrong password', { email: 'ada@example.org', password: 'wrong' }],
     ['an account without a password', { email: 'empty@example.org', password: '' }],
     ['an empty email', { email: '', password: '' }],
-    ['SQL in the email', { email: `' or 1=1 --`, password: 'right password' }],
+    ['SQL in the email', { email: `' or 1=1 --`, password: 'the right password' }],
     ['a very long password', { email: 'ada@example.org', password: 'p'.repeat(100_000) }],
   ])('answers %s with the one refusal', async (_what, credentials) => {
     const error = await world.refusal(login, { ...credentials, ip });
@@ -87,9 +87,9 @@ describe('directory.sessions.login (spec 02, POST /api/v1/auth/login; D40)', () 
   });
 
   it('answers an inactive account like a wrong password, whatever the password', async () => {
-    await world.call(directory.rpcs.createAccount, { email: 'gone@example.org', password: 'known', person: 'ben' });
+    await world.call(directory.rpcs.createAccount, { email: 'gone@example.org', password: 'known to somebody', person: 'ben' });
     await world.call(deactivateAccount, { email: 'gone@example.org' });
-    for (const password of ['known', 'unknown']) {
+    for (const password of ['known to somebody', 'unknown']) {
       expect((await world.refusal(login, { email: 'gone@example.org', password, ip })).toBody()).toEqual({
         code: 'unauthenticated',
         message: 'Invalid credentials.',
@@ -98,7 +98,7 @@ describe('directory.sessions.login (spec 02, POST /api/v1/auth/login; D40)', () 
   });
 
   it('answers 403 for the right password of an account without a person, 401 for a wrong one', async () => {
-    expect(await world.refusal(login, { email: 'loner@example.org', password: 'loner password', ip })).toMatchObject({
+    expect(await world.refusal(login, { email: 'loner@example.org', password: 'the password of loner', ip })).toMatchObject({
       code: 'permission_denied',
     });
     expect(await world.refusal(login, { email: 'loner@example.org', password: 'wrong', ip })).toMatchObject({ code: 'unauthenticated' });
@@ -139,7 +139,7 @@ describe('directory.sessions.verify (spec 02, Authentication)', () => {
       coherenceAccess: true,
       sessionKey: token.slice(12, 44),
     });
-    const ben = await world.call(login, { email: 'ben@example.org', password: 'ben password', ip });
+    const ben = await world.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
     await expect(world.call(verifySession, { token: ben.token })).resolves.toMatchObject({ actor: { coherenceAccess: false } });
   });
 
@@ -185,14 +185,14 @@ describe('the end of a token (spec 02: logout, password change, deactivation)', 
 
   it('a password change revokes every token of the account and of no other', async () => {
     const ada = [await world.call(login, good), await world.call(login, good)];
-    const ben = await world.call(login, { email: 'ben@example.org', password: 'ben password', ip });
-    await world.call(setPassword, { email: 'Ada@example.org', password: 'next' });
+    const ben = await world.call(login, { email: 'ben@example.org', password: 'the password of ben', ip });
+    await world.call(setPassword, { email: 'Ada@example.org', password: 'the next password' });
     expect(await Promise.all(ada.map(({ token }) => verified(token)))).toEqual([false, false]);
     expect(await verified(ben.token)).toBe(true);
     expect(await world.refusal(login, good)).toMatchObject({ code: 'unauthenticated' });
-    await expect(world.call(login, { ...good, password: 'next' })).resolves.toMatchObject({ token_type: 'Bearer' });
+    await expect(world.call(login, { ...good, password: 'the next password' })).resolves.toMatchObject({ token_type: 'Bearer' });
     await waitFor(() => revoked.flat().length >= 2);
-    await world.call(setPassword, { email: 'ada@example.org', password: 'right password' });
+    await world.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
   });
 
   it('deactivation revokes, also through the workspace file', async () => {
@@ -205,11 +205,11 @@ describe('the end of a token (spec 02: logout, password change, deactivation)', 
 
   it('the workspace file revokes when it brings another password and not when it brings the same', async () => {
     const { token } = await world.call(login, good);
-    await expect(world.apply({ accounts: [{ email: 'ada@example.org', password: 'right password' }] })).resolves.toMatchObject({
+    await expect(world.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] })).resolves.toMatchObject({
       unchanged: 1,
     });
     expect(await verified(token)).toBe(true);
-    const changed = await world.apply({ accounts: [{ email: 'ada@example.org', password: 'another' }] });
+    const changed = await world.apply({ accounts: [{ email: 'ada@example.org', password: 'quite another one' }] });
     expect(changed.diff).toEqual([
       {
         list: 'accounts',
@@ -219,7 +219,7 @@ describe('the end of a token (spec 02: logout, password change, deactivation)', 
       },
     ]);
     expect(await verified(token)).toBe(false);
-    await world.apply({ accounts: [{ email: 'ada@example.org', password: 'right password' }] });
+    await world.apply({ accounts: [{ email: 'ada@example.org', password: 'the right password' }] });
   });
 
   it('a changed right is told, so that no gateway goes on with the old one', async () => {
@@ -240,7 +240,7 @@ describe('the end of a token (spec 02: logout, password change, deactivation)', 
     await world.call(setPassword, { email: 'ada@example.org', password: 'changed meanwhile' });
     const tokens = (await Promise.all(logins)).filter((token) => token !== undefined);
     expect(await Promise.all(tokens.map(verified))).toEqual(tokens.map(() => false));
-    await world.call(setPassword, { email: 'ada@example.org', password: 'right password' });
+    await world.call(setPassword, { email: 'ada@example.org', password: 'the right password' });
   });
 });
 

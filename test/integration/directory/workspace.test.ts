@@ -51,7 +51,9 @@ const document = {
     { slug: 'spring', name: 'Spring', class: 'event', parent: 'host', journeys: ['open-circle'], spheres: ['health'], locations: ['de'] },
     { slug: 'host', name: 'Host', class: 'group', parent: null, links: { site: 'https://example.org' } },
   ],
-  accounts: [{ email: 'ada@example.org', person: 'ada', password: 'first', groups: ['coherence_users'], teams: [{ holon: 'spring' }] }],
+  accounts: [
+    { email: 'ada@example.org', person: 'ada', password: 'the very first one', groups: ['coherence_users'], teams: [{ holon: 'spring' }] },
+  ],
   memberships: [{ person: 'ada', holon: 'spring', journey: 'open-circle', follow_up_after: '2026-06-01', responsible: 'ben' }],
   relationships: [{ key: 'r1', from: 'spring', to: 'host', journey: 'open-circle', step: 'import' }],
 };
@@ -340,7 +342,7 @@ describe('workspace apply: dry run', () => {
           { key: 'ada', name: 'Ada L.' },
           { key: 'new', name: 'New' },
         ],
-        accounts: [{ email: 'ada@example.org', password: 'second' }],
+        accounts: [{ email: 'ada@example.org', password: 'the second of them' }],
       },
       dry_run: true,
     });

@@ -14,7 +14,7 @@ import { applyDemo, createConversation, type Demo, eventually, startWorld, type 
 
 /** Words that only bodies hold: none of them may be in a log or a trace. */
 export const secretWords = {
-  password: `pw-${randomBytes(9).toString('hex')}`,
+  password: `secret-of-${randomBytes(9).toString('hex')}`,
   botToken: `777:${randomBytes(12).toString('hex')}`,
   webhookSecret: `hook-${randomBytes(12).toString('hex')}`,
   llmKey: `llm-${randomBytes(12).toString('hex')}`,
@@ -119,7 +119,7 @@ export async function playMeeting({
 
 /** Everything else that metrics, alerts and dashboards speak of, in small. */
 export async function playTraffic({ world, demo, llm }: Signals & { llm: LlmServer }, conversation: number): Promise<{ token: string }> {
-  const token = await world.login(`ada-${demo.tag}@example.org`, `pw-ada-${demo.tag}`);
+  const token = await world.login(`ada-${demo.tag}@example.org`, `secret-of-ada-${demo.tag}`);
   await world.call('POST', '/api/v1/auth/login', {
     token: null,
     headers: { 'x-svc-api-key': world.loginSecret },

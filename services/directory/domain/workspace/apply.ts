@@ -8,10 +8,11 @@ import type { directory } from '../../contract.ts';
 import { findClassFields, findHashes, type ClassFieldsRow, type HashRow } from '../../repositories/workspace/lookups.ts';
 import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from '../../repositories/workspace/attachments.ts';
 import { readInfoFields } from '../info-fields.ts';
+import { findPasswordProblem } from '../password-strength.ts';
 import type { Passwords } from '../password.ts';
 import { listFieldProblems } from './addresses.ts';
 import { ChangeLog, labelOf } from './changes.ts';
-import { checkDocument, identityOf, type Lists, type Problem } from './check-document.ts';
+import { checkDocument, identityOf, type Lists, type Path, type Problem } from './check-document.ts';
 import { emitChanges } from './emit-changes.ts';
 import { namesIn, resolveItems, type Targets } from './resolve.ts';
 import { readStored } from './stored.ts';
@@ -48,7 +49,7 @@ class DryRunDone extends Error {
 export async function applyWorkspace(options: WorkspaceOptions, document: unknown, dryRun: boolean): Promise<Applied> {
   const { lists, problems: found } = checkDocument(document);
   const problems = [...found, ...findRefusedPasswords(options.passwords, lists)];
-  const hashes = problems.length === 0 ? await hashPasswords(options, lists, dryRun) : new Map<string, string>();
+  const hashes = problems.length === 0 ? await hashPasswords(options, lists, problems, dryRun) : new Map<string, string>();
   const work = async (tx: Tx): Promise<Applied> => {
     const result = await applyIn(tx, options.jobs, document, { lists, problems }, hashes, dryRun);
     if (dryRun) throw new DryRunDone(result);
@@ -101,26 +102,37 @@ function findRefusedPasswords(passwords: Passwords, { accounts }: Lists): Proble
     .map(({ path }) => ({ path: [...path, 'password'], message: 'must not be a password that anybody knows' }));
 }
 
-/** New hashes of the passwords that differ from the stored ones, by email in lower case. */
-async function hashPasswords({ db, passwords }: WorkspaceOptions, lists: Lists, dryRun: boolean): Promise<Map<string, string>> {
-  const given = new Map<string, string>();
-  for (const { value } of lists.accounts) {
-    if (typeof value['password'] === 'string') given.set(identityOf('accounts', value), value['password']);
+/**
+ * New hashes of the passwords that differ from the stored ones, by email in lower case. What is wrong with one is added to `problems`; one that
+ * is stored already is not judged, so that a file that was applied can be applied again.
+ */
+async function hashPasswords(
+  { db, passwords }: WorkspaceOptions,
+  lists: Lists,
+  problems: Problem[],
+  dryRun: boolean,
+): Promise<Map<string, string>> {
+  const given = new Map<string, { readonly password: string; readonly path: Path }>();
+  for (const { value, path } of lists.accounts) {
+    const { password } = value;
+    if (typeof password === 'string') given.set(identityOf('accounts', value), { password, path: [...path, 'password'] });
   }
   const stored = new Map<string, string | null>();
   if (given.size > 0) {
     for (const row of await db.query<HashRow>(findHashes, [[...given.keys()]])) stored.set(row.email, row.password_hash);
   }
   const hashes = new Map<string, string>();
-  const hashOne = async ([email, password]: [string, string]): Promise<void> => {
+  const hashOne = async (email: string, password: string, path: Path): Promise<void> => {
     const known = stored.get(email);
     if (typeof known === 'string' && (await passwords.verify(password, known))) return;
-    hashes.set(email, dryRun ? 'dry run' : await passwords.hash(password));
+    const problem = await findPasswordProblem(password, email);
+    if (problem !== undefined) problems.push({ path: [...path], message: problem });
+    else hashes.set(email, dryRun ? 'dry run' : await passwords.hash(password));
   };
   // A few at a time: the gate of the password library is shared with logins.
   const waiting = [...given];
   const lane = async (): Promise<void> => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await hashOne(next);
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await hashOne(next[0], next[1].password, next[1].path);
   };
   await Promise.all([lane(), lane()]);
   return hashes;

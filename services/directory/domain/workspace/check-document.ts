@@ -2,6 +2,7 @@
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { hasControls } from '#libs/text';
 import { maxDescriptionLength } from '../../contract.ts';
+import { isEmail } from '../email.ts';
 import { findContactProblem } from '../links.ts';
 import { controls, listAddressProblems, maxAddressLength, tooLongAddress, webAddressProblem } from './addresses.ts';
 import { checkClassConfig } from './class-config.ts';
@@ -210,7 +211,7 @@ function scalarProblem(kind: ScalarKind, value: unknown): string | undefined {
   if (kind !== 'secret' && kind !== 'question' && hasControls(value)) return controls;
   if (kind !== 'line' && value.trim() === '') return 'must not be blank';
   if (kind === 'slug' || kind === 'step') return slugProblem(value);
-  if (kind === 'email') return /^[^\s@]+@[^\s@]+$/.test(value.trim()) && value.length <= 320 ? undefined : 'must be an email address';
+  if (kind === 'email') return isEmail(value) ? undefined : 'must be an email address';
   if (kind === 'date') return isDate(value) ? undefined : 'must be a date, YYYY-MM-DD';
   return kind !== 'secret' && value.length > 500 ? 'is longer than 500 characters' : undefined;
 }
