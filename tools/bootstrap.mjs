@@ -31,6 +31,7 @@ const commands = {
   fix: 'tools/check/fix.ts',
   cli: 'tools/cli/main.ts',
   demo: 'tools/demo/main.ts',
+  logs: 'tools/logs/main.ts',
   bench: 'tools/bench/main.ts',
   'bench:scale': 'tools/scale/main.ts',
   'load:smoke': 'tools/load/main.ts',

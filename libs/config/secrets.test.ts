@@ -35,10 +35,10 @@ describe('secrets where others reach the platform', () => {
   ])('are refused when anybody knows or may guess them: %s', (_where, env) => {
     expect(problemsOf({ ...sound, ...env })).toEqual([]);
     expect(problemsOf({ ...sound, ...env, API_TOKEN: 'demo-api-token' })).toEqual([
-      'API_TOKEN is, or holds, a password that anybody knows: make one with: npm run cli -- secrets generate',
+      'API_TOKEN is, or holds, a password that anybody knows: make one with: npm run --silent cli -- secrets generate',
     ]);
     expect(problemsOf({ ...sound, ...env, API_TOKEN: long.slice(1) })).toEqual([
-      'API_TOKEN is shorter than 24 characters: make one with: npm run cli -- secrets generate',
+      'API_TOKEN is shorter than 24 characters: make one with: npm run --silent cli -- secrets generate',
     ]);
     expect(problemsOf({ ...sound, ...env, HOOK_SECRET: '' })).toEqual([
       expect.stringMatching(/^HOOK_SECRET is missing.*secrets generate; or allow that with ALLOW_UNSIGNED=true$/),

@@ -27,7 +27,7 @@ const publicValues: ReadonlySet<string> = new Set([
 
 /** Characters of a secret that an installation chooses itself. */
 export const shortestSecret = 24;
-const remedy = 'make one with: npm run cli -- secrets generate';
+const remedy = 'make one with: npm run --silent cli -- secrets generate';
 
 /** Every value that is refused wherever others reach the platform. */
 export const listPublicSecrets = (): string[] => [...publicValues].toSorted();

@@ -1,9 +1,13 @@
 /**
- * Structured logs: pino JSON on standard output, one line per request and per job attempt (operations, Signals).
+ * Structured logs: pino JSON on standard output, readable lines in a terminal; one per request and per job attempt (operations, Signals).
  * Never bodies, tokens or speech; the redaction below is the second line of defence, not the first.
  */
+import { isatty } from 'node:tty';
 import pino from 'pino';
+import { createReadableLines } from './readable.ts';
 import { boundFields, secretSerializers } from './redact.ts';
+
+export { createReadableLines } from './readable.ts';
 
 export type Logger = pino.Logger;
 
@@ -49,11 +53,12 @@ function getStandardOutput(): pino.DestinationStream {
   if (standardOutput !== undefined) return standardOutput;
   const output = pino.destination({ dest: 1, sync: true, minLength: gatheredBytes, periodicFlush: gatheredMs });
   process.once('exit', () => output.flushSync());
+  const toShown = isatty(1) ? createReadableLines({ colors: true }) : (line: string): string => line;
   standardOutput = Object.assign(
     {
       lastLevel: 0,
       write(this: { lastLevel: number }, line: string): void {
-        output.write(boundLine(line));
+        output.write(toShown(boundLine(line)));
         if (this.lastLevel >= warnLevel) output.flushSync();
       },
     },

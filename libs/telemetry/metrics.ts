@@ -8,6 +8,9 @@ export type { Counter, Gauge, Histogram };
 
 type Labels = Record<string, string | number>;
 
+/** One label and every value that it may have, e.g. `{ reason: ['full', 'slow'] }`. */
+type KnownLabel = Readonly<Record<string, readonly string[]>>;
+
 /** Rate, errors, duration of one kind of work, e.g. HTTP requests by route template. */
 export interface Red {
   /** Counts one finished piece of work; `outcome` is a status code or an error code, `seconds` its duration. */
@@ -15,8 +18,11 @@ export interface Red {
 }
 
 export interface Metrics {
-  /** The metric of that name, made on first use; later calls return the same one. */
-  counter(name: string, help: string, labelNames?: readonly string[]): Counter<string>;
+  /**
+   * The metric of that name, made on first use; later calls return the same one. A label given with all its values counts
+   * from 0: a series that begins with its first event is no increase for Prometheus.
+   */
+  counter(name: string, help: string, labels?: readonly string[] | KnownLabel): Counter<string>;
   /** `collect` is called before each scrape; when it fails, the metric has no value: better none than a wrong one. */
   gauge(
     name: string,
@@ -51,8 +57,16 @@ export function createMetrics(service: string): Metrics {
   registry.setDefaultLabels({ service });
   const existing = (name: string): unknown => registry.getSingleMetric(name);
   const metrics: Metrics = {
-    counter: (name, help, labelNames = []) =>
-      (existing(name) as Counter<string> | undefined) ?? new Counter({ name, help, labelNames: [...labelNames], registers: [registry] }),
+    counter: (name, help, labels = []) => {
+      const known = existing(name) as Counter<string> | undefined;
+      if (known !== undefined) return known;
+      const labelNames = Array.isArray(labels) ? (labels as readonly string[]) : Object.keys(labels);
+      const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] });
+      if (!Array.isArray(labels)) {
+        for (const [label, values] of Object.entries(labels as KnownLabel)) for (const value of values) counter.inc({ [label]: value }, 0);
+      }
+      return counter;
+    },
     gauge: (name, help, labelNames = [], collect) =>
       (existing(name) as Gauge<string> | undefined) ??
       new Gauge({

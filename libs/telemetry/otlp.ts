@@ -37,8 +37,9 @@ export interface OtlpOptions {
   logger: Logger;
 }
 
-/** Time of one export, and for what is left at the process's end. */
-const exportTimeoutMs = 2_000;
+/** Time of one export, and for all that is left at the process's end. */
+const exportTimeoutMs = 10_000;
+const stopTimeoutMs = 2_000;
 const exportIntervalMs = 1_000;
 const kinds: Readonly<Record<SpanKind, OtelKind>> = {
   server: OtelKind.SERVER,
@@ -71,7 +72,7 @@ export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: 
     stop: async () => {
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, exportTimeoutMs);
+        timer = setTimeout(resolve, stopTimeoutMs);
       });
       await Promise.race([provider.shutdown(), timeout]).catch(() => undefined);
       clearTimeout(timer);

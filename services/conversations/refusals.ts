@@ -14,15 +14,15 @@ export interface Refusals {
 }
 
 export function createRefusals(metrics: Pick<Metrics, 'counter'>): Refusals {
-  const tooLarge = metrics.counter('conversation_data_refused_total', 'Writes refused because a field would be too large (D63)', ['field']);
-  for (const field of boundedFields) tooLarge.inc({ field }, 0);
+  const tooLarge = metrics.counter('conversation_data_refused_total', 'Writes refused because a field would be too large (D63)', {
+    field: boundedFields,
+  });
   const find = (error: unknown): DataTooLarge | undefined => {
     const refusal = findTooLarge(error);
     if (refusal !== undefined) tooLarge.inc({ field: refusal.field }, 1);
     return refusal;
   };
   const access = metrics.counter('conversation_access_refused_total', 'Requests for conversations that the caller may not know (D69)');
-  access.inc(0);
   return {
     access: () => {
       access.inc();

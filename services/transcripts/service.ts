@@ -69,9 +69,9 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     jobs: { ...jobsOf('transcripts', registry), forgetConversation: transcripts.jobs.forgetConversation },
   };
   const jobs = createJobs({ contract, db, bus, logger, metrics: telemetry.metrics, tuning });
-  const imports = telemetry.metrics.counter('transcript_imports_total', 'Finished transcript imports by status', ['status']);
-  // Imports are seldom; a series that begins with one is no increase for Prometheus.
-  for (const status of importStatuses) imports.inc({ status }, 0);
+  const imports = telemetry.metrics.counter('transcript_imports_total', 'Finished transcript imports by status', {
+    status: importStatuses,
+  });
   const transcriptions = telemetry.metrics.counter('audio_transcriptions_total', 'Finished transcriptions of audio by status', ['status']);
   telemetry.metrics.gauge(
     'transcript_imports_overdue',

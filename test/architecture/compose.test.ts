@@ -86,7 +86,7 @@ describe('compose.yaml (design/architecture.md §9)', () => {
   });
 
   it('asks for every secret, says how to make it, and brings none of its own', () => {
-    expect(() => interpolate(file, {})).toThrow('is made by npm run cli -- secrets generate');
+    expect(() => interpolate(file, {})).toThrow('is made by npm run --silent cli -- secrets generate');
     const asked = new Set([...file.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name ?? ''));
     expect([...asked].filter((name) => !(name in secrets))).toEqual([]);
     const used = [...file.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name ?? '');

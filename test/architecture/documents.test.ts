@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { createContext } from '../../tools/cli/context.ts';
+import { createProgram } from '../../tools/cli/program.ts';
 import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
 import { readServiceSettings } from '../../tools/servers/service-settings.ts';
 
@@ -59,6 +61,45 @@ describe('the documents', () => {
     expect(lost).toEqual([]);
     expect([...index].filter((target) => target === 'adr' || target === 'runbooks/README.md')).toHaveLength(2);
   });
+});
+
+describe('the admin CLI in documents and messages', () => {
+  const program = createProgram(createContext({ json: false }));
+  const readPage = (page: string): string => readFileSync(join(repoDir, page), 'utf8');
+
+  it('is called so that npm adds nothing to what it prints', () => {
+    const sources = globSync('{*,{clients,deploy,docs,libs,services,test,tools}/**/*}.{md,mjs,sh,tpl,ts,txt,yaml}', {
+      cwd: repoDir,
+      exclude: (name) => name.includes('node_modules'),
+    });
+    expect(sources.length).toBeGreaterThan(500);
+    expect([...pages, ...sources].filter((page) => /npm run cl[i]\b/.test(readPage(page)))).toEqual([]);
+  });
+
+  it('has the commands and options that they show', () => {
+    const groups = program.commands.map((command) => command.name()).join('|');
+    const shown = new RegExp(`(?:npm run --silent cli -- |\`)((?:${groups})(?: [^\`\\n#|]*)?)`, 'g');
+    const unknown = pages
+      .filter((page) => page !== 'CHANGELOG.md') // tells of those that are gone
+      .flatMap((page) => {
+        const lines = [...readPage(page).matchAll(shown)].map(([, line = '']) => line.trim());
+        return lines.filter((line) => !isKnown(line)).map((line) => `${page}: ${line}`);
+      });
+    expect(unknown).toEqual([]);
+  });
+
+  /** A group alone is one, as is a list that goes on with `…`. */
+  function isKnown(line: string): boolean {
+    const words = line.split(/\s+/);
+    let command = program;
+    while (command.commands.length > 0) {
+      const word = words.shift();
+      const next = command.commands.find((item) => word?.split(/[|,]/).includes(item.name()));
+      if (next === undefined) return word === undefined || word === '…';
+      command = next;
+    }
+    return words.filter((word) => word.startsWith('--')).every((word) => command.options.some(({ long }) => long === word.split('=')[0]));
+  }
 });
 
 describe('docs/guides/deployment.md', () => {

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -34,9 +34,29 @@ async function logIn(): Promise<number> {
   return response.status;
 }
 
+const followers: ChildProcess[] = [];
+
+/** `npm run logs` as a child of this test; in a terminal, if asked, which `script` plays. */
+function followLogs(names: readonly string[], { terminal = false } = {}): { output: () => string; status: Promise<number | null> } {
+  const args = [join('tools', 'bootstrap.mjs'), 'logs', ...names];
+  const [program, given] = terminal ? ['script', ['-qec', [process.execPath, ...args].join(' '), '/dev/null']] : [process.execPath, args];
+  const child = spawn(program, given, {
+    cwd: repoDir,
+    env: { ...process.env, NODE_OPTIONS: '', COHERENCE_DATA_DIR: pad.dataDir },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  followers.push(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+  return { output: () => text, status: new Promise((resolve) => child.once('close', resolve)) };
+}
+
 describe('npm start (design/architecture.md §9)', () => {
   beforeAll(async () => void (pad = await createLaunchpad({ metricsPort: 19_090 })));
-  afterAll(() => pad.clear());
+  afterAll(async () => {
+    for (const child of followers) child.kill('SIGTERM');
+    await pad.clear();
+  });
 
   it('brings up the platform with the demo workspace and prints address, documents and credentials', async () => {
     const item = launch({ LLM_BASEURL: 'http://misspelt.example.org' });
@@ -71,6 +91,21 @@ describe('npm start (design/architecture.md §9)', () => {
     expect(stdout).not.toContain('WRONG');
     expect(stdout).toMatch(/^off\s+language model: the demo model answers.*LLM_BASE_URL/m);
     expect(stdout).toMatch(/^All is well/m);
+  });
+
+  it('keeps logs that `npm run logs` follows: JSON when piped, readable lines in a terminal', async () => {
+    const [piped, shown] = [followLogs(['api-gateway', 'directory']), followLogs([], { terminal: true })];
+    await waitFor(() => piped.output().includes('directory is ready') && shown.output().includes('directory is ready'));
+    await logIn();
+    await waitFor(() => piped.output().includes('/api/v1/auth/login') && shown.output().includes('/api/v1/auth/login'));
+    const lines = piped.output().trimEnd().split('\n');
+    const services = lines.map((line) => (JSON.parse(line) as { service: string }).service);
+    expect(new Set(services)).toEqual(new Set(['api-gateway', 'directory']));
+    expect(shown.output()).toMatch(/\[\d\d:\d\d:\d\d\.\d{3}\] .*INFO.*api-gateway: request.*"path":"\/api\/v1\/auth\/login"/);
+    expect(shown.output()).toMatch(/INFO.*media: media is ready/);
+    const unknown = followLogs(['directoy']);
+    await expect(unknown.status).resolves.toBe(1);
+    expect(unknown.output()).toMatch(/no log of directoy\. There are: agents, .*directory, .*transcripts/);
   });
 
   it('refuses a second start in the same folder and says who runs', async () => {
@@ -112,6 +147,9 @@ describe('npm start (design/architecture.md §9)', () => {
     await expect(item?.status).resolves.toBe(0);
     expect(children.filter((identity) => isRunning(identity))).toEqual([]);
     expect(() => readLauncher()).toThrow(/ENOENT/);
+    const logs = followLogs([]);
+    await expect(logs.status).resolves.toBe(1);
+    expect(logs.output()).toMatch(/No platform runs in this folder\. Start it .*npm start.* logs in /);
   });
 
   it('recovers from a stale lock and a pid file that names some other process', async () => {

@@ -91,7 +91,7 @@ describe('wrong values are refused with a readable message (design/operations.md
       const given = (values: Record<string, string>): string => said({ values: { settings, secrets: { values } } });
       expect(given({ API_TOKEN: 'demo-api-token' })).toContain('secrets.values.API_TOKEN is, or holds, a password that anybody knows');
       expect(given({ API_TOKEN: 'x'.repeat(23) })).toContain(
-        'secrets.values.API_TOKEN is shorter than 24 characters: `npm run cli -- secrets',
+        'secrets.values.API_TOKEN is shorter than 24 characters: `npm run --silent cli -- secrets',
       );
       expect(given({ API_TOKEN: 'x'.repeat(24) })).not.toContain('secrets.values.API_TOKEN');
       expect(given({ DATABASE_URL_MEDIA: 'postgresql://coherence:coherence@db:5432/coherence' })).toContain(

@@ -243,7 +243,7 @@ describe('every trace of a deleted conversation (D67)', () => {
     ]) {
       const { code, stdout, stderr } = await world.cli(...command);
       expect([command, code, stdout]).toEqual([command, 1, '']);
-      expect(stderr).toContain('Not Found');
+      expect(stderr).toBe(`There is no conversation ${id}.\n`);
     }
     const listed = JSON.parse((await world.cli('conversations', 'deleted', '--json')).stdout) as { id: number }[];
     expect(listed).toContainEqual(

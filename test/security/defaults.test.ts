@@ -165,7 +165,7 @@ describe('npm start as it comes', () => {
       await platform.status;
       const weak = pad.launch({ HOST: '0.0.0.0', API_TOKEN: 'too-short', API_LOGIN_SECRET: publicKey });
       await expect(weak.status).resolves.toBe(1);
-      expect(weak.output()).toContain('API_TOKEN is shorter than 24 characters: make one with: npm run cli -- secrets generate');
+      expect(weak.output()).toContain('API_TOKEN is shorter than 24 characters: make one with: npm run --silent cli -- secrets generate');
       expect(weak.output()).toContain('API_LOGIN_SECRET is, or holds, a password that anybody knows');
       expect(weak.output()).not.toContain('too-short');
     });
@@ -196,7 +196,7 @@ describe('a service of the image with secrets of the documents', () => {
     const env = { ...environment, PATH: process.env['PATH'] };
     const { status, stderr } = spawnSync(process.execPath, [join('services', service, 'main.ts')], { cwd: repoDir, env, encoding: 'utf8' });
     expect(status).toBe(1);
-    for (const name of names) expect(stderr).toMatch(new RegExp(`- ${name} is\\b.*npm run cli -- secrets generate`));
+    for (const name of names) expect(stderr).toMatch(new RegExp(`- ${name} is\\b.*npm run --silent cli -- secrets generate`));
     expect(stderr).not.toMatch(/ECONNREFUSED|minioadmin|demo-api-token/);
   });
 });

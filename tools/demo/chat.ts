@@ -27,5 +27,5 @@ export async function chat(platform: DemoPlatform, narrator: Narrator, model: Ll
     narrator.quote(`visitor: ${question}\n${agent.name.toLowerCase()}: ${turn.agent_html}`);
   }
   narrator.result(`visitors write on a page of their own: ${platform.baseUrl}/chat/${agentSlug}`);
-  narrator.result(`both turns are in one thread; \`npm run cli -- agents record ${agentSlug}\` shows it`);
+  narrator.result(`both turns are in one thread; \`npm run --silent cli -- agents record ${agentSlug}\` shows it`);
 }

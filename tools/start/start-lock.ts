@@ -20,8 +20,8 @@ export function takeStartLock(file: string, url: string): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const other = readJson(file) as LockContent | undefined;
-    if (other !== undefined && isRunning(other.holder)) {
+    const other = findStarted(file);
+    if (other !== undefined) {
       throw new Error(
         `Coherence already runs in this folder: process ${other.holder.pid}, ${other.url}\n` +
           `Stop it with Ctrl-C in its terminal or with: kill ${other.holder.pid}`,
@@ -29,6 +29,12 @@ export function takeStartLock(file: string, url: string): void {
     }
     rmSync(file, { force: true }); // left behind by a killed predecessor
   }
+}
+
+/** Who holds the folder; undefined when nobody who lives does. */
+export function findStarted(file: string): LockContent | undefined {
+  const content = readJson(file) as LockContent | undefined;
+  return content !== undefined && isRunning(content.holder) ? content : undefined;
 }
 
 interface RecordedProcess {

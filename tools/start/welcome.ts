@@ -39,9 +39,9 @@ export function describePlatform({
       index === 0 ? 'demo accounts' : '',
       index === 0 ? `${email}   ${say('DEMO_PASSWORD')}` : email,
     ]),
-    ['admin CLI', 'npm run cli -- --help'],
+    ['admin CLI', 'npm run --silent cli -- --help'],
     ['demo', 'npm run demo   (plays one whole conversation)'],
-    ['logs', `${shownDir}/logs/<service>.log`],
+    ['logs', `npm run logs   (follows them; they are in ${shownDir}/logs)`],
   ];
   return [
     '',

@@ -22,15 +22,15 @@ export interface ChatHandlerDependencies {
   readonly stopping: AbortSignal;
 }
 
-type ChatLimit = 'visitor' | 'address';
+const limits = ['visitor', 'address'] as const;
+type ChatLimit = (typeof limits)[number];
 
 /** Time in which an answer must be ready before the caller gives up. */
 const answerMarginMs = 1_000;
 
 export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof agents.rpcs.sendChatMessage> {
   const { db, runtime, messagesPerMinute } = deps;
-  const refusals = deps.metrics.counter('chat_refused_total', 'Chat messages over a limit of messages a minute', ['limit']);
-  for (const limit of ['visitor', 'address'] satisfies ChatLimit[]) refusals.inc({ limit }, 0);
+  const refusals = deps.metrics.counter('chat_refused_total', 'Chat messages over a limit of messages a minute', { limit: limits });
 
   async function admit(limit: ChatLimit, key: string): Promise<void> {
     const perMinute = messagesPerMinute[limit];

@@ -58,9 +58,9 @@ export async function createWebhookIntake(options: {
   };
   const sendOne = (entry: SpoolEntry): Promise<void> => send([entry]);
   const spool = await openSpool({ dir: options.dir, maxBytes: options.maxSpoolBytes, logger, send: sendOne });
-  const counts = metrics.counter('webhook_intake_total', 'Webhooks by where they were stored', ['stored']);
-  // The first lost webhook is an alert; a series that begins with it is no increase for Prometheus.
-  for (const stored of ['broker', 'spool', 'memory', 'lost']) counts.inc({ stored }, 0);
+  const counts = metrics.counter('webhook_intake_total', 'Webhooks by where they were stored', {
+    stored: ['broker', 'spool', 'memory', 'lost'],
+  });
   const held = new HeldEntries(spool, sendOne, logger, counts);
   metrics.gauge('webhook_spool_entries', 'Webhooks on the local disk', [], (gauge) => gauge.set(spool.size.entries));
   metrics.gauge('webhook_spool_bytes', 'Bytes of the webhooks on the local disk', [], (gauge) => gauge.set(spool.size.bytes));

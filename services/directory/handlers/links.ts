@@ -1,7 +1,8 @@
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { directory } from '../contract.ts';
-import { findContactProblem, findLinkProblem, isWebAddress } from '../domain/links.ts';
+import { findContactProblem, findLinkProblem } from '../domain/links.ts';
+import { webAddressProblem } from '../domain/workspace/addresses.ts';
 import { findUnusualLinks, type StoredLinkRow } from '../repositories/links.ts';
 
 const maxItems = 1_000;
@@ -19,6 +20,6 @@ export function createListRefusedLinks(db: Database): Handler<typeof directory.r
 }
 
 function findProblem(kind: StoredLinkRow['kind'], field: string, value: string): string | undefined {
-  if (field === 'photo_url') return value === '' || isWebAddress(value) ? undefined : 'must be an http or https address';
+  if (field === 'photo_url') return webAddressProblem(value);
   return kind === 'holon' ? findLinkProblem(value) : findContactProblem(value);
 }

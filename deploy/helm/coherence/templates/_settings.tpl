@@ -150,7 +150,7 @@
 {{- $facts := get $known $key | default dict -}}
 {{- $problem := include "coherence.weakness" (dict "platform" $platform "value" $value "own" $facts.own) -}}
 {{- if and $value $problem (not $facts.name) -}}
-{{- $problems = append $problems (printf "secrets.values.%s %s: `npm run cli -- secrets generate` prints a set" $key $problem) -}}
+{{- $problems = append $problems (printf "secrets.values.%s %s: `npm run --silent cli -- secrets generate` prints a set" $key $problem) -}}
 {{- end -}}
 {{- end -}}
 {{- if .Values.workspace.demo -}}{{- $needed = append $needed "DEMO_PASSWORD" -}}{{- end -}}

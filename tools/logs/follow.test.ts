@@ -1,0 +1,74 @@
+import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FollowedFile, mergeByTime } from './follow.ts';
+
+let dir: string;
+let path: string;
+let followed: FollowedFile;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'logs-'));
+  path = join(dir, 'media.log');
+  followed = new FollowedFile(path);
+});
+afterEach(() => {
+  followed.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe('FollowedFile', () => {
+  it('gives the last lines of what is there, then what comes, each line when it is complete', () => {
+    writeFileSync(path, 'a\nb\nc\n');
+    expect(followed.read(2)).toEqual(['b', 'c']);
+    expect(followed.read(2)).toEqual([]);
+    const [before, after] = [Buffer.from('dä').subarray(0, 2), Buffer.from('dä').subarray(2)];
+    appendFileSync(path, before);
+    expect(followed.read(2)).toEqual([]);
+    appendFileSync(path, Buffer.concat([after, Buffer.from('\ne\nf\n')]));
+    expect(followed.read(2)).toEqual(['dä', 'e', 'f']);
+  });
+
+  it('waits for a file that is not there yet', () => {
+    expect(followed.read(2)).toEqual([]);
+    writeFileSync(path, 'first\n');
+    expect(followed.read(2)).toEqual(['first']);
+  });
+
+  it('reads a file that was put aside to its end, and goes on with the one in its place', () => {
+    writeFileSync(path, 'a\n');
+    followed.read(2);
+    appendFileSync(path, 'b\n');
+    renameSync(path, `${path}.1`);
+    expect(followed.read(2)).toEqual(['b']);
+    appendFileSync(`${path}.1`, 'c\nunfinished');
+    writeFileSync(path, 'd\n');
+    expect(followed.read(2)).toEqual(['c', 'unfinished', 'd']);
+    appendFileSync(path, 'e\n');
+    expect(followed.read(2)).toEqual(['e']);
+  });
+
+  it('begins again with a file that was emptied', () => {
+    writeFileSync(path, 'a long line\n');
+    followed.read(2);
+    truncateSync(path);
+    appendFileSync(path, 'b\n');
+    expect(followed.read(2)).toEqual(['b']);
+  });
+
+  it('shows of a long log its last lines, none of them cut', () => {
+    writeFileSync(path, `${'x'.repeat(100_000)}\nlast\n`);
+    expect(followed.read(10)).toEqual(['last']);
+  });
+});
+
+describe('mergeByTime', () => {
+  it('puts lines of several logs in the order of their times, what has none behind its own', () => {
+    const at = (second: number, text: string): string => `{"time":"2026-01-01T00:00:0${second}.000Z","msg":"${text}"}`;
+    const [one, two] = [
+      [at(1, 'a'), '  at somewhere', at(4, 'd')],
+      [at(2, 'b'), at(3, 'c')],
+    ];
+    expect(mergeByTime([one, two])).toEqual([one[0], one[1], two[0], two[1], one[2]]);
+  });
+});

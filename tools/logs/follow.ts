@@ -1,0 +1,96 @@
+/** Follows log files as `tail -F` does: what is written, and goes on when a file is cut, put aside or made anew. */
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+
+/** Of what was written before, at most this much is looked at for the last lines. */
+const earlierBytes = 64 * 1024;
+const readBytes = 64 * 1024;
+/** A line without an end is given as it is from this length on. */
+const longestLine = 1024 * 1024;
+
+interface OpenFile {
+  readonly fd: number;
+  readonly inode: number;
+  /** What has been read of it. */
+  offset: number;
+}
+
+export class FollowedFile {
+  readonly #path: string;
+  #file: OpenFile | undefined;
+  #decoder = new StringDecoder('utf8');
+  #rest = '';
+
+  /** @param path need not exist yet */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Complete lines that have come since the last call; the first time the last `earlier` ones. */
+  read(earlier: number): string[] {
+    const isFirst = this.#file === undefined;
+    this.#file ??= this.#open();
+    if (this.#file === undefined) return [];
+    if (isFirst) this.#file.offset = Math.max(0, fstatSync(this.#file.fd).size - earlierBytes);
+    const isCut = isFirst && this.#file.offset > 0;
+    const lines = this.#readLines(this.#file);
+    if (isFirst) return lines.slice(isCut ? 1 : 0).slice(-earlier);
+    if (!this.#wasReplaced(this.#file)) return lines;
+    return [...lines, ...this.#readLines(this.#file), ...this.#readNext()];
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file.fd);
+    this.#file = undefined;
+  }
+
+  #open(): OpenFile | undefined {
+    try {
+      const fd = openSync(this.#path, 'r');
+      return { fd, inode: fstatSync(fd).ino, offset: 0 };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  #wasReplaced({ inode }: OpenFile): boolean {
+    const now = statSync(this.#path, { throwIfNoEntry: false });
+    return now !== undefined && now.ino !== inode;
+  }
+
+  /** The file that took the place of the one that was put aside, from its beginning. */
+  #readNext(): string[] {
+    this.close();
+    const unfinished = this.#rest === '' ? [] : [this.#rest];
+    this.#rest = '';
+    this.#decoder = new StringDecoder('utf8');
+    this.#file = this.#open();
+    return this.#file === undefined ? unfinished : [...unfinished, ...this.#readLines(this.#file)];
+  }
+
+  #readLines(file: OpenFile): string[] {
+    if (fstatSync(file.fd).size < file.offset) file.offset = 0; // it was emptied
+    const buffer = Buffer.alloc(readBytes);
+    const lines: string[] = [];
+    for (let size = -1; size !== 0; file.offset += size) {
+      size = readSync(file.fd, buffer, 0, buffer.length, file.offset);
+      const parts = (this.#rest + this.#decoder.write(buffer.subarray(0, size))).split('\n');
+      this.#rest = parts.pop() ?? '';
+      lines.push(...parts);
+      if (this.#rest.length <= longestLine) continue;
+      lines.push(this.#rest);
+      this.#rest = '';
+    }
+    return lines;
+  }
+}
+
+/** JSON lines of several files in the order of their times; a line without one stays behind the line before it in its file. */
+export function mergeByTime(files: readonly (readonly string[])[]): string[] {
+  const timed = files.flatMap((lines) => {
+    let time = '';
+    return lines.map((line) => ({ line, time: (time = /"time":"([^"]+)"/.exec(line)?.[1] ?? time) }));
+  });
+  return timed.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)).map(({ line }) => line);
+}
