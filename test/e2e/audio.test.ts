@@ -75,6 +75,20 @@ describe('POST /conversations/{id}/audio (spec 01; D27)', () => {
     expect((await world.call('GET', `/api/coherence/conversations/${id}`)).json.infos.audio.name).toBe('two.ogg');
   });
 
+  it('answers 413 to audio that the conversation has no room for, and keeps the previous one (D63)', async () => {
+    const id = await fresh();
+    await upload(id, 'kept.wav', Buffer.from('kept'));
+    await world.sql(
+      `update conversations.conversations set infos = infos
+         || jsonb_build_object('fill', repeat('x', 1048576 - octet_length((infos || '{"fill": ""}')::text))) where id = $1`,
+      [id],
+    );
+    const answer = await upload(id, 'longer.wav', Buffer.from('longer'));
+    const message = expect.stringContaining('1 MiB');
+    expect([answer.status, answer.json]).toEqual([413, { detail: message, error: 'conversation_data_too_large', message }]);
+    expect(await (await download(id)).text()).toBe('kept');
+  });
+
   it.each(['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm', 'WAV'])('accepts the extension %s', async (extension) => {
     expect((await upload(await fresh(), `a.${extension}`, Buffer.from('x'))).status).toBe(201);
   });
