@@ -1,5 +1,17 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -36,9 +48,13 @@ function readCalls(): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-function run(...args: string[]): Promise<Result> {
+function environment(): NodeJS.ProcessEnv {
   const { npm_execpath: _npm, NODE_OPTIONS: _options, ...rest } = process.env;
-  const env = { ...rest, PATH: `${join(repo, 'bin')}:${process.env['PATH']}`, REAL_NODE: process.execPath };
+  return { ...rest, PATH: `${join(repo, 'bin')}:${process.env['PATH']}`, REAL_NODE: process.execPath };
+}
+
+function run(...args: string[]): Promise<Result> {
+  const env = environment();
   const child = spawn(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
@@ -124,6 +140,18 @@ describe('bootstrap of the npm commands (design/architecture.md §9)', () => {
     mkdirSync(join(repo, '.data'));
     writeFileSync(join(repo, '.data', 'install.lock'), '999999999');
     await expect(run('check')).resolves.toMatchObject({ status: 3 });
+  });
+
+  it('runs the admin CLI through the link of an installation, in the folder where its user stands', async () => {
+    copyFileSync(join(import.meta.dirname, 'coherence.mjs'), join(repo, 'tools', 'coherence.mjs'));
+    mkdirSync(join(repo, 'tools', 'cli'));
+    writeFileSync(join(repo, 'tools', 'cli', 'main.ts'), 'console.log(process.cwd(), process.argv.slice(2)); process.exitCode = 2;\n');
+    const bin = join(repo, 'bin', 'coherence');
+    symlinkSync(join('..', 'tools', 'coherence.mjs'), bin);
+    expect(statSync(bin).mode & 0o111).toBe(0o111);
+    const { INIT_CWD: _folder, ...env } = environment();
+    const { status, stdout } = spawnSync(bin, ['jobs', 'list', '--json'], { cwd: tmpdir(), env, encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: `${realpathSync(tmpdir())} [ 'jobs', 'list', '--json' ]\n` });
   });
 
   it('lists its commands when asked for another', async () => {

@@ -1,4 +1,5 @@
 /** What every command is given: calls to the services over NATS, and how results and failures are shown. */
+import { join } from 'node:path';
 import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { createLogger } from '#libs/logger';
@@ -32,6 +33,7 @@ export interface CliContext {
 }
 
 const connectTimeoutMs = 3_000;
+const repoDir = join(import.meta.dirname, '..', '..');
 
 /** @param json print JSON alone, failures too */
 export function createContext({ json }: { json: boolean }): CliContext {
@@ -44,7 +46,7 @@ export function createContext({ json }: { json: boolean }): CliContext {
   const connect = async (): Promise<Bus> => {
     const url = setting('NATS_URL');
     if (url === undefined) {
-      throw new CliError('NATS_URL is not set and no platform started by `npm start` runs in this folder.', 'unavailable');
+      throw new CliError(`NATS_URL is not set and no platform started by \`npm start\` runs in ${repoDir}.`, 'unavailable');
     }
     const logger = createLogger({ service: 'cli', level: 'silent' });
     try {

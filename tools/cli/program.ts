@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import packageFile from '../../package.json' with { type: 'json' };
 import * as accounts from './accounts.ts';
 import * as agents from './agents.ts';
+import * as completion from './completion.ts';
 import type { CliContext } from './context.ts';
 import * as conversations from './conversations.ts';
 import * as doctor from './doctor.ts';
@@ -36,6 +37,7 @@ const groups: readonly CommandGroup[] = [
   agents,
   secrets,
   doctor,
+  completion,
 ];
 
 /**
@@ -51,7 +53,7 @@ export function takeJson(args: readonly string[]): { json: boolean; rest: string
 export function createProgram(context: CliContext): Command {
   const program = new Command('coherence');
   program
-    .description('Administers a running platform: NATS_URL, or the one that `npm start` runs in this folder.')
+    .description('Administers a running platform: NATS_URL, or the one that `npm start` runs in the folder of this program.')
     .version(packageFile.version)
     .showHelpAfterError('(--help shows what is possible)')
     .exitOverride()
