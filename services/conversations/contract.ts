@@ -19,6 +19,7 @@ import type { ErrorReasons } from '#libs/contract';
 import { bulkImportRpcs } from './bulk-import.ts';
 import { deletedRpcs } from './deleted.ts';
 import { discoveryRpcs } from './discovery.ts';
+import { operatorRpcs } from './operations.ts';
 import { personDataRpcs } from './person-data.ts';
 import {
   AnyId,
@@ -114,6 +115,7 @@ export const conversations = defineService({
     ...bulkImportRpcs,
     ...deletedRpcs,
     ...discoveryRpcs,
+    ...operatorRpcs,
     ...personDataRpcs,
     findActive: rpc({
       subject: 'conversations.conversations.find-active',

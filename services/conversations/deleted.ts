@@ -8,8 +8,9 @@ export const DeletedConversation = Type.Object({
   id: Type.Integer(),
   title: Type.String(),
   deleted_at: Instant('When it was deleted.'),
-  reason: Type.Enum(['booking_cancelled', 'bookings_joined'], {
-    description: 'Its booking was cancelled, or turned out to be the same as that of another conversation, which took over what it held.',
+  reason: Type.Enum(['booking_cancelled', 'bookings_joined', 'operator'], {
+    description:
+      'Its booking was cancelled, or turned out to be the same as that of another conversation, which took over what it held; or an operator deleted it.',
   }),
   by: Type.String({ description: 'What deleted it, e.g. `receipt 17`: `webhooks show 17`.' }),
   removed_from: Instant('From when on it is removed for good.'),

@@ -11,19 +11,20 @@ import * as sql from './repositories/deletion.ts';
 type Outbox = Pick<Dependencies['jobs'], 'enqueue'>;
 
 export interface Deletion {
-  readonly reason: 'booking_cancelled' | 'bookings_joined';
+  readonly reason: 'booking_cancelled' | 'bookings_joined' | 'operator';
   /** What does it, e.g. `receipt 17`. */
   readonly by: string;
 }
 
-/** Deletes a conversation so that it can be restored; one that is deleted already stays as it is. */
+/** Deletes a conversation so that it can be restored; one that is deleted already stays as it is. @returns whether it was there */
 export async function deleteConversation(
   jobs: Outbox,
   tx: Tx,
   { id, at, reason, by }: Deletion & { readonly id: number; /** For PostgreSQL. */ readonly at: string },
-): Promise<void> {
+): Promise<boolean> {
   const deleted = await tx.query(sql.deleteConversations, [[id], at, reason, by]);
   if (deleted.length > 0) await tellMedia(jobs, tx, id);
+  return deleted.length > 0;
 }
 
 /** After rows were removed for good: everything of them goes everywhere. */

@@ -1,9 +1,10 @@
-/** `conversations move|connect|disconnect|import-transcript|restore ID`, `conversations deleted` (architecture §7; spec 03, D6, D7a, D29, D67). */
+/** `conversations list|deleted`, `conversations show|move|connect|disconnect|import-transcript|delete|restore ID` (architecture §7; spec 03, D6, D7a, D29, D67). */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
+import { registerListCommands } from './conversation-list.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
@@ -16,8 +17,11 @@ interface Options {
 }
 
 export function register(program: Command, context: CliContext): void {
-  const group = program.command('conversations').description('Moves, links, imports and restorations that no HTTP operation does');
+  const group = program
+    .command('conversations')
+    .description('Conversations: lists, and moves, links, imports, deletions and restorations that no HTTP operation does');
   const { adminMove, adminConnect, adminDisconnect, adminImportTranscript, adminListDeleted, adminRestore } = conversations.rpcs;
+  registerListCommands(group, context);
   group
     .command('move')
     .description('Moves a conversation to a step of its journey; noted with your name')
@@ -55,6 +59,19 @@ export function register(program: Command, context: CliContext): void {
     .action(async (id: number) => {
       const reply = await context.call(adminImportTranscript, { conversation_id: id }, `conversation ${id}`);
       context.print(reply, `Conversation ${id}: job ${reply.job_id} imports the transcript.`);
+    });
+
+  group
+    .command('delete')
+    .description('Deletes a conversation: nobody sees it any more, `conversations restore` brings it back until it is removed for good')
+    .argument('<id>', 'conversation', parseId)
+    .action(async (id: number) => {
+      const reply = await context.call(
+        conversations.rpcs.adminDelete,
+        { conversation_id: id, operator: userInfo().username },
+        `conversation ${id}`,
+      );
+      context.print(reply, `Conversation ${id} is deleted; \`conversations restore ${id}\` brings it back until ${reply.removed_from}.`);
     });
 
   group

@@ -14,6 +14,7 @@ import * as deleted from './deleted.ts';
 import * as infos from './infos.ts';
 import * as lookup from './lookup.ts';
 import * as note from './note.ts';
+import * as operator from './operator.ts';
 import { recordQuestionChange } from './question.ts';
 import * as personData from './person-data.ts';
 import * as receipt from './receipt.ts';
@@ -69,6 +70,9 @@ export function createHandlers(dependencies: Dependencies): Handlers<typeof conv
     listReceipts: bind(receipt.listReceipts),
     showReceipt: bind(receipt.showReceipt),
     replayReceipt: bind(receipt.replayReceipt),
+    adminList: bind(operator.list),
+    adminShow: bind(operator.show),
+    adminDelete: bind(operator.remove),
     adminListDeleted: bind(deleted.listDeleted),
     adminRestore: bind(deleted.restore),
     getState: bind(deleted.getState),

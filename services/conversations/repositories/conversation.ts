@@ -24,6 +24,19 @@ export const getConversation = statement(
   { pipelined: 'always' },
 );
 
+/** For operators. $1 journey, $2 event, $3 person, $4 since, $5 until, $6 before this id, each null for any; $7 limit. */
+export const listConversations = statement(
+  'conversations.admin-list',
+  `select c.id, ${titleColumns}, c.journey_id, c.step_id, c.event_id, c.participant_ids::text as participants,
+     c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish, c.updated_at at time zone 'UTC' as updated_at
+   from conversations.conversations c
+   where ($1::integer is null or c.journey_id = $1) and ($2::integer is null or c.event_id = $2)
+     and ($3::integer is null or c.participant_ids @> array[$3::integer])
+     and ($4::timestamptz is null or c.start_at >= $4) and ($5::timestamptz is null or c.start_at < $5)
+     and ($6::integer is null or c.id < $6)
+   order by c.id desc limit $7`,
+);
+
 /** For update: waits for whoever writes the conversation. */
 export const lockConversation = statement(
   'conversations.lock',

@@ -1,6 +1,6 @@
 /** Statements on deleted conversations (D67), and the only ones on the table behind the view of those that are not deleted. */
 import { statement } from '#libs/orm';
-import { nextUpdatedAt, titleColumns } from './conversation.ts';
+import { conversationColumns, nextUpdatedAt, titleColumns } from './conversation.ts';
 
 /**
  * $1 ids, $2 instant, $3 reason, $4 by what. Booking and key of the workspace file are free for another conversation; that they were this
@@ -62,6 +62,19 @@ export const listDeleted = statement(
   `select c.id, ${titleColumns}, c.start_at at time zone 'UTC' as start, c.deleted_at at time zone 'UTC' as deleted_at,
      c.deletion ->> 'reason' as reason, c.deletion ->> 'by' as by
    from conversations.all_conversations c where c.deleted_at is not null order by c.deleted_at desc, c.id desc limit $1`,
+);
+
+/** $1 id; deleted or not. No row: there is nothing of it any more. */
+export const showConversation = statement(
+  'deletion.show',
+  `select ${conversationColumns}, ${titleColumns}, c.audio_blob_id, c.created_at at time zone 'UTC' as created_at,
+     c.deleted_at at time zone 'UTC' as deleted_at, c.deletion ->> 'reason' as reason, c.deletion ->> 'by' as by,
+     coalesce(c.deletion ->> 'import_key', (select k.key from conversations.import_keys k where k.conversation_id = c.id)) as import_key,
+     (select count(*)::integer from conversations.notes n where n.conversation_id = c.id) as notes,
+     b.id as booking_id, b.cancelled as booking_cancelled
+   from conversations.all_conversations c
+   left join conversations.bookings b on b.conversation_id = c.id or b.id = (c.deletion ->> 'booking_id')::integer
+   where c.id = $1 limit 1`,
 );
 
 /** $1 id. No row: there is nothing of it any more. */

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestOf } from '#libs/contract';
 import { conversations } from '#services/conversations';
 import { createBookingDesk, createChain, type BookingDesk, type Chain } from './booking-desk.ts';
 import { createWorld, instant, waitFor, type World } from './world.ts';
@@ -233,6 +234,78 @@ describe('the end of the retention (D67)', () => {
     world.clock.set('2030-01-31T00:00:00.000002Z');
     await waitFor(async () => (await stateOf(next)) === 'gone');
     world.clock.set('2030-01-01T00:00:00Z');
+  });
+});
+
+describe('conversations of the admin CLI', () => {
+  const list = (request: Partial<RequestOf<typeof rpcs.adminList>> = {}) => world.call(rpcs.adminList, { limit: 1_000, ...request });
+
+  it('list: pages, latest first, with names in the place of ids, deleted ones left out', async () => {
+    const ids = [(await world.create()).id, (await world.create('open-circle', 'ben')).id, (await world.create()).id];
+    await world.patch(ids[0] ?? 0, { infos: { publishing: { fields: { title: 'The first' } } } });
+    const first = await list({ limit: 2 });
+    expect(first.items.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+    expect(first.next).toBe(ids[1]);
+    const second = await list({ limit: 1, before: ids[1] ?? 0 });
+    expect(second.items).toEqual([
+      expect.objectContaining({
+        id: ids[0],
+        title: 'The first',
+        journey: 'open-circle',
+        participants: [{ id: world.personId('ada'), name: 'Ada' }],
+      }),
+    ]);
+    await world.call(rpcs.adminDelete, { conversation_id: ids[1] ?? 0, operator: 'grace' });
+    expect((await list()).items.map(({ id }) => id)).not.toContain(ids[1]);
+    expect((await list({ limit: (await list()).items.length })).next).toBeNull();
+  });
+
+  it('list: filters by journey, event, person and start, and says which name is wrong', async () => {
+    const { id } = await world.create('open-circle', 'ben');
+    const { start } = (await list({ limit: 1 })).items[0] ?? {};
+    const idsOf = async (request: Parameters<typeof list>[0]) => (await list(request)).items.map((item) => item.id);
+    expect(await idsOf({ journey_slug: 'open-circle', person_id: world.personId('ben') })).toContain(id);
+    expect(await idsOf({ person_id: world.personId('ada') })).not.toContain(id);
+    expect(await idsOf({ since: start ?? '', person_id: world.personId('ben') })).toContain(id);
+    expect(await idsOf({ until: start ?? '', person_id: world.personId('ben') })).not.toContain(id);
+    expect(await idsOf({ event_slug: 'host-org' })).toEqual([]);
+    const request = { limit: 1, journey_slug: 'opn-circle' };
+    expect(await world.refusal(rpcs.adminList, request)).toMatchObject({
+      reason: 'journey_not_found',
+      message: 'No journey has the slug "opn-circle".',
+    });
+    expect(await world.refusal(rpcs.adminList, { limit: 1, event_slug: 'x' })).toMatchObject({ reason: 'holon_not_found' });
+  });
+
+  it('show: tells all that is stored, before and after a deletion', async () => {
+    const { id } = await createBooked();
+    const before = await world.call(rpcs.adminShow, { conversation_id: id });
+    expect(before).toMatchObject({
+      id,
+      title: 'Kept',
+      infos: { publishing: { fields: { title: 'Kept' } } },
+      config: { mine: true },
+      room: { phase: 'lounge' },
+      booking: { cancelled: false },
+      deleted: null,
+    });
+    await world.call(rpcs.adminDelete, { conversation_id: id, operator: 'grace' });
+    const deleted = { reason: 'operator', by: 'operator grace', deleted_at: '2030-01-01T00:00:00Z', removed_from: '2030-01-31T00:00:00Z' };
+    expect(await world.call(rpcs.adminShow, { conversation_id: id })).toEqual({ ...before, deleted });
+    expect(await world.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+  });
+
+  it('delete: takes it out of sight until it is restored, once', async () => {
+    const { id } = await createBooked();
+    const request = { conversation_id: id, operator: 'grace' };
+    expect(await world.call(rpcs.adminDelete, request)).toEqual({ conversation_id: id, removed_from: '2030-01-31T00:00:00Z' });
+    expect(await stateOf(id)).toBe('deleted');
+    expect(await world.refusal(rpcs.get, { conversation_id: id })).toMatchObject({ code: 'not_found' });
+    expect((await listDeleted())[0]).toMatchObject({ id, reason: 'operator', by: 'operator grace' });
+    expect(await world.refusal(rpcs.adminDelete, request)).toMatchObject({ code: 'conflict', reason: 'conversation_deleted' });
+    expect(await world.refusal(rpcs.adminDelete, { ...request, conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
+    expect(await restore(id)).toEqual({ conversation_id: id, has_booking: true });
+    expect(await stateOf(id)).toBe('present');
   });
 });
 

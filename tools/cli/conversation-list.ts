@@ -1,0 +1,104 @@
+/** `conversations list` and `conversations show ID`: what there is, and everything that is stored with one. */
+import type { Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import type { CliContext } from './context.ts';
+import { moment, toned } from './output/cell.ts';
+import { fields, table } from './output/table.ts';
+import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
+import { parseTime } from './parse-time.ts';
+
+type Listed = ReplyOf<typeof conversations.rpcs.adminList>['items'][number];
+type Shown = ReplyOf<typeof conversations.rpcs.adminShow>;
+
+interface ListOptions {
+  journey?: string;
+  event?: string;
+  person?: string;
+  since?: string;
+  until?: string;
+  before?: number;
+  limit: number;
+}
+
+export function registerListCommands(group: Command, context: CliContext): void {
+  group
+    .command('list')
+    .description('Lists conversations that are not deleted, those made last first, in pages')
+    .option('--journey <slug>', 'only those of this journey')
+    .option('--event <slug>', 'only those of this conversation event')
+    .option('--person <key-id-or-email>', 'only those in which this person takes part')
+    .option('--since <time>', 'only those that start then or later: a date, an instant, or how long ago (7d)', (text) => parseTime(text))
+    .option('--until <time>', 'only those that start before', (text) => parseTime(text))
+    .option('--limit <count>', 'conversations of a page, at most 1000', parseLimit, 100)
+    .option('--before <id>', 'the page after the one that ends with this conversation', parseId)
+    .action(async ({ journey, event, person: who, since, until, before, limit }: ListOptions) => {
+      const person = who === undefined ? undefined : await context.call(directory.rpcs.identifyPerson, { who });
+      const { items, next } = await context.call(conversations.rpcs.adminList, {
+        limit,
+        ...(journey === undefined ? {} : { journey_slug: journey }),
+        ...(event === undefined ? {} : { event_slug: event }),
+        ...(person === undefined ? {} : { person_id: person.id }),
+        ...(since === undefined ? {} : { since }),
+        ...(until === undefined ? {} : { until }),
+        ...(before === undefined ? {} : { before }),
+      });
+      const more = next === null ? [] : [`There are more: --before ${next}`];
+      context.print(items, table(items, columns, 'There are no such conversations.'), ...more);
+    });
+
+  group
+    .command('show')
+    .description('Shows a conversation, a deleted one too; with --json all that is stored with it')
+    .argument('<id>', 'conversation', parseId)
+    .action(async (id: number) => {
+      const shown = await context.call(conversations.rpcs.adminShow, { conversation_id: id }, `conversation ${id}`);
+      context.print(shown, fields(fieldsOf(shown)));
+    });
+}
+
+const namesOf = ({ participants }: Listed): string => participants.map(({ name }) => name).join(', ');
+
+const columns = {
+  ID: ({ id }: Listed) => id,
+  START: ({ start }: Listed) => moment(start),
+  JOURNEY: ({ journey }: Listed) => journey,
+  STEP: ({ step }: Listed) => step,
+  TITLE: ({ title }: Listed) => title,
+  PARTICIPANTS: namesOf,
+};
+
+function fieldsOf(shown: Shown) {
+  const { deleted, booking } = shown;
+  return {
+    id: shown.id,
+    title: shown.title,
+    state: deleted === null ? null : toned(`deleted: ${deleted.reason.replaceAll('_', ' ')} (${deleted.by})`, 'bad'),
+    deleted: deleted === null ? null : moment(deleted.deleted_at),
+    'kept until': deleted === null ? null : moment(deleted.removed_from),
+    journey: shown.journey,
+    step: shown.step,
+    event: shown.event,
+    start: moment(shown.start),
+    finish: moment(shown.finish),
+    participants: shown.participants.map(({ id, name }) => `${name} (${id})`).join(', ') || null,
+    connected: shown.connected.map(({ slug }) => slug).join(', ') || null,
+    booking: booking === null ? null : `${booking.id}${booking.cancelled ? ' (cancelled)' : ''}`,
+    'key of the workspace file': shown.import_key,
+    audio: shown.audio_blob_id === null ? null : `blob ${shown.audio_blob_id}`,
+    notes: shown.notes,
+    infos: sizeOf(shown.infos),
+    config: sizeOf(shown.config),
+    room: shown.room === null ? null : sizeOf(shown.room),
+    created: moment(shown.created_at),
+    updated: moment(shown.updated_at),
+  };
+}
+
+/** Names of what is there; the values are for --json. */
+function sizeOf(value: unknown): string | null {
+  const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  return names.length === 0 ? null : names.join(', ');
+}
