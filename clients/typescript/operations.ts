@@ -545,6 +545,7 @@ export type RoomState = {
 export type ReceiveBookingBody = {
   /** `BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`. */
   triggerEvent: string;
+  [key: string]: unknown;
 };
 
 export type Accepted = {
@@ -554,6 +555,7 @@ export type Accepted = {
 export type ReceiveMeetingReportBody = {
   /** e.g. `recording.statusUpdate`, `meeting.transcript`. */
   event: string;
+  [key: string]: unknown;
 };
 
 /** Metadata of the canonical audio of a conversation. */

@@ -19,13 +19,20 @@ export interface OpenApiInfo {
   license: string;
   /** What the operations of a tag are about; every tag of the routes has an entry. */
   tags: Readonly<Record<string, string>>;
-  /** Real exchanges by operation id and status. */
+  /** By operation id. */
   examples?: OpenApiExamples;
 }
 
-export type OpenApiExamples = Readonly<
-  Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response: unknown }>>>
->;
+/** One request of each operation, and an answer for statuses. */
+export type OpenApiExamples = Readonly<Record<string, OperationExample>>;
+
+interface OperationExample {
+  /** By name: of the path, the query and the head. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** JSON body. */
+  readonly request?: unknown;
+  readonly replies: Readonly<Record<string, unknown>>;
+}
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -69,7 +76,7 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
   const documented = routes.filter((route) => route.documented !== false);
   for (const route of documented) {
     const item = (paths[route.path] ??= {});
-    item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), examples[route.operationId] ?? {});
+    item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), examples[route.operationId]);
   }
   const shownPaths = JSON.stringify(paths);
   const used = new Set(documented.flatMap((route) => security[route.auth].flatMap((entry) => Object.keys(entry))));
@@ -114,16 +121,21 @@ function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): 
   };
 }
 
-/** Puts each exchange beside the schema that it shows; the request is that of the first success. */
-function addExamples(operation: Json, examples: OpenApiExamples[string]): Json {
-  const responses = operation['responses'] as Record<string, { content?: Record<string, Json> }>;
-  for (const [status, { response }] of Object.entries(examples)) {
-    const [content] = Object.values(responses[status]?.content ?? {});
-    if (content !== undefined) content['example'] = response;
+/** Puts each part of an example beside the schema that it shows. */
+function addExamples(operation: Json, example: OperationExample | undefined): Json {
+  if (example === undefined) return operation;
+  for (const parameter of (operation['parameters'] ?? []) as Json[]) {
+    const value = example.parameters[String(parameter['name'])];
+    if (value !== undefined) parameter['example'] = value;
   }
-  const success = Object.entries(examples).find(([status, { request }]) => Number(status) < 400 && request !== undefined);
-  const body = (operation['requestBody'] as { content: Record<string, Json> } | undefined)?.content['application/json'];
-  if (success !== undefined && body !== undefined) body['example'] = success[1].request;
+  const body = operation['requestBody'] as { content: Record<string, Json> } | undefined;
+  const [content] = Object.values(body?.content ?? {});
+  if (content !== undefined && example.request !== undefined) content['example'] = example.request;
+  const responses = operation['responses'] as Record<string, { content?: Record<string, Json> }>;
+  for (const [status, reply] of Object.entries(example.replies)) {
+    const [shown] = Object.values(responses[status]?.content ?? {});
+    if (shown !== undefined) shown['example'] = reply;
+  }
   return operation;
 }
 

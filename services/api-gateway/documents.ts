@@ -56,7 +56,7 @@ export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument
   };
 }
 
-/** Exchanges that the e2e tests recorded; `npm run fix` writes them. */
+/** The story of `story/`, by operation; `npm run fix` writes them. */
 function readExamples(): OpenApiExamples {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'examples.json'), 'utf8')) as OpenApiExamples;
 }

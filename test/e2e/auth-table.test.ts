@@ -84,7 +84,7 @@ const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; 
 let world: World;
 let headers: Readonly<Record<Credential, Record<string, string>>>;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { examples: false });
+  world = await startWorld(import.meta.url);
   await applyDemo(world, 'table');
   await world.apply({
     people: [

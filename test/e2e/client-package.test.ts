@@ -19,7 +19,7 @@ let folder: string;
 let project: string;
 let program: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory'], examples: false });
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'directory'] });
   await applyDemo(world, 'package');
   folder = mkdtempSync(join(tmpdir(), 'client-package-'));
   const tarball = await packClient(join(folder, 'packed'));

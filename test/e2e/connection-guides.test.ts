@@ -35,7 +35,6 @@ beforeAll(async () => {
   const settings = { ...model, TELEGRAM_API_ROOT: telegram.apiRoot };
   world = await startWorld(import.meta.url, settings, {
     services: ['api-gateway', 'agents', 'conversations', 'directory'],
-    examples: false,
   });
   const { ids } = await world.apply(JSON.parse(JSON.stringify(demoWorkspace('guides')).replaceAll('journey-guides', 'open-circle')));
   variables = {

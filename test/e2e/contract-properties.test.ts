@@ -21,7 +21,7 @@ let userToken: string;
 beforeAll(async () => {
   llm = await startLlm();
   const settings = { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'generated' };
-  world = await startWorld(import.meta.url, settings, { examples: false });
+  world = await startWorld(import.meta.url, settings);
   const demo = await applyDemo(world, 'any');
   await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   const conversation = (await createConversation(world, demo)) as { id: number };

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { findUnseen } from './contract/coverage.ts';
-import { noteExchange, type Recording } from './contract/recordings.ts';
+import { noteAnswer, type Recording } from './contract/recordings.ts';
 import { createRecorder, type Recorder } from './contract/recorder.ts';
 import { listOperations } from './contract/served-documents.ts';
 
@@ -46,7 +46,7 @@ beforeAll(async () => {
     res.end(JSON.stringify(req.url === '/api/openapi.json' ? document : { paths: {}, components: {} }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  recorder = await createRecorder(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { examples: true });
+  recorder = await createRecorder(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 afterAll(() => void server.close());
 
@@ -86,11 +86,11 @@ describe('contract recorder (spec 01 and 02, Live schema)', () => {
     expect(() => observe(status, body, options)).toThrow(message);
   });
 
-  it('counts what was seen, shows what was not, and hides secrets in examples', () => {
+  it('counts what was seen and shows what was not', () => {
     const seen: Recording = {};
-    noteExchange(seen, 'getThing', '200', { request: { password: 'hush' }, response: { token: 'hush', id: 1 } });
-    noteExchange(seen, 'getThing', '200', { response: {} });
-    expect(seen).toEqual({ getThing: { 200: { count: 2, example: { request: { password: '…' }, response: { token: '…', id: 1 } } } } });
+    noteAnswer(seen, 'getThing', '200');
+    noteAnswer(seen, 'getThing', '200');
+    expect(seen).toEqual({ getThing: { 200: 2 } });
     expect(findUnseen(listOperations([document]), seen)).toEqual({ documented: 3, unseen: ['getThing 304', 'getThing 404'] });
   });
 });

@@ -1,11 +1,27 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { demoValues } from '#libs/config';
+import { startLlm, waitFor } from '#libs/testing';
 import { findFreePort } from '../../tools/servers/ports.ts';
+import { startRealtimeKit } from '../../libs/testing/realtimekit.ts';
+import { readStory } from '../../tools/generate/story.ts';
+import { answerAsDemo } from '../../tools/start/demo-model.ts';
+import { createTeller, isTold } from './contract/story.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
+/** What is uploaded: the smallest of each kind. */
+const files = {
+  'open-circle.wav': makeWav(),
+  'notes.txt': new TextEncoder().encode('not a sound'),
+  'night-walk.png': Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+};
+
 let world: World;
 let settings: Record<string, string>;
 
@@ -18,7 +34,9 @@ beforeAll(async () => {
     DEMO_MODEL_PORT: String(model),
     LLM_BASE_URL: `http://127.0.0.1:${model}/v1`,
     LLM_API_KEY: 'model-key',
-    DEMO_PASSWORD: 'words-of-the-demo',
+    DEMO_PASSWORD: demoValues.DEMO_PASSWORD,
+    BOOKING_WEBHOOK_SECRET: '',
+    ALLOW_UNSIGNED_WEBHOOKS: 'true',
   };
   world = await startWorld(import.meta.url, settings);
   const applied = await world.cli('workspace', 'apply', join(repoDir, 'test', 'fixtures', 'demo-workspace.yaml'));
@@ -34,6 +52,70 @@ function runDemo(overrides: Record<string, string> = {}): Promise<{ code: number
     });
   });
 }
+
+describe('the story that the documents show (services/api-gateway/story)', () => {
+  const steps = readStory();
+
+  it('has every operation of both documents', () => {
+    const told = new Set(steps.map(({ operation }) => operation));
+    expect(world.recorder.operations.map(({ id }) => id).filter((id) => !told.has(id))).toEqual([]);
+  });
+
+  it('is answered as shown when it is sent as shown, to a fresh platform with the demo workspace', async () => {
+    const others = await playOthers();
+    const tokens = new Map<string, string>();
+    const loginAs = async (who: string): Promise<string> => {
+      const token = tokens.get(who) ?? (await world.login(`${who}@example.org`, demoValues.DEMO_PASSWORD));
+      tokens.set(who, token);
+      return token;
+    };
+    try {
+      const tell = createTeller(world, files, loginAs);
+      for (const [index, step] of steps.entries()) {
+        let told = await tell(step);
+        if (step.eventually === true)
+          await waitFor(async () => isTold((told = await tell(step))), { timeoutMs: 30_000 }).catch(() => undefined);
+        const title = `${index + 1}. ${step.operation}`;
+        const { status, answer, expected } = told;
+        const shown = step.answer === undefined ? {} : { answer };
+        expect({ title, status, ...shown }).toEqual({ title, ...expected });
+      }
+    } finally {
+      await others.stop();
+    }
+  }, 90_000);
+
+  /** The language model of `npm start`, and a meeting provider that hands out what was said. */
+  async function playOthers(): Promise<{ stop(): Promise<void> }> {
+    const model = await startLlm({
+      port: Number(settings['DEMO_MODEL_PORT']),
+      apiKey: settings['LLM_API_KEY'] ?? '',
+      keepsRequests: false,
+    });
+    model.answerWith(answerAsDemo);
+    const provider = await startRealtimeKit({
+      port: Number(settings['DEMO_PROVIDER_PORT']),
+      apiToken: settings['REALTIMEKIT_API_TOKEN'] ?? '',
+      basePath: '',
+    });
+    const times = { startedAt: '2026-05-07T14:57:00Z', endedAt: '2026-05-07T16:05:00Z' };
+    provider.addSession({ id: 'session-1', meetingId: 'spring-circle-1', ...times });
+    const said = (minute: number, customParticipantId: string, sentence: string) => ({
+      startTime: minute * 60_000,
+      endTime: minute * 60_000 + 4_000,
+      sentence,
+      peerData: { customParticipantId, cpi: customParticipantId },
+    });
+    const rows = [
+      said(2, 'ben-1', 'Is this thing on?'),
+      said(5, 'ada-1', 'What matters to you now?'),
+      said(6, 'ben-1', 'That we meet again.'),
+      said(7, 'chiara-1', 'I heard more than I said.'),
+    ];
+    provider.setArtifact('session-1', { rows });
+    return { stop: async () => void (await Promise.all([model.stop(), provider.stop()])) };
+  }
+});
 
 describe('npm run demo (README)', () => {
   it.each(['first', 'second'])(
@@ -65,3 +147,22 @@ describe('npm run demo (README)', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('Start it without that variable')]);
   });
 });
+
+/** A hundredth of a second of silence: 16 bit, mono, 8 kHz. */
+function makeWav(): Uint8Array<ArrayBuffer> {
+  const data = Buffer.alloc(160);
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0, 'latin1');
+  head.writeUInt32LE(36 + data.length, 4);
+  head.write('WAVEfmt ', 8, 'latin1');
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(8_000, 24);
+  head.writeUInt32LE(16_000, 28);
+  head.writeUInt16LE(2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('data', 36, 'latin1');
+  head.writeUInt32LE(data.length, 40);
+  return new Uint8Array([...head, ...data]);
+}

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([world.stop(), alone.stop()]));
 
-/** The same request at every run, so that what it shows as an example stays. */
+/** The same request at every run. */
 function makeRequest(documented: DocumentedOperation): MadeRequest {
   const parameters = documented.parameters.filter(({ in: place, required }) => place !== 'query' || required);
   const operation = { ...documented, parameters };

@@ -11,7 +11,7 @@ const guidesDir = join(import.meta.dirname, '..', '..', 'docs', 'guides');
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory'], examples: false });
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory'] });
 });
 afterAll(() => world.stop());
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
       REALTIMEKIT_API_TOKEN: provider.apiToken,
       DRAIN_WINDOW_SECONDS: '2',
     },
-    { replicas: 2, examples: false },
+    { replicas: 2 },
   );
   demo = await applyDemo(world, 'shut', [
     { slug: 'held', title: 'Held' },

@@ -88,7 +88,7 @@ async function applyStage(stage: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'], examples: false });
+  world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
   await world.apply(describeStage(0));
   for (const caller of callerNames) tokens.set(caller, await world.login(`${caller}@example.org`, `secret-of-${caller}`));
   await applyStage(0);

@@ -60,8 +60,6 @@ export interface World {
 }
 
 export interface WorldOptions {
-  /** False: nothing of this world becomes an example of the documents. */
-  examples?: boolean;
   /** Services to run; default all. */
   services?: readonly string[];
   /** Processes of each service; default 1. */
@@ -94,7 +92,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
     },
   });
   const folder = await mkdtemp(join(tmpdir(), 'world-'));
-  const recorder = await createRecorder(platform.baseUrl, { examples: options.examples ?? true });
+  const recorder = await createRecorder(platform.baseUrl);
   const client = createClient({ baseUrl: platform.baseUrl, token: sharedToken, loginKey: loginSecret, fetch: recorder.fetch });
 
   async function call(method: string, path: string, { token = sharedToken, json, body, headers = {} }: Call = {}): Promise<Answer> {
@@ -115,8 +113,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
     } catch {
       parsed = undefined;
     }
-    const request = json === undefined ? {} : { request: json };
-    recorder.observe({ method, path, ...request, status: response.status, headers: response.headers, text });
+    recorder.observe({ method, path, status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, text, json: parsed };
   }
 

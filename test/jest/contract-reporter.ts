@@ -1,8 +1,8 @@
 /**
  * After the e2e tests: which documented answers no test has seen. A run of all e2e files fails on one; a part of them only
- * prints the count. The recordings stay in `.data/contract` for the examples of the documents (`npm run fix`).
+ * prints the count.
  */
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildDocuments } from '../../services/api-gateway/documents.ts';
 import { routes } from '../../services/api-gateway/routes/index.ts';
@@ -12,7 +12,6 @@ import { listOperations } from '../e2e/contract/served-documents.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const e2eDir = join(repoDir, 'test', 'e2e');
-const latestDir = join(repoDir, '.data', 'contract', 'latest');
 
 interface TestRun {
   testResults: readonly { testFilePath: string }[];
@@ -31,8 +30,6 @@ export default class ContractReporter {
     const ran = new Set(run.testResults.map(({ testFilePath }) => testFilePath).filter((path) => path.startsWith(e2eDir)));
     const files = readdirSync(e2eDir).filter((file) => file.endsWith('.test.ts'));
     const missing = files.filter((file) => ![...ran].some((path) => basename(path) === file));
-    if (missing.length === 0) rmSync(latestDir, { recursive: true, force: true });
-    if (ran.size > 0) cpSync(this.#folder, latestDir, { recursive: true });
     rmSync(this.#folder, { recursive: true, force: true });
     if (ran.size === 0) return;
     const operations = listOperations(Object.values(buildDocuments(routes)));

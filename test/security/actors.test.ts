@@ -27,7 +27,7 @@ describe('somebody who has taken over a service', () => {
   };
 
   beforeAll(async () => {
-    world = await startWorld(import.meta.url, {}, { examples: false });
+    world = await startWorld(import.meta.url);
     demo = await applyDemo(world, 'a');
     const classes = [{ slug: 'closed', object_kind: 'holon', label: 'Closed', plural_label: 'Closed', private: true }];
     const agents = [{ slug: 'guide', name: 'Guide', prompt: 'You guide.' }];

@@ -29,7 +29,7 @@ beforeAll(async () => {
     RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: String(addressLimit),
     LLM_DAILY_TOKENS: String(dailyTokens),
   };
-  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'], examples: false });
+  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
   const agent = (slug: string, config: object = {}) => ({ slug, name: slug, prompt: 'You are the guide of the Tea House.', config });
   const slugs = ['confidant', 'flooded', 'talkative', 'careless'];
   await world.apply({ agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })] });

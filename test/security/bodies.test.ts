@@ -23,7 +23,7 @@ let superuser: string;
 const wires: Wire[] = [];
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'agents'];
-  world = await startWorld(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services, examples: false });
+  world = await startWorld(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
   demo = await applyDemo(world, 'bodies');
   await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;

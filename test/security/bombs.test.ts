@@ -23,7 +23,7 @@ let experience: number;
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents'];
   const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
-  world = await startWorld(import.meta.url, limits, { services, examples: false });
+  world = await startWorld(import.meta.url, limits, { services });
   const demo = await applyDemo(world, 'bombs');
   const long = 'a'.repeat(200);
   const { ids } = await world.apply({

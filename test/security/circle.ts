@@ -62,7 +62,7 @@ const workspace = {
 };
 
 export async function startCircle(url: string): Promise<Circle> {
-  const world = await startWorld(url, { CONVERSATION_ACCESS: 'members' }, { services, examples: false });
+  const world = await startWorld(url, { CONVERSATION_ACCESS: 'members' }, { services });
   const folder = mkdtempSync(join(tmpdir(), 'circle-'));
   const people = (await world.apply(workspace)).ids['people'] ?? {};
   const login = (key: string): Promise<string> => world.login(`${key}@example.org`, `secret-of-${key}-long-enough`);

@@ -12,7 +12,7 @@ let conversation: string;
 let user: string;
 const wires: Wire[] = [];
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'], examples: false });
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
   const demo = await applyDemo(world, 'wires');
   conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
   user = await world.login('ada-wires@example.org', 'secret-of-ada-wires');

@@ -36,7 +36,7 @@ const worst = new Map<string, Worst>();
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents'];
   const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
-  world = await startWorld(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true', ...limits }, { services, examples: false });
+  world = await startWorld(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true', ...limits }, { services });
   const demo = await applyDemo(world, 'large');
   await world.apply({ agents: [{ slug: 'x', name: 'X', prompt: 'You are X.' }] });
   // Parameters of small requests are 1: the conversation, people and holons with that id are there.

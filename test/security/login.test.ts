@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await startWorld(
     import.meta.url,
     { RATE_LIMIT_LOGIN_PER_MINUTE: '20', RATE_LIMIT_LOGIN_FAILURES: '5', TRUSTED_PROXY_HOPS: '1' },
-    { examples: false, services: ['api-gateway', 'directory'] },
+    { services: ['api-gateway', 'directory'] },
   );
   await applyDemo(world, 'door');
 });

@@ -37,17 +37,13 @@ beforeAll(async () => {
   await once(redirecting, 'listening');
   const elsewhere = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
   provider = await startRealtimeKit();
-  world = await startWorld(
-    import.meta.url,
-    {
-      REALTIMEKIT_BASE_URL: provider.baseUrl,
-      REALTIMEKIT_API_TOKEN: provider.apiToken,
-      REALTIMEKIT_WEBHOOK_KEY_URL: `${elsewhere}/key.json`,
-      LLM_BASE_URL: elsewhere,
-      TELEGRAM_API_ROOT: elsewhere,
-    },
-    { examples: false },
-  );
+  world = await startWorld(import.meta.url, {
+    REALTIMEKIT_BASE_URL: provider.baseUrl,
+    REALTIMEKIT_API_TOKEN: provider.apiToken,
+    REALTIMEKIT_WEBHOOK_KEY_URL: `${elsewhere}/key.json`,
+    LLM_BASE_URL: elsewhere,
+    TELEGRAM_API_ROOT: elsewhere,
+  });
   demo = await applyDemo(world, 'inside', [
     { slug: 'held', title: 'Held' },
     { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },

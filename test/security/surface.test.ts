@@ -12,7 +12,7 @@ let demo: Demo;
 let stranger: string;
 let superuser: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'], examples: false });
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
   demo = await applyDemo(world, 'surface');
   stranger = await world.login('ben-surface@example.org', 'secret-of-ben-surface');
   superuser = await world.login('root-surface@example.org', 'secret-of-root-surface');

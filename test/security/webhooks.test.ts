@@ -15,7 +15,7 @@ interface Place {
 }
 
 async function open(tag: string, settings: Record<string, string>): Promise<Place> {
-  const world = await startWorld(`${import.meta.url}?${tag}`, settings, { services, examples: false });
+  const world = await startWorld(`${import.meta.url}?${tag}`, settings, { services });
   return { world, demo: await applyDemo(world, tag) };
 }
 

@@ -1,37 +1,68 @@
 import { describe, expect, it } from '@jest/globals';
-import { listOperations } from '../../test/e2e/contract/served-documents.ts';
-import { chooseExamples } from './examples.ts';
+import { buildDocuments } from '../../services/api-gateway/documents.ts';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { compileDocumented, listOperations } from '../../test/e2e/contract/served-documents.ts';
+import { collectExamples } from './examples.ts';
+import { showStory, type StoryStep } from './story.ts';
 
-const body = { content: { 'application/json': { schema: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] } } } };
-const operations = listOperations([
-  {
-    paths: {
-      '/things': {
-        post: { operationId: 'makeThing', security: [], requestBody: body, responses: { 200: { description: 'OK', ...body }, 304: {} } },
+describe('the story of the documents', () => {
+  it('shows in the place of each marker what it stands for, under its name later on too', () => {
+    const steps: StoryStep[] = [
+      {
+        operation: 'make',
+        as: 'ada',
+        status: 201,
+        answer: { id: '{{thing=7}}', at: '{{=2026-05-01T10:00:00Z}}', path: 'things/{{=x1}}.png' },
       },
-    },
-    components: {},
-  },
-]);
-const recorded = (example: { request?: unknown; response: unknown }) => ({ makeThing: { 200: { count: 1, example } } });
+      { operation: 'read', as: 'ada', path: { id: '{{thing}}' }, status: 200, answer: 'Thing {{thing}}' },
+    ];
+    expect(showStory(steps)).toEqual([
+      { operation: 'make', as: 'ada', status: 201, answer: { id: 7, at: '2026-05-01T10:00:00Z', path: 'things/x1.png' } },
+      { operation: 'read', as: 'ada', path: { id: 7 }, status: 200, answer: 'Thing 7' },
+    ]);
+  });
 
-describe('examples of the documents', () => {
-  const good = { request: { id: 1 }, response: { id: 2 } };
+  it('refuses a name that no earlier step brings', () => {
+    expect(() => showStory([{ operation: 'read', as: 'ada', path: { id: '{{thing}}' }, status: 200 }])).toThrow('{{thing}}');
+  });
 
-  it('keeps a committed exchange that fits, whatever was recorded since', () => {
-    expect(chooseExamples(operations, { makeThing: { 200: good } }, recorded({ response: { id: 9 } }))).toEqual({
-      makeThing: { 200: good },
+  it('gives an operation the request of its first success and the first answer of each status', () => {
+    const steps: StoryStep[] = [
+      { operation: 'make', as: 'ada', body: {}, status: 422, answer: { detail: [] } },
+      {
+        operation: 'make',
+        as: 'ada',
+        headers: { 'Idempotency-Key': 'k' },
+        query: { dry: true },
+        body: { name: 'a' },
+        status: 201,
+        answer: { id: 1 },
+      },
+      { operation: 'make', as: 'ada', body: { name: 'b' }, status: 201, answer: { id: 2 } },
+      { operation: 'read', as: 'ada', path: { id: 1 }, status: 404 },
+    ];
+    expect(collectExamples(steps)).toEqual({
+      make: { parameters: { dry: true, 'Idempotency-Key': 'k' }, request: { name: 'a' }, replies: { 201: { id: 1 }, 422: { detail: [] } } },
+      read: { parameters: { id: 1 }, replies: {} },
     });
   });
+});
 
-  it.each([
-    ['a field that the document does not name any more', { response: { id: 1, old: true } }],
-    ['a request that is refused now', { request: {}, response: { id: 1 } }],
-  ])('replaces one with %s', (_what, stale) => {
-    expect(chooseExamples(operations, { makeThing: { 200: stale } }, recorded(good))).toEqual({ makeThing: { 200: good } });
-  });
+describe('the examples of the documents', () => {
+  const documents = buildDocuments(routes);
 
-  it('drops operations and statuses that are gone, and answers without a body', () => {
-    expect(chooseExamples(operations, { gone: { 200: good }, makeThing: { 201: good, 304: good } }, {})).toEqual({});
-  });
+  it.each(listOperations(Object.values(documents)))(
+    '$id: what is shown fits the schema beside it',
+    ({ parameters, requestBody, responses, components }) => {
+      const shown: { schema?: Record<string, unknown>; example?: unknown }[] = [
+        ...parameters,
+        ...Object.values(requestBody?.content ?? {}),
+        ...Object.values(responses).flatMap(({ content }) => Object.values(content ?? {})),
+      ];
+      const problems = shown.flatMap(({ schema, example }) =>
+        schema === undefined || example === undefined ? [] : compileDocumented(schema, components, false)(example),
+      );
+      expect(problems).toEqual([]);
+    },
+  );
 });

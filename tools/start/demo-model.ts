@@ -1,7 +1,7 @@
 /** The language model of a platform that has none: it answers from the agent's prompt, and says what it is. */
 import { randomBytes } from 'node:crypto';
 import { answerSensibly } from '../../libs/testing/llm-answers.ts';
-import { startLlm } from '../../libs/testing/llm.ts';
+import { type LlmAnswer, startLlm } from '../../libs/testing/llm.ts';
 
 const notice = '*This is the demo model, which understands nothing. For a real one set LLM_BASE_URL.*';
 
@@ -11,10 +11,12 @@ export interface DemoModel {
   stop(): Promise<void>;
 }
 
+export const answerAsDemo: LlmAnswer = (messages) => `${answerSensibly(messages)}\n\n${notice}`;
+
 /** On the loopback, for this start alone. */
 export async function startDemoModel(): Promise<DemoModel> {
   const model = await startLlm({ apiKey: randomBytes(24).toString('base64url'), keepsRequests: false });
-  model.answerWith((messages) => `${answerSensibly(messages)}\n\n${notice}`);
+  model.answerWith(answerAsDemo);
   return {
     settings: { DEMO_MODEL: 'true', LLM_BASE_URL: model.baseUrl, LLM_MODEL: 'demo', LLM_API_KEY: model.apiKey },
     stop: () => model.stop(),

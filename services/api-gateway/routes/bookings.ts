@@ -20,9 +20,10 @@ export const bookingRoutes: Route[] = [
     rawBody: {
       contentType: 'application/json',
       description: "Cal.com's webhook, at most 4 MiB.",
-      schema: Type.Object({
-        triggerEvent: Type.String({ description: '`BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`.' }),
-      }),
+      schema: Type.Object(
+        { triggerEvent: Type.String({ description: '`BOOKING_CREATED`, `BOOKING_RESCHEDULED` or `BOOKING_CANCELLED`.' }) },
+        { additionalProperties: true },
+      ),
     },
     handler: 'booking-webhook',
     replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }, { $id: 'Accepted' }) } },

@@ -15,7 +15,10 @@ export const meetingRoutes: Route[] = [
     rawBody: {
       contentType: 'application/json',
       description: "RealtimeKit's webhook, at most 4 MiB.",
-      schema: Type.Object({ event: Type.String({ description: 'e.g. `recording.statusUpdate`, `meeting.transcript`.' }) }),
+      schema: Type.Object(
+        { event: Type.String({ description: 'e.g. `recording.statusUpdate`, `meeting.transcript`.' }) },
+        { additionalProperties: true },
+      ),
     },
     handler: 'meeting-webhook',
     replies: { 200: { description: 'Stored.', schema: Type.Object({ ok: Type.Literal(true) }, { $id: 'Accepted' }) } },

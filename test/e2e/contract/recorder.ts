@@ -3,7 +3,7 @@
  * type, header or field is a failure of the test that saw it.
  */
 import type { SchemaProblem } from '#libs/schema';
-import { keepRecording, noteExchange, type Recording } from './recordings.ts';
+import { keepRecording, noteAnswer, type Recording } from './recordings.ts';
 import {
   compileDocumented,
   createLookup,
@@ -17,8 +17,6 @@ export interface Exchange {
   readonly method: string;
   /** Path with its query. */
   readonly path: string;
-  /** JSON that was sent, if any. */
-  readonly request?: unknown;
   readonly status: number;
   readonly headers: Headers;
   /** Body; undefined when it is a file that nobody looked into. */
@@ -40,8 +38,7 @@ const undocumented = /^\/api(\/v1)?\/(openapi\.json|docs(\/.*)?)$/;
 /** Refused by the HTTP parser before there is a route. */
 const transportStatuses = new Set([408, 431]);
 
-/** @param examples false where requests are made up, e.g. by a generator: they say nothing to a reader. */
-export async function createRecorder(baseUrl: string, options: { examples: boolean }): Promise<Recorder> {
+export async function createRecorder(baseUrl: string): Promise<Recorder> {
   const operations = listOperations(await fetchDocuments(baseUrl));
   const lookup = createLookup(operations);
   const judge = createJudge();
@@ -56,9 +53,7 @@ export async function createRecorder(baseUrl: string, options: { examples: boole
       const head = `${exchange.method} ${exchange.path} answered ${exchange.status}, which its document does not allow`;
       throw new Error([head, ...problems.map((problem) => `- ${problem}`), (exchange.text ?? '').slice(0, 500)].join('\n'));
     }
-    if (found.kind !== 'operation') return;
-    const example = options.examples ? toExample(exchange) : undefined;
-    noteExchange(recording, found.operation.id, String(exchange.status), example);
+    if (found.kind === 'operation') noteAnswer(recording, found.operation.id, String(exchange.status));
   };
 
   return {
@@ -69,19 +64,12 @@ export async function createRecorder(baseUrl: string, options: { examples: boole
       const url = new URL(input instanceof Request ? input.url : input);
       const readable = /^(application\/json|text\/)/.test(response.headers.get('content-type') ?? '');
       const text = readable ? await response.clone().text() : undefined;
-      const request = typeof init?.body === 'string' ? { request: parse(init.body) } : {};
       const { status, headers } = response;
-      observe({ method: init?.method ?? 'GET', path: `${url.pathname}${url.search}`, ...request, status, headers, text });
+      observe({ method: init?.method ?? 'GET', path: `${url.pathname}${url.search}`, status, headers, text });
       return response;
     },
     keep: (name) => keepRecording(name, recording),
   };
-}
-
-function toExample({ request, text, headers }: Exchange): { request?: unknown; response: unknown } | undefined {
-  if (text === undefined || text === '') return undefined;
-  const response = headers.get('content-type')?.startsWith('application/json') === true ? parse(text) : text;
-  return { ...(request === undefined ? {} : { request }), response };
 }
 
 function parse(text: string): unknown {

@@ -1,0 +1,99 @@
+/** Plays the story of the documents on a platform: each request as the documents show it, its answer held against theirs. */
+import { isDeepStrictEqual } from 'node:util';
+import { fillText, fillTexts, type StoryStep } from '../../../tools/generate/story.ts';
+import type { Call, World } from '../world.ts';
+import type { DocumentedOperation } from './served-documents.ts';
+
+/** What the markers of the story stand for on this platform. */
+type Known = Map<string, unknown>;
+
+export interface Told {
+  readonly status: number;
+  /** As the platform answered. */
+  readonly answer: unknown;
+  /** As the story shows it; without `answer` where it shows none. */
+  readonly expected: { readonly status: number; readonly answer?: unknown };
+}
+
+/** What is uploaded, by the name that the story gives it. */
+export type StoryFiles = Readonly<Record<string, Uint8Array<ArrayBuffer>>>;
+
+/** @returns sends a step; `loginAs` gives the token of the person whom it names */
+export function createTeller(world: World, files: StoryFiles, loginAs: (who: string) => Promise<string>) {
+  const known: Known = new Map();
+
+  return async (step: StoryStep): Promise<Told> => {
+    const operation = world.recorder.operations.find(({ id }) => id === step.operation);
+    if (operation === undefined) throw new Error(`no document has the operation ${step.operation}`);
+    const wanted = fillTexts(step, (text) => fillText(text, (name, shown) => known.get(name) ?? shown)) as StoryStep;
+    const answer = await world.call(operation.method, toPath(operation, wanted), await toCall(wanted));
+    const given: unknown = answer.json ?? (answer.text === '' ? undefined : answer.text);
+    const shown = step.answer === undefined ? {} : { answer: expectAnswer(step.answer, given, known) };
+    return { status: answer.status, answer: given, expected: { status: step.status, ...shown } };
+  };
+
+  async function toCall({ as, headers, body, raw, upload }: StoryStep): Promise<Call> {
+    const gate = as === 'gate' ? { 'x-svc-api-key': world.loginSecret } : {};
+    const token = as === 'shared' ? world.sharedToken : as === 'gate' || as === 'nobody' ? null : await loginAs(as);
+    const form = new FormData();
+    for (const [field, name] of Object.entries(upload ?? {})) form.append(field, new Blob([files[name] ?? new Uint8Array()]), name);
+    const typed = raw === undefined ? {} : { 'content-type': 'application/json' };
+    return {
+      token,
+      headers: { ...headers, ...gate, ...typed },
+      ...(body === undefined ? {} : { json: body }),
+      ...(raw === undefined ? {} : { body: raw }),
+      ...(upload === undefined ? {} : { body: form }),
+    };
+  }
+}
+
+/** As a story step says, once it is so. */
+export function isTold({ status, answer, expected }: Told): boolean {
+  return status === expected.status && isDeepStrictEqual(answer, expected.answer ?? answer);
+}
+
+function toPath({ path }: DocumentedOperation, step: StoryStep): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(step.path?.[name])));
+  const values = Object.fromEntries(Object.entries(step.query ?? {}).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(values);
+  return query.size === 0 ? filled : `${filled}?${query.toString()}`;
+}
+
+/** The shown answer with what this platform has made in the place of the markers; what has another form stays as it is shown. */
+function expectAnswer(shown: unknown, given: unknown, known: Known): unknown {
+  if (typeof shown === 'string') return expectText(shown, given, known);
+  if (Array.isArray(shown)) return shown.map((item, index) => expectAnswer(item, Array.isArray(given) ? given[index] : undefined, known));
+  if (typeof shown !== 'object' || shown === null) return shown;
+  const values = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectAnswer(value, values[key], known)]));
+}
+
+const anyMarker = /\{\{(\w*)(?:=([^{}]*))?\}\}/g;
+
+function expectText(shown: string, given: unknown, known: Known): unknown {
+  const markers = [...shown.matchAll(anyMarker)];
+  if (markers.length === 0) return shown;
+  const pattern = shown
+    .split(anyMarker)
+    .map((part, index) => (index % 3 === 0 ? escapeRegExp(part ?? '') : index % 3 === 1 ? '([^]+?)' : ''));
+  const found = new RegExp(`^${pattern.join('')}$`).exec(String(given));
+  if (found === null) return shown;
+  for (const [index, [, name = '', example]] of markers.entries()) {
+    const isAlone = markers[0]?.[0] === shown;
+    const value = isAlone ? given : found[index + 1];
+    if (example === undefined) {
+      if (known.get(name) !== value) return `${shown}, which is ${String(known.get(name))}`;
+    } else {
+      if (formOf(String(value)) !== formOf(example)) return shown;
+      if (name !== '') known.set(name, value);
+    }
+  }
+  return given;
+}
+
+/** Digits and letters do not count, signs do: a time stays a time, a token a token. */
+const formOf = (text: string): string =>
+  /^\d{4}-\d\d-\d\dT/.test(text) ? text.replace(/\d/g, '0') : /^\d+$/.test(text) ? 'number' : 'text';
+
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^$()|[\]{}\\]/g, String.raw`\$&`);
