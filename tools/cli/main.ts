@@ -4,6 +4,10 @@ import { createProgram, takeJson } from './program.ts';
 
 const { json, rest } = takeJson(process.argv.slice(2));
 const context = createContext({ json });
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(); // a reader such as `head` has seen enough
+});
 try {
   await createProgram(context).parseAsync(rest, { from: 'user' });
 } catch (error) {

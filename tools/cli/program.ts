@@ -12,6 +12,7 @@ import * as jobs from './jobs.ts';
 import * as journeys from './journeys.ts';
 import * as media from './media.ts';
 import * as notes from './notes.ts';
+import { screenOf } from './output/screen.ts';
 import * as people from './people.ts';
 import * as secrets from './secrets.ts';
 import * as transcripts from './transcripts.ts';
@@ -59,7 +60,7 @@ export function createProgram(context: CliContext): Command {
     .exitOverride()
     .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .configureOutput({
-      outputError: (text, write) => (context.json ? undefined : write(text)),
+      outputError: (text, write) => write(`${screenOf(process.stderr).paint('red', text.trimEnd())}\n`),
       writeErr: (text) => (context.json ? undefined : process.stderr.write(text)),
     });
   for (const group of groups) group.register(program, context);

@@ -7,7 +7,7 @@ const tones = { good: 'green', bad: 'red', wait: 'yellow', busy: 'cyan', dim: 'd
 export type Tone = keyof typeof tones;
 
 interface Moment {
-  readonly at: string | null;
+  readonly at: string;
 }
 
 interface Toned {
@@ -15,34 +15,31 @@ interface Toned {
   readonly tone: Tone | undefined;
 }
 
-/** Null and undefined are what is not there. */
 export type Cell = string | number | boolean | Moment | Toned | null | undefined;
 
 /** A moment as ISO 8601; in a terminal it is told by its distance. */
-export const moment = (at: string | null): Moment => ({ at });
+export const moment = (at: string | null): Moment | null => (at === null ? null : { at });
 
 /** A word that is coloured in a terminal. */
 export const toned = (text: string, tone: Tone | undefined): Toned => ({ text, tone });
 
-export function isAbsent(cell: Cell): boolean {
-  return cell === null || cell === undefined || (typeof cell === 'object' && 'at' in cell && cell.at === null);
+export function isAbsent(cell: Cell): cell is null | undefined | '' {
+  return cell === null || cell === undefined || cell === '';
 }
 
 /** As it stands in a line: without line breaks, and nothing in it acts on a terminal. */
 export function textOf(cell: Cell, screen: Screen): string {
-  if (cell === null || cell === undefined) return '–';
+  if (isAbsent(cell)) return '–';
   if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
   if (typeof cell !== 'object') return inLine(String(cell));
   if ('text' in cell) return inLine(cell.text);
-  if (cell.at === null) return '–';
   return screen.isTerminal ? describeDistance(Date.parse(cell.at) - screen.now()) : inLine(cell.at);
 }
 
+/** @param text of the cell, or a part of it */
 export function paintCell(cell: Cell, text: string, screen: Screen): string {
   if (isAbsent(cell)) return screen.paint('dim', text);
-  return typeof cell === 'object' && cell !== null && 'tone' in cell && cell.tone !== undefined
-    ? screen.paint(tones[cell.tone], text)
-    : text;
+  return typeof cell === 'object' && 'tone' in cell && cell.tone !== undefined ? screen.paint(tones[cell.tone], text) : text;
 }
 
 function inLine(text: string): string {

@@ -54,6 +54,16 @@ describe('table', () => {
     ]);
   });
 
+  it('breaks a long last column between words', () => {
+    expect(plain(view, 50)).toEqual([
+      '  ID  NAME  CREATED    ERROR',
+      '   7  a     3 min ago  –',
+      '1234  漢字  –          The store was away and',
+      '                       nobody knew when it would',
+      '                       be back',
+    ]);
+  });
+
   it('puts what finds no room in a line under its row, and cuts nothing', () => {
     expect(plain(view, 40)).toEqual([
       '  ID  NAME  CREATED',
@@ -62,7 +72,16 @@ describe('table', () => {
       '  error The store was away and nobody',
       '  knew when it would be back',
     ]);
+    const path = table([{ path: 'a/path/that/is/not/broken', id: 1 }], { ID: ({ id }) => id, PATH: ({ path: text }) => text }, '');
+    expect(plain(path, 28)).toEqual(['ID', ' 1', '  path', '  a/path/that/is/not/broken']);
     expect(plain(view, 8)).toEqual(expect.arrayContaining(['  ID', '   7', '  name a']));
+  });
+
+  it('leaves out columns with nothing in them where a reader is, and keeps them for a program', () => {
+    const columns = { ID: ({ id }: { id: number }) => id, RUNS: () => moment(null), ERROR: () => '' };
+    const bare = table([{ id: 1 }], columns, '');
+    expect(plain(bare, 80)).toEqual(['ID', ' 1']);
+    expect(show(bare, pipe)).toEqual(['ID  RUNS  ERROR', ' 1  –     –']);
   });
 
   it('says in place of no rows that there are none', () => {

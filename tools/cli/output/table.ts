@@ -12,40 +12,44 @@ type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 interface Placed {
   readonly cell: Cell;
   readonly text: string;
+}
+
+interface Column {
+  readonly title: string;
   readonly width: number;
+  readonly isNumber: boolean;
+  /** One for each row. */
+  readonly cells: readonly Placed[];
 }
 
 const gap = '  ';
 const indent = '  ';
+/** A last column with less room than this stands under its rows rather than being broken into lines. */
+const leastRoom = 24;
 
 /**
- * A line for each row. Columns that find no room in the terminal stand under their row, so that nothing is cut.
+ * A line for each row. In a terminal a long last column is broken between words, other columns that find no room stand under their
+ * row, so that nothing is cut; columns with nothing in them are left out.
  * @param empty in place of a table without rows
  */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>, empty: string): View {
   return (screen) => {
     if (rows.length === 0) return [empty];
-    const titles = Object.keys(columns);
-    const placed = rows.map((row) => Object.values(columns).map((cellOf) => place(cellOf(row), screen)));
-    const widths = titles.map((title, index) => Math.max(widthOf(title), ...placed.map((cells) => cells[index]!.width)));
-    const beside = countFitting(widths, screen.columns);
-    const isNumber = titles.map((_, index) =>
-      placed.every((cells) => typeof cells[index]!.cell === 'number' || isAbsent(cells[index]!.cell)),
-    );
-    const lineOf = (texts: readonly { painted: string; width: number }[]): string =>
-      texts
-        .map(({ painted, width }, index) => {
-          const space = ' '.repeat(widths[index]! - width);
-          return isNumber[index] === true ? `${space}${painted}` : `${painted}${space}`;
-        })
-        .join(gap)
-        .trimEnd();
-    const header = titles.slice(0, beside).map((title) => ({ painted: screen.paint('bold', title), width: widthOf(title) }));
+    const all = Object.entries(columns).map(([title, cellOf]) => toColumn(title, rows.map(cellOf), screen));
+    const shown = screen.isTerminal ? all.filter(({ cells }, index) => index === 0 || cells.some(({ cell }) => !isAbsent(cell))) : all;
+    const { beside, under } = arrange(shown, screen.columns);
+    const header = beside.map(({ title, ...column }) => align(screen.paint('bold', title), widthOf(title), column));
     return [
-      lineOf(header),
-      ...placed.flatMap((cells) => [
-        lineOf(cells.slice(0, beside).map((item) => ({ painted: paintCell(item.cell, item.text, screen), width: item.width }))),
-        ...linesUnder(titles.slice(beside), cells.slice(beside), screen),
+      header.join(gap).trimEnd(),
+      ...rows.flatMap((_, row) => [
+        ...linesOf(
+          beside.map((column) => ({ column, ...column.cells[row]! })),
+          screen,
+        ),
+        ...linesUnder(
+          under.map((column) => ({ column, ...column.cells[row]! })),
+          screen,
+        ),
       ]),
     ];
   };
@@ -64,34 +68,66 @@ export function fields(values: Readonly<Record<string, Cell>>): View {
   };
 }
 
-function place(cell: Cell, screen: Screen): Placed {
-  const text = textOf(cell, screen);
-  return { cell, text, width: widthOf(text) };
+function toColumn(title: string, cells: readonly Cell[], screen: Screen): Column {
+  const placed = cells.map((cell) => ({ cell, text: textOf(cell, screen) }));
+  return {
+    title,
+    width: placed.reduce((width, { text }) => Math.max(width, widthOf(text)), widthOf(title)),
+    isNumber: cells.some((cell) => typeof cell === 'number') && cells.every((cell) => typeof cell === 'number' || isAbsent(cell)),
+    cells: placed,
+  };
 }
 
-function countFitting(widths: readonly number[], columns: number): number {
+/** Which columns stand beside each other in so much room, the last perhaps narrower than its text, and which under their rows. */
+function arrange(columns: readonly Column[], room: number): { beside: readonly Column[]; under: readonly Column[] } {
   let end = -gap.length;
-  const first = widths.findIndex((width) => (end += gap.length + width) > columns);
-  return first === -1 ? widths.length : Math.max(1, first);
+  const first = columns.findIndex(({ width }) => (end += gap.length + width) > room);
+  const count = first === -1 ? columns.length : Math.max(1, first);
+  const last = columns[count];
+  if (last !== undefined && count === columns.length - 1) {
+    const left = room - (end - last.width);
+    if (left >= leastRoom && last.cells.every(({ text }) => text.split(' ').every((word) => widthOf(word) <= left))) {
+      return { beside: [...columns.slice(0, count), { ...last, width: left }], under: [] };
+    }
+  }
+  return { beside: columns.slice(0, count), under: columns.slice(count) };
+}
+
+interface ColumnCell extends Placed {
+  readonly column: Column;
+}
+
+function linesOf(cells: readonly ColumnCell[], screen: Screen): string[] {
+  const broken = cells.map(({ column, text }) => wrap(text, column.width));
+  const height = Math.max(...broken.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) =>
+    cells
+      .map(({ column, cell }, index) => {
+        const text = broken[index]![line] ?? '';
+        return align(text === '' ? '' : paintCell(cell, text, screen), widthOf(text), column);
+      })
+      .join(gap)
+      .trimEnd(),
+  );
+}
+
+function align(painted: string, width: number, column: Pick<Column, 'width' | 'isNumber'>): string {
+  const space = ' '.repeat(Math.max(0, column.width - width));
+  return column.isNumber ? `${space}${painted}` : `${painted}${space}`;
 }
 
 /** What found no room beside the others, each value after its title. */
-function linesUnder(titles: readonly string[], cells: readonly Placed[], screen: Screen): string[] {
+function linesUnder(cells: readonly ColumnCell[], screen: Screen): string[] {
+  const room = screen.columns - indent.length;
   const lines: string[] = [];
-  let line = '';
-  for (const [index, { cell, text }] of cells.entries()) {
-    if (isAbsent(cell) || text === '') continue;
-    const title = titles[index]!.toLowerCase();
-    const room = screen.columns - indent.length;
-    const added = `${title} ${text}`;
-    if (line !== '' && widthOf(line) + gap.length + widthOf(added) > room) {
-      lines.push(line);
-      line = '';
-    }
-    line += `${line === '' ? '' : gap}${added}`;
+  for (const { column, cell, text } of cells) {
+    if (isAbsent(cell)) continue;
+    const added = `${column.title.toLowerCase()} ${text}`;
+    const line = lines.at(-1);
+    if (line !== undefined && widthOf(line) + gap.length + widthOf(added) <= room) lines[lines.length - 1] = `${line}${gap}${added}`;
+    else lines.push(added);
   }
-  if (line !== '') lines.push(line);
-  return lines.flatMap((text) => wrap(text, screen.columns - indent.length)).map((text) => screen.paint('dim', `${indent}${text}`));
+  return lines.flatMap((line) => wrap(line, room)).map((line) => screen.paint('dim', `${indent}${line}`));
 }
 
 /** Broken between words; a word that is too long is left to the terminal. */
