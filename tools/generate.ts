@@ -11,12 +11,16 @@ import { describeExamples } from './generate/examples.ts';
 import { describeComposeNats } from './generate/compose-nats.ts';
 import { describeNatsUsers } from './servers/nats-permissions.ts';
 import { describeSettings } from './generate/settings.ts';
+import { describeWorkspaceReference } from './generate/workspace-reference.ts';
+import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
 
 const repoDir = join(import.meta.dirname, '..');
 const generators: Readonly<Record<string, () => Promise<string>>> = {
   'clients/typescript/operations.ts': describeClient,
   'services/api-gateway/examples.json': describeExamples,
   'docs/settings.md': describeSettings,
+  'docs/workspace.schema.json': describeWorkspaceSchema,
+  'docs/guides/workspace-file.md': describeWorkspaceReference,
   'deploy/helm/coherence/files/platform.json': describePlatform,
   'deploy/helm/coherence/files/nats-users.json': describeNatsUsers,
   'deploy/compose/nats.conf': describeComposeNats,
