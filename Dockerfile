@@ -29,9 +29,11 @@ RUN case "$FFMPEG" in \
 # Webhooks wait in the spool while the broker is away, recordings are cut in the scratch folder: any uid may write there. Mount
 # volumes over them; the rest of the file system may be read-only, with a writable /tmp.
 RUN mkdir -p /var/spool/coherence /scratch && chmod 1777 /var/spool/coherence /scratch
-# What a service listens on is reached from outside its container alone; a service by itself is reached by its machine alone.
+# What a service listens on is reached from outside its container alone; a service by itself is reached by its machine alone. Large pieces
+# of memory go back to the system at once, as in tools/servers/process-environment.ts.
 ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/tmp/node-compile-cache \
+    MALLOC_MMAP_THRESHOLD_=262144 \
     HOST=:: \
     METRICS_HOST=:: \
     WEBHOOK_SPOOL_DIR=/var/spool/coherence \

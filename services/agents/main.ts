@@ -3,4 +3,4 @@ import { runService } from '#libs/lifecycle';
 import { loadAgentsConfig } from './config.ts';
 import { createService } from './service.ts';
 
-await runService('agents', () => createService({ config: loadAgentsConfig() }));
+if (import.meta.main) await runService('agents', () => createService({ config: loadAgentsConfig() }));

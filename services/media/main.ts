@@ -3,4 +3,4 @@ import { runService } from '#libs/lifecycle';
 import { loadMediaConfig } from './config.ts';
 import { createService } from './service.ts';
 
-await runService('media', () => createService({ config: loadMediaConfig() }));
+if (import.meta.main) await runService('media', () => createService({ config: loadMediaConfig() }));

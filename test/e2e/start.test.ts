@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -71,6 +71,10 @@ describe('npm start (design/architecture.md §9)', () => {
     await expect(logIn()).resolves.toBe(200);
   });
 
+  it('has compiled the services once, before they start (docs/adr/services-share-compiled-code.md)', () => {
+    expect(readdirSync(join(pad.dataDir, 'compile-cache')).filter((name) => name.startsWith('services-'))).toHaveLength(1);
+  });
+
   it('has the chat pages answer by a model that says what it is', async () => {
     const response = await fetch(`http://127.0.0.1:${pad.port}/api/chat/guide/message/`, {
       method: 'POST',
@@ -89,7 +93,7 @@ describe('npm start (design/architecture.md §9)', () => {
       env: { ...process.env, COHERENCE_DATA_DIR: pad.dataDir },
     });
     expect(stdout).not.toContain('WRONG');
-    expect(stdout).toMatch(/^off\s+language model: the demo model answers.*LLM_BASE_URL/m);
+    expect(stdout).toMatch(/^off\s+language model:?\s+the demo model answers.*LLM_BASE_URL/m);
     expect(stdout).toMatch(/^All is well/m);
   });
 

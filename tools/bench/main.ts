@@ -1,15 +1,16 @@
 /**
  * `npm run bench`: starts a platform of its own and measures it beside the floor, the least that could do the same work, in
- * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios.
+ * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios, after one of the memory of idle services.
  *   --seconds N       length of one round (default 3)
  *   --rounds N        rounds of each side (default 3)
- *   --only TEXT       only operations whose name contains TEXT
+ *   --only TEXT       only operations whose name contains TEXT; memory: only the memory of the idle services
  */
 import { parseArgs } from 'node:util';
 import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
 import { measureBareConsumer, measureJobs } from './jobs.ts';
 import { joinMeasurements, runLoad, type Measurement } from './load.ts';
-import { renderTable, type Row } from './report.ts';
+import { measureMemory } from './memory.ts';
+import { renderMemory, renderTable, type Row } from './report.ts';
 import { prepareScenarios, type Scenario } from './scenarios.ts';
 
 const connections = 64;
@@ -25,25 +26,30 @@ const say = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 };
 
-const platform = await startPlatformWithFloor(say);
-try {
-  const wanted = (name: string): boolean => name.includes(values.only);
-  const scenarios = (await prepareScenarios(platform, say)).filter((scenario) => wanted(scenario.name));
-  const rows: Row[] = [];
-  for (const [index, scenario] of scenarios.entries()) {
-    say(`${scenario.name} (${index + 1} of ${scenarios.length}): ${rounds} rounds of ${seconds} s on each side`);
-    rows.push(await measure(platform, scenario));
+const wanted = (name: string): boolean => name.includes(values.only);
+if (wanted('memory')) process.stdout.write(`\nidle after the demo\n\n${renderMemory(await measureMemory(say))}\n\n`);
+if (values.only !== 'memory') await measureRates();
+
+async function measureRates(): Promise<void> {
+  const platform = await startPlatformWithFloor(say);
+  try {
+    const scenarios = (await prepareScenarios(platform, say)).filter((scenario) => wanted(scenario.name));
+    const rows: Row[] = [];
+    for (const [index, scenario] of scenarios.entries()) {
+      say(`${scenario.name} (${index + 1} of ${scenarios.length}): ${rounds} rounds of ${seconds} s on each side`);
+      rows.push(await measure(platform, scenario));
+    }
+    if (wanted('job throughput')) {
+      say(`job throughput: ${jobCount} jobs`);
+      const floorRate = await measureBareConsumer(platform.settings, jobCount);
+      const platformRate = await measureJobs(platform.settings, jobCount);
+      rows.push({ operation: 'job throughput', floor: 'bare JetStream publish, consume and acknowledge', platformRate, floorRate });
+    }
+    process.stdout.write(`\n${connections} connections, conversations of 3 KB, ${rounds} × ${seconds} s a side\n\n${renderTable(rows)}\n`);
+  } finally {
+    say('stopping');
+    await platform.stop();
   }
-  if (wanted('job throughput')) {
-    say(`job throughput: ${jobCount} jobs`);
-    const floorRate = await measureBareConsumer(platform.settings, jobCount);
-    const platformRate = await measureJobs(platform.settings, jobCount);
-    rows.push({ operation: 'job throughput', floor: 'bare JetStream publish, consume and acknowledge', platformRate, floorRate });
-  }
-  process.stdout.write(`\n${connections} connections, conversations of 3 KB, ${rounds} × ${seconds} s a side\n\n${renderTable(rows)}\n`);
-} finally {
-  say('stopping');
-  await platform.stop();
 }
 
 async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<Row> {

@@ -1,5 +1,6 @@
-/** The table of `npm run bench`: the platform beside the floor that was measured in the same run. */
+/** The tables of `npm run bench`: the platform beside the floor that was measured in the same run, and the memory of its services. */
 import { quantile, type Measurement } from './load.ts';
+import type { MemoryRow } from './memory.ts';
 
 export interface Row {
   operation: string;
@@ -25,6 +26,21 @@ export function renderTable(rows: readonly Row[]): string {
     row.goal?.toFixed(2) ?? '',
     row.floor,
   ]);
+  return renderLines([headings, ...cells]);
+}
+
+/** In MB; what is over its goal says so. */
+export function renderMemory(rows: readonly MemoryRow[]): string {
+  const cells = rows.map(({ service, megabytes, goal }) => [
+    service,
+    megabytes.toFixed(0),
+    `≤ ${goal}`,
+    megabytes <= goal ? 'kept' : `${(megabytes - goal).toFixed(0)} MB too much`,
+  ]);
+  return renderLines([['service', 'PSS MB', 'goal', ''], ...cells]);
+}
+
+function renderLines([headings = [], ...cells]: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) => Math.max(heading.length, ...cells.map((line) => line[column]?.length ?? 0)));
   const line = (values: readonly string[]): string => `| ${values.map((value, column) => value.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   return [line(headings), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n');

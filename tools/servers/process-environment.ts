@@ -9,6 +9,12 @@ type Variables = Readonly<Record<string, string | undefined>>;
 const basics = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 const basicsOfNode = ['NODE_ENV', 'NODE_EXTRA_CA_CERTS', 'NODE_COMPILE_CACHE', 'NODE_V8_COVERAGE'];
 
+/**
+ * What the C library does with memory, as in the Dockerfile. By itself it comes to keep pieces of any size for the next one, in each of its threads:
+ * 19 MB in each that has hashed a password. With a fixed limit larger ones go back to the system at once.
+ */
+const memoryOfServices = { MALLOC_MMAP_THRESHOLD_: '262144' };
+
 /** Those variables of `env` that have one of the names and are set. */
 export function pickVariables(env: Variables, names: Iterable<string>): Record<string, string> {
   const picked: Record<string, string> = {};
@@ -31,5 +37,5 @@ export async function environmentOfService(service: string, env: Variables): Pro
   declared ??= readServiceSettings().then((all) => new Map(all.map((item) => [item.service, Object.keys(item.properties)])));
   const names = (await declared).get(service);
   if (names === undefined) throw new Error(`There is no service ${service}.`);
-  return { ...pickBasics(env), ...pickVariables(env, names) };
+  return { ...memoryOfServices, ...pickBasics(env), ...pickVariables(env, names) };
 }

@@ -32,19 +32,15 @@ export interface ServiceProcess {
 const stopTimeoutMs = 27_000;
 
 /**
- * Options of Node for the services that make long streamed answers, as in compose.yaml: Node by itself lets garbage pile up to hundreds of
- * megabytes. Of directory the heap is cleaned when it has grown by a fifth. Conversations clears its young objects less often, which lets most
- * of a search die young, and the whole heap, with what it keeps of the directory in it, when it has doubled: with less, a search spends half of
- * its time on the cleaning. The others do without, since it costs some of the request rate.
+ * Options of Node, as in compose.yaml. By itself it lets young objects take 48 MB before it looks for the living among them; in an idle service that
+ * is half of its memory, and requests are no faster for it. Conversations has them all the same, which lets most of a search die young. Other flags
+ * here would cost a start its compile cache: V8 takes no code that was compiled under others (docs/adr/services-share-compiled-code.md).
  */
-const optionsByService: Readonly<Record<string, readonly string[]>> = {
-  directory: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
-  conversations: ['--max-semi-space-size=16', '--heap-growing-percent=100'],
-};
+const youngMegabytes: Readonly<Record<string, number>> = { conversations: 16 };
 
 /** Arguments of Node before the path of a service's program. */
 export function nodeOptionsOf(service: string): readonly string[] {
-  return optionsByService[service] ?? [];
+  return [`--max-semi-space-size=${youngMegabytes[service] ?? 4}`];
 }
 
 /** `env` must hold METRICS_PORT; what it does not name is taken from the caller's environment, and nothing that the service does not declare. */

@@ -11,6 +11,7 @@ import { makeStreams, readStreamLimits } from '../streams.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
 import { checkBroughtServers } from './brought-servers.ts';
 import { checkSettings } from './check-settings.ts';
+import { warmCompileCache } from './compile-cache.ts';
 import { startDemoModel } from './demo-model.ts';
 import { checkDiskSpace, chooseSettings, listKnownVariables, readGatewayAddress, urlOf } from './environment.ts';
 import { findMigrations, type Migrations } from './migrations.ts';
@@ -61,6 +62,7 @@ async function start(): Promise<void> {
     migrations = found;
     if (found.arePending) ({ isEmpty } = await screen.step('migrations', () => found.run({ ...chosen, ...given })));
   };
+  const warmed = warmCompileCache(repoDir, chosen['NODE_COMPILE_CACHE'] ?? '');
   const servers = await startServers(process.env, place, migrate);
   stops.push(servers.stop);
   const settings = { ...chosen, ...servers.settings };
@@ -71,6 +73,7 @@ async function start(): Promise<void> {
     logger: createLogger({ service: 'start', level: 'error' }),
     limits: readStreamLimits(process.env),
   });
+  await warmed;
   if (stopping !== undefined) return;
   const services = await screen.step('six services', () => startServices(settings, place));
   stops.push(services.stop);

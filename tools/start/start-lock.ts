@@ -37,7 +37,8 @@ export function findStarted(file: string): LockContent | undefined {
   return content !== undefined && isRunning(content.holder) ? content : undefined;
 }
 
-interface RecordedProcess {
+/** As it stands in the record. */
+export interface RecordedProcess {
   name: string;
   identity: ProcessIdentity;
   signal: NodeJS.Signals;

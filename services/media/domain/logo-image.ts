@@ -1,10 +1,10 @@
 /**
  * What an uploaded logo becomes (spec 02, POST /experiences/{id}/logo; spec 03, D51): judged by its bytes alone, decoded and encoded anew,
- * so that nothing of the file but its picture is stored. The only importer of sharp and file-type.
+ * so that nothing of the file but its picture is stored. The only importer of sharp and file-type, which the first logo loads: most services
+ * that run see none, and libvips takes 10 MB.
  */
 import { randomBytes } from 'node:crypto';
-import { fileTypeFromBuffer } from 'file-type';
-import sharp from 'sharp';
+import type Sharp from 'sharp';
 import { AppError } from '#libs/errors';
 
 type LogoFormat = 'jpeg' | 'png' | 'gif' | 'webp';
@@ -40,22 +40,29 @@ const timeoutSeconds = 30;
 
 /** One picture at a time and one thread for it, whatever the number of uploads: memory and processor are bounded. */
 export function createLogoImages({ maxPixels = defaultMaxPixels }: LogoImageOptions = {}): LogoImages {
-  sharp.concurrency(1);
-  sharp.cache(false);
+  let tools: ReturnType<typeof loadTools> | undefined;
   let last: Promise<unknown> = Promise.resolve();
   return {
     renew: async (bytes) => {
+      const { sharp, fileTypeFromBuffer } = await (tools ??= loadTools());
       const format = formats[(await fileTypeFromBuffer(bytes))?.mime ?? ''];
       if (format === undefined) throw invalidLogo('The logo must be a jpeg, png, gif or webp image.');
-      const encoded = last.then(() => encode(bytes, format, maxPixels));
+      const encoded = last.then(() => encode(sharp, bytes, format, maxPixels));
       last = encoded.catch(() => undefined);
       return { bytes: await encoded, extension: extensions[format], contentType: `image/${format}` };
     },
   };
 }
 
+async function loadTools() {
+  const [{ default: sharp }, { fileTypeFromBuffer }] = await Promise.all([import('sharp'), import('file-type')]);
+  sharp.concurrency(1);
+  sharp.cache(false);
+  return { sharp, fileTypeFromBuffer };
+}
+
 /** Upright, in sRGB, without metadata; frames and their times stay. */
-async function encode(bytes: Uint8Array, format: LogoFormat, maxPixels: number): Promise<Buffer> {
+async function encode(sharp: typeof Sharp, bytes: Uint8Array, format: LogoFormat, maxPixels: number): Promise<Buffer> {
   const animated = format === 'gif' || format === 'webp';
   try {
     const picture = sharp(bytes, { animated, limitInputPixels: maxPixels, failOn: 'error' }).timeout({ seconds: timeoutSeconds });
