@@ -6,6 +6,7 @@ import { Type, type Static, type TObject, type TProperties, type TSchema } from 
 import { Value } from 'typebox/value';
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
+export { nameSecrets } from './name-secrets.ts';
 export { demoValues, isLoopback, isPublicSecret, listPublicSecrets, ownSecret, secret, shortestSecret } from './secrets.ts';
 
 /** Every problem of the environment in one readable message; values are never repeated, they may be secrets. */

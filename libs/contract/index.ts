@@ -5,3 +5,4 @@ export * from './callers.ts';
 export * from './declarations.ts';
 export { jobAdminRpcs, jobDetailsSchema, jobSchema, jobStates } from './job-admin.ts';
 export { line } from './line.ts';
+export { workspacePage } from './workspace-page.ts';

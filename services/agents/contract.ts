@@ -1,5 +1,5 @@
 /** The public face of the agents service: agent records, the visitor chat, set-up data and what operators may see and forget. */
-import { byAnybody, byOperators, ownAccount, defineService, job, jobAdminRpcs, line, rpc, Type } from '#libs/contract';
+import { byAnybody, byOperators, ownAccount, defineService, job, jobAdminRpcs, line, rpc, Type, workspacePage } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { knowledgeRpcs } from './knowledge-contract.ts';
 import { messagingJobs, messagingRpcs, telegramWebhookSubject } from './messaging-contract.ts';
@@ -140,6 +140,14 @@ export const agents = defineService({
           when: 'Items have problems; `problems` lists every one as {path, message}. Nothing was changed.',
         },
       },
+      timeoutMs: 60_000,
+    }),
+    exportWorkspace: rpc({
+      subject: 'admin.agents.workspace.export',
+      callers: byOperators,
+      summary: 'One page of the `agents` list of the workspace file, as `workspace apply` reads it.',
+      request: Type.Object(workspacePage.request),
+      reply: workspacePage.reply,
       timeoutMs: 60_000,
     }),
     getRecord: rpc({

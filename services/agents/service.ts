@@ -20,7 +20,7 @@ import { createChatHandler } from './handlers/chat.ts';
 import { createExportPerson } from './handlers/person-data.ts';
 import { createKnowledgeHandlers } from './handlers/knowledge.ts';
 import { createRecordHandlers } from './handlers/record.ts';
-import { createWorkspaceHandler } from './handlers/workspace.ts';
+import { createWorkspaceExport, createWorkspaceHandler } from './handlers/workspace.ts';
 import { createMessaging } from './messaging.ts';
 import { sweepTickets } from './repositories/tickets.ts';
 import { createChatRuntime } from './runtime/chat.ts';
@@ -112,6 +112,7 @@ export async function createService({
         ...createRecordHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
         ...createKnowledgeHandlers({ db, mode: config.AGENT_KNOWLEDGE, renewAgentMemory }),
         applyWorkspace: createWorkspaceHandler(db, config.ALLOW_UNSIGNED_WEBHOOKS),
+        exportWorkspace: createWorkspaceExport(db),
         sendChatMessage: createChatHandler({
           db,
           runtime,

@@ -18,6 +18,7 @@ import { peopleRpcs, PersonPublic } from './contract/people.ts';
 import { relationshipRpcs } from './contract/relationships.ts';
 import { responsibleRpcs } from './contract/responsible.ts';
 import { searchRpcs } from './contract/search.ts';
+import { workspaceExportRpcs } from './contract/workspace-export.ts';
 import { conversationSurfaceRpcs } from './conversation-surface.ts';
 
 export * from './contract/accounts.ts';
@@ -35,6 +36,7 @@ export * from './contract/people.ts';
 export * from './contract/relationships.ts';
 export * from './contract/responsible.ts';
 export * from './contract/search.ts';
+export * from './contract/workspace-export.ts';
 export * from './conversation-surface.ts';
 
 /** Positive 32-bit integer, the id of a row. */
@@ -137,6 +139,7 @@ export const directory = defineService({
     ...relationshipRpcs,
     ...noteRpcs,
     ...responsibleRpcs,
+    ...workspaceExportRpcs,
     getPeople: rpc({
       subject: 'directory.people.get-many',
       callers: { conversations: ownAccount, transcripts: ownAccount },

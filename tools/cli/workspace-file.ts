@@ -27,6 +27,10 @@ export interface WorkspaceFile {
 const maxSyntaxErrors = 50;
 /** Aliases that a document may have, one in an alias counting for each time that it is written out. */
 const maxAliases = 10_000;
+/** Name of what comes without a file; files that it names are looked for where the user stands. */
+export const standardInput = 'standard input';
+/** It is held in memory, so a larger document has to be a file. */
+const maxInputBytes = 16 * 1_048_576;
 /** Characters that they may add to it: a small file of them could name gigabytes. */
 const maxAliasedCharacters = 16 * 1_048_576;
 
@@ -113,6 +117,18 @@ function addedBefore(aliases: readonly Alias[], offset: number): number {
   return aliases[low - 1]?.added ?? 0;
 }
 
+/** @throws CliError when it is too long or no text. */
+export async function readStandardInput(stream: AsyncIterable<Buffer> = process.stdin, maxBytes = maxInputBytes): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > maxBytes) throw new CliError(`${standardInput}: is longer than ${maxBytes} bytes; apply it as a file`);
+    chunks.push(chunk);
+  }
+  return toText(standardInput, Buffer.concat(chunks));
+}
+
 function readText(file: string): string {
   let bytes: Buffer;
   try {
@@ -120,6 +136,10 @@ function readText(file: string): string {
   } catch (error) {
     throw new CliError(`${file}: ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : String(error)}`);
   }
+  return toText(file, bytes);
+}
+
+function toText(file: string, bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new CliError(`${file}:1: is not text in UTF-8`);
   return bytes.toString('utf8');
 }

@@ -1,4 +1,4 @@
-/** `workspace apply FILE`: set-up data from a declarative file (architecture §7). */
+/** `workspace apply FILE` and `workspace export`: set-up data from a declarative file, and as one (architecture §7). */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,7 +12,8 @@ import { readSplitWorkspace } from './bulk-import/conversation-list.ts';
 import { ConversationImport } from './bulk-import/import.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
-import type { FileProblem, WorkspaceFile } from './workspace-file.ts';
+import { registerExport } from './workspace-export.ts';
+import { standardInput, type FileProblem, type WorkspaceFile } from './workspace-file.ts';
 
 type Applied = ReplyOf<typeof directory.rpcs.applyWorkspace>;
 type Change = Applied['diff'][number];
@@ -23,9 +24,10 @@ const partCharacters = 1_000_000;
 
 export function register(program: Command, context: CliContext): void {
   const workspace = program.command('workspace').description('Set-up data from a file');
+  registerExport(workspace, context);
   workspace
     .command('apply <file>')
-    .description('Applies a workspace file (YAML or JSON): whole or not at all, as often as you like')
+    .description('Applies a workspace file (YAML or JSON; - is standard input): whole or not at all, as often as you like')
     .option('--dry-run', 'show what would change and change nothing')
     .option('--json', 'print {created, updated, unchanged, ids}')
     .action(async (file: string, options: { dryRun?: true }) => {
@@ -39,6 +41,7 @@ export function register(program: Command, context: CliContext): void {
 
 /** npm runs scripts in the project's folder; a relative path means the folder where the user stands. */
 function findFile(file: string): string {
+  if (file === '-') return standardInput;
   const fromUser = resolve(process.env['INIT_CWD'] ?? '.', file);
   return existsSync(fromUser) ? fromUser : resolve(file);
 }

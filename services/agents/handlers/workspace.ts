@@ -2,15 +2,23 @@
  * `agents.workspace.apply`: the `agents` list of a workspace file (architecture §7; spec 03, D33e). A field that an item does not
  * name stays as it is; null empties it. Secrets are compared and stored, never shown.
  */
-import { isPublicSecret, shortestSecret } from '#libs/config';
+import { isPublicSecret, nameSecrets, shortestSecret } from '#libs/config';
 import { appError } from '#libs/errors';
-import { findJsonProblem, isJsonObject } from '#libs/json';
+import { findJsonProblem, isJsonObject, parseJson } from '#libs/json';
 import type { Handler } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { compileSchemaForAll } from '#libs/schema';
 import type { Static } from '#libs/contract';
 import { AgentItem, type agents } from '../contract.ts';
-import { compareJson, insertAgent, listAgents, lockAgents, type StoredAgent, updateAgent } from '../repositories/agents.ts';
+import {
+  compareJson,
+  insertAgent,
+  listAgents,
+  listAgentsAfter,
+  lockAgents,
+  type StoredAgent,
+  updateAgent,
+} from '../repositories/agents.ts';
 
 type Item = Static<typeof AgentItem>;
 interface Problem {
@@ -32,6 +40,7 @@ interface Tally {
 }
 
 const hidden = '(hidden)';
+const agentsPerPage = 100;
 
 /** @param allowUnsigned whether bots need no webhook secret (D64) */
 export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Handler<typeof agents.rpcs.applyWorkspace> {
@@ -56,6 +65,22 @@ export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Ha
       for (const item of items) await applyItem(tx, item, stored.get(item.slug), dryRun, tally);
     });
     return { ...tally, ids: { agents: tally.ids } };
+  };
+}
+
+/** `agents.workspace.export`: the list as it would be written now. Secrets never leave the service: names stand in their place. */
+export function createWorkspaceExport(db: Database): Handler<typeof agents.rpcs.exportWorkspace> {
+  return async ({ after }) => {
+    const rows = await listAgentsAfter(db, after, agentsPerPage);
+    const variables = new Set<string>();
+    const items = rows.map(({ slug, name, prompt, infos, config }) => ({
+      slug,
+      name,
+      prompt,
+      infos: parseJson(infos),
+      config: nameSecrets(parseJson(config), `agents_${slug}`, variables),
+    }));
+    return { items, variables: [...variables], left_out: 0, next: rows.length < agentsPerPage ? null : (rows.at(-1)?.id ?? null) };
   };
 }
 

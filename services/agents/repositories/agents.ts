@@ -22,6 +22,11 @@ const listForUpdateStatement = statement(
   'agents.list-by-slug',
   `select id, slug, name, prompt, infos, config from agents.agents where slug = any($1::text[])`,
 );
+/** $1 after this id, $2 at most so many. */
+const exportStatement = statement(
+  'agents.export',
+  `select id, slug, name, prompt, infos, config from agents.agents where id > $1 order by id limit $2`,
+);
 const equalStatement = statement('agents.compare', `select $1::jsonb = $2::jsonb as infos_equal, $3::jsonb = $4::jsonb as config_equal`);
 const insertAgentStatement = statement(
   'agents.insert',
@@ -73,6 +78,11 @@ export async function lockAgents(tx: Tx): Promise<void> {
 
 export async function listAgents(tx: Queryable, slugs: readonly string[]): Promise<StoredAgent[]> {
   return await tx.query<StoredAgent>(listForUpdateStatement, [slugs]);
+}
+
+/** In the order of their ids. */
+export async function listAgentsAfter(db: Queryable, after: number, limit: number): Promise<StoredAgent[]> {
+  return await db.query<StoredAgent>(exportStatement, [after, limit]);
 }
 
 /** Compares JSON by value: order of keys and notation of numbers do not count. */

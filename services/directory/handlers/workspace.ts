@@ -1,12 +1,16 @@
 /** The workspace file: parts of a large document, and its application (architecture §7). */
 import { appError } from '#libs/errors';
-import { parseJson } from '#libs/json';
+import { parseJson, type JsonObject } from '#libs/json';
 import type { Handlers } from '#libs/nats';
 import type { directory } from '../contract.ts';
 import { applyWorkspace, type WorkspaceOptions } from '../domain/workspace/apply.ts';
+import { toFileItem } from '../domain/workspace/export.ts';
+import { exportList, type ExportedRow } from '../repositories/workspace/export.ts';
 import { deleteUpload, findUpload, keepUpload } from '../repositories/workspace/uploads.ts';
 
-type WorkspaceHandlers = Pick<Handlers<typeof directory>, 'applyWorkspace' | 'uploadWorkspace'>;
+type WorkspaceHandlers = Pick<Handlers<typeof directory>, 'applyWorkspace' | 'uploadWorkspace' | 'exportWorkspace'>;
+
+const rowsPerPage = 500;
 
 export function createWorkspaceHandlers(options: WorkspaceOptions): WorkspaceHandlers {
   async function readUpload(uploadId: string): Promise<unknown> {
@@ -18,6 +22,13 @@ export function createWorkspaceHandlers(options: WorkspaceOptions): WorkspaceHan
   }
 
   return {
+    exportWorkspace: async ({ list, after }) => {
+      const rows = await options.db.query<ExportedRow>(exportList[list], [after, rowsPerPage]);
+      const variables = new Set<string>();
+      const items = rows.flatMap(({ item }) => (item === null ? [] : [toFileItem(list, parseJson(item) as JsonObject, variables)]));
+      const next = rows.length < rowsPerPage ? null : (rows.at(-1)?.id ?? null);
+      return { items, variables: [...variables], left_out: rows.length - items.length, next };
+    },
     uploadWorkspace: async ({ upload_id: uploadId, part, text }) => {
       await options.db.query(keepUpload, [uploadId, part, text]);
       return {};

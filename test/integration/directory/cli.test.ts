@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -25,15 +25,17 @@ afterAll(async () => {
   await world.stop();
 });
 
-function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+function cli(args: readonly string[], env: Record<string, string> = {}, input = ''): Promise<Outcome> {
   return new Promise((resolve) => {
     const options = {
       cwd: repoDir,
       env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: 'words-of-the-demo', ...world.env.settings, ...env },
     };
-    execFile(process.execPath, ['tools/cli/main.ts', ...args], options, (error, stdout, stderr) => {
+    const child = execFile(process.execPath, ['tools/cli/main.ts', ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
+    child.stdin?.on('error', () => {}); // who has seen enough reads no more
+    child.stdin?.end(input);
   });
 }
 
@@ -191,5 +193,102 @@ describe('accounts list, accounts create|set-password|deactivate|grant|delete EM
       stderr: 'The environment variable UNSET_NAME is not set.\n',
     });
     await expect(cli(['accounts', 'frobnicate'])).resolves.toMatchObject({ code: 2, stderr: expect.stringContaining('frobnicate') });
+  });
+});
+
+describe('workspace apply - and workspace export', () => {
+  const secrets = { STEPS_LISTENING_TALK_WEBHOOK_SECRET: 'of a step', AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET: 'of-a-bot' };
+  /** Values that are lost easily. */
+  const document = `
+classes: [{slug: a-root, label: "yes"}, {slug: a-leaf, parent: a-root, allowed_children: [a-root], private: true, config: {info_field_groups: []}}]
+spheres: [{key: quiet, name: Quiet}, {key: loud, name: "1e3", is_active: false}]
+journeys:
+  - slug: listening
+    name: Listening
+    questions: [{text: "What now?"}, {text: "What now?"}]
+    steps:
+      - {slug: begin, title: "2026-01-01", config: {}}
+      - {slug: talk, is_archived: true, config: {webhook: {secret: {env: STEPS_LISTENING_TALK_WEBHOOK_SECRET}, tries: 3}}}
+people:
+  - key: odd
+    name: "null"
+    description: "a\\u0085b \\u001b[2J\\u202e\\n  two lines: # no comment\\n"
+    infos: {exact: 9007199254740993, list: [{gone: null}], "*": "&x", empty: {}, "a: b": "- c"}
+    contact: {email: odd@example.org, telegram: "123"}
+holons:
+  - {slug: zz-child, name: Child, class: a-leaf, parent: zz-parent, spheres: [loud, quiet], locations: [de, fr], journeys: [listening]}
+  - {slug: zz-parent, name: Parent, class: a-root, links: {web: "https://example.org/?a=b#c"}}
+accounts: [{email: Odd@example.org, person: odd, active: false, teams: [{holon: zz-child, active: false}, {holon: zz-parent}]}]
+memberships: [{person: odd, holon: zz-child, journey: listening, step: null}, {person: odd, holon: zz-parent, journey: listening}]
+relationships:
+  - {from: zz-child, to: zz-parent, journey: listening, follow_up_after: 2026-05-20, responsible: odd}
+  - {key: second, from: zz-child, to: zz-parent}
+agents:
+  - {slug: tester, name: Tester, prompt: "Be\\n brief.", infos: {null: null}, config: {messaging: {webhook_secret: {env: AGENTS_TESTER_MESSAGING_WEBHOOK_SECRET}}, x: [1.5]}}
+`;
+
+  it('applies standard input, and says where in it something is wrong', async () => {
+    const applied = await cli(['workspace', 'apply', '-', '--json'], secrets, document);
+    expect(JSON.parse(applied.stdout)).toMatchObject({ created: 14, updated: 0 });
+    const wrong = await cli(['workspace', 'apply', '-'], {}, 'people:\n  - {key: a}\n  - {kee: b}\n');
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toContain('standard input:3: people[1].kee: is not a known field');
+    expect((await cli(['workspace', 'apply', '-'], {}, `# ${'x'.repeat(17_000_000)}`)).stderr).toMatch(
+      /^standard input: is longer than 16777216 bytes; apply it as a file/,
+    );
+  });
+
+  it('exports what the same platform finds unchanged, without a secret, and says what no file can name', async () => {
+    await world.env.sql(`insert into directory.people (name) values ('Somebody without a key')`);
+    await world.env.sql(`update directory.people set infos = infos || '{"<<": "merge"}' where key = 'odd'`);
+    await world.env.sql(`insert into directory.memberships (person_id, holon_id)
+      select p.id, h.id from directory.people p, directory.holons h where p.key is null and h.slug = 'zz-child'`);
+    const file = join(folder, 'export.yaml');
+    const written = await cli(['workspace', 'export', '--out', file, '--json']);
+    expect(written).toMatchObject({ code: 0, stderr: '' });
+    const report = JSON.parse(written.stdout) as { counts: Record<string, number>; left_out: unknown; variables: string[] };
+    expect(report).toMatchObject({ left_out: { people: 1, memberships: 1 }, variables: Object.keys(secrets) });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, 'utf8');
+    for (const secret of [...Object.values(secrets), 'argon2', 'words-of-the-demo']) expect(text).not.toContain(secret);
+    expect(await cli(['workspace', 'export', '--out', file])).toMatchObject({ code: 1, stderr: `${file} exists already.\n` });
+
+    const same = await cli(['workspace', 'apply', file, '--dry-run', '--json'], secrets);
+    const sum = Object.values(report.counts).reduce((total, count) => total + count, 0);
+    expect(JSON.parse(same.stdout)).toMatchObject({ created: 0, updated: 0, unchanged: sum, diff: [] });
+    const unset = await cli(['workspace', 'apply', file]);
+    expect(unset).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/config\.webhook\.secret: the environment variable STEPS_LISTENING_TALK_WEBHOOK_SECRET is not set/),
+    });
+  });
+
+  it('exports what makes an empty platform the same, as YAML and as JSON', async () => {
+    const yaml = await cli(['workspace', 'export']);
+    expect(yaml).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Left out.*: 1 people, 1 memberships\.\nBefore the file is applied, set STEPS_/),
+    });
+    const json = await cli(['workspace', 'export', '--json']);
+    const tables = await world.env.sql<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname in ('directory', 'agents') and tablename !~ 'migrations|jobs|outbox'`,
+    );
+    for (const [text, flags] of [
+      [yaml.stdout, []],
+      [json.stdout, ['--json']],
+    ] as const) {
+      await world.env.sql(`truncate ${tables.map(({ name }) => name).join(', ')} restart identity cascade`);
+      const applied = await cli(['workspace', 'apply', '-', '--json'], secrets, text);
+      expect(JSON.parse(applied.stdout)).toMatchObject({ updated: 0, unchanged: 0 });
+      expect((await cli(['workspace', 'export', ...flags])).stdout).toBe(text);
+    }
+    await expect(world.env.sql(`select name, description, infos::text from directory.people where key = 'odd'`)).resolves.toEqual([
+      {
+        name: 'null',
+        description: 'a\u0085b \u001b[2J\u202e\n  two lines: # no comment\n',
+        infos: '{"*": "&x", "<<": "merge", "a: b": "- c", "list": [{"gone": null}], "empty": {}, "exact": 9007199254740993}',
+      },
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { isJsonObject, parseJson } from '#libs/json';
 import { CliError } from '../failure.ts';
-import { parseWorkspace, readWorkspaceFile, type Path, type WorkspaceFile } from '../workspace-file.ts';
+import { parseWorkspace, readStandardInput, readWorkspaceFile, standardInput, type Path, type WorkspaceFile } from '../workspace-file.ts';
 import { createItemSpool, type ItemSpool } from './item-spool.ts';
 import { splitFile, type ItemText } from './split-file.ts';
 
@@ -30,6 +30,7 @@ const wholeBytes = 1_048_576;
 
 /** @throws CliError with every syntax error and its line. */
 export async function readSplitWorkspace(name: string): Promise<SplitWorkspace> {
+  if (name === standardInput) return splitWhole(parseWorkspace(name, await readStandardInput()));
   const sizeBytes = statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   if (sizeBytes <= wholeBytes) return splitWhole(readWorkspaceFile(name));
   collectEarly();

@@ -10,6 +10,7 @@ import { audioExtensions, maxAudioBytes, maxRecordingBytes, media, pathOfStored,
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import type { CheckedItem, ItemProblem } from './check-item.ts';
+import { standardInput } from '../workspace-file.ts';
 
 type FileKind = StoredFile['kind'];
 const kinds: readonly FileKind[] = ['audio', 'full', 'front_trimmed'];
@@ -33,7 +34,7 @@ export class FileImport {
   /** Paths are relative to the folder of the workspace file. */
   constructor(context: CliContext, workspaceFile: string) {
     this.#context = context;
-    this.#folder = dirname(resolve(workspaceFile));
+    this.#folder = workspaceFile === standardInput ? (process.env['INIT_CWD'] ?? process.cwd()) : dirname(resolve(workspaceFile));
   }
 
   /** Adds what is wrong with the files that the item names. */

@@ -1,6 +1,8 @@
 /** Every list and field of the workspace file that the directory owns (architecture §7), as data. */
 
-export const listNames = ['spheres', 'classes', 'journeys', 'people', 'holons', 'accounts', 'memberships', 'relationships'] as const;
+import { workspaceLists } from '../../contract.ts';
+
+export const listNames = workspaceLists;
 export type ListName = (typeof listNames)[number];
 
 /** Lists of the file that other services apply. */

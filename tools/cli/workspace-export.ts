@@ -1,0 +1,148 @@
+/** `workspace export`: the set-up data of the platform as a workspace file, which `workspace apply` reads. */
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { Scalar, stringify } from 'yaml';
+import type { ReplyOf } from '#libs/contract';
+import { isJsonObject, isRawNumber } from '#libs/json';
+import { agents } from '#services/agents';
+import { directory, workspaceLists } from '#services/directory';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { toPrintable } from './output/printable.ts';
+import { table } from './output/table.ts';
+
+type Page = ReplyOf<typeof directory.rpcs.exportWorkspace>;
+
+/** What was written, and what was not. */
+interface Tally {
+  readonly counts: Record<string, number>;
+  readonly leftOut: Record<string, number>;
+  readonly variables: Set<string>;
+}
+
+/** Told each page of a list that has items. */
+type Sink = (list: string, items: readonly unknown[]) => Promise<void>;
+
+export function registerExport(workspace: Command, context: CliContext): void {
+  workspace
+    .command('export')
+    .description(
+      'Writes the set-up data as a workspace file (YAML, with --json JSON) that `workspace apply` reads; conversations and passwords are not in it, ' +
+        'secrets of configurations are names of variables',
+    )
+    .option('--out <file>', 'write it there, for its owner alone, instead of printing it; never over an older file')
+    .action(async ({ out }: { out?: string }) => {
+      if (out === undefined) return print(context);
+      const tally = await writeFile(context, out);
+      const { counts, leftOut, variables } = tally;
+      const rows = Object.entries(counts).map(([list, count]) => ({ list, count, left: leftOut[list] ?? 0 }));
+      context.print(
+        { file: out, counts, left_out: leftOut, variables: [...variables] },
+        table(rows, columns, 'There is nothing to write.'),
+        ...notesOf(tally),
+      );
+    });
+}
+
+type Row = { readonly list: string; readonly count: number; readonly left: number };
+const columns = { LIST: ({ list }: Row) => list, WRITTEN: ({ count }: Row) => count, 'LEFT OUT': ({ left }: Row) => left };
+
+async function print(context: CliContext): Promise<void> {
+  if (context.json) {
+    const document: Record<string, unknown[]> = {};
+    await exportAll(context, async (list, items) => void (document[list] ??= []).push(...items));
+    context.print(document);
+    return;
+  }
+  const tally = await exportAll(context, createYamlSink(process.stdout));
+  for (const note of notesOf(tally)) process.stderr.write(`${note}\n`);
+}
+
+/** Whole or not at all. @throws CliError when the file exists already or cannot be written */
+async function writeFile(context: CliContext, out: string): Promise<Tally> {
+  const stream = createWriteStream(out, { mode: 0o600, flags: 'wx' });
+  try {
+    await once(stream, 'open');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CliError(code === 'EEXIST' ? `${out} exists already.` : message);
+  }
+  try {
+    const tally = await exportAll(context, createYamlSink(stream));
+    stream.end();
+    await finished(stream);
+    return tally;
+  } catch (error) {
+    stream.destroy();
+    await rm(out, { force: true });
+    throw error;
+  }
+}
+
+/** List by list and page by page, so that memory does not grow with the platform. */
+async function exportAll(context: CliContext, sink: Sink): Promise<Tally> {
+  const tally: Tally = { counts: {}, leftOut: {}, variables: new Set() };
+  for (const list of workspaceLists)
+    await exportList(list, tally, sink, (after) => context.call(directory.rpcs.exportWorkspace, { list, after }));
+  await exportList('agents', tally, sink, (after) => context.call(agents.rpcs.exportWorkspace, { after }));
+  return tally;
+}
+
+async function exportList(
+  list: string,
+  { counts, leftOut, variables }: Tally,
+  sink: Sink,
+  read: (after: number) => Promise<Page>,
+): Promise<void> {
+  for (let after: number | null = 0; after !== null;) {
+    const page: Page = await read(after);
+    const taken = page.variables.find((name) => variables.has(name));
+    if (taken !== undefined) throw new CliError(`Two secrets would have the name ${taken}; rename one of the steps or agents.`);
+    for (const name of page.variables) variables.add(name);
+    if (page.left_out > 0) leftOut[list] = (leftOut[list] ?? 0) + page.left_out;
+    if (page.items.length > 0) {
+      await sink(list, page.items);
+      counts[list] = (counts[list] ?? 0) + page.items.length;
+    }
+    after = page.next;
+  }
+}
+
+function createYamlSink(stream: Writable): Sink {
+  let last: string | undefined;
+  return async (list, items) => {
+    const head = list === last ? '' : `${last === undefined ? '' : '\n'}${list}:\n`;
+    last = list;
+    const text = toPrintable(head + stringify(toYaml(items), yamlOptions));
+    if (!stream.write(text)) await once(stream, 'drain');
+  };
+}
+
+/** As `workspace apply` reads it. */
+const yamlOptions = { lineWidth: 0, aliasDuplicateObjects: false } as const;
+
+/** Without quotes it takes over another object. */
+const mergeKey = '<<';
+
+/** Numbers with all their digits, and in quotes what `toPrintable` would write by numbers, so that it reads as it was. */
+function toYaml(value: unknown): unknown {
+  if (isRawNumber(value)) return /^-?[0-9]+$/.test(value.rawJSON) ? BigInt(value.rawJSON) : Number(value.rawJSON);
+  if (Array.isArray(value)) return value.map(toYaml);
+  if (isJsonObject(value)) return new Map(Object.entries(value).map(([key, item]) => [toYaml(key), toYaml(item)]));
+  if (typeof value !== 'string' || (toPrintable(value) === value && value !== mergeKey)) return value;
+  const quoted = new Scalar(value);
+  quoted.type = Scalar.QUOTE_DOUBLE;
+  return quoted;
+}
+
+function notesOf({ leftOut, variables }: Tally): string[] {
+  const left = Object.entries(leftOut).map(([list, count]) => `${count} ${list}`);
+  return [
+    ...(left.length === 0 ? [] : [`Left out, as no file can name them (people without a key, and what is theirs): ${left.join(', ')}.`]),
+    ...(variables.size === 0 ? [] : [`Before the file is applied, set ${[...variables].join(', ')}.`]),
+  ];
+}
