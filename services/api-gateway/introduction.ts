@@ -27,7 +27,7 @@ export const apiIntroduction = `Conversations, agents, visitor chat and webhooks
 \`Authorization: Bearer …\` with the server's shared token (\`API_TOKEN\`), for the platform's own servers, or with the token of a person, from
 \`POST /api/v1/auth/login\`. The shared token acts for nobody: an operation that needs a person answers 403 \`per_user_token_required\`. A
 missing or wrong token is 401 before the body is looked at. Visitor chat takes no credential; webhooks are signed. To try an operation here,
-enter a token in the panel below.
+enter a token in the panel *Authentication*.
 
 ${requests}
 # Errors
@@ -63,7 +63,7 @@ export const v1Introduction = `The network of people and holons for external sys
 
 \`POST /api/v1/auth/login\`, with the login gate key (\`API_LOGIN_SECRET\`) in \`X-Svc-Api-Key\`, gives the token of a person for an email and a
 password. Every other operation takes it as \`Authorization: Bearer …\`. It is valid for 24 hours; a logout ends it at once. What a person may
-not see is not found. To try an operation here, enter a token in the panel below.
+not see is not found. To try an operation here, enter a token in the panel *Authentication*.
 
 ${requests}
 # Errors

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { TSchema } from '#libs/contract';
 import { compileSchemaForAll } from '#libs/schema';
 import { parse } from 'yaml';
 import { checkDocument } from '../../services/directory/domain/workspace/check-document.ts';
@@ -10,7 +9,7 @@ import { makeWorkspaceSchema } from './workspace-schema.ts';
 import { listTexts } from './workspace-texts.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-const check = compileSchemaForAll(makeWorkspaceSchema() as unknown as TSchema);
+const check = compileSchemaForAll(makeWorkspaceSchema());
 const findProblems = (document: unknown): string[] => check(document).map(({ path, message }) => `${path.join('.')} ${message}`);
 
 /** What the services find, without the lists that the directory does not own. */
