@@ -1,4 +1,5 @@
 /** Why a command failed: its text for a terminal, its JSON for a program, and the status that the process ends with. */
+import { types } from 'node:util';
 import { CommanderError } from 'commander';
 import { AppError } from '#libs/errors';
 
@@ -32,22 +33,25 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : exitCodes.usage, body: usageBody(error), text: '' };
   const text = describeFailure(error);
   if (error instanceof AppError) return { exitCode: exitCodes.failed, body: error.toBody(), text };
-  if (!(error instanceof CliError)) {
-    return {
-      exitCode: exitCodes.failed,
-      body: { code: 'internal', message: error instanceof Error ? error.message : String(error) },
-      text,
-    };
+  if (error instanceof CliError) {
+    const { code, message, details } = error;
+    return { exitCode: exitCodes[code], body: { code, message, ...(details === undefined ? {} : { details }) }, text };
   }
-  const { code, message, details } = error;
-  return { exitCode: exitCodes[code], body: { code, message, ...(details === undefined ? {} : { details }) }, text };
+  const message = types.isNativeError(error) ? error.message : String(error);
+  return { exitCode: exitCodes.failed, body: { code: isOfSystem(error) ? 'failed' : 'internal', message }, text };
 }
 
 /** What went wrong, for a terminal. */
 export function describeFailure(error: unknown): string {
   if (error instanceof CliError) return error.message;
   if (error instanceof AppError) return error.reason === undefined ? error.message : `${error.message} (${error.reason})`;
+  if (isOfSystem(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** A file that cannot be written, a disk without space: its message says what and where. */
+function isOfSystem(error: unknown): error is NodeJS.ErrnoException {
+  return types.isNativeError(error) && 'syscall' in error;
 }
 
 /** True when a service says no more than that something is not there. */

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { appError, notFound } from '#libs/errors';
+import { CliError, isBareNotFound, toFailure } from './failure.ts';
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('toFailure', () => {
+  it('keeps code, reason and details of a service for a program', () => {
+    const { exitCode, body, text } = toFailure(appError('conflict', 'person_ambiguous', 'Several people.', { person_ids: [1, 2] }));
+    expect([exitCode, text]).toEqual([1, 'Several people. (person_ambiguous)']);
+    expect(body).toEqual({ code: 'conflict', reason: 'person_ambiguous', message: 'Several people.', details: { person_ids: [1, 2] } });
+  });
+
+  it('tells what the system refused without a stack, and a fault with one', () => {
+    const refused = toFailure(thrownBy(() => readFileSync('/no/such/file')));
+    expect([refused.body.code, refused.text]).toEqual(['failed', "ENOENT: no such file or directory, open '/no/such/file'"]);
+    const fault = toFailure(new Error('A fault'));
+    expect([fault.body, fault.text.split('\n').length > 1]).toEqual([{ code: 'internal', message: 'A fault' }, true]);
+  });
+
+  it('ends a wrong command line with 2 and an interrupted one with 130', () => {
+    expect([toFailure(new CliError('x', 'usage')).exitCode, toFailure(new CliError('x', 'interrupted')).exitCode]).toEqual([2, 130]);
+  });
+});
+
+describe('isBareNotFound', () => {
+  it('is true of what names nothing', () => {
+    expect(isBareNotFound(notFound())).toBe(true);
+    expect(isBareNotFound(notFound('There is no holon x.'))).toBe(false);
+    expect(isBareNotFound(appError('not_found', 'agent_not_found', 'Not Found'))).toBe(false);
+  });
+});
