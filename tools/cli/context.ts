@@ -79,13 +79,8 @@ export function createContext({ json }: { json: boolean }): CliContext {
       }
       const screen = screenOf(process.stdout);
       for (const view of views) {
-        if (typeof view === 'string') write(view);
-        else
-          process.stdout.write(
-            view(screen)
-              .map((line) => `${line}\n`)
-              .join(''),
-          ); // its cells are printable
+        const lines = typeof view === 'string' ? [toPrintable(view)] : view(screen); // whose cells are printable
+        process.stdout.write(lines.map((line) => `${line}\n`).join(''));
       }
     },
     fail: (error) => {

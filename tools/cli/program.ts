@@ -72,6 +72,6 @@ export function createProgram(context: CliContext): Command {
 }
 
 /** The commands that do something. */
-export function leavesOf(command: Command): Command[] {
+function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }

@@ -42,7 +42,8 @@ export function paintCell(cell: Cell, text: string, screen: Screen): string {
   return typeof cell === 'object' && 'tone' in cell && cell.tone !== undefined ? screen.paint(tones[cell.tone], text) : text;
 }
 
-function inLine(text: string): string {
+/** As `textOf` makes it of text. */
+export function inLine(text: string): string {
   return toPrintable(text)
     .replaceAll(/[\n\t ]+/g, ' ')
     .trim();

@@ -98,6 +98,7 @@ describe('fields', () => {
   it('shows the values that are there under each other, broken between words', () => {
     const one = fields({ id: 7, 'request id': null, finished: moment(null), error: 'one two three four five' });
     expect(plain(one, 22)).toEqual(['id:     7', 'error:  one two three', '        four five']);
+    expect(show(fields({ 'x\u001b[2J': 'from a stranger' }), pipe)).toEqual(['x\\u001b[2J:  from a stranger']);
   });
 });
 

@@ -1,5 +1,5 @@
 /** How data stand on a screen: rows under headers, or the fields of one thing under each other. */
-import { type Cell, isAbsent, paintCell, textOf } from './cell.ts';
+import { type Cell, inLine, isAbsent, paintCell, textOf } from './cell.ts';
 import type { Screen } from './screen.ts';
 import { widthOf } from './width.ts';
 
@@ -58,9 +58,11 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>, empty: s
 /** One thing: `name: value` of each field that is there, the values under each other. */
 export function fields(values: Readonly<Record<string, Cell>>): View {
   return (screen) => {
-    const present = Object.entries(values).filter(([, cell]) => !isAbsent(cell));
-    const width = Math.max(0, ...present.map(([name]) => widthOf(name) + 1));
-    return present.flatMap(([name, cell]) => {
+    const present = Object.entries(values)
+      .filter(([, cell]) => !isAbsent(cell))
+      .map(([name, cell]) => ({ name: inLine(name), cell }));
+    const width = Math.max(0, ...present.map(({ name }) => widthOf(name) + 1));
+    return present.flatMap(({ name, cell }) => {
       const label = `${screen.paint('bold', `${name}:`)}${' '.repeat(width - widthOf(name) - 1)}${gap}`;
       const lines = wrap(textOf(cell, screen), screen.columns - width - gap.length);
       return lines.map((line, index) => `${index === 0 ? label : ' '.repeat(width + gap.length)}${paintCell(cell, line, screen)}`);
