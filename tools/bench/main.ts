@@ -1,16 +1,18 @@
 /**
  * `npm run bench`: starts a platform of its own and measures it beside the floor, the least that could do the same work, in
- * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios, after one of the memory of idle services.
+ * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios, after one of the memory of idle services
+ * and one of what requests cost.
  *   --seconds N       length of one round (default 3)
  *   --rounds N        rounds of each side (default 3)
- *   --only TEXT       only operations whose name contains TEXT; memory: only the memory of the idle services
+ *   --only TEXT       only operations whose name contains TEXT; `memory` or `costs`: only that
  */
 import { parseArgs } from 'node:util';
 import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
 import { measureBareConsumer, measureJobs } from './jobs.ts';
 import { joinMeasurements, runLoad, type Measurement } from './load.ts';
+import { measureCosts } from './costs.ts';
 import { measureMemory } from './memory.ts';
-import { renderMemory, renderTable, type Row } from './report.ts';
+import { renderCosts, renderMemory, renderTable, type Row } from './report.ts';
 import { prepareScenarios, type Scenario } from './scenarios.ts';
 
 const connections = 64;
@@ -28,7 +30,8 @@ const say = (line: string): void => {
 
 const wanted = (name: string): boolean => name.includes(values.only);
 if (wanted('memory')) process.stdout.write(`\nidle after the demo\n\n${renderMemory(await measureMemory(say))}\n\n`);
-if (values.only !== 'memory') await measureRates();
+if (wanted('costs')) process.stdout.write(`\nprocessor time of a request, ms\n\n${renderCosts(await measureCosts(seconds, say))}\n\n`);
+if (values.only !== 'memory' && values.only !== 'costs') await measureRates();
 
 async function measureRates(): Promise<void> {
   const platform = await startPlatformWithFloor(say);

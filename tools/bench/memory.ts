@@ -43,7 +43,8 @@ export async function measureMemory(say: (line: string) => void): Promise<Memory
   }
 }
 
-function readPss(pid: number): number {
+/** MB. */
+export function readPss(pid: number): number {
   const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
 }

@@ -1,4 +1,5 @@
 /** The tables of `npm run bench`: the platform beside the floor that was measured in the same run, and the memory of its services. */
+import type { CostRow } from './costs.ts';
 import { quantile, type Measurement } from './load.ts';
 import type { MemoryRow } from './memory.ts';
 
@@ -38,6 +39,16 @@ export function renderMemory(rows: readonly MemoryRow[]): string {
     megabytes <= goal ? 'kept' : `${(megabytes - goal).toFixed(0)} MB too much`,
   ]);
   return renderLines([['service', 'PSS MB', 'goal', ''], ...cells]);
+}
+
+/** Milliseconds of processor time, and MB. */
+export function renderCosts(rows: readonly CostRow[]): string {
+  const cells = rows.map(({ request, gateway, services, postgresql, others, megabytes }) => [
+    request,
+    ...[gateway, services, postgresql, others, gateway + services + postgresql + others].map((value) => value.toFixed(2)),
+    megabytes.toFixed(0),
+  ]);
+  return renderLines([['request', 'gateway', 'services', 'PostgreSQL', 'NATS, store', 'together', 'MB after'], ...cells]);
 }
 
 function renderLines([headings = [], ...cells]: readonly (readonly string[])[]): string {
