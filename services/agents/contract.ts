@@ -5,7 +5,7 @@ import { knowledgeRpcs } from './knowledge-contract.ts';
 import { messagingJobs, messagingRpcs, telegramWebhookSubject } from './messaging-contract.ts';
 import { personDataRpcs } from './person-data.ts';
 
-export { firstUpdateReceiptId, TelegramWebhook, telegramWebhookSubject, type UpdateReceipt } from './messaging-contract.ts';
+export { firstUpdateReceiptId, TelegramWebhook, telegramWebhookSubject, updateOutcomes, type UpdateReceipt } from './messaging-contract.ts';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const jsonObject = Type.Record(Type.String(), Type.Unknown());

@@ -1,5 +1,5 @@
 /** The messaging side of the agents contract: inbound updates, their receipts, the jobs that answer them, the bot's webhook. */
-import { byOperators, job, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, job, maxReplayed, receiptFilter, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -17,6 +17,29 @@ export const telegramWebhookSubject = 'webhooks.agents.updates';
 
 /** Receipts of messaging updates are numbered from here, so that one number names one receipt of any service. */
 export const firstUpdateReceiptId = 1_000_000_001;
+
+/** Every outcome of an update. */
+export const updateOutcomes = [
+  'pending',
+  'answering',
+  'answered',
+  'not_answered',
+  'send_unknown',
+  'send_refused',
+  'blocked',
+  'expired',
+  'failed',
+  'echoed',
+  'echo_failed',
+  'ignored',
+  'migrated',
+  'agent_not_found',
+  'rejected_secret',
+  'rejected_too_large',
+  'rejected_unreadable',
+  'rejected_unsigned',
+] as const;
+export type UpdateOutcome = (typeof updateOutcomes)[number];
 
 const updateReceipt = Type.Object({
   id: Type.Integer(),
@@ -63,7 +86,7 @@ export const messagingRpcs = {
     callers: byOperators,
     summary: 'Receipts of messaging updates, newest first.',
     request: Type.Object({
-      outcome: Type.Optional(Type.String({ description: 'Only those with this outcome.' })),
+      ...receiptFilter(updateOutcomes),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
     }),
     reply: Type.Object({ items: Type.Array(updateReceipt) }),
@@ -92,6 +115,18 @@ export const messagingRpcs = {
       receipt_without_body: { code: 'conflict', when: 'The update was not kept, so that there is nothing to replay.' },
       agent_not_found: { code: 'not_found', when: 'Still no agent has the slug.' },
     },
+  }),
+  replayReceipts: rpc({
+    subject: 'admin.agents.receipts.replay-many',
+    callers: byOperators,
+    summary: 'Works the updates again that match, oldest first; each as by itself.',
+    request: Type.Object({
+      ...receiptFilter(updateOutcomes),
+      limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
+      dry_run: Type.Boolean(),
+    }),
+    reply: Type.Object({ ...replayedReceipts.properties, no_agent: Type.Integer({ description: 'Those whose agent there is not.' }) }),
+    timeoutMs: 120_000,
   }),
   setWebhook: rpc({
     subject: 'admin.agents.webhook.set',

@@ -12,6 +12,9 @@ import {
   event,
   job,
   jobAdminRpcs,
+  maxReplayed,
+  receiptFilter,
+  replayedReceipts,
   rpc,
   Type,
 } from '#libs/contract';
@@ -23,6 +26,7 @@ import { operatorRpcs } from './operations.ts';
 import { personDataRpcs } from './person-data.ts';
 import {
   AnyId,
+  bookingOutcomes,
   ConversationOut,
   dataErrors,
   ExpectedUpdatedAt,
@@ -55,6 +59,11 @@ const windowErrors: ErrorReasons = {
     when: 'A different boundary is stored; carries `currentConversationStartedAt` and/or `currentCaptureEndedAt`.',
   },
   invalid_transcript_window: { code: 'bad_request', when: 'A boundary has no offset, or the end is not strictly after the start.' },
+};
+
+const bookingReceiptFilter = {
+  ...receiptFilter(bookingOutcomes),
+  source: Type.Optional(Type.Enum(['booking', 'meeting'])),
 };
 
 const AudioMetadata = Type.Object(
@@ -274,7 +283,7 @@ export const conversations = defineService({
       callers: byOperators,
       summary: 'Receipts of booking and meeting webhooks, newest first.',
       request: Type.Object({
-        outcome: Type.Optional(Type.String({ description: 'Only those with this outcome.' })),
+        ...bookingReceiptFilter,
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
       }),
       reply: Type.Object({ items: Type.Array(Receipt) }),
@@ -297,6 +306,18 @@ export const conversations = defineService({
       request: Type.Object({ id: Type.Integer() }),
       reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
       errors: { receipt_without_body: { code: 'conflict', when: 'The body was not kept or is gone, so that there is nothing to replay.' } },
+    }),
+    replayReceipts: rpc({
+      subject: 'admin.conversations.receipts.replay-many',
+      callers: byOperators,
+      summary: 'Works the receipts again that match, oldest first.',
+      request: Type.Object({
+        ...bookingReceiptFilter,
+        limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
+        dry_run: Type.Boolean(),
+      }),
+      reply: replayedReceipts,
+      timeoutMs: 60_000,
     }),
     adminMove: rpc({
       subject: 'admin.conversations.conversations.move',

@@ -210,6 +210,26 @@ export const Note = Type.Object({
 });
 
 /** A webhook as it was received, and what became of it (spec 03, D20). */
+/** Every outcome of a booking or meeting webhook. */
+export const bookingOutcomes = [
+  'pending',
+  'applied',
+  'stale',
+  'waiting',
+  'ignored',
+  'journey_error',
+  'person_not_found',
+  'refused_data_too_large',
+  'refused_too_many_attendees',
+  'rejected_signature',
+  'rejected_too_large',
+  'rejected_unidentified',
+  'rejected_unreadable',
+  'rejected_unsigned',
+  'rejected_unverified',
+] as const;
+export type BookingOutcome = (typeof bookingOutcomes)[number];
+
 export const Receipt = Type.Object({
   id: Type.Integer(),
   source: Type.Enum(['booking', 'meeting']),

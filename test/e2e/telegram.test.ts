@@ -127,14 +127,23 @@ describe('webhooks list, show, replay and agents set-webhook (architecture §7; 
     const [receipt] = await list('--outcome', 'send_unknown');
     const id = String(receipt?.id);
     const shown = await world.cli('webhooks', 'show', id);
-    expect(shown.stdout).toMatch(/PART {2}STATUS {3}CHAT {2}MESSAGE {2}ERROR\n +1 {2}unknown +505 +– {2}502: /);
+    expect(shown.stdout).toMatch(/PART {2}STATUS {3}CHAT {2}MESSAGE {2}ERROR\n +1 {2}unknown +505 +– +502: /);
     expect(shown.stdout).toContain(JSON.stringify(update));
-    expect((await world.cli('webhooks', 'replay', id)).code).toBe(0);
+    const replay = async (...options: string[]): Promise<unknown> =>
+      JSON.parse(
+        (await world.cli('webhooks', 'replay', '--provider', 'telegram', '--outcome', 'send_unknown', ...options, '--json')).stdout,
+      );
+    const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0, no_agent: 0, more: false };
+    expect(await replay('--since', '1h', '--dry-run')).toEqual({ ...counts, dry_run: true });
+    expect(await replay('--until', '1h')).toMatchObject({ matched: 0, replayed: 0 });
+    expect(await replay()).toEqual({ ...counts, dry_run: false });
     await eventually(async () => expect(telegram.textsOf(505)).toEqual(['You said: hello']));
     await eventually(async () =>
       expect(JSON.parse((await world.cli('webhooks', 'show', id, '--json')).stdout)).toMatchObject({ outcome: 'answered' }),
     );
     expect((await world.cli('webhooks', 'replay', id)).stdout).toContain('nothing is left to do');
+    const unnamed = await world.cli('webhooks', 'replay');
+    expect([unnamed.code, unnamed.stderr]).toEqual([2, 'Name a receipt, or which: --provider, --outcome, --since, --until.\n']);
   });
 
   it('registers the webhook and tells what Telegram knows of it', async () => {

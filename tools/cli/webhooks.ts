@@ -1,19 +1,15 @@
 /** `webhooks list|show|replay`: receipts of inbound webhooks (architecture §7; spec 03, D20, D33b). */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
-
-interface Options {
-  outcome?: string;
-  provider?: 'cal.com' | 'telegram';
-  limit: number;
-}
+import { type Filter, isFilter, type Wanted, wantedOf, withFilter } from './webhook-filter.ts';
 
 type BookingReceipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][number];
 type Receipt = BookingReceipt | UpdateReceipt;
@@ -28,23 +24,22 @@ function isUpdate(id: number): boolean {
 export function register(program: Command, context: CliContext): void {
   const group = program.command('webhooks').description('Receipts of inbound webhooks and what became of them');
 
-  group
-    .command('list')
-    .description('Lists receipts of bookings and of messaging updates, newest first')
-    .option('--outcome <outcome>', 'only those, e.g. pending, applied, answered, send_unknown, rejected_secret, rejected_signature')
-    .addOption(new Option('--provider <name>', 'only those of this provider').choices(['cal.com', 'telegram']))
-    .option('--limit <count>', 'at most this many', parseLimit, defaultLimit)
-    .action(async ({ outcome, provider, limit }: Options) => {
-      const request = { limit, ...(outcome === undefined ? {} : { outcome }) };
+  withFilter(group.command('list'))
+    .description('Lists receipts of bookings, meetings and messaging updates, newest first')
+    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
+    .action(async ({ limit, ...filter }: Filter & { limit: number }) => {
+      const { bookings, updates } = wantedOf(filter);
       const lists: readonly { items: readonly Receipt[] }[] = await Promise.all([
-        provider === 'telegram' ? { items: [] } : context.call(conversations.rpcs.listReceipts, request),
-        provider === 'cal.com' ? { items: [] } : context.call(agents.rpcs.listReceipts, request),
+        bookings === undefined ? { items: [] } : context.call(conversations.rpcs.listReceipts, { ...bookings, limit }),
+        updates === undefined ? { items: [] } : context.call(agents.rpcs.listReceipts, { ...updates, limit }),
       ]);
       const items = lists
         .flatMap((list) => list.items)
         .toSorted(newestFirst)
         .slice(0, limit);
-      context.print(items, table(items, columns, 'There are no such receipts.'));
+      const last = items.length < limit ? undefined : items.at(-1);
+      const more = last === undefined ? [] : [`There may be more: --until ${last.received_at}`];
+      context.print(items, table(items, columns, 'There are no such receipts.'), ...more);
     });
 
   group
@@ -59,16 +54,53 @@ export function register(program: Command, context: CliContext): void {
       context.print(receipt, describe(receipt), '', more, '', receipt.body ?? describeAbsence(receipt));
     });
 
-  group
-    .command('replay')
-    .description('Works a receipt again; of an update, a send of unknown outcome is repeated')
-    .argument('<id>', 'receipt', parseId)
-    .action(async (id: number) => {
+  withFilter(group.command('replay'))
+    .description(
+      'Works receipts again: one by its id, or those that match, oldest first; of an update, a send of unknown outcome is repeated',
+    )
+    .argument('[id]', 'receipt', parseId)
+    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
+    .option('--dry-run', 'count what would be worked again, and change nothing')
+    .action(async (id: number | undefined, { limit, dryRun, ...filter }: Filter & { limit: number; dryRun?: true }) => {
+      if (id === undefined) {
+        if (!isFilter(filter)) throw new CliError('Name a receipt, or which: --provider, --outcome, --since, --until.', 'usage');
+        await replayMatching(context, wantedOf(filter), limit, dryRun === true);
+        return;
+      }
+      if (isFilter(filter) || dryRun === true) throw new CliError('Name a receipt or a filter, not both.', 'usage');
       const rpcs = isUpdate(id) ? agents.rpcs : conversations.rpcs;
       const reply = await context.call(rpcs.replayReceipt, { id }, `receipt ${id}`);
       const done = reply.job_id === null ? 'nothing is left to do.' : `job ${reply.job_id} works it again.`;
       context.print(reply, `Receipt ${id}: ${done}`);
     });
+}
+
+/** The limit counts for both services together; bookings go first. */
+async function replayMatching(context: CliContext, { bookings, updates }: Wanted, limit: number, dryRun: boolean): Promise<void> {
+  const counts = { matched: 0, replayed: 0, without_body: 0, nothing_left: 0, no_agent: 0 };
+  let more = false;
+  const add = (reply: Partial<typeof counts> & { more: boolean }): void => {
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += reply[name] ?? 0;
+    more ||= reply.more;
+  };
+  const request = { limit, dry_run: dryRun };
+  if (bookings !== undefined) add(await context.call(conversations.rpcs.replayReceipts, { ...bookings, ...request }));
+  const left = limit - counts.matched;
+  if (updates !== undefined && left > 0) add(await context.call(agents.rpcs.replayReceipts, { ...updates, ...request, limit: left }));
+  else more ||= updates !== undefined;
+  const receipts = (count: number): string => (count === 1 ? '1 receipt' : `${count} receipts`);
+  context.print(
+    { ...counts, more, dry_run: dryRun },
+    counts.matched === 0
+      ? 'No receipt matches: nothing was changed.'
+      : `${receipts(counts.replayed)} ${dryRun ? 'would be' : 'are'} worked again.`,
+    fields({
+      'body not kept': counts.without_body || null,
+      'nothing left to do': counts.nothing_left || null,
+      'agent is not there': counts.no_agent || null,
+    }),
+    ...(more ? ['More match: the oldest were taken, --limit says how many.'] : []),
+  );
 }
 
 function newestFirst(one: Receipt, other: Receipt): number {

@@ -1,9 +1,14 @@
 /** Receipts of messaging updates and the sends of their replies (spec 03, D20, D32, D33b). */
 import { type Queryable, statement, type Tx } from '#libs/orm';
+import type { UpdateOutcome } from '../messaging-contract.ts';
 import { type KeptBody, keepsBody } from '#libs/webhooks';
 
 const columns = `r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
   r.message, r.deliveries, iso_utc(r.processed_at) as processed_at, r.body_digest, r.body_size`;
+
+/** $1 outcome, $2 since, $3 until, each null for any. */
+const matchingSql = `($1::text is null or r.outcome = $1)
+  and ($2::timestamptz is null or r.received_at >= $2) and ($3::timestamptz is null or r.received_at < $3)`;
 
 /** `is_new` is false for a repeated update. The same delivery, delivered again by the broker, is not counted again. */
 const insertStatement = statement(
@@ -21,8 +26,13 @@ const listStatement = statement(
   'receipts.list',
   `select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
      select ${columns} from agents.webhook_receipts r
-     where $1::text is null or r.outcome = $1 order by r.received_at desc, r.id desc limit $2
+     where ${matchingSql} order by r.received_at desc, r.id desc limit $4
    ) rows`,
+);
+const findReplayableStatement = statement(
+  'receipts.find-replayable',
+  `select r.id, r.body is not null as has_body, r.outcome = 'answered' as is_answered from agents.webhook_receipts r
+   where ${matchingSql} order by r.received_at, r.id limit $4`,
 );
 const showStatement = statement(
   'receipts.show',
@@ -117,7 +127,7 @@ export interface ReceiptRow {
   readonly body: Buffer | null;
   readonly outcome: string;
   readonly message: string | null;
-  readonly settles_as: string | null;
+  readonly settles_as: UpdateOutcome | null;
   readonly reply_html: string | null;
   readonly echo: 'sending' | 'sent' | 'failed' | null;
   /** Too old to be answered: nobody waits any more. */
@@ -153,10 +163,31 @@ export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<{ id: 
   return row as { id: number; is_new: boolean };
 }
 
+/** Which receipts are meant; what is undefined does not count. */
+export interface ReceiptFilter {
+  readonly outcome?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const valuesOf = ({ outcome, since, until }: ReceiptFilter): unknown[] => [outcome ?? null, since ?? null, until ?? null];
+
 /** JSON text of a list. */
-export async function renderReceipts(db: Queryable, outcome: string | undefined, limit: number): Promise<string> {
-  const [row] = await db.query<{ json: string }>(listStatement, [outcome ?? null, limit]);
+export async function renderReceipts(db: Queryable, filter: ReceiptFilter, limit: number): Promise<string> {
+  const [row] = await db.query<{ json: string }>(listStatement, [...valuesOf(filter), limit]);
   return row?.json ?? '[]';
+}
+
+export interface ReplayableRow {
+  readonly id: number;
+  readonly has_body: boolean;
+  /** Nothing is left to do. */
+  readonly is_answered: boolean;
+}
+
+/** Oldest first. */
+export async function findReplayable(db: Queryable, filter: ReceiptFilter, limit: number): Promise<ReplayableRow[]> {
+  return await db.query<ReplayableRow>(findReplayableStatement, [...valuesOf(filter), limit]);
 }
 
 /** Columns as in the contract; `sends` is JSON text. */
@@ -188,14 +219,14 @@ export async function findNextReceipt(db: Queryable, chat: number): Promise<Next
 export async function planReply(
   tx: Queryable,
   receiptId: number,
-  plan: { settlesAs: string; message: string | null; replyHtml: string; parts: number },
+  plan: { settlesAs: UpdateOutcome; message: string | null; replyHtml: string; parts: number },
 ): Promise<void> {
   await tx.query(planStatement, [receiptId, plan.settlesAs, plan.message, plan.replyHtml, plan.parts]);
 }
 
 /** How work on an update ends. */
 export interface Settlement {
-  readonly outcome: string;
+  readonly outcome: UpdateOutcome;
   readonly message?: string | null | undefined;
   /** What is still to be echoed, for which the body is needed. */
   readonly echo?: 'mirror' | 'raw' | undefined;

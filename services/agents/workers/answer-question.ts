@@ -4,6 +4,7 @@ import type { Tx } from '#libs/orm';
 import { namesBot, readAddress } from '../domain/telegram-address.ts';
 import { splitReply } from '../domain/split-html.ts';
 import type { Question } from '../domain/telegram-update.ts';
+import type { UpdateOutcome } from '../messaging-contract.ts';
 import { telegramSender } from '../repositories/forget.ts';
 import { planReply, type Settlement } from '../repositories/receipts.ts';
 import { findCurrentChatId, lockChat, telegramThreadKey, unmarkBlocked } from '../repositories/telegram-chats.ts';
@@ -104,7 +105,11 @@ export function turnKeyOf(updateId: number | null): string {
   return `telegram:${updateId}`;
 }
 
-async function plan(tx: Tx, { chat, receipt }: Errand, reply: { settlesAs: string; message: string | null; html: string }): Promise<void> {
+async function plan(
+  tx: Tx,
+  { chat, receipt }: Errand,
+  reply: { settlesAs: UpdateOutcome; message: string | null; html: string },
+): Promise<void> {
   if (!(await lockChat(tx, chat))) throw new LeaseLost();
   const { settlesAs, message, html } = reply;
   await planReply(tx, receipt.id, { settlesAs, message, replyHtml: html, parts: splitReply(html).length });

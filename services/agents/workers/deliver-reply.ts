@@ -7,6 +7,7 @@ import { LeaseLost, RetryLater } from '#libs/jobs';
 import { toVisibleText } from '../domain/messaging-html.ts';
 import { splitReply } from '../domain/split-html.ts';
 import { isMigration, type Question } from '../domain/telegram-update.ts';
+import type { UpdateOutcome } from '../messaging-contract.ts';
 import { findReceipt, type Settlement } from '../repositories/receipts.ts';
 import { findCurrentChatId, markBlocked, migrateChat } from '../repositories/telegram-chats.ts';
 import { listSends, markOrphans, type SendChange, type SendRow, writeSend } from '../repositories/telegram-sends.ts';
@@ -136,7 +137,7 @@ class PartDelivery {
 }
 
 /** What the sends amount to: the worst one decides. */
-function settle(sends: readonly SendRow[], settlesAs: string, message: string | null): Settlement {
+function settle(sends: readonly SendRow[], settlesAs: UpdateOutcome, message: string | null): Settlement {
   const has = (status: SendRow['status']): boolean => sends.some((send) => send.status === status);
   const echo = settlesAs === 'answered' ? ({ echo: 'mirror' } as const) : {};
   const parts = `of ${sends.length} part${sends.length === 1 ? '' : 's'}`;

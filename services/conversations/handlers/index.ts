@@ -70,6 +70,7 @@ export function createHandlers(dependencies: Dependencies): Handlers<typeof conv
     listReceipts: bind(receipt.listReceipts),
     showReceipt: bind(receipt.showReceipt),
     replayReceipt: bind(receipt.replayReceipt),
+    replayReceipts: bind(receipt.replayReceipts),
     adminList: bind(operator.list),
     adminShow: bind(operator.show),
     adminDelete: bind(operator.remove),

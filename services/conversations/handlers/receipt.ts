@@ -8,7 +8,7 @@ import { requireId } from '../conversation-view.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { bookingTriggers } from '../domain/booking.ts';
 import { instantFromSql } from '../domain/representation.ts';
-import { getReceipt, listReceipts as listReceiptsSql } from '../repositories/receipt.ts';
+import { findReplayable, getReceipt, listReceipts as listReceiptsSql, type ReplayableRow } from '../repositories/receipt.ts';
 
 type Rpcs = typeof conversations.rpcs;
 type Receipt = ReplyOf<Rpcs['listReceipts']>['items'][number];
@@ -26,7 +26,7 @@ const defaultLimit = 100;
 
 /** Newest first. */
 export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
-  const rows = await db.query<ReceiptRow>(listReceiptsSql, [request.outcome ?? null, request.limit ?? defaultLimit]);
+  const rows = await db.query<ReceiptRow>(listReceiptsSql, [...toFilter(request), request.limit ?? defaultLimit]);
   return { items: rows.map(toReceipt) };
 }
 
@@ -48,10 +48,38 @@ export async function replayReceipt(
   if (row === undefined) throw notFound();
   if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
   const { requestId } = context;
-  const job = row.source === 'meeting' ? conversations.jobs.meetingReport : conversations.jobs.bookingEvent;
-  const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, job, { receipt_id: row.id }, { requestId }));
+  const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId }));
   return { id: row.id, job_id: jobId };
 }
+
+/** Works the receipts again that match, oldest first. */
+export async function replayReceipts(
+  { db, jobs }: Dependencies,
+  request: RequestOf<Rpcs['replayReceipts']>,
+  { requestId }: RequestContext,
+): Promise<ReplyOf<Rpcs['replayReceipts']>> {
+  const { limit, dry_run: dryRun } = request;
+  const found = await db.query<ReplayableRow>(findReplayable, [...toFilter(request), limit + 1]);
+  const matched = found.slice(0, limit);
+  const replayable = matched.filter((row) => row.has_body);
+  if (!dryRun && replayable.length > 0) {
+    await jobs.transaction(async (tx) => {
+      for (const row of replayable) await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId });
+    });
+  }
+  const counts = { matched: matched.length, replayed: replayable.length, without_body: matched.length - replayable.length };
+  return { ...counts, nothing_left: 0, more: found.length > limit };
+}
+
+const jobOf = ({ source }: Pick<ReplayableRow, 'source'>) =>
+  source === 'meeting' ? conversations.jobs.meetingReport : conversations.jobs.bookingEvent;
+
+const toFilter = ({ outcome, source, since, until }: RequestOf<Rpcs['listReceipts']>): unknown[] => [
+  outcome ?? null,
+  source ?? null,
+  since ?? null,
+  until ?? null,
+];
 
 function toReceipt(row: ReceiptRow): Receipt {
   return {

@@ -1,5 +1,6 @@
 /** Statements on webhook receipts (spec 03, D20, D68). */
 import { statement, type Tx } from '#libs/orm';
+import type { BookingOutcome } from '../schemas.ts';
 import { type KeptBody, keepsBody } from '#libs/webhooks';
 
 /** Columns of Receipt, from alias `r`. */
@@ -58,11 +59,27 @@ export const getReceipt = statement(
   `select ${receiptColumns}, r.headers, r.body from conversations.webhook_receipts r where r.id = $1`,
 );
 
-/** $1 outcome or null, $2 limit. */
+/** $1 outcome, $2 source, $3 since, $4 until, each null for any. */
+const matchingSql = `($1::text is null or r.outcome = $1) and ($2::text is null or r.source = $2)
+   and ($3::timestamptz is null or r.received_at >= $3) and ($4::timestamptz is null or r.received_at < $4)`;
+
+/** Parameters of `matchingSql`, $5 limit. */
 export const listReceipts = statement(
   'receipts.list',
-  `select ${receiptColumns} from conversations.webhook_receipts r
-   where $1::text is null or r.outcome = $1 order by r.received_at desc, r.id desc limit $2`,
+  `select ${receiptColumns} from conversations.webhook_receipts r where ${matchingSql} order by r.received_at desc, r.id desc limit $5`,
+);
+
+export interface ReplayableRow {
+  readonly id: number;
+  readonly source: 'booking' | 'meeting';
+  readonly has_body: boolean;
+}
+
+/** Parameters of `matchingSql`, $5 limit: oldest first. */
+export const findReplayable = statement(
+  'receipts.find-replayable',
+  `select r.id, r.source, r.body is not null as has_body from conversations.webhook_receipts r
+   where ${matchingSql} order by r.received_at, r.id limit $5`,
 );
 
 const settleStatement = statement(
@@ -75,7 +92,7 @@ const settleStatement = statement(
 
 /** How work on a receipt ends. */
 export interface Settlement {
-  readonly outcome: string;
+  readonly outcome: BookingOutcome;
   readonly message: string;
   readonly conversationId?: number | undefined;
   /** What it waits for. */

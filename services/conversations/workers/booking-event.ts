@@ -73,7 +73,7 @@ export function createBookingEventWorker(dependencies: Dependencies) {
     } catch (error) {
       const refusal = dependencies.refusals.explain(error);
       if (!(refusal instanceof DataTooLarge)) throw error;
-      const settlement = { outcome: 'refused_data_too_large', message: refusal.message };
+      const settlement: Settlement = { outcome: 'refused_data_too_large', message: refusal.message };
       await run.complete((tx) => settleReceipt(tx, receipt.id, { ...settlement, ...more }));
     }
   };

@@ -22,6 +22,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { StoredReceipt } from '../handlers/receipt.ts';
 import { findMeetingConversations } from '../repositories/meeting.ts';
 import { getReceipt, insertReceipt, settleReceipt } from '../repositories/receipt.ts';
+import type { BookingOutcome } from '../schemas.ts';
 
 type Webhook = Static<typeof MeetingWebhook>;
 
@@ -31,7 +32,7 @@ const signatureHeader = 'rtk-signature';
 const waitingDays = 8;
 
 /** What was decided of a webhook, and how it is told. */
-type Decision = readonly [outcome: string, message: string];
+type Decision = readonly [outcome: BookingOutcome, message: string];
 const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be kept.'];
 const forged: Decision = ['rejected_signature', 'The signature does not fit the body.'];
 const unverified: Decision = [

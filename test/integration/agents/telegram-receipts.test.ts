@@ -255,6 +255,15 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect((await failureOf(desk.replay(1))).code).toBe('not_found');
   });
 
+  it('replays none of many that are answered, or whose agent is not there', async () => {
+    const replay = (outcome: 'answered' | 'agent_not_found', limit = 1_000) =>
+      desk.place.bus.call(agents.rpcs.replayReceipts, { outcome, limit, dry_run: false }, newContext());
+    const { matched, replayed, without_body: withoutBody, nothing_left: nothingLeft } = await replay('answered');
+    expect([matched > 2, replayed, withoutBody + nothingLeft]).toEqual([true, 0, matched]);
+    expect(await replay('answered', 1)).toMatchObject({ matched: 1, replayed: 0, more: true });
+    expect(await replay('agent_not_found')).toMatchObject({ replayed: 0 });
+  });
+
   it('lists by outcome, newest first', async () => {
     const { items } = await desk.place.bus.call(agents.rpcs.listReceipts, { outcome: 'answered' }, newContext());
     expect(items.every((item) => item.outcome === 'answered')).toBe(true);

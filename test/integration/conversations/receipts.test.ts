@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RequestOf } from '#libs/contract';
 import { createDatabase, type Database } from '#libs/orm';
 import { signBooking } from '#libs/testing';
 import { refusalsPerHour, sweepReceipts } from '#libs/webhooks';
@@ -94,6 +95,48 @@ describe('webhook receipts (D20, D33d)', () => {
     const [conversation, ...others] = await desk.booked(chain);
     expect(others).toEqual([]);
     expect(await world.notes(conversation?.id ?? 0)).toHaveLength(1);
+  });
+
+  it('are replayed together: those that match, oldest first, at most so many, and a dry run counts alone', async () => {
+    const journey = { metadata: { videoCallUrl: 'https://meet.example.org/latest-journey' } };
+    const chains = [createChain(), createChain(), createChain()];
+    const receipts = [];
+    for (const chain of chains) receipts.push(await desk.settle(chain.envelope('BOOKING_CREATED', 0, journey)));
+    const since = receipts[0]?.received_at ?? '';
+    const rejected = await desk.settle({ triggerEvent: 'BOOKING_CREATED', payload: { title: 'x' }, marker: randomUUID() });
+    await world.apply({
+      journeys: [{ slug: 'latest-journey', name: 'Latest', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
+    });
+    const replay = (filter: Partial<RequestOf<typeof conversations.rpcs.replayReceipts>>) =>
+      world.call(conversations.rpcs.replayReceipts, { limit: 1_000, dry_run: false, since, ...filter });
+    const booked = async () => (await Promise.all(chains.map((chain) => desk.booked(chain)))).map(({ length }) => length);
+
+    const all = { matched: 3, replayed: 3, without_body: 0, nothing_left: 0, more: false };
+    expect(await replay({ outcome: 'journey_error', dry_run: true })).toEqual(all);
+    expect(await replay({ dry_run: true })).toEqual({ ...all, matched: 4, without_body: 1 });
+    expect(await replay({ source: 'meeting' })).toMatchObject({ matched: 0, replayed: 0 });
+    expect(await replay({ until: since })).toMatchObject({ matched: 0 });
+    expect(await booked()).toEqual([0, 0, 0]);
+
+    expect(await replay({ outcome: 'journey_error', source: 'booking', limit: 2 })).toEqual({
+      ...all,
+      matched: 2,
+      replayed: 2,
+      more: true,
+    });
+    await waitFor(async () => (await booked()).join() === '1,1,0');
+    expect(await replay({ outcome: 'rejected_unidentified' })).toMatchObject({ matched: 1, replayed: 0, without_body: 1 });
+    expect((await world.call(conversations.rpcs.showReceipt, { id: rejected.id })).processed_at).toBe(rejected.processed_at);
+    expect((await world.refusal(conversations.rpcs.replayReceipts, { limit: 1_001, dry_run: true })).code).toBe('bad_request');
+  });
+
+  it('are listed by source and time', async () => {
+    const list = async (request: RequestOf<typeof conversations.rpcs.listReceipts>) =>
+      (await world.call(conversations.rpcs.listReceipts, request)).items;
+    const [newest, next] = await list({ limit: 2 });
+    expect(await list({ until: newest?.received_at ?? '', limit: 1 })).toEqual([next]);
+    expect(await list({ since: newest?.received_at ?? '' })).toEqual([newest]);
+    expect(await list({ source: 'meeting' })).toEqual([]);
   });
 
   it('answers 404 for a receipt that does not exist', async () => {

@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { wantedOf } from './webhook-filter.ts';
+
+describe('filter of webhooks', () => {
+  it('asks the services that can have such receipts, and no other', () => {
+    expect(wantedOf({})).toEqual({ bookings: {}, updates: {} });
+    expect(wantedOf({ outcome: 'applied' })).toEqual({ bookings: { outcome: 'applied' }, updates: undefined });
+    expect(wantedOf({ outcome: 'answered' })).toEqual({ bookings: undefined, updates: { outcome: 'answered' } });
+    expect(wantedOf({ outcome: 'ignored', since: 's', until: 'u' })).toEqual({
+      bookings: { outcome: 'ignored', since: 's', until: 'u' },
+      updates: { outcome: 'ignored', since: 's', until: 'u' },
+    });
+    expect(wantedOf({ provider: 'cal.com' })).toEqual({ bookings: { source: 'booking' }, updates: undefined });
+    expect(wantedOf({ provider: 'realtimekit' })).toEqual({ bookings: { source: 'meeting' }, updates: undefined });
+    expect(wantedOf({ provider: 'telegram' })).toEqual({ bookings: undefined, updates: {} });
+  });
+
+  it('says which outcomes a provider has', () => {
+    expect(() => wantedOf({ provider: 'telegram', outcome: 'applied' })).toThrow(
+      /^No receipt of telegram has the outcome applied; theirs are pending, answering, answered, /,
+    );
+    expect(() => wantedOf({ provider: 'cal.com', outcome: 'answered' })).toThrow(/; theirs are pending, applied, stale, /);
+  });
+});
