@@ -2611,7 +2611,7 @@ export interface Operations {
    */
   getConversation(request: GetConversationRequest, options?: CallOptions): Promise<GetConversationReply>;
   /**
-   * Merge `infos` and `config`
+   * Merge infos and config
    * Supplied top-level keys replace whole values, omitted ones stay. Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.
    * `PATCH /api/coherence/conversations/{conversation_id}`
    */
@@ -2623,17 +2623,17 @@ export interface Operations {
    */
   markRecorded(request: MarkRecordedRequest, options?: CallOptions): Promise<MarkRecordedReply>;
   /**
-   * Read `infos`
+   * Read infos
    * `GET /api/coherence/conversations/{conversation_id}/infos`
    */
   getConversationInfos(request: GetConversationInfosRequest & Conditional, options?: CallOptions): Promise<GetConversationInfosReply | NotModified>;
   /**
-   * Read `infos`
+   * Read infos
    * `GET /api/coherence/conversations/{conversation_id}/infos`
    */
   getConversationInfos(request: GetConversationInfosRequest, options?: CallOptions): Promise<GetConversationInfosReply>;
   /**
-   * Merge `infos`
+   * Merge infos
    * Supplied top-level keys replace whole values, omitted ones stay; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and `audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and `question_timings`.
    * `PATCH /api/coherence/conversations/{conversation_id}/infos`
    */

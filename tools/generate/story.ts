@@ -30,7 +30,8 @@ export interface StoryStep {
 }
 
 const storyDir = join(import.meta.dirname, '..', '..', 'services', 'api-gateway', 'story');
-const marker = /\{\{(\w*)(?:=([^{}]*))?\}\}/g;
+/** Its groups: the name, and what is shown. */
+export const marker = /\{\{(\w*)(?:=([^{}]*))?\}\}/g;
 
 export function readStory(): StoryStep[] {
   const files = readdirSync(storyDir).toSorted();

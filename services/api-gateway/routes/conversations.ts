@@ -48,7 +48,7 @@ export const conversationRoutes: Route[] = [
     path: `${path}/{conversation_id}`,
     operationId: 'patchConversation',
     tag: 'conversations',
-    summary: 'Merge `infos` and `config`',
+    summary: 'Merge infos and config',
     description: `Supplied top-level keys replace whole values, omitted ones stay. ${namespaces}`,
     auth: 'shared-or-user',
     params,

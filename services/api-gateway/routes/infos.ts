@@ -12,7 +12,7 @@ export const infosRoutes: Route[] = [
     path,
     operationId: 'getConversationInfos',
     tag: 'conversations',
-    summary: 'Read `infos`',
+    summary: 'Read infos',
     auth: 'user',
     params,
     rpc: conversations.rpcs.readInfos,
@@ -25,7 +25,7 @@ export const infosRoutes: Route[] = [
     path,
     operationId: 'patchConversationInfos',
     tag: 'conversations',
-    summary: 'Merge `infos`',
+    summary: 'Merge infos',
     description:
       'Supplied top-level keys replace whole values, omitted ones stay; nothing is deleted. Never touches `config`. Forbidden: `enter-coherence` and ' +
       '`audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and ' +

@@ -1,6 +1,6 @@
 /** Plays the story of the documents on a platform: each request as the documents show it, its answer held against theirs. */
 import { isDeepStrictEqual } from 'node:util';
-import { fillText, fillTexts, type StoryStep } from '../../../tools/generate/story.ts';
+import { fillText, fillTexts, marker, type StoryStep } from '../../../tools/generate/story.ts';
 import type { Call, World } from '../world.ts';
 import type { DocumentedOperation } from './served-documents.ts';
 
@@ -69,14 +69,10 @@ function expectAnswer(shown: unknown, given: unknown, known: Known): unknown {
   return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectAnswer(value, values[key], known)]));
 }
 
-const anyMarker = /\{\{(\w*)(?:=([^{}]*))?\}\}/g;
-
 function expectText(shown: string, given: unknown, known: Known): unknown {
-  const markers = [...shown.matchAll(anyMarker)];
+  const markers = [...shown.matchAll(marker)];
   if (markers.length === 0) return shown;
-  const pattern = shown
-    .split(anyMarker)
-    .map((part, index) => (index % 3 === 0 ? escapeRegExp(part ?? '') : index % 3 === 1 ? '([^]+?)' : ''));
+  const pattern = shown.split(marker).map((part, index) => (index % 3 === 0 ? escapeRegExp(part ?? '') : index % 3 === 1 ? '([^]+?)' : ''));
   const found = new RegExp(`^${pattern.join('')}$`).exec(String(given));
   if (found === null) return shown;
   for (const [index, [, name = '', example]] of markers.entries()) {
