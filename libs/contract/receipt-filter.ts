@@ -1,14 +1,11 @@
 /** Which receipts of webhooks are meant, the same for every service that has some; for the admin CLI. */
 import { Type } from 'typebox';
 
-/** @param outcomes every one that the service writes */
-export function receiptFilter<const Outcomes extends readonly string[]>(outcomes: Outcomes) {
-  return {
-    outcome: Type.Optional(Type.Enum([...outcomes] as unknown as Outcomes, { description: 'Only those with this outcome.' })),
-    since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
-    until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came before.' })),
-  };
-}
+/** When they came. */
+export const receiptTimes = {
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came before.' })),
+};
 
 /** Receipts that one call of a replay by filter may take. */
 export const maxReplayed = 1_000;

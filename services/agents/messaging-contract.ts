@@ -1,5 +1,5 @@
 /** The messaging side of the agents contract: inbound updates, their receipts, the jobs that answer them, the bot's webhook. */
-import { byOperators, job, maxReplayed, receiptFilter, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, job, maxReplayed, receiptTimes, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -40,6 +40,11 @@ export const updateOutcomes = [
   'rejected_unsigned',
 ] as const;
 export type UpdateOutcome = (typeof updateOutcomes)[number];
+
+const updateFilter = {
+  ...receiptTimes,
+  outcome: Type.Optional(Type.Enum([...updateOutcomes], { description: 'Only those with this outcome.' })),
+};
 
 const updateReceipt = Type.Object({
   id: Type.Integer(),
@@ -86,7 +91,7 @@ export const messagingRpcs = {
     callers: byOperators,
     summary: 'Receipts of messaging updates, newest first.',
     request: Type.Object({
-      ...receiptFilter(updateOutcomes),
+      ...updateFilter,
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
     }),
     reply: Type.Object({ items: Type.Array(updateReceipt) }),
@@ -121,7 +126,7 @@ export const messagingRpcs = {
     callers: byOperators,
     summary: 'Works the updates again that match, oldest first; each as by itself.',
     request: Type.Object({
-      ...receiptFilter(updateOutcomes),
+      ...updateFilter,
       limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
       dry_run: Type.Boolean(),
     }),

@@ -13,7 +13,7 @@ import {
   job,
   jobAdminRpcs,
   maxReplayed,
-  receiptFilter,
+  receiptTimes,
   replayedReceipts,
   rpc,
   Type,
@@ -62,7 +62,8 @@ const windowErrors: ErrorReasons = {
 };
 
 const bookingReceiptFilter = {
-  ...receiptFilter(bookingOutcomes),
+  ...receiptTimes,
+  outcome: Type.Optional(Type.Enum([...bookingOutcomes], { description: 'Only those with this outcome.' })),
   source: Type.Optional(Type.Enum(['booking', 'meeting'])),
 };
 

@@ -35,7 +35,8 @@ export function checkDocument(document: unknown): { lists: Lists; problems: Prob
     if (!isListName(name)) {
       problems.push({
         path: [name],
-        message: foreignLists[name] ?? `is not a list of the workspace file; known are ${listNames.join(', ')}, agents`,
+        message:
+          foreignLists[name] ?? `is not a list of the workspace file; known are ${[...listNames, ...Object.keys(foreignLists)].join(', ')}`,
       });
     } else if (Array.isArray(list)) {
       lists[name] = checkList(name, list, problems);
