@@ -276,7 +276,11 @@ export const conversations = defineService({
       subject: 'admin.conversations.notes.list',
       callers: byOperators,
       summary: 'Notes of a conversation, newest first. 404 when absent.',
-      request: Type.Object({ conversation_id: Type.Integer() }),
+      request: Type.Object({
+        conversation_id: Type.Integer(),
+        before: Type.Optional(Id),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 1000.' })),
+      }),
       reply: Type.Object({ items: Type.Array(Note) }),
     }),
     listReceipts: rpc({

@@ -242,6 +242,7 @@ export const directory = defineService({
       request: Type.Object({
         person_id: Type.Optional(id),
         holon_id: Type.Optional(id),
+        before: Type.Optional(id),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       }),
       reply: Type.Object({ items: Type.Array(NoteItem) }),

@@ -4,6 +4,7 @@ import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
+import { parseLimit } from './parse-limit.ts';
 
 export function register(program: Command, context: CliContext): void {
   program
@@ -13,10 +14,11 @@ export function register(program: Command, context: CliContext): void {
     .description("Shows the audit history of a step's configuration, newest first")
     .argument('<journey>', 'slug of the journey')
     .argument('<step>', 'slug of the step')
-    .action(async (journey: string, step: string) => {
+    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, 100)
+    .action(async (journey: string, step: string, { limit }: { limit: number }) => {
       const { items } = await context.call(
         directory.rpcs.listConfigAudit,
-        { journey_slug: journey, step_slug: step },
+        { journey_slug: journey, step_slug: step, limit },
         `step ${step} of a journey ${journey}`,
       );
       context.print(

@@ -8,8 +8,11 @@ import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { table } from './output/table.ts';
 import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
 
 interface Options {
+  limit: number;
+  before?: number;
   conversation?: number;
   person?: number;
   holon?: number;
@@ -22,29 +25,36 @@ export function register(program: Command, context: CliContext): void {
     .command('notes')
     .description('Notes of conversations, people and holons')
     .command('list')
-    .description('Lists notes, newest first')
+    .description('Lists notes, newest first, in pages')
     .option('--conversation <id>', 'notes of this conversation', parseId)
     .option('--person <id>', 'notes of this person', parseId)
     .option('--holon <id>', 'notes of this holon', parseId)
+    .option('--limit <count>', 'notes of a page, at most 1000', parseLimit, 100)
+    .option('--before <id>', 'the page after the one that ends with this note', parseId)
     .action(async (options: Options) => {
       const notes = await listNotes(context, options);
-      context.print(notes, table(notes, columns, 'There are no notes.'));
+      const last = notes.length < options.limit ? undefined : notes.at(-1);
+      const more = last === undefined ? [] : [`There may be more: --before ${last.id}`];
+      context.print(notes, table(notes, columns, 'There are no notes.'), ...more);
     });
 }
 
 const columns = {
+  ID: ({ id }: Note) => id,
   CREATED: ({ created_at: at }: Note) => moment(at),
   TYPE: ({ note_type: type }: Note) => type,
   AUTHOR: ({ author_person: author }: Note) => (author !== null && 'name' in author ? author.name : null),
   NOTE: ({ body }: Note) => body,
 };
 
-async function listNotes(context: CliContext, { conversation, person, holon }: Options): Promise<readonly Note[]> {
+async function listNotes(context: CliContext, { conversation, person, holon, limit, before }: Options): Promise<readonly Note[]> {
   const given = [conversation, person, holon].filter((id) => id !== undefined);
   if (given.length !== 1) throw new CliError('Name exactly one of --conversation, --person and --holon.', 'usage');
+  const page = { limit, ...(before === undefined ? {} : { before }) };
   if (conversation !== undefined)
-    return (await context.call(conversations.rpcs.listNotes, { conversation_id: conversation }, `conversation ${conversation}`)).items;
-  const request = person === undefined ? { holon_id: holon ?? 0 } : { person_id: person };
+    return (await context.call(conversations.rpcs.listNotes, { conversation_id: conversation, ...page }, `conversation ${conversation}`))
+      .items;
+  const request = { ...page, ...(person === undefined ? { holon_id: holon ?? 0 } : { person_id: person }) };
   const subject = person === undefined ? `holon ${holon}` : `person ${person}`;
   return (await context.call(directory.rpcs.listNotes, request, subject)).items;
 }

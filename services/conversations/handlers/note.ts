@@ -18,6 +18,8 @@ interface NoteRow {
   readonly created_at: string;
 }
 
+const defaultLimit = 1_000;
+
 /** Newest first, as Note items of spec 02. @throws AppError 404 */
 export async function listNotes(
   { db, bus }: Dependencies,
@@ -26,7 +28,7 @@ export async function listNotes(
 ): Promise<ReplyOf<typeof conversations.rpcs.listNotes>> {
   const id = requireId(request.conversation_id);
   if ((await db.query(existsConversation, [id])).length === 0) throw notFound();
-  const rows = await db.query<NoteRow>(listNotesSql, [id]);
+  const rows = await db.query<NoteRow>(listNotesSql, [id, request.before ?? null, request.limit ?? defaultLimit]);
   const ids = [...new Set(rows.flatMap((row) => row.author_person_id ?? []))];
   const { items } = ids.length === 0 ? { items: [] } : await bus.call(directory.rpcs.getPeople, { ids }, context);
   const authors = new Map(items.map(({ photo, ...person }) => [person.id, { ...person, photo_url: photo }]));

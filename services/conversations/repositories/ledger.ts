@@ -14,7 +14,10 @@ export const addNote = statement(
 export const listNotes = statement(
   'notes.list',
   `select n.id, n.body, n.note_type, n.author_person_id, n.created_at at time zone 'UTC' as created_at
-   from conversations.notes n where n.conversation_id = $1 order by n.created_at desc, n.id desc`,
+   from conversations.notes n where n.conversation_id = $1
+     and ($2::integer is null or (n.created_at, n.id) <
+       (select b.created_at, b.id from conversations.notes b where b.conversation_id = $1 and b.id = $2))
+   order by n.created_at desc, n.id desc limit $3`,
 );
 
 /** $1 conversation, $2 operation, $3 key, $4 now. A row while the key is kept. */

@@ -47,11 +47,13 @@ export function createReadHandlers(db: Database, registry: PipelineRegistry = pi
       }
       return { pipeline_job: job.name, config: result.config };
     },
-    listNotes: async ({ person_id: personId, holon_id: holonId, limit = defaultNotes }) => {
+    listNotes: async ({ person_id: personId, holon_id: holonId, before = null, limit = defaultNotes }) => {
       if ((personId === undefined) === (holonId === undefined)) {
         throw appError('bad_request', 'invalid_request', 'Exactly one of person_id and holon_id must be given.');
       }
-      return personId === undefined ? readBody(listHolonNotes, [holonId, limit]) : readBody(listPersonNotes, [personId, limit]);
+      return personId === undefined
+        ? readBody(listHolonNotes, [holonId, limit, before])
+        : readBody(listPersonNotes, [personId, limit, before]);
     },
   };
 }

@@ -7,15 +7,17 @@ function feed(owner: 'person' | 'holon') {
     `notes.list-${owner}`,
     `select json_build_object('items', coalesce(json_agg(${noteItemSql('n', 'p')} order by f.created_at desc, f.note_id desc), '[]'))::text as body
      from (select note_id, created_at from directory.${owner}_notes where ${owner}_id = $1::integer
+             and ($3::integer is null or (created_at, note_id) <
+               (select b.created_at, b.note_id from directory.${owner}_notes b where b.${owner}_id = $1::integer and b.note_id = $3::integer))
            order by created_at desc, note_id desc limit $2::integer) as f
      join directory.notes n on n.id = f.note_id
      left join directory.people p on p.id = n.author_person_id`,
   );
 }
 
-/** `$1` = person, `$2` = at most so many, newest first; one row with the reply. */
+/** `$1` = person, `$2` = at most so many, `$3` = those before this note or null, newest first; one row with the reply. */
 export const listPersonNotes = feed('person');
-/** `$1` = holon, `$2` = at most so many, newest first; one row with the reply. */
+/** `$1` = holon, `$2` = at most so many, `$3` = those before this note or null, newest first; one row with the reply. */
 export const listHolonNotes = feed('holon');
 
 /**

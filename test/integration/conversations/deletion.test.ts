@@ -295,6 +295,20 @@ describe('conversations of the admin CLI', () => {
     expect(await world.refusal(rpcs.adminShow, { conversation_id: 999_999 })).toMatchObject({ code: 'not_found' });
   });
 
+  it('notes list: pages, newest first', async () => {
+    const { id } = await createBooked();
+    const ids = Array.from({ length: 3 }, (_, n) => `Note ${n}`);
+    for (const body of ids)
+      await world.env.sql(`insert into conversations.notes (conversation_id, note_type, body) values ($1, 'system', $2)`, [id, body]);
+    const page = async (request: { limit: number; before?: number }) =>
+      (await world.call(rpcs.listNotes, { conversation_id: id, ...request })).items;
+    const [first, second] = await page({ limit: 2 });
+    expect([first?.body, second?.body]).toEqual(['Note 2', 'Note 1']);
+    const rest = await page({ limit: 1_000, before: second?.id ?? 0 });
+    expect(rest[0]?.body).toBe('Note 0');
+    expect(rest).toEqual((await world.notes(id)).slice(2));
+  });
+
   it('delete: takes it out of sight until it is restored, once', async () => {
     const { id } = await createBooked();
     const request = { conversation_id: id, operator: 'grace' };

@@ -258,6 +258,9 @@ describe('job directory.note-add and directory.notes.list', () => {
         author_person: null,
       },
     ]);
+    const [newest] = items;
+    await expect(world.call(listNotes, { person_id: ada, limit: 1 })).resolves.toEqual({ items: [newest] });
+    await expect(world.call(listNotes, { person_id: ada, before: newest?.id ?? 0 })).resolves.toEqual({ items: items.slice(1) });
     const holon = await world.call(listNotes, { holon_id: spring, limit: 5 });
     expect(holon.items.map(({ body }) => body)).toEqual(['  verbatim  ']);
   });
