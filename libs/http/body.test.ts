@@ -1,6 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { countValues } from './body.ts';
+import { countValues, maxBodyBytes, readRawBody } from './body.ts';
+import type { HttpContext } from './exchange.ts';
+import { Room } from './room.ts';
 
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
@@ -34,5 +39,58 @@ describe('countValues (spec 03 §1, JSON body cap)', () => {
     ['{"a,[":{"b":1}}', 3],
   ])('counts no fewer values than %s has', (text, count) => {
     expect(countValues(Buffer.from(text), 64)).toBe(count);
+  });
+});
+
+describe('readRawBody (D62, D77)', () => {
+  const room = new Room(16);
+  /** Answers with what it has read, whether that was there at once, and whether the room counted it. */
+  const server = createServer((req, res) => {
+    void (async () => {
+      const ctx = { req, res, state: { startedAt: performance.now(), refused: () => undefined } } as unknown as HttpContext;
+      const reading = readRawBody(ctx, room);
+      await new Promise(setImmediate);
+      const wasHere = req.complete;
+      const { bytes, leave } = await reading;
+      const counted = room.isCrowded;
+      leave();
+      leave();
+      res.setHeader('connection', 'close');
+      res.end(JSON.stringify({ length: bytes?.length ?? null, wasHere, counted, left: !room.isCrowded }));
+    })();
+  });
+  beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
+  afterAll(() => void server.close());
+
+  /** What is answered to a request whose bytes come in these pieces, each after the one before was taken. */
+  async function send(...pieces: readonly string[]): Promise<unknown> {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      .setNoDelay()
+      .setEncoding('latin1');
+    const closed = once(socket, 'close');
+    let answer = '';
+    socket.on('data', (text: string) => (answer += text));
+    for (const piece of pieces) await new Promise<void>((resolve) => void socket.write(piece, 'latin1', () => setTimeout(resolve, 20)));
+    await closed;
+    return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as unknown;
+  }
+  const head = (...lines: readonly string[]): string => ['POST / HTTP/1.1', 'Host: x', ...lines, '', ''].join('\r\n');
+  const body = 'b'.repeat(12);
+
+  it('takes a body that comes with its head, and counts it in the room until it is left', async () => {
+    const whole = { length: 12, wasHere: true, counted: true, left: true };
+    expect(await send(head('Content-Length: 12') + body)).toEqual(whole);
+    expect(await send(`${head('Transfer-Encoding: chunked')}4\r\nbbbb\r\n8\r\nbbbbbbbb\r\n0\r\n\r\n`)).toEqual(whole);
+  });
+
+  it('takes a body that comes after its head just so', async () => {
+    const late = { length: 12, wasHere: false, counted: true, left: true };
+    expect(await send(head('Content-Length: 12'), body)).toEqual(late);
+    expect(await send(head('Content-Length: 12') + body.slice(0, 5), body.slice(5))).toEqual(late);
+  });
+
+  it('takes no more than it may, and none of a request without a body', async () => {
+    expect(await send(head(`Content-Length: ${maxBodyBytes + 1}`) + body)).toMatchObject({ length: null, counted: false });
+    expect(await send(head())).toMatchObject({ length: 0, counted: false });
   });
 });

@@ -3,6 +3,8 @@
  * and large integers stay whole (docs/adr: JSON bodies).
  */
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import koaBody from 'koa-body';
 import { AppError } from '#libs/errors';
 import { maxJsonDepth, parseJson } from '#libs/json';
@@ -22,7 +24,8 @@ export interface ReceivedBody {
   readonly leave: () => void;
 }
 
-const nothing: ReceivedBody = { bytes: Buffer.alloc(0), leave: () => undefined };
+const empty = Buffer.alloc(0);
+const nothing: ReceivedBody = { bytes: empty, leave: () => undefined };
 const tooMany: ReceivedBody = { ...nothing, bytes: undefined };
 
 /** "Text" of no encoding: the bytes as they are. Its own readers of JSON and forms would change them. */
@@ -38,8 +41,10 @@ const gathered = (): Promise<void> => Promise.resolve();
 export async function readRawBody(ctx: HttpContext, room: Room): Promise<ReceivedBody> {
   const { req } = ctx;
   if (!hasBody(req)) return nothing;
-  if (req.destroyed) throw new ClientGone();
   if (Number(req.headers['content-length'] ?? 0) > maxBodyBytes) return tooMany;
+  if (!req.complete) await nextTurn(); // what comes with its head is parsed behind it in the same turn
+  if (req.destroyed) throw new ClientGone();
+  if (req.complete) return takeWhole(req, room);
   const arriving = new ArrivingBody(ctx, room);
   const leave = (): void => arriving.leave();
   const request: { body?: Buffer } = {};
@@ -54,6 +59,13 @@ export async function readRawBody(ctx: HttpContext, room: Room): Promise<Receive
   } finally {
     arriving.destroy();
   }
+}
+
+/** Most bodies come with their heads: they are here already, and nothing of them is waited for, watched or gathered. */
+function takeWhole(req: IncomingMessage, room: Room): ReceivedBody {
+  const bytes = (req.read() as Buffer | null) ?? empty;
+  if (bytes.length > maxBodyBytes) return tooMany;
+  return { bytes, leave: room.keep(bytes.length) };
 }
 
 const isTooLarge = (error: unknown): boolean => error instanceof Error && 'status' in error && error.status === 413;

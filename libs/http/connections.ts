@@ -10,10 +10,15 @@ export interface ConnectionsOptions {
   readonly isAnonymous: (req: IncomingMessage) => boolean;
 }
 
+interface Connection {
+  /** Requests that are worked on. */
+  running: number;
+  kind: Set<Socket> | undefined;
+}
+
 export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly #open = new Set<Socket>();
-  readonly #running = new WeakMap<Socket, number>();
+  readonly #open = new Map<Socket, Connection>();
   // Those that can be closed, the cheapest kind first; of each kind who has been of it for longest is first.
   /** Have sent no whole head: they cost an attacker nothing. */
   readonly #silent = new Set<Socket>();
@@ -28,7 +33,8 @@ export class Connections {
 
   add(socket: Socket): void {
     socket.once('close', () => this.#forget(socket));
-    this.#open.add(socket);
+    const connection: Connection = { running: 0, kind: undefined };
+    this.#open.set(socket, connection);
     if (this.#open.size > this.#options.max) {
       this.#options.refused('too_many_connections');
       const [loser = socket] = [...this.#silent.values().take(1), ...this.#kept.values().take(1), ...this.#anonymous.values().take(1)];
@@ -36,36 +42,38 @@ export class Connections {
       loser.destroy();
       if (loser === socket) return;
     }
-    this.#silent.add(socket);
+    this.#setKind(socket, connection, this.#silent);
   }
 
   /** Requests of a connection that are worked on. */
   countRunning(socket: Socket): number {
-    return this.#running.get(socket) ?? 0;
+    return this.#open.get(socket)?.running ?? 0;
   }
 
   /** A request has come. @returns how many of its connection are worked on, this one included; each until `end`. */
   begin(req: IncomingMessage): number {
-    const { socket } = req;
-    const running = this.countRunning(socket) + 1;
-    this.#running.set(socket, running);
-    this.#setKind(socket, this.#options.isAnonymous(req) ? this.#anonymous : undefined);
-    return running;
+    const connection = this.#open.get(req.socket);
+    if (connection === undefined) return 1; // closed a moment ago
+    this.#setKind(req.socket, connection, this.#options.isAnonymous(req) ? this.#anonymous : undefined);
+    return ++connection.running;
   }
 
   end(socket: Socket): void {
-    const left = this.countRunning(socket) - 1;
-    this.#running.set(socket, left);
-    if (left === 0 && this.#open.has(socket)) this.#setKind(socket, this.#kept);
+    const connection = this.#open.get(socket);
+    if (connection !== undefined && --connection.running === 0) this.#setKind(socket, connection, this.#kept);
   }
 
-  #setKind(socket: Socket, kind: Set<Socket> | undefined): void {
-    for (const other of [this.#silent, this.#kept, this.#anonymous]) other.delete(socket);
+  #setKind(socket: Socket, connection: Connection, kind: Set<Socket> | undefined): void {
+    if (connection.kind === kind) return;
+    connection.kind?.delete(socket);
+    connection.kind = kind;
     kind?.add(socket);
   }
 
   #forget(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    this.#setKind(socket, connection, undefined);
     this.#open.delete(socket);
-    this.#setKind(socket, undefined);
   }
 }

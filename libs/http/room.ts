@@ -42,6 +42,17 @@ export class Room {
     this.#moving.add(guest);
   }
 
+  /** Bytes that are here and move no more. @returns what ends their stay */
+  keep(bytes: number): () => void {
+    let kept = bytes;
+    this.#bytes += bytes;
+    return () => {
+      this.#bytes -= kept;
+      kept = 0;
+      if (this.#bytes <= this.#maxBytes) this.#resume();
+    };
+  }
+
   /** The guest has so many bytes more, or less, than before. */
   change(guest: Guest, bytes: number): void {
     guest.bytes += bytes;
