@@ -12,9 +12,6 @@ import {
   event,
   job,
   jobAdminRpcs,
-  maxReplayed,
-  receiptTimes,
-  replayedReceipts,
   rpc,
   Type,
 } from '#libs/contract';
@@ -24,9 +21,9 @@ import { deletedRpcs } from './deleted.ts';
 import { discoveryRpcs } from './discovery.ts';
 import { operatorRpcs } from './operations.ts';
 import { personDataRpcs } from './person-data.ts';
+import { receiptRpcs } from './receipt-contract.ts';
 import {
   AnyId,
-  bookingOutcomes,
   ConversationOut,
   dataErrors,
   ExpectedUpdatedAt,
@@ -34,7 +31,6 @@ import {
   JsonStore,
   Note,
   nullable,
-  Receipt,
   RecordedWrite,
   RoomState,
   RoomWrite,
@@ -59,12 +55,6 @@ const windowErrors: ErrorReasons = {
     when: 'A different boundary is stored; carries `currentConversationStartedAt` and/or `currentCaptureEndedAt`.',
   },
   invalid_transcript_window: { code: 'bad_request', when: 'A boundary has no offset, or the end is not strictly after the start.' },
-};
-
-const bookingReceiptFilter = {
-  ...receiptTimes,
-  outcome: Type.Optional(Type.Enum([...bookingOutcomes], { description: 'Only those with this outcome.' })),
-  source: Type.Optional(Type.Enum(['booking', 'meeting'])),
 };
 
 const AudioMetadata = Type.Object(
@@ -127,6 +117,7 @@ export const conversations = defineService({
     ...discoveryRpcs,
     ...operatorRpcs,
     ...personDataRpcs,
+    ...receiptRpcs,
     findActive: rpc({
       subject: 'conversations.conversations.find-active',
       callers: byClients,
@@ -282,47 +273,6 @@ export const conversations = defineService({
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 1000.' })),
       }),
       reply: Type.Object({ items: Type.Array(Note) }),
-    }),
-    listReceipts: rpc({
-      subject: 'admin.conversations.receipts.list',
-      callers: byOperators,
-      summary: 'Receipts of booking and meeting webhooks, newest first.',
-      request: Type.Object({
-        ...bookingReceiptFilter,
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
-      }),
-      reply: Type.Object({ items: Type.Array(Receipt) }),
-    }),
-    showReceipt: rpc({
-      subject: 'admin.conversations.receipts.show',
-      callers: byOperators,
-      summary: 'One receipt with its headers and body. 404 when absent.',
-      request: Type.Object({ id: Type.Integer() }),
-      reply: Type.Object({
-        ...Receipt.properties,
-        headers: Type.Record(Type.String(), Type.String()),
-        body: nullable(Type.String({ description: 'Raw body as text; null when it was not kept or is gone (D68).' })),
-      }),
-    }),
-    replayReceipt: rpc({
-      subject: 'admin.conversations.receipts.replay',
-      callers: byOperators,
-      summary: 'Works a receipt again. 404 when absent.',
-      request: Type.Object({ id: Type.Integer() }),
-      reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
-      errors: { receipt_without_body: { code: 'conflict', when: 'The body was not kept or is gone, so that there is nothing to replay.' } },
-    }),
-    replayReceipts: rpc({
-      subject: 'admin.conversations.receipts.replay-many',
-      callers: byOperators,
-      summary: 'Works the receipts again that match, oldest first.',
-      request: Type.Object({
-        ...bookingReceiptFilter,
-        limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
-        dry_run: Type.Boolean(),
-      }),
-      reply: replayedReceipts,
-      timeoutMs: 60_000,
     }),
     adminMove: rpc({
       subject: 'admin.conversations.conversations.move',

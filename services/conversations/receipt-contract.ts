@@ -1,0 +1,54 @@
+/** Contract: receipts of booking and meeting webhooks, for the admin CLI (spec 03, D20, D68). */
+import { byOperators, maxReplayed, receiptTimes, replayedReceipts, rpc, Type } from '#libs/contract';
+import { bookingOutcomes, nullable, Receipt } from './schemas.ts';
+
+const filter = {
+  ...receiptTimes,
+  outcome: Type.Optional(Type.Enum([...bookingOutcomes], { description: 'Only those with this outcome.' })),
+  source: Type.Optional(Type.Enum(['booking', 'meeting'])),
+};
+
+/** To be spread into the contract of the service. */
+export const receiptRpcs = {
+  listReceipts: rpc({
+    subject: 'admin.conversations.receipts.list',
+    callers: byOperators,
+    summary: 'Receipts of booking and meeting webhooks, newest first.',
+    request: Type.Object({
+      ...filter,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
+    }),
+    reply: Type.Object({ items: Type.Array(Receipt) }),
+  }),
+  showReceipt: rpc({
+    subject: 'admin.conversations.receipts.show',
+    callers: byOperators,
+    summary: 'One receipt with its headers and body. 404 when absent.',
+    request: Type.Object({ id: Type.Integer() }),
+    reply: Type.Object({
+      ...Receipt.properties,
+      headers: Type.Record(Type.String(), Type.String()),
+      body: nullable(Type.String({ description: 'Raw body as text; null when it was not kept or is gone (D68).' })),
+    }),
+  }),
+  replayReceipt: rpc({
+    subject: 'admin.conversations.receipts.replay',
+    callers: byOperators,
+    summary: 'Works a receipt again. 404 when absent.',
+    request: Type.Object({ id: Type.Integer() }),
+    reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
+    errors: { receipt_without_body: { code: 'conflict', when: 'The body was not kept or is gone, so that there is nothing to replay.' } },
+  }),
+  replayReceipts: rpc({
+    subject: 'admin.conversations.receipts.replay-many',
+    callers: byOperators,
+    summary: 'Works the receipts again that match, oldest first.',
+    request: Type.Object({
+      ...filter,
+      limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
+      dry_run: Type.Boolean(),
+    }),
+    reply: replayedReceipts,
+    timeoutMs: 60_000,
+  }),
+} as const;
