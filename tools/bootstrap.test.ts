@@ -68,7 +68,7 @@ afterEach(() => {
   rmSync(repo, { recursive: true, force: true });
 });
 
-describe('bootstrap of the npm commands (design/architecture.md §9)', () => {
+describe('bootstrap of the npm commands (architecture#running-it)', () => {
   it('installs what the lock file asks for, then runs the command under the pinned Node and passes on its status', async () => {
     const first = await run('check', '--fast');
     expect(first).toEqual({ status: 3, output: expect.stringContaining('Installing 1 packages with npm ci') });

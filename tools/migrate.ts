@@ -1,6 +1,6 @@
 /**
  * Brings the schemas of all services up to date: `node tools/migrate.ts` with DATABASE_URL. Run by a job, never by a starting
- * service (architecture §6). `DATABASE_URL_<SERVICE>`, when set, is the address by which that service connects: its role is made and given
+ * service (architecture#data). `DATABASE_URL_<SERVICE>`, when set, is the address by which that service connects: its role is made and given
  * the service's schema alone. `--report FILE` writes what ran and whether the database holds no set-up data.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ export const renewAfterMs = lifeMs / 2;
 /** By so much clocks of two machines may differ. */
 export const skewMs = 5_000;
 
-/** How a process writes and reads the `Actor` header of calls (architecture §10, Actors). */
+/** How a process writes and reads the `Actor` header of calls (architecture#actors). */
 export interface Actors {
   /** The assertion for an actor. @throws Error for one that this process can vouch for by nothing */
   write(actor: Actor): string;

@@ -1,4 +1,4 @@
-/** The gateway's side: it alone can say who acts (architecture §10, Actors). */
+/** The gateway's side: it alone can say who acts (architecture#actors). */
 import { sign as signBytes } from 'node:crypto';
 import type { Actor } from '#libs/contract';
 import { type Actors, ActorRefused, type Claims, lifeMs, renewAfterMs } from './assertion.ts';

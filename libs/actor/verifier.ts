@@ -1,4 +1,4 @@
-/** Everybody else's side: a service believes what the gateway has signed, and can hand it on as it came (architecture §10, Actors). */
+/** Everybody else's side: a service believes what the gateway has signed, and can hand it on as it came (architecture#actors). */
 import { type KeyObject, verify } from 'node:crypto';
 import type { Actor } from '#libs/contract';
 import { isJsonObject } from '#libs/json';

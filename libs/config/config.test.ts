@@ -31,7 +31,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe('loadConfig (design/architecture.md §8)', () => {
+describe('loadConfig (architecture#configuration)', () => {
   it('takes text, numbers and booleans from the environment, the rest from the defaults', () => {
     const config = loadConfig(schema, { NATS_URL: 'nats://localhost:4222', PORT: '9000', FORCE: 'TRUE', RATIO: '0.5', OTHER: 'x' });
     expect(config).toEqual({

@@ -1,5 +1,5 @@
 /**
- * Configuration from environment variables through a schema (architecture §8): read once per process, every problem told at
+ * Configuration from environment variables through a schema (architecture#configuration): read once per process, every problem told at
  * once, before the process connects to anything.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox';
@@ -175,7 +175,7 @@ export const logSettings = {
   ),
 };
 
-/** Metrics, health and traces (operations, Signals); port 0 takes any free one. */
+/** Metrics, health and traces (rules/operations#health, rules/operations#metrics); port 0 takes any free one. */
 export const telemetrySettings = {
   METRICS_PORT: port('metrics and health', 9090),
   METRICS_HOST: host('the port of metrics and health'),
@@ -187,7 +187,7 @@ export const telemetrySettings = {
   OTEL_TRACES_SAMPLER_ARG: Type.Number({ default: 1, minimum: 0, maximum: 1, description: 'share of traces that are kept, 0 to 1' }),
 };
 
-/** Of services that speak HTTP (operations, availability). */
+/** Of services that speak HTTP (rules/operations#availability). */
 export const drainSettings = {
   DRAIN_WINDOW_SECONDS: Type.Integer({
     default: 3,
@@ -197,7 +197,7 @@ export const drainSettings = {
   }),
 };
 
-/** Of services that take webhooks (spec 03, D64, D68). */
+/** Of services that take webhooks (D64, D68). */
 export const webhookSettings = {
   ALLOW_UNSIGNED_WEBHOOKS: Type.Boolean({
     default: false,

@@ -5,7 +5,7 @@ import { isRawNumber } from '#libs/json';
 const secretName = /(?:^|[_\W])(?:token|secret|password|passphrase|api_?key|private_?key|secret_?key|access_?key|credentials?)$/i;
 
 /**
- * A copy with `{env: NAME}` in the place of every secret, as the workspace file names them (architecture §7).
+ * A copy with `{env: NAME}` in the place of every secret, as the workspace file names them (rules/workspace#workspace-file).
  * @param prefix begins the names of the variables
  * @param names taken so far; the new ones are added
  */

@@ -12,7 +12,7 @@ export type Actor =
       readonly personId: number | null;
       readonly superuser: boolean;
       readonly globalEditor: boolean;
-      /** Superuser or member of `coherence_users` (spec 01, Authentication). */
+      /** Superuser or member of `coherence_users` (rules/access#classes-of-routes). */
       readonly coherenceAccess: boolean;
       /** Session of the token that authenticated the call; not secret. What logout revokes. */
       readonly sessionKey?: string;

@@ -5,7 +5,7 @@ const empty = Type.Object({});
 const callers = { other: ownAccount };
 const get = rpc({ subject: 'things.thing.get', callers, summary: 'Get', request: empty, reply: empty });
 
-describe('defineService (architecture §5)', () => {
+describe('defineService (architecture#contracts)', () => {
   it('refuses a subject that is declared twice', () => {
     expect(() => defineService({ service: 'things', rpcs: { get, again: get }, jobs: {}, events: {} })).toThrow(
       '"things.thing.get" is declared twice',
@@ -58,7 +58,7 @@ describe('defineService (architecture §5)', () => {
   });
 });
 
-describe('route (architecture §5)', () => {
+describe('route (architecture#contracts)', () => {
   it('needs exactly one of rpc and handler', () => {
     const base = { method: 'GET', path: '/a', operationId: 'a', tag: 't', summary: 's', auth: 'none', replies: {} } as const;
     expect(() => route(base)).toThrow('exactly one of rpc and handler');

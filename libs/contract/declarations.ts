@@ -59,7 +59,7 @@ export interface Event<Payload extends TSchema = TSchema> {
   readonly heardBy: readonly string[];
 }
 
-/** A consumer of a stream that the replicas of a service share and that outlives them (architecture §2). */
+/** A consumer of a stream that the replicas of a service share and that outlives them (architecture#jobs). */
 export interface DurableConsumer {
   readonly stream: 'EVENTS' | 'WEBHOOKS';
   /** `<service>-<what>`. */
@@ -78,7 +78,7 @@ export interface ServiceContract {
   readonly consumers?: Readonly<Record<string, DurableConsumer>>;
 }
 
-/** Declares a request-reply operation (architecture §2, RPC). */
+/** Declares a request-reply operation (architecture#rpc). */
 export function rpc<Request extends TSchema, Reply extends TSchema>(
   declaration: { subject: string; summary: string; callers: Callers; request: Request; reply: Reply } & Partial<
     Pick<Rpc, 'errors' | 'timeoutMs' | 'idempotent'>
@@ -96,7 +96,7 @@ export const defaultJobPolicy: JobPolicy = Object.freeze({
   concurrency: 4,
 });
 
-/** Declares a job (architecture §2, Jobs). */
+/** Declares a job (architecture#jobs). */
 export function job<Payload extends TSchema>(declaration: {
   type: string;
   summary: string;
@@ -108,7 +108,7 @@ export function job<Payload extends TSchema>(declaration: {
   return Object.freeze({ kind: 'job', startedBy: [], ...declaration, policy });
 }
 
-/** Declares a fact that others may listen to (architecture §2, Events). */
+/** Declares a fact that others may listen to (architecture#events). */
 export function event<Payload extends TSchema>(declaration: {
   subject: string;
   summary: string;
@@ -146,7 +146,7 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
 
 /**
  * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key
- * `X-Svc-Api-Key` of login (checked before the body is read, spec 03 D40), operations.
+ * `X-Svc-Api-Key` of login (checked before the body is read, D40), operations.
  */
 export type AuthClass = 'none' | 'shared-or-user' | 'user' | 'coherence' | 'shared' | 'v1' | 'login-gate' | 'ops';
 
@@ -184,16 +184,16 @@ export interface Route {
   readonly auth: AuthClass;
   /** False: served, but not in the OpenAPI documents (the documents themselves, their pages). */
   readonly documented?: false;
-  /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (spec 03 §1, Versioning). */
+  /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (rules/http#headers-of-every-answer). */
   readonly deprecatedFields?: readonly string[];
-  /** Never refused because the gateway is busy: the sender would not come again (spec 03, D20). */
+  /** Never refused because the gateway is busy: the sender would not come again (D20). */
   readonly neverShed?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly headers?: TSchema;
   /** JSON body. `optional`: an empty body is `{}`. */
   readonly body?: { schema: TSchema; optional?: boolean };
-  /** Body that the handler reads itself, byte for byte: neither it nor the parameters are validated (spec 03, D33d). */
+  /** Body that the handler reads itself, byte for byte: neither it nor the parameters are validated (D33d). */
   readonly rawBody?: { contentType: string; description: string; schema?: TSchema };
   /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */
   readonly upload?: { part: string; description: string };
@@ -208,7 +208,7 @@ export interface Route {
   readonly responseHeaders?: (input: RouteInput) => Record<string, string>;
   /** Status → reply, for the documents; error replies are joined from the class, the RPC's errors and these. */
   readonly replies: Readonly<Record<number, RouteReply>>;
-  /** Strong ETag and If-None-Match; for GET of one resource (spec 03 §1, ETag). */
+  /** Strong ETag and If-None-Match; for GET of one resource (rules/http#etag). */
   readonly etag?: boolean;
   /** Name of a handler in the gateway that serves the route itself (uploads, downloads, webhooks); instead of `rpc`. */
   readonly handler?: string;
@@ -218,7 +218,7 @@ export interface Route {
   readonly errors?: ErrorReasons;
 }
 
-/** Declares a route of the gateway's table (architecture §5). */
+/** Declares a route of the gateway's table (architecture#contracts). */
 export function route(declaration: Route): Route {
   if ((declaration.rpc === undefined) === (declaration.handler === undefined)) {
     throw new Error(`route ${declaration.method} ${declaration.path}: exactly one of rpc and handler is needed`);

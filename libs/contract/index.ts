@@ -1,4 +1,4 @@
-/** Contracts as frozen data: the words in which services and routes are declared (architecture §5). */
+/** Contracts as frozen data: the words in which services and routes are declared (architecture#contracts). */
 export { Type } from 'typebox';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './callers.ts';

@@ -1,5 +1,5 @@
 import { linePattern } from '#libs/text';
 import { Type, type TString } from 'typebox';
 
-/** A name, title or slug in a request: text without control characters, which are 422 (spec 03, D74). */
+/** A name, title or slug in a request: text without control characters, which are 422 (D74). */
 export const line = (options: Readonly<Record<string, unknown>> = {}): TString => Type.String({ pattern: linePattern, ...options });

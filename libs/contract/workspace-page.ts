@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** One page of a list of the workspace file as it would be written now, for every service that has such a list (architecture §7). */
+/** One page of a list of the workspace file as it would be written now, for every service that has such a list (rules/workspace#workspace-file). */
 export const workspacePage = {
   request: { after: Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' }) },
   reply: Type.Object({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AppError, appError, notFound, toErrorBody, unavailable } from './index.ts';
 
-describe('AppError (spec 01 and 02, Errors)', () => {
+describe('AppError (rules/http#error-envelopes)', () => {
   it('carries code, reason, message and details to the wire', () => {
     expect(appError('conflict', 'version_conflict', 'Stale version.', { currentVersion: 3 }).toBody()).toEqual({
       code: 'conflict',

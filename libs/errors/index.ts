@@ -2,7 +2,7 @@
  * The one error class of the platform and its table of codes. Every surface (`/api`, `/api/v1`, RPC) maps from here.
  */
 
-/** Code → HTTP status, the code shown on `/api/v1` (spec 02, Errors) and whether a caller may simply try again. */
+/** Code → HTTP status, the code shown on `/api/v1` (rules/http#error-envelopes) and whether a caller may simply try again. */
 export const errorCodes = {
   bad_request: { status: 400, v1: 'validation_error', retryable: false },
   unauthenticated: { status: 401, v1: 'unauthenticated', retryable: false },
@@ -53,7 +53,7 @@ function boundMessage(message: string): string {
 
 /**
  * An expected failure with a code. Anything else that is thrown is a fault: logged at the border and shown as `internal`.
- * On `/api`: with a reason `{error: reason, message, ...details}`, without one `{detail: message}` (spec 01, Errors).
+ * On `/api`: with a reason `{error: reason, message, ...details}`, without one `{detail: message}` (rules/http#error-envelopes).
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 
-describe('entityTag (spec 03 §1, ETag)', () => {
+describe('entityTag (rules/http#etag)', () => {
   it('is a strong quoted digest of the bytes, the same for text and its UTF-8', () => {
     expect(entityTag('{"a":"é"}')).toMatch(/^"[A-Za-z0-9_-]{43}"$/);
     expect(entityTag(Buffer.from('{"a":"é"}'))).toBe(entityTag('{"a":"é"}'));
@@ -9,7 +9,7 @@ describe('entityTag (spec 03 §1, ETag)', () => {
   });
 });
 
-describe('matchesEntityTag (spec 03 §1, ETag; RFC 9110 §13.1)', () => {
+describe('matchesEntityTag (rules/http#etag; RFC 9110 §13.1)', () => {
   const tag = entityTag('x');
 
   it('finds the tag alone and in a list', () => {

@@ -1,5 +1,5 @@
 /**
- * Entity tags (spec 03 §1, ETag): the tag of a representation is a digest of its bytes, so that the gateway, which answers
+ * Entity tags (rules/http#etag): the tag of a representation is a digest of its bytes, so that the gateway, which answers
  * `If-None-Match`, and a service, which checks `If-Match` under its lock, get the same tag of the same representation.
  */
 import { hash } from 'node:crypto';

@@ -12,7 +12,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-describe('countValues (spec 03 §1, JSON body cap)', () => {
+describe('countValues (rules/http#json-body-cap)', () => {
   it('counts as the parsed document nests, whatever its strings hold', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }), fc.integer({ min: 1, max: 6 }), (value, max) => {

@@ -14,7 +14,7 @@ import type { HttpContext } from './exchange.ts';
 import { ClientGone, hasBody } from './incoming.ts';
 import type { Room } from './room.ts';
 
-/** Largest JSON or hook body in bytes; exactly that passes (spec 03 §1). */
+/** Largest JSON or hook body in bytes; exactly that passes (rules/http#json-body-cap). */
 export const maxBodyBytes = 4_194_304;
 
 /** A body that is there. Its bytes count in their room until `leave`. */

@@ -1,4 +1,4 @@
-/** Cross-origin access (spec 01, Cross-origin access): `/api/*` but not `/api/v1/*`, on every answer, without credentials. */
+/** Cross-origin access (rules/http#cross-origin-access): `/api/*` but not `/api/v1/*`, on every answer, without credentials. */
 import type { HttpContext } from './exchange.ts';
 
 const allowedMethods = 'GET, POST, PUT, PATCH, OPTIONS';

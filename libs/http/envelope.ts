@@ -1,4 +1,4 @@
-/** The one mapper from errors to answers: status, headers and the envelope of the surface (spec 01 and 02, Errors; spec 03 §1). */
+/** The one mapper from errors to answers: status, headers and the envelope of the surface (rules/http#error-envelopes). */
 import { AppError, cutText, type ErrorBody, errorCodes, maxQuotedLength, toErrorBody } from '#libs/errors';
 import type { Surface } from './exchange.ts';
 

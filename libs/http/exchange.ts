@@ -5,7 +5,7 @@ import type { Actor } from '#libs/contract';
 import { toAddressBlock } from './address-block.ts';
 import type { Room } from './room.ts';
 
-/** `/api/*` answers with `{detail}` or `{error, message}`, `/api/v1/*` with `{code, message, retryable}` (spec 02, Errors). */
+/** `/api/*` answers with `{detail}` or `{error, message}`, `/api/v1/*` with `{code, message, retryable}` (rules/http#error-envelopes). */
 export type Surface = 'api' | 'v1' | 'other';
 
 /** Why a guard refused a request or ended a connection; the label of a metric. */

@@ -3,7 +3,7 @@ import { createGate } from './gate.ts';
 
 const soon = (): number => Date.now() + 5_000;
 
-describe('createGate (spec 03 §1, Overload)', () => {
+describe('createGate (rules/http#overload)', () => {
   it('lets in what fits at once, and the rest in order of arrival', async () => {
     const gate = createGate(10);
     const order: string[] = [];

@@ -1,6 +1,6 @@
 /**
  * Turns the route table into middleware. Order of checks: route → 405 → authentication → body parse 400 → validation 422 →
- * handler (spec 03 §1). Everything that can be computed from a route is computed once, here.
+ * handler (rules/http#order-of-checks). Everything that can be computed from a route is computed once, here.
  */
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
@@ -229,7 +229,7 @@ function compileShapes(route: Route): (outcome: string | undefined) => ReplyShap
 /** Body fields, query and path together; the path wins, so that no body can name another row. */
 const defaultRequest = ({ body, query, params }: RouteInput): unknown => ({ ...(body as object | undefined), ...query, ...params });
 
-/** Only a schema that says so lets undeclared fields through to the operation; else they are ignored (spec 03 §1), and gone with the body. */
+/** Only a schema that says so lets undeclared fields through to the operation; else they are ignored (rules/http#paths-and-methods), and gone with the body. */
 function compilePick(schema: TSchema): (body: unknown) => unknown {
   const { properties = {}, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown };
   if (additionalProperties === true) return (body) => body;

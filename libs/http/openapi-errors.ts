@@ -1,4 +1,4 @@
-/** Error replies of an operation as the checks before it and its own declarations make them (spec 03 §1, Order of checks). */
+/** Error replies of an operation as the checks before it and its own declarations make them (rules/http#order-of-checks). */
 import type { Route } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
 import { frameworkStatuses } from './envelope.ts';
@@ -67,13 +67,13 @@ export function describeErrors(
 
 /**
  * The name of a general code says when an operation answers so, but is not in the answer's `error`; `precondition_failed` is
- * (spec 03, D9).
+ * (D9).
  */
 function isGeneral(reason: string): boolean {
   return Object.hasOwn(errorCodes, reason) && reason !== 'precondition_failed';
 }
 
-/** What the credential's class refuses with 403 (spec 03, D12 and D13). */
+/** What the credential's class refuses with 403 (D12 and D13). */
 function listGateReasons({ auth }: Route, status: number): string[] {
   if (status !== 403 || (auth !== 'user' && auth !== 'coherence')) return [];
   return ['per_user_token_required', ...(auth === 'coherence' ? ['coherence_access_required'] : [])];

@@ -1,5 +1,5 @@
 /**
- * OpenAPI 3.1 from the route table (architecture §5): what a document says is what the same data makes the server do.
+ * OpenAPI 3.1 from the route table (architecture#contracts): what a document says is what the same data makes the server do.
  * JSON Schema 2020-12 is the dialect of both, so schemas go in as they are, named ones once under `components`.
  */
 import type { ErrorReasons, Route, TSchema } from '#libs/contract';
@@ -42,7 +42,7 @@ export interface OpenApiDocument {
   readonly [key: string]: unknown;
 }
 
-/** Credentials by class (spec 01 and 02, Authentication). */
+/** Credentials by class (rules/access#classes-of-routes). */
 const security: Record<Route['auth'], Record<string, string[]>[]> = {
   none: [],
   'shared-or-user': [{ sharedToken: [] }, { userToken: [] }],

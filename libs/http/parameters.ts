@@ -1,4 +1,4 @@
-/** Path, query and header parameters: text coerced by the declared type, then checked like a body (spec 03 §1, Ids, Datetimes in). */
+/** Path, query and header parameters: text coerced by the declared type, then checked like a body (rules/http#ids, rules/http#datetimes-in). */
 import { parse as parseQuery } from 'node:querystring';
 import type { Route, TSchema } from '#libs/contract';
 import { notFound } from '#libs/errors';
@@ -153,7 +153,7 @@ function coerce(
   return undefined;
 }
 
-/** Comma-separated: tokens are trimmed, empty ones dropped, duplicates of integers counted and then kept once (spec 03, D18). */
+/** Comma-separated: tokens are trimmed, empty ones dropped, duplicates of integers counted and then kept once (D18). */
 function coerceList(
   parameter: Parameter,
   given: string | string[],
@@ -209,7 +209,7 @@ const booleans = new Map([
   ...['false', '0', 'off', 'no', 'f', 'n'].map((word) => [word, false] as const),
 ]);
 
-/** A raw `+` of an offset arrives as a space (spec 03 §1, Datetimes in). */
+/** A raw `+` of an offset arrives as a space (rules/http#datetimes-in). */
 function mendPlus(text: string): string {
   const space = text.lastIndexOf(' ');
   const [time, offset] = [text.slice(0, space), text.slice(space + 1)];

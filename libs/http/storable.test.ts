@@ -13,7 +13,7 @@ const form = Type.Object({
 const find = (schema: typeof form | typeof open, text: string, max = 50): [string, (string | number)[]][] =>
   listUnstorable(schema, parseJson(text), text, [], max).map(({ type, loc }) => [type, loc]);
 
-describe('listUnstorable (spec 03 §1, Strings; D60)', () => {
+describe('listUnstorable (rules/http#strings; D60)', () => {
   it('finds every one, and looks only where the text gives reason', () => {
     const text = String.raw`{"a":"\u0000","b":["\ud800",{"\udfffk":1}],"c":1e1001,"d":"\u00e9"}`;
     expect(find(open, text).map(([type, loc]) => [type, loc.slice(0, 2)])).toEqual([

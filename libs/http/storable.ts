@@ -1,4 +1,4 @@
-/** Characters and numbers that no store keeps, in values and keys of a body (spec 03 §1, Strings; D60). */
+/** Characters and numbers that no store keeps, in values and keys of a body (rules/http#strings; D60). */
 import type { TSchema } from '#libs/contract';
 import { type JsonProblem, listJsonProblems } from '#libs/json';
 import type { ValidationItem } from './envelope.ts';

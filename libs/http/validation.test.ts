@@ -6,7 +6,7 @@ const problems = (schema: Parameters<typeof compileCheck>[0], value: unknown): [
   compileCheck(schema, ['body', 'payload'])(value).map(({ type, loc }) => [type, loc.slice(2)]);
 const nullable = Type.Union([Type.Integer(), Type.Null()]);
 
-describe('422 items of unions (spec 03 §1, 422 items)', () => {
+describe('422 items of unions (rules/http#validation-items)', () => {
   it('tells of the branch that is not null', () => {
     expect(problems(Type.Object({ id: nullable }), { id: 'x' })).toEqual([['int_parsing', ['id']]]);
     expect(problems(Type.Object({ id: nullable }), { id: null })).toEqual([]);

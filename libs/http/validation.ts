@@ -1,4 +1,4 @@
-/** Broken rules of a schema as 422 items: the vocabulary and sentences that clients of such APIs know (spec 03 §1, 422 items). */
+/** Broken rules of a schema as 422 items: the vocabulary and sentences that clients of such APIs know (rules/http#validation-items). */
 import type { TSchema } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 import { compileForm, type SchemaViolation } from '#libs/schema';

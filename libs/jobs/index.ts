@@ -1,5 +1,5 @@
 /**
- * Jobs and events of a service (architecture §2): the row in PostgreSQL is the truth, JetStream carries it.
+ * Jobs and events of a service (architecture#jobs): the row in PostgreSQL is the truth, JetStream carries it.
  *
  * Terms: a job is *enqueued* in the transaction that causes it; the *relay* hands its message to the broker; a worker *claims* the job and holds
  * its *lease*, a number that fences off everybody who held it before; an *attempt* ends the job as `succeeded` or `dead`, or queues it

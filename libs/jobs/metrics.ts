@@ -1,4 +1,4 @@
-/** Metrics of the jobs of one service (operations, Signals). */
+/** Metrics of the jobs of one service (rules/operations#metrics). */
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import type { Outcome } from './policy.ts';

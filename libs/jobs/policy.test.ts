@@ -8,7 +8,7 @@ import { createUuid, isUuid } from './uuid.ts';
 
 const policy: JobPolicy = { maxAttempts: 3, firstDelayMs: 1_000, maxDelayMs: 60_000, timeoutMs: 1_000, concurrency: 1 };
 
-describe('backoff (design/architecture.md §2, Jobs)', () => {
+describe('backoff (architecture#jobs)', () => {
   it('doubles from the first delay to the longest and is drawn from the upper half', () => {
     const bounds = [1, 2, 3, 7, 50].map((failures) => [backoffMs(policy, failures, () => 0), backoffMs(policy, failures, () => 1)]);
     expect(bounds).toEqual([
@@ -31,7 +31,7 @@ describe('backoff (design/architecture.md §2, Jobs)', () => {
   });
 });
 
-describe('verdict on an attempt (design/architecture.md §2, Jobs)', () => {
+describe('verdict on an attempt (architecture#jobs)', () => {
   const first = { attempt: 1, requeued: 0 };
 
   it('retries what may pass and ends the job with the last attempt', () => {
@@ -89,7 +89,7 @@ describe('verdict on an attempt (design/architecture.md §2, Jobs)', () => {
   });
 });
 
-describe('error text of a job (spec 03, excluded speech leaves no trace)', () => {
+describe('error text of a job (rules/transcripts#excluded-speech)', () => {
   it('is the message of errors that were written for it', () => {
     expect(describeError(appError('conflict', 'x', 'Step has moved on'))).toBe('Step has moved on');
     expect(describeError(new RetryLater('No session yet'))).toBe('No session yet');

@@ -1,12 +1,12 @@
 /**
- * JSON without loss: numbers that a double cannot hold keep their text (spec 03 §1: integers above 2^53 survive a round trip),
+ * JSON without loss: numbers that a double cannot hold keep their text (rules/http#numbers-and-keys: integers above 2^53 survive a round trip),
  * and the bounds of every inbound document (nesting, U+0000, lone surrogates) are checked in one place.
  */
 import { randomBytes } from 'node:crypto';
 
 export type JsonObject = Record<string, unknown>;
 
-/** Nesting allowed in any inbound JSON; the outermost value is level 1 (spec 03 §1). */
+/** Nesting allowed in any inbound JSON; the outermost value is level 1 (rules/http#json-body-cap). */
 export const maxJsonDepth = 64;
 /** Digits of a number that PostgreSQL's jsonb surely holds; longer ones are refused. */
 const maxNumberLength = 1000;

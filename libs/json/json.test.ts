@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findJsonProblem, isJsonObject, isRawNumber, listJsonProblems, maxJsonDepth, parseJson, toStorableText } from './index.ts';
 
-describe('parseJson (spec 03 §1, integers above 2^53)', () => {
+describe('parseJson (rules/http#numbers-and-keys)', () => {
   it.each(['12345678901234567890', '-9007199254740993', '1.0', '1e400', '0.1000', '1.10', '123456789012345678901234567890.5'])(
     'writes the number %s as it came',
     (source) => {
@@ -92,7 +92,7 @@ describe('parseJson (spec 03 §1, integers above 2^53)', () => {
   });
 });
 
-describe('findJsonProblem (spec 03 §1, nesting, U+0000, lone surrogates)', () => {
+describe('findJsonProblem (rules/http#json-body-cap, rules/http#strings)', () => {
   const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
   it('accepts 64 levels and refuses 65', () => {

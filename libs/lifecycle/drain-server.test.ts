@@ -34,7 +34,7 @@ function get(path: string, through: Agent | false = agent): Promise<[string, str
   });
 }
 
-describe('prepareDrain (operations, availability: drain)', () => {
+describe('prepareDrain (rules/operations#availability)', () => {
   it('takes requests of old and new connections during the window, and closes each with its answer', async () => {
     await expect(get('/quick')).resolves.toEqual(['quick', 'keep-alive', false]);
     const drained = drain({ windowMs: 500, deadlineMs: 1_000 });

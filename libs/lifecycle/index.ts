@@ -1,5 +1,5 @@
 /**
- * Life of a service process: start, run until a signal, drain, stop within a deadline (architecture §1: any replica may go
+ * Life of a service process: start, run until a signal, drain, stop within a deadline (architecture#services: any replica may go
  * at any time).
  */
 import { flushCompileCache } from 'node:module';

@@ -1,5 +1,5 @@
 /**
- * Structured logs: pino JSON on standard output, readable lines in a terminal; one per request and per job attempt (operations, Signals).
+ * Structured logs: pino JSON on standard output, readable lines in a terminal; one per request and per job attempt (rules/operations#logs).
  * Never bodies, tokens or speech; the redaction below is the second line of defence, not the first.
  */
 import { isatty } from 'node:tty';

@@ -15,7 +15,7 @@ function capture(level?: string): { logger: ReturnType<typeof createLogger>; lin
   };
 }
 
-describe('createLogger (design/operations.md, Signals)', () => {
+describe('createLogger (rules/operations#logs)', () => {
   it('writes one JSON object per line with service, level and time', () => {
     const { logger, lines } = capture();
     logger.info({ requestId: 'r-1' }, 'done');

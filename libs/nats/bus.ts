@@ -1,5 +1,5 @@
 /**
- * The bus: calls, serving, events and durable messages over one NATS connection (architecture §2). While the connection is
+ * The bus: calls, serving, events and durable messages over one NATS connection (architecture#rpc). While the connection is
  * down every call fails at once as `unavailable`, and what was waiting fails too, since its answer cannot come any more.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
@@ -35,7 +35,7 @@ import {
   readHeader,
 } from './wire.ts';
 
-/** Payload that the broker must accept: 4 MiB of JSON and room for its envelope (architecture §2, Large messages). */
+/** Payload that the broker must accept: 4 MiB of JSON and room for its envelope (architecture#large-messages). */
 export const requiredPayloadBytes = 8 * 1024 * 1024;
 /**
  * When nobody serves a subject the request has reached nobody, so it is asked again after these times: a service that is being replaced, or

@@ -1,4 +1,4 @@
-/** The platform's messaging (architecture §2): the only importer of the NATS client. */
+/** The platform's messaging (architecture#rpc): the only importer of the NATS client. */
 export { type Bus, type BusSettings, connectBus, requiredPayloadBytes } from './bus.ts';
 export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';

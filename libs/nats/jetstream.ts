@@ -1,6 +1,6 @@
 /**
  * JetStream as the platform uses it: three streams, durable publishing with a message id, and pull consumers that ask for
- * exactly as many messages as the process can work on (architecture §2). Job and webhook semantics live in their libraries.
+ * exactly as many messages as the process can work on (architecture#jobs, architecture#webhooks). Job and webhook semantics live in their libraries.
  */
 import { AckPolicy, type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -5,7 +5,7 @@ import type { StreamSize } from './jetstream.ts';
 import type { BusMetrics } from './responder.ts';
 import { type StreamName, streamNames } from './streams.ts';
 
-/** Rate, errors and duration per subject, on both sides of a call, and the state of the connection (operations, Signals). */
+/** Rate, errors and duration per subject, on both sides of a call, and the state of the connection (rules/operations#metrics). */
 export function createBusMetrics(metrics: Metrics): BusMetrics {
   const served = metrics.red('rpc_server', 'Requests served', ['subject']);
   const called = metrics.red('rpc_client', 'Calls to services', ['subject']);

@@ -1,6 +1,6 @@
 /**
  * Sender of replies. Up to 512 KiB a reply is one message; above that it is numbered chunks of 256 KiB, at most four of them
- * not yet acknowledged, so that the memory of every process on the way is bounded whatever the size (architecture §2).
+ * not yet acknowledged, so that the memory of every process on the way is bounded whatever the size (architecture#large-messages).
  */
 import type { Msg } from '@nats-io/transport-node';
 import { type AppError, toErrorBody, unavailable } from '#libs/errors';

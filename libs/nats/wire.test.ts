@@ -6,7 +6,7 @@ import { encodeContext, encodeHeaders, parseErrorBody, readHeader } from './wire
 
 const decode = (encoded: unknown): MsgHdrsImpl => MsgHdrsImpl.decode((encoded as MsgHdrsImpl).encode());
 
-describe('headers on NATS (architecture §2, RPC)', () => {
+describe('headers on NATS (architecture#rpc)', () => {
   it('are read by the client as they were written', () => {
     const read = decode(encodeContext({ requestId: 'r-1: ü\n', traceparent: '00-1-2-01' }, 17, 'a.b.c'));
     expect(Object.fromEntries(read.keys().map((key) => [key, read.get(key)]))).toEqual({

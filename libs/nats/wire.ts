@@ -1,5 +1,5 @@
 /**
- * What travels in NATS headers and what a reply looks like on the wire (architecture §2, RPC). Headers are encoded by hand:
+ * What travels in NATS headers and what a reply looks like on the wire (architecture#rpc). Headers are encoded by hand:
  * the client's own builder checks every key and value of every message, which costs more than the rest of a small request.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';

@@ -1,5 +1,5 @@
 /**
- * Objects in any S3-compatible store, streamed both ways in constant memory (architecture §2, Bytes).
+ * Objects in any S3-compatible store, streamed both ways in constant memory (architecture#bytes).
  */
 import type { Readable } from 'node:stream';
 import type { Metrics } from '#libs/telemetry';

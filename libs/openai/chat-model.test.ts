@@ -28,7 +28,7 @@ async function failureWith(listener: RequestListener, timeoutMs = 10_000): Promi
 
 const json = { 'content-type': 'application/json' };
 
-describe('a model server that means ill (design of providers, §4)', () => {
+describe('a model server that means ill (rules/providers#language-models)', () => {
   it('and packs far too much into little is unreadable, without being unpacked to its end', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 9 });
     const before = process.memoryUsage().rss;

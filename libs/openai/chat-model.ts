@@ -1,6 +1,6 @@
 /**
  * The language model behind the chat: any OpenAI-compatible server. Only a complete, sensible answer is an answer; everything
- * else is a {@link ModelFailure}, and the turn does not happen (spec 03, D33a).
+ * else is a {@link ModelFailure}, and the turn does not happen (D33a).
  */
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, createClient, ModelFailure, type ModelUsage, toFailure } from './client.ts';

@@ -1,4 +1,4 @@
-/** The client of an OpenAI-compatible server (design of providers, §4): bounded bodies, no redirects, failures without what was said. */
+/** The client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, failures without what was said. */
 import OpenAI from 'openai';
 import { assembleEventStream } from './event-stream.ts';
 

@@ -6,7 +6,7 @@ const chunk = (content: string | null, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: content === null ? {} : { content }, finish_reason: finish }] })}\n\n`;
 const usage = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n\n';
 
-describe('a completion that comes as events (design of providers, §4)', () => {
+describe('a completion that comes as events (rules/providers#language-models)', () => {
   it('is put together with its reason to end and its usage', () => {
     const text = `: comment\n\n${chunk('Hel')}${chunk('lo')}${chunk(null, 'stop')}${usage}data: [DONE]\n\n`;
     for (const lineEnd of ['\n', '\r\n', '\r']) {

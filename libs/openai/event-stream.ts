@@ -1,5 +1,5 @@
 /**
- * A chat completion that came as server-sent events, put together to what it would have been without streaming (design of providers, §4).
+ * A chat completion that came as server-sent events, put together to what it would have been without streaming (rules/providers#language-models).
  * A stream that ends before its `finish_reason` is cut off; an error in the middle of it is no answer.
  */
 

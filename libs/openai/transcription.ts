@@ -1,4 +1,4 @@
-/** Speech to text by an OpenAI-compatible server (design of providers, §4): `verbose_json` where it is known, else the text alone. */
+/** Speech to text by an OpenAI-compatible server (rules/providers#language-models): `verbose_json` where it is known, else the text alone. */
 import { toFile } from 'openai';
 import { toStorableText } from '#libs/json';
 import { type ClientSettings, createClient, ModelFailure, toFailure } from './client.ts';

@@ -1,6 +1,6 @@
 /**
- * `iso_utc(timestamptz)`: an instant as the specifications print it, made by SQL so that it never loses its microseconds
- * (spec 03 §1): `Z`, six digits of fraction exactly when the microseconds are not zero, years 0001 to 9999.
+ * `iso_utc(timestamptz)`: an instant as clients see it, made by SQL so that it never loses its microseconds
+ * (rules/http#datetimes-out): `Z`, six digits of fraction exactly when the microseconds are not zero, years 0001 to 9999.
  *
  * Only immutable functions are used (`to_char` is not one), and the body is one expression, so that PostgreSQL inlines it into the
  * query that calls it.

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createMetrics } from '#libs/telemetry';
 import { measurePool } from './metrics.ts';
 
-describe('measurePool (design/operations.md, Signals)', () => {
+describe('measurePool (rules/operations#metrics)', () => {
   it('shows used, idle and awaited connections at the time of the scrape', async () => {
     const metrics = createMetrics('media');
     let stats = { total: 1, idle: 1, waiting: 0, max: 10 };

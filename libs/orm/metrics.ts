@@ -1,7 +1,7 @@
 import type { Metrics } from '#libs/telemetry';
 import type { Database } from './database.ts';
 
-/** Shows how far the pool is used (operations, Signals): `database_pool_connections{state}` and who waits for one. */
+/** Shows how far the pool is used (rules/operations#metrics): `database_pool_connections{state}` and who waits for one. */
 export function measurePool(metrics: Metrics, database: Pick<Database, 'stats'>): void {
   metrics.gauge('database_pool_connections', 'Open connections to PostgreSQL by state', ['state'], (gauge) => {
     const { total, idle } = database.stats();

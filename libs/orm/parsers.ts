@@ -1,5 +1,5 @@
 /**
- * How values of PostgreSQL become JavaScript. Instants never become `Date` (spec 03 §1: microseconds survive), JSON that SQL
+ * How values of PostgreSQL become JavaScript. Instants never become `Date` (rules/http#datetimes-out: microseconds survive), JSON that SQL
  * made is never parsed on its way to a client.
  */
 import pg from 'pg';

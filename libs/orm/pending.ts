@@ -1,4 +1,4 @@
-/** Whether the database is as new as this release: services wait for the migrations, they never run them (architecture §6). */
+/** Whether the database is as new as this release: services wait for the migrations, they never run them (architecture#data). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import { type Database, statement } from './database.ts';

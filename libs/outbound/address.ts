@@ -1,6 +1,6 @@
 /**
- * Which addresses an outgoing call may reach: public unicast ones, and whatever host the configuration names (architecture §8,
- * OUTBOUND_ALLOWED_HOSTS).
+ * Which addresses an outgoing call may reach: public unicast ones, and whatever host the configuration names (OUTBOUND_ALLOWED_HOSTS,
+ * architecture#outgoing-calls).
  */
 import { BlockList, isIP } from 'node:net';
 

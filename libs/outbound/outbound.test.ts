@@ -53,7 +53,7 @@ async function failure(attempt: Promise<unknown>): Promise<OutboundError> {
   throw error;
 }
 
-describe('isPublicAddress (architecture §8, OUTBOUND_ALLOWED_HOSTS)', () => {
+describe('isPublicAddress (architecture#outgoing-calls)', () => {
   it.each(['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.0', '100.63.255.255', '2606:4700::1', '::ffff:8.8.8.8', '::ffff:808:808'])(
     'lets %s through',
     (address) => {
@@ -97,7 +97,7 @@ describe('isPublicAddress (architecture §8, OUTBOUND_ALLOWED_HOSTS)', () => {
   });
 });
 
-describe('createOutbound, addresses (architecture §3.2 and §8)', () => {
+describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
   it.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '0'])(
     'refuses the private host %s before it connects',
     async (host) => {

@@ -1,5 +1,5 @@
 /**
- * What every worker of a pipeline job has in common (architecture §4): the configuration of the step that started it, the end that is
+ * What every worker of a pipeline job has in common (rules/steps#pipeline-jobs): the configuration of the step that started it, the end that is
  * told to the conversation (a note, what is to be published, the move to the next step) in the transaction of its effect, and waking
  * up when the meeting provider reports something. A service adds its workers by `createPipelineWorkers` and nothing else.
  */
@@ -15,7 +15,7 @@ import type { Static, TObject } from 'typebox';
 export { consumeProviderNews } from './provider-news.ts';
 export { digestValue, readProvenance, wrapValue, type Provenance } from './provenance.ts';
 
-/** Values by key, in the groups of `infos.publishing` (spec 03, D18a). */
+/** Values by key, in the groups of `infos.publishing` (D18a). */
 export interface PublishingPatch {
   /** Never written over what a person has written. */
   readonly fields?: JsonObject;
@@ -31,7 +31,7 @@ export interface PipelineOutcome {
   readonly result: JsonObject;
   /** Note on the conversation; null when there is nothing to say. */
   readonly note: string | null;
-  /** Whether the work was done, so that the conversation may move on if the configuration says so (spec 03, D6). */
+  /** Whether the work was done, so that the conversation may move on if the configuration says so (D6). */
   readonly succeeded: boolean;
   readonly publishing?: PublishingPatch;
 }
@@ -112,7 +112,7 @@ function createHandler(deps: PipelineWorkerDependencies, { declaration, work }: 
   };
 }
 
-/** The configuration that holds now: a PATCH takes effect for everything that is processed or retried after it (spec 01). */
+/** The configuration that holds now: a PATCH takes effect for everything that is processed or retried after it (rules/steps#step-configuration). */
 async function readStep(
   { bus, contracts }: PipelineWorkerDependencies,
   declaration: PipelineJob,

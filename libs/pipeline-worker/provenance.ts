@@ -1,4 +1,4 @@
-/** Provenance envelopes (spec 03, D18a) of what pipeline jobs write into `infos.publishing`. */
+/** Provenance envelopes (D18a) of what pipeline jobs write into `infos.publishing`. */
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#libs/json';
 

@@ -1,8 +1,8 @@
-/** What one pipeline job is declared with, and the job of the broker that follows from it (architecture §4). */
+/** What one pipeline job is declared with, and the job of the broker that follows from it (rules/steps#pipeline-jobs). */
 import { Type, type Static, type TObject } from 'typebox';
 import { job, type Job, type JobPolicy } from '#libs/contract';
 
-/** `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, kept as it is (spec 01, step configuration). */
+/** `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, kept as it is (rules/steps#step-configuration). */
 export type FieldAccess = 'read_write' | 'read' | 'hidden';
 
 /** One kind of work that a conversation may start when it enters a step. */
@@ -14,7 +14,7 @@ export interface PipelineJob<Config extends TObject = TObject> {
   readonly jobType: string;
   /** Retries, time and concurrency of that job; what is not named is the job library's default. */
   readonly policy?: Partial<JobPolicy>;
-  /** Starts again when the transcript window becomes complete after the step was entered (spec 03, D7a). */
+  /** Starts again when the transcript window becomes complete after the step was entered (D7a). */
   readonly startsAgainWithWindow?: boolean;
   /** Waits for the meeting provider: what waits for its next attempt is run at once when the provider reports something of the meeting. */
   readonly waitsForProvider?: boolean;
@@ -37,7 +37,7 @@ export const PipelinePayload = Type.Object({
 /** Payload of every pipeline job. */
 export type PipelinePayload = Static<typeof PipelinePayload>;
 
-/** Setting that every pipeline job has in common (spec 03, D6). */
+/** Setting that every pipeline job has in common (D6). */
 export const advanceOnSuccess = Type.Boolean({
   default: false,
   description: 'Move the conversation to the next step when the job has succeeded and this step is still the current one.',

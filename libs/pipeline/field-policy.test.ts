@@ -37,7 +37,7 @@ const videohost: PipelineJob = {
 const json = (text: string): JsonObject => parseJson(text) as JsonObject;
 const refused = (stored: JsonObject, patch: JsonObject): string[] => Object.keys(findUnwritable(videohost, stored, patch)).toSorted();
 
-describe('showStepConfig (spec 01, Field policy; D16b)', () => {
+describe('showStepConfig (rules/steps#field-policy; D16b)', () => {
   it('shows read_write and read fields and the job, and neither hidden ones nor those without a state', () => {
     const stored = { quota: 5, videohost_refresh_token: 'secret', forgotten: false, channel: 'a', gone: 1, pipeline_job: 'other' };
     expect(showStepConfig(videohost, stored)).toEqual({ pipeline_job: 'videohost_publish', channel: 'a', quota: 5 });
@@ -63,7 +63,7 @@ describe('showStepConfig (spec 01, Field policy; D16b)', () => {
   });
 });
 
-describe('findUnwritable (spec 01, Field policy; D16b)', () => {
+describe('findUnwritable (rules/steps#field-policy; D16b)', () => {
   it.each([
     ['a read_write field', {}, { channel: 'b', upload: { title: 't', limits: { size: 2 } }, labels: { x: { y: null } }, tags: [null] }, []],
     ['null for a read_write field', { channel: 'b' }, { channel: null, upload: null }, []],

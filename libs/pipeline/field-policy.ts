@@ -1,5 +1,5 @@
 /**
- * The field policy of step configurations (spec 01, Journey-step configuration; spec 03, D16b), fail-closed: what has no declared state is
+ * The field policy of step configurations (rules/steps#step-configuration; D16b), fail-closed: what has no declared state is
  * neither shown nor accepted. The state of a top-level key holds for everything below it; below, what a closed object of the model does
  * not declare has none. A step without a registered job has no policy.
  */

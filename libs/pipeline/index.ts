@@ -1,5 +1,5 @@
 /**
- * The registry of pipeline jobs (architecture §4): what a journey step may name as its `pipeline_job`. A new one is one declaration
+ * The registry of pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is one declaration
  * file here, listed below, and one worker in the service that owns its job (`libs/pipeline-worker`).
  */
 import type { TObject } from 'typebox';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parseJson, type JsonObject } from '#libs/json';
 import { jobOf, pipelineJobs, transcriptImport, validateStepConfig } from './index.ts';
 
-describe('the registry of pipeline jobs (architecture §4)', () => {
+describe('the registry of pipeline jobs (rules/steps#pipeline-jobs)', () => {
   it('knows transcript_import', () => {
     expect(pipelineJobs.get('transcript_import')).toBe(transcriptImport);
     expect(pipelineJobs.has('toString')).toBe(false);

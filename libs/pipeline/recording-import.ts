@@ -21,7 +21,7 @@ const config = Type.Object(
 
 export type RecordingImportConfig = Static<typeof config>;
 
-/** Imports the provider's recording; a recording that is late is waited for as a transcript is (spec 03, D7a). */
+/** Imports the provider's recording; a recording that is late is waited for as a transcript is (D7a). */
 export const recordingImport: PipelineJob<typeof config> = Object.freeze({
   name: 'recording_import',
   summary: "Imports the meeting provider's recording, cuts off what lies before the conversation, takes thumbnails.",

@@ -6,7 +6,7 @@ const config = Type.Object({ advance_on_success: advanceOnSuccess }, { additiona
 
 export type TranscriptImportConfig = Static<typeof config>;
 
-/** Imports the provider's transcript of a recorded conversation; retried as D7a of spec 03 asks. */
+/** Imports the provider's transcript of a recorded conversation; retried as D7a asks. */
 export const transcriptImport: PipelineJob<typeof config> = Object.freeze({
   name: 'transcript_import',
   summary: "Imports the meeting provider's transcript, cut to the approved window.",

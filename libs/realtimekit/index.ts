@@ -1,5 +1,5 @@
 /**
- * The meeting provider's REST API as the importers need it (Cloudflare RealtimeKit; design/providers §3): sessions of a meeting, the
+ * The meeting provider's REST API as the importers need it (Cloudflare RealtimeKit; rules/providers#realtimekit): sessions of a meeting, the
  * transcript of a session, recordings. No message repeats what the provider answered.
  */
 import { createApi, type ApiOptions } from './api.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chooseByOverlap } from './index.ts';
 
-describe('chooseByOverlap (architecture §3.2: the longest overlap)', () => {
+describe('chooseByOverlap (architecture#a-recorded-meeting: the longest overlap)', () => {
   const window = { start: 100n, end: 200n };
   const session = (id: string, start: bigint, end: bigint | undefined) => ({ id, start, end });
 

@@ -1,4 +1,4 @@
-/** Which of a meeting's sessions or recordings the conversation was (architecture §3.2): the one that overlaps the window longest. */
+/** Which of a meeting's sessions or recordings the conversation was (architecture#a-recorded-meeting): the one that overlaps the window longest. */
 import type { Instant } from '#libs/time';
 
 /** A stretch of time; `end` is undefined while it lasts. */

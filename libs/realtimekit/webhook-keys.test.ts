@@ -32,7 +32,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-describe("the provider's webhook key (design/providers §3; D64)", () => {
+describe("the provider's webhook key (rules/providers#realtimekit; D64)", () => {
   it('is asked for once, however many webhooks come and whatever their signatures are', async () => {
     const { publicKey, privateKey } = makePair();
     shown = publicKey;

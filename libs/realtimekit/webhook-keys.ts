@@ -1,4 +1,4 @@
-/** Signatures of the provider's webhooks: RSA-SHA256 over the raw body, in base64 (design/providers §3, Webhooks). */
+/** Signatures of the provider's webhooks: RSA-SHA256 over the raw body, in base64 (rules/providers#realtimekit-webhooks). */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';

@@ -11,7 +11,7 @@ const book = Type.Object({
   until: Type.Optional(Type.String({ format: 'date-time-offset' })),
 });
 
-describe('compileSchema (architecture §5)', () => {
+describe('compileSchema (architecture#contracts)', () => {
   const check = compileSchema(book);
 
   it('returns undefined for a value that fits', () => {

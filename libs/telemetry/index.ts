@@ -1,4 +1,4 @@
-/** Health, metrics and traces of a service (operations, Signals). */
+/** Health, metrics and traces of a service (rules/operations#health, rules/operations#metrics). */
 export { createTelemetry, type Check, type Telemetry } from './health.ts';
 export { createMetrics, type Counter, type Gauge, type Histogram, type Metrics, type Red } from './metrics.ts';
 export { newRequestId, newTraceparent, readTraceId } from './trace-context.ts';

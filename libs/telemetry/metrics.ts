@@ -1,6 +1,6 @@
 /**
  * Metrics of one service and of its process. Names are Prometheus names with units; labels never hold ids
- * (operations, Signals).
+ * (rules/operations#metrics).
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 

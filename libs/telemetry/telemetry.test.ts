@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const telemetry of running.splice(0)) await telemetry.stop();
 });
 
-describe('health (design/operations.md, Signals)', () => {
+describe('health (rules/operations#health)', () => {
   it('is alive at once, started and ready only when told so', async () => {
     const telemetry = await start({ nats: async () => {} });
     await expect(read(telemetry, '/livez')).resolves.toMatchObject({ status: 200 });
@@ -92,7 +92,7 @@ describe('METRICS_TOKEN', () => {
   });
 });
 
-describe('metrics (design/operations.md, Signals)', () => {
+describe('metrics (rules/operations#metrics)', () => {
   it('shows rate, errors and duration of requests beside the process', async () => {
     const telemetry = await start();
     telemetry.metrics.red('http_server_requests', 'HTTP requests', ['route']).observe({ route: '/a/{id}' }, 404, 0.02);
@@ -119,7 +119,7 @@ describe('metrics (design/operations.md, Signals)', () => {
   });
 });
 
-describe('metrics of what is away (design/operations.md, Signals)', () => {
+describe('metrics of what is away (rules/operations#metrics)', () => {
   it('leaves a value out that cannot be read and shows all others', async () => {
     const metrics = createMetrics('media');
     let fails = false;

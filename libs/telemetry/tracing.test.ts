@@ -22,7 +22,7 @@ afterEach(() => collector.stop());
 const create = (options: Partial<OtlpOptions> = {}) =>
   createOtlpTracer({ service: 'media', endpoint: `${collector.endpoint}/`, headers: '', share: 1, logger, ...options });
 
-describe('the tracer (design/operations.md, Signals)', () => {
+describe('the tracer (rules/operations#traces)', () => {
   it('hangs a span under its parent, under the active one, or begins a trace', async () => {
     const { tracer, stop } = create();
     const outer = tracer.start('outer', 'server', { 'request.id': 'r-1' }, sampled);
@@ -77,7 +77,7 @@ describe('the tracer (design/operations.md, Signals)', () => {
   });
 });
 
-describe('without a collector (design/operations.md, Signals)', () => {
+describe('without a collector (rules/operations#traces)', () => {
   /** A process that starts the telemetry of a service and prints which packages of the tracer it has loaded. */
   const load = async (tracing: object): Promise<string> => {
     const program = `

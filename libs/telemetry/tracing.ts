@@ -1,5 +1,5 @@
 /**
- * Spans of the work that crosses borders: HTTP, RPC, jobs, SQL, S3, outgoing calls (operations, Signals). One process has one tracer or
+ * Spans of the work that crosses borders: HTTP, RPC, jobs, SQL, S3, outgoing calls (rules/operations#traces). One process has one tracer or
  * none. Without one nothing is loaded and nothing is made: callers look for it first.
  */
 

@@ -17,7 +17,7 @@ import { createTestActors } from './actors.ts';
 export interface TestEnvironment {
   /** Short and unique, e.g. for names of things. */
   readonly id: string;
-  /** Variables for services, as in architecture §8. */
+  /** Variables for services, as in architecture#configuration. */
   readonly settings: Readonly<Record<string, string>>;
   /** Of services in this process: quiet, since faults are played on purpose; LOG_LEVEL of the caller decides otherwise. */
   readonly logger: Logger;

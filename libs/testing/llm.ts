@@ -1,5 +1,5 @@
 /**
- * An OpenAI-compatible server for chat and speech to text that follows a script (design of providers, §4): real wire format and every fault that a chat must
+ * An OpenAI-compatible server for chat and speech to text that follows a script (rules/providers#language-models): real wire format and every fault that a chat must
  * survive. Without a script it answers sensibly from the prompt and the last message, which is enough for the demo.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

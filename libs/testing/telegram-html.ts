@@ -1,4 +1,4 @@
-/** HTML as the Bot API reads it (design of providers §2, HTML mode): an unknown tag, a tag that does not nest or a bare `<` fails the message. */
+/** HTML as the Bot API reads it (rules/providers#telegram-html): an unknown tag, a tag that does not nest or a bare `<` fails the message. */
 
 /** Why the message is refused, in the Bot API's words. */
 export class HtmlRefused extends Error {}

@@ -1,5 +1,5 @@
 /**
- * A Bot API server (design of providers §2): the wire format of api.telegram.org, with its own reading of HTML, and every fault that a sender
+ * A Bot API server (rules/providers#telegram-updates): the wire format of api.telegram.org, with its own reading of HTML, and every fault that a sender
  * must survive. What was sent counts as delivered when it was taken, whatever the sender was told.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

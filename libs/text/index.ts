@@ -1,5 +1,5 @@
 /**
- * Control characters in text from outside (spec 03, D74): C0 (U+0000 to U+001F), delete, and C1 (U+0080 to U+009F). No name, title or slug has one:
+ * Control characters in text from outside (D74): C0 (U+0000 to U+001F), delete, and C1 (U+0080 to U+009F). No name, title or slug has one:
  * what a client sends with one is refused, what a webhook brings is kept without them.
  */
 const anyControl = /\p{Cc}/u;

@@ -1,5 +1,5 @@
 /**
- * Instants with microseconds. No instant passes through a millisecond type on its way in or out (spec 03 §1): text goes to
+ * Instants with microseconds. No instant passes through a millisecond type on its way in or out (rules/http#datetimes-out): text goes to
  * PostgreSQL as text, arithmetic uses microseconds since the epoch as bigint.
  */
 
@@ -39,7 +39,7 @@ export function parseInstant(text: string): ParsedInstant {
   return { kind: zulu === undefined && sign === undefined ? 'naive' : 'instant', instant };
 }
 
-/** `2026-05-01T10:00:00Z`; six digits of fraction when the microseconds are not zero (spec 03 §1). `offset` = `+00:00` for `Z`. */
+/** `2026-05-01T10:00:00Z`; six digits of fraction when the microseconds are not zero (rules/http#datetimes-out). `offset` = `+00:00` for `Z`. */
 export function formatInstant(instant: Instant, suffix: 'Z' | '+00:00' = 'Z'): string {
   const micros = ((instant % 1_000_000n) + 1_000_000n) % 1_000_000n;
   const seconds = new Date(Number((instant - micros) / 1000n)).toISOString().slice(0, 19);

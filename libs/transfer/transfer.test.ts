@@ -7,7 +7,7 @@ function* makeChunks(count: number): Generator<Buffer> {
   for (let index = 0; index < count; index += 1) yield Buffer.alloc(65_536, index % 251);
 }
 
-describe('relay (architecture §2, Bytes)', () => {
+describe('relay (architecture#bytes)', () => {
   it('moves every byte in order', async () => {
     const received: Buffer[] = [];
     const target = new Writable({
@@ -59,7 +59,7 @@ describe('relay (architecture §2, Bytes)', () => {
   });
 });
 
-describe('countTransferred (architecture §2, Bytes)', () => {
+describe('countTransferred (architecture#bytes)', () => {
   it('keeps the dead buffers of a long transfer few', () => {
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;

@@ -1,5 +1,5 @@
 /**
- * From the stream of webhooks to a service's receipts (architecture §2, Webhooks; spec 03, D20): each webhook is handed to the service, which
+ * From the stream of webhooks to a service's receipts (architecture#webhooks; D20): each webhook is handed to the service, which
  * stores its receipt, and their message is acknowledged when all are stored. Webhooks come at least once; the receipt's dedupe key makes them one.
  */
 import type { DurableConsumer, Static, TSchema } from '#libs/contract';

@@ -12,7 +12,7 @@ const webhook: fc.Arbitrary<Webhook> = fc.oneof(
   fc.record({ facts, body, traceparent: fc.string({ unit: 'binary' }) }),
 );
 
-describe('packWebhooks and unpackWebhooks (architecture §2, Webhooks; spec 03, D20)', () => {
+describe('packWebhooks and unpackWebhooks (architecture#webhooks; D20)', () => {
   it('keeps every webhook as it came, in order, whatever its bytes', () => {
     fc.assert(fc.property(fc.array(webhook), (webhooks) => expect(unpackWebhooks(packWebhooks(webhooks))).toEqual(webhooks)));
   });

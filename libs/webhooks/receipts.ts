@@ -1,4 +1,4 @@
-/** What receipts keep of what anybody may post (spec 03, D64, D68): one set of rules for every service that has receipts. */
+/** What receipts keep of what anybody may post (D64, D68): one set of rules for every service that has receipts. */
 import { createHash } from 'node:crypto';
 
 /** Outcome of an event on a hook that has no secret, where unsigned ones are not allowed. */

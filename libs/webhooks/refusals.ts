@@ -1,5 +1,5 @@
 /**
- * Receipts of what is refused, which anybody can cause by posting (spec 03, D20, D68): each has one of its own while they are few; beyond that those
+ * Receipts of what is refused, which anybody can cause by posting (D20, D68): each has one of its own while they are few; beyond that those
  * of an hour share one, which counts them. So the rows are bounded, and a flood costs the database a fraction of a statement for each post.
  */
 import { createBatcher } from '#libs/batch';

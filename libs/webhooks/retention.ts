@@ -1,4 +1,4 @@
-/** The end of receipts (spec 03, D68): bodies go after `RECEIPT_RETENTION_DAYS`, and so do the rows of what was rejected or ignored. */
+/** The end of receipts (D68): bodies go after `RECEIPT_RETENTION_DAYS`, and so do the rows of what was rejected or ignored. */
 import type { Logger } from '#libs/logger';
 import type { Database, Statement } from '#libs/orm';
 import { passingOutcomes } from './receipts.ts';

@@ -1,4 +1,4 @@
-/** Settings of the agents service (architecture §8). */
+/** Settings of the agents service (architecture#configuration). */
 import {
   actorSettings,
   databaseSettings,

@@ -14,7 +14,7 @@ const slug = Type.String({ description: 'Slug of the agent.' });
 /** Longest chat message, in characters (D33a). */
 export const maxChatBodyCharacters = 16_384;
 
-/** AgentOut of spec 02. */
+/** AgentOut of rules/agents#agents. */
 export const AgentOut = Type.Object(
   {
     slug: Type.String(),
@@ -25,7 +25,7 @@ export const AgentOut = Type.Object(
   { $id: 'AgentOut' },
 );
 
-/** Body of a visitor's message (spec 02, POST /api/chat/{agent_slug}/message/). */
+/** Body of a visitor's message (rules/agents#visitor-chat). */
 export const AgentChatIn = Type.Object(
   {
     body: Type.String({ maxLength: maxChatBodyCharacters, description: 'The message, Markdown allowed. Blank → 400.' }),
@@ -36,7 +36,7 @@ export const AgentChatIn = Type.Object(
   { $id: 'AgentChatIn' },
 );
 
-/** AgentChatOut of spec 02. */
+/** AgentChatOut of rules/agents#visitor-chat. */
 export const AgentChatOut = Type.Object(
   {
     visitor_id: Type.String({ description: "Identifier of the visitor's thread; keep it secret, it is the key to the thread." }),
@@ -48,7 +48,7 @@ export const AgentChatOut = Type.Object(
   { $id: 'AgentChatOut' },
 );
 
-/** One agent of the workspace file, secrets resolved (architecture §7, D33e). */
+/** One agent of the workspace file, secrets resolved (rules/workspace#workspace-file, D33e). */
 export const AgentItem = Type.Object(
   {
     slug: Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' }),

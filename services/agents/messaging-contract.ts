@@ -3,7 +3,7 @@ import { byOperators, job, maxReplayed, receiptTimes, replayedReceipts, rpc, typ
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** What the gateway says of an update, besides its body (architecture §2, Webhooks). */
+/** What the gateway says of an update, besides its body (architecture#webhooks). */
 export const TelegramWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
   received_at: Type.String({ format: 'date-time' }),

@@ -13,7 +13,7 @@ const withHeaders = (headers: Record<string, string>): HttpContext =>
   ({ req: { headers, socket: {} }, state: { requestId: 'r', traceparent: '', trustedProxyHops: 0 } }) as unknown as HttpContext;
 const admit = (token: string): unknown => authenticate('shared', withHeaders({ authorization: `Bearer ${token}` }));
 
-describe('the shared token (spec 01, Authentication)', () => {
+describe('the shared token (rules/access#classes-of-routes)', () => {
   it('is admitted as it is, whatever the case of the scheme', () => {
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
     expect(authenticate('shared', withHeaders({ authorization: `bEARER  ${apiToken}` }))).toEqual({ kind: 'shared' });
@@ -37,7 +37,7 @@ describe('the shared token (spec 01, Authentication)', () => {
   });
 });
 
-describe('the key of the login (spec 02, Authentication)', () => {
+describe('the key of the login (rules/access#login)', () => {
   it('is compared to its end', async () => {
     expect(authenticate('login-gate', withHeaders({ 'x-svc-api-key': 's'.repeat(400) }))).toBeUndefined();
     for (const key of ['s'.repeat(399), 's'.repeat(401), `${'s'.repeat(399)}S`, '']) {

@@ -1,4 +1,4 @@
-/** Who may call what: the classes of routes (architecture §5; spec 01 and 02, Authentication; D12, D13, D30, D40). */
+/** Who may call what: the classes of routes (architecture#contracts; rules/access#classes-of-routes; D12, D13, D30, D40). */
 import { timingSafeEqual } from 'node:crypto';
 import type { Actor, AuthClass } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';

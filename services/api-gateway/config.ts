@@ -1,4 +1,4 @@
-/** Settings of the gateway (architecture §8). */
+/** Settings of the gateway (architecture#configuration). */
 import {
   actorSigningSettings,
   drainSettings,

@@ -31,7 +31,7 @@ function checkFor(document: string, components: object, schema: object | undefin
   return check;
 }
 
-describe('OpenAPI documents (spec 01 and 02, Live schema)', () => {
+describe('OpenAPI documents (rules/http#live-schema)', () => {
   it.each(documents)('$name fits the meta schema of OpenAPI 3.1', async ({ document }) => {
     const result = await new Validator().validate(structuredClone(document));
     expect([document.openapi.slice(0, 3), result.errors, result.valid]).toEqual(['3.1', undefined, true]);

@@ -1,4 +1,4 @@
-/** The two OpenAPI documents, one for each surface (spec 02, Live schemas). */
+/** The two OpenAPI documents, one for each surface (rules/http#live-schema). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '#libs/contract';

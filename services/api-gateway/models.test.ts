@@ -1,4 +1,4 @@
-/** What generators of clients make of the documents follows from names: every model has one, and none is long (spec 01 and 02, Live schema). */
+/** What generators of clients make of the documents follows from names: every model has one, and none is long (rules/http#live-schema). */
 import { describe, expect, it } from '@jest/globals';
 import { buildDocuments } from './documents.ts';
 import { routes } from './routes/index.ts';

@@ -19,7 +19,7 @@ function setUp(answer: () => Promise<unknown> = () => Promise.resolve({ actor })
   return { state, sessions: createSessions(bus, () => state.now) };
 }
 
-describe('createSessions (spec 02, Authentication: revocation is felt within a second)', () => {
+describe('createSessions (rules/access#login: revocation is felt within a second)', () => {
   it('asks again 800 ms after the question, not after the answer', async () => {
     const { state, sessions } = setUp(() => {
       state.now += 500;

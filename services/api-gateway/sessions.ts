@@ -1,6 +1,6 @@
 /**
  * Per-user tokens, asked of the directory and remembered for less than a second: a revocation is felt on every replica within
- * one (spec 02, Authentication), by the event at once and without it when the memory runs out.
+ * one (rules/access#login), by the event at once and without it when the memory runs out.
  */
 import type { Actor } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';

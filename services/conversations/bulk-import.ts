@@ -1,4 +1,4 @@
-/** Contract of the bulk import of existing conversations (architecture §7, `conversations:`); spread into the service's contract. */
+/** Contract of the bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`); spread into the service's contract. */
 import { byOperators, rpc, Type } from '#libs/contract';
 import type { Static } from '#libs/contract';
 import { dataErrors, JsonStore, maxId, nullable } from './schemas.ts';

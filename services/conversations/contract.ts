@@ -66,7 +66,7 @@ const AudioMetadata = Type.Object(
     source: Type.String(),
     created_at: Type.String(),
   },
-  { description: 'What is stored under `infos.audio` (spec 01, Audio metadata).' },
+  { description: 'What is stored under `infos.audio` (rules/media#audio-upload).' },
 );
 const AudioAttachment = Type.Object({
   conversation_id: Id,
@@ -85,11 +85,11 @@ const PublishingPatch = Type.Object(
   },
   {
     description:
-      'Values for the groups of `infos.publishing` (spec 03, D18a). Artifacts are replaced; a field or record that a person has written, which is one without a provenance envelope, stays.',
+      'Values for the groups of `infos.publishing` (D18a). Artifacts are replaced; a field or record that a person has written, which is one without a provenance envelope, stays.',
   },
 );
 
-/** What the gateway says of a webhook on `webhooks.conversations.bookings`, besides its body (architecture §2, Webhooks). */
+/** What the gateway says of a webhook on `webhooks.conversations.bookings`, besides its body (architecture#webhooks). */
 export const BookingWebhook = Type.Object({
   id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
   received_at: Type.String({ format: 'date-time' }),
@@ -277,7 +277,7 @@ export const conversations = defineService({
     adminMove: rpc({
       subject: 'admin.conversations.conversations.move',
       callers: byOperators,
-      summary: 'Moves a conversation to a step of its journey; noted with the operator (spec 03, D6).',
+      summary: 'Moves a conversation to a step of its journey; noted with the operator (D6).',
       request: Type.Object({ conversation_id: Type.Integer(), step_slug: Type.String(), operator: Type.String({ minLength: 1 }) }),
       reply: Type.Object({ conversation_id: Type.Integer(), from: Type.String(), to: Type.String(), changed: Type.Boolean() }),
       errors: { step_not_found: { code: 'not_found', when: "The conversation's journey has no such step." } },
@@ -285,7 +285,7 @@ export const conversations = defineService({
     adminConnect: rpc({
       subject: 'admin.conversations.conversations.connect',
       callers: byOperators,
-      summary: 'Links a conversation to a holon (spec 03, D29).',
+      summary: 'Links a conversation to a holon (D29).',
       request: Type.Object({ conversation_id: Type.Integer(), holon_slug: Type.String() }),
       reply: Type.Object({ conversation_id: Type.Integer(), changed: Type.Boolean() }),
       errors: { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } },
@@ -293,7 +293,7 @@ export const conversations = defineService({
     adminDisconnect: rpc({
       subject: 'admin.conversations.conversations.disconnect',
       callers: byOperators,
-      summary: 'Removes the link between a conversation and a holon (spec 03, D29).',
+      summary: 'Removes the link between a conversation and a holon (D29).',
       request: Type.Object({ conversation_id: Type.Integer(), holon_slug: Type.String() }),
       reply: Type.Object({ conversation_id: Type.Integer(), changed: Type.Boolean() }),
       errors: { holon_not_found: { code: 'not_found', when: 'No holon has that slug.' } },
@@ -301,7 +301,7 @@ export const conversations = defineService({
     adminImportTranscript: rpc({
       subject: 'admin.conversations.conversations.import-transcript',
       callers: byOperators,
-      summary: 'Starts the transcript importer for a conversation (spec 03, D7a).',
+      summary: 'Starts the transcript importer for a conversation (D7a).',
       request: Type.Object({ conversation_id: Type.Integer() }),
       reply: Type.Object({ conversation_id: Type.Integer(), job_id: Type.String() }),
     }),
@@ -321,21 +321,21 @@ export const conversations = defineService({
     }),
     advanceStep: job({
       type: 'conversations.advance-step',
-      summary: "Advances a conversation after its step's pipeline job succeeded, if the step is still the current one (spec 03, D6).",
+      summary: "Advances a conversation after its step's pipeline job succeeded, if the step is still the current one (D6).",
       payload: Type.Object({ conversation_id: Id, step_id: Id, cause: Type.String({ description: 'Pipeline job that finished.' }) }),
       policy: { timeoutMs: 30_000, concurrency: 4 },
     }),
     pipelineFinished: job({
       type: 'conversations.pipeline-finished',
       startedBy: ['agents', 'media', 'transcripts'],
-      summary: 'What a pipeline job has done: its note, what is to be published, the move to the next step (architecture §4).',
+      summary: 'What a pipeline job has done: its note, what is to be published, the move to the next step (rules/steps#pipeline-jobs).',
       payload: Type.Object({
         conversation_id: Id,
         step_id: nullable(Id),
         pipeline_job: Type.String({ description: 'Name of the job, e.g. `recording_import`.' }),
         note_key: Type.String({ description: 'The same key adds the note once.' }),
         note: nullable(Type.String()),
-        advance: Type.Boolean({ description: 'Move on if the step is still the current one (spec 03, D6).' }),
+        advance: Type.Boolean({ description: 'Move on if the step is still the current one (D6).' }),
         publishing: Type.Optional(PublishingPatch),
       }),
       policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 4 },

@@ -38,7 +38,7 @@ export class ConversationView {
   }
 }
 
-/** The id when a row can have it. @throws AppError 404: nobody has it (spec 03 §1, Ids) */
+/** The id when a row can have it. @throws AppError 404: nobody has it (rules/http#ids) */
 export function requireId(id: number): number {
   if (!isPossibleId(id)) throw notFound();
   return id;

@@ -11,7 +11,7 @@ interface Keeping {
 
 type Render<Row> = (row: Row, event: CachedHolon | undefined, references: RowReferences) => string;
 
-/** JSON texts of search items, in order; what belongs to an event that the caller does not see is left out (spec 03, D18f). */
+/** JSON texts of search items, in order; what belongs to an event that the caller does not see is left out (D18f). */
 export async function renderSearchItems(
   directory: DirectoryCache,
   sight: HolonSight,

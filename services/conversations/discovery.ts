@@ -1,5 +1,5 @@
 /**
- * What the conversations service answers to discovery and browse (spec 01, search, summary and browse; spec 03, D5, D18a to D18g), to the
+ * What the conversations service answers to discovery and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g), to the
  * infos endpoint and to question changes. Part of the contract.
  */
 import { byClients, byUsers, rpc, Type } from '#libs/contract';
@@ -152,7 +152,7 @@ export const discoveryRpcs = {
   patchInfos: rpc({
     subject: 'conversations.infos.patch',
     callers: byUsers,
-    summary: 'Shallow merge of `infos` alone, without guards (spec 03, D9a).',
+    summary: 'Shallow merge of `infos` alone, without guards (D9a).',
     request: Type.Object({ conversation_id: AnyId, infos: JsonStore('Top-level keys replace whole values.') }),
     reply: Infos,
     errors: {

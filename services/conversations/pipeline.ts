@@ -1,5 +1,5 @@
 /**
- * The pipeline of journey steps (architecture §4): a conversation that enters a step with a registered `pipeline_job` starts that
+ * The pipeline of journey steps (rules/steps#pipeline-jobs): a conversation that enters a step with a registered `pipeline_job` starts that
  * job, through the outbox, in the transaction that moves it.
  */
 import type { CallContext } from '#libs/nats';
@@ -30,7 +30,7 @@ export async function enterStep(
   await tx.query(addPipelineEntry, [conversationId, step.id, step.pipelineJob, cause, jobId]);
 }
 
-/** Starts the importers again when the window becomes complete after their step was entered (spec 03, D7a); `started` has just been. */
+/** Starts the importers again when the window becomes complete after their step was entered (D7a); `started` has just been. */
 export async function windowCompleted(
   { jobs, pipeline }: Starter,
   tx: Tx,

@@ -1,11 +1,11 @@
 /**
- * Shapes of the conversation surface (spec 01, Resources and their fields). Field names are those of the specification; the
+ * Shapes of the conversation surface (rules/conversations#conversationout). Field names are those of the documents; the
  * descriptions are the documentation of the API.
  */
 import { line, Type } from '#libs/contract';
 import type { ErrorReasons, Static, TSchema } from '#libs/contract';
 
-/** Ids that a row can have. Larger, zero and negative integers are ids that nobody has (spec 03 §1, Ids). */
+/** Ids that a row can have. Larger, zero and negative integers are ids that nobody has (rules/http#ids). */
 export const maxId = 2_147_483_647;
 export const Id = Type.Integer({ minimum: 1, maximum: maxId });
 /** Any integer: an id of a path or query before it is known whether anybody can have it. */
@@ -76,7 +76,7 @@ export const ConversationOut = Type.Object(
 );
 export type ConversationOut = Static<typeof ConversationOut>;
 
-/** A field of a JSON store in a request; numbers keep their digits (spec 03 §1). */
+/** A field of a JSON store in a request; numbers keep their digits (rules/http#numbers-and-keys). */
 /** Answer of every write that a conversation has no room for (D63). */
 export const dataErrors: ErrorReasons = Object.freeze({
   conversation_data_too_large: {
@@ -87,7 +87,7 @@ export const dataErrors: ErrorReasons = Object.freeze({
 
 export const JsonStore = (description: string) => JsonDocument(description);
 
-/** Value of `expected_updated_at` (spec 03, D9, D9a): null counts as absent, a value without an offset is refused. */
+/** Value of `expected_updated_at` (D9, D9a): null counts as absent, a value without an offset is refused. */
 export const ExpectedUpdatedAt = nullable(
   Type.String({
     format: 'date-time-offset',
@@ -123,7 +123,7 @@ const Claim = Type.Object(
   { $id: 'RoomClaim' },
 );
 
-/** Body of POST enter-coherence (spec 01; spec 03, D8, D23, D26b). Null counts as omitted. */
+/** Body of POST enter-coherence (rules/room#room-state; D8, D23, D26b). Null counts as omitted. */
 export const RoomWrite = Type.Object(
   {
     phase: optionalText('Free-standing live value of 1 to 64 characters; the latest wins.', { minLength: 1, maxLength: 64 }),
@@ -185,7 +185,7 @@ export const RoomState = Type.Object(
   { $id: 'RoomState', description: 'Stored room state with the transcript window.' },
 );
 
-/** Body of POST /conversations/{id}/recorded (spec 01; spec 03, D9, D21, D22). */
+/** Body of POST /conversations/{id}/recorded (rules/conversations#recorded; D9, D21, D22). */
 export const RecordedWrite = Type.Object(
   {
     infos: Type.Optional(JsonStore('Top-level keys replace whole values.')),
@@ -200,7 +200,7 @@ export const RecordedWrite = Type.Object(
 );
 export type RecordedWrite = Static<typeof RecordedWrite>;
 
-/** Note item (spec 02, Note item): the author is null for notes of the system. */
+/** Note item (rules/memberships#notes): the author is null for notes of the system. */
 export const Note = Type.Object({
   id: Type.Integer(),
   body: Type.String(),
@@ -209,7 +209,7 @@ export const Note = Type.Object({
   author_person: nullable(JsonDocument('The person who wrote it; null for the system.')),
 });
 
-/** A webhook as it was received, and what became of it (spec 03, D20). */
+/** A webhook as it was received, and what became of it (D20). */
 /** Every outcome of a booking or meeting webhook. */
 export const bookingOutcomes = [
   'pending',

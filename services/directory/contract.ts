@@ -1,6 +1,6 @@
 /**
  * The public face of the directory: people, accounts and login sessions, classes, holons, journeys, memberships, relationships,
- * person and holon notes, and the workspace file. Architecture §1 and §7; spec 02.
+ * person and holon notes, and the workspace file. architecture#services, rules/workspace#workspace-file.
  */
 import { byAnybody, byOperators, byUsers, ownAccount, defineService, event, job, jobAdminRpcs, rpc, Type } from '#libs/contract';
 import { accountRpcs } from './contract/accounts.ts';
@@ -67,7 +67,7 @@ const userActor = Type.Object({
   personId: nullable(id),
   superuser: Type.Boolean(),
   globalEditor: Type.Boolean(),
-  coherenceAccess: Type.Boolean({ description: 'Superuser or member of `coherence_users` (spec 01, Authentication).' }),
+  coherenceAccess: Type.Boolean({ description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).' }),
   sessionKey: Type.String({ description: 'Session of the token; what logout revokes.' }),
 });
 
@@ -183,7 +183,7 @@ export const directory = defineService({
     getStepConfig: rpc({
       subject: 'directory.steps.get-config',
       callers: { agents: ownAccount, media: ownAccount, transcripts: ownAccount },
-      summary: "Validated configuration of a step with the job model's defaults, for the job's worker (architecture §4).",
+      summary: "Validated configuration of a step with the job model's defaults, for the job's worker (rules/steps#pipeline-jobs).",
       request: Type.Object({ step_id: id }),
       reply: Type.Object({ pipeline_job: nullable(Type.String()), config: jsonObject }),
       errors: {
@@ -193,7 +193,7 @@ export const directory = defineService({
     login: rpc({
       subject: 'directory.sessions.login',
       callers: byAnybody,
-      summary: 'Exchanges email and password for a token valid for 24 hours (spec 02, Authentication; D40).',
+      summary: 'Exchanges email and password for a token valid for 24 hours (rules/access#login; D40).',
       request: Type.Object({ email: Type.String(), password: Type.String(), ip: Type.String() }),
       reply: Type.Object({
         token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`, shown this once.' }),
@@ -250,7 +250,7 @@ export const directory = defineService({
     applyWorkspace: rpc({
       subject: 'admin.directory.workspace.apply',
       callers: byOperators,
-      summary: 'Applies the lists of a workspace file that the directory owns, whole or not at all (architecture §7).',
+      summary: 'Applies the lists of a workspace file that the directory owns, whole or not at all (rules/workspace#workspace-file).',
       request: Type.Object({
         document: Type.Optional(Type.Unknown({ description: 'The file as JSON, secrets resolved, without the lists of other services.' })),
         upload_id: Type.Optional(Type.String({ description: 'A document brought by `directory.workspace.upload` instead.' })),

@@ -1,6 +1,6 @@
 /**
- * What the directory answers on the conversation surface (spec 01): conversation events, journey steps and their configuration, browse and
- * look-ups, and what the conversations service asks about holons that not everybody may see (spec 03, D18f, D48). The caller is the actor of
+ * What the directory answers on the conversation surface (rules/discovery#conversation-events): conversation events, journey steps and their configuration, browse and
+ * look-ups, and what the conversations service asks about holons that not everybody may see (D18f, D48). The caller is the actor of
  * the call's context: hand it on as it is.
  */
 import { anyActor, byClients, byOperators, byUsers, ownAccount, rpc, Type } from '#libs/contract';
@@ -12,9 +12,9 @@ const rowId = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 const pathText = (description: string) => Type.String({ description });
 
-/** Ids of one look-up request; more are refused (spec 01, Limits). */
+/** Ids of one look-up request; more are refused (rules/http#limits). */
 export const maxLookupIds = 50;
-/** `ids` of a look-up: ids that nobody has are skipped (spec 03, D18). */
+/** `ids` of a look-up: ids that nobody has are skipped (D18). */
 export const LookupIds = Type.Array(Type.Integer(), { maxItems: maxLookupIds, description: 'Comma-separated ids, at most 50.' });
 
 export const HolonRef = Type.Object(
@@ -207,35 +207,35 @@ export const conversationSurfaceRpcs = {
   listConversationEvents: rpc({
     subject: 'directory.events.list',
     callers: byUsers,
-    summary: 'Conversation events, of one holon and its descendants or all (spec 01, GET /conversation-events; D10).',
+    summary: 'Conversation events, of one holon and its descendants or all (rules/discovery#conversation-events; D10).',
     request: Type.Object({ holon_slug: Type.Optional(Type.String()) }),
     reply: Type.Array(ConversationEvent),
   }),
   listEventJourneys: rpc({
     subject: 'directory.events.list-journeys',
     callers: byUsers,
-    summary: 'Conversation journeys attached to an event (spec 01, GET /conversation-events/{event_slug}/journeys; D11).',
+    summary: 'Conversation journeys attached to an event (rules/discovery#conversation-events; D11).',
     request: Type.Object({ event_slug: Type.String() }),
     reply: Type.Array(EventJourney),
   }),
   listSteps: rpc({
     subject: 'directory.steps.list',
     callers: byUsers,
-    summary: 'Steps of a journey in pipeline order, archived ones included (spec 01, GET /journeys/{journey_slug}/steps).',
+    summary: 'Steps of a journey in pipeline order, archived ones included (rules/steps#step-configuration).',
     request: Type.Object({ journey_slug: stepPlace.journey_slug }),
     reply: Type.Array(StepItem),
   }),
   readStepConfig: rpc({
     subject: 'directory.steps.read-config',
     callers: byUsers,
-    summary: 'Configuration of a step as its field policy shows it (spec 01, Journey-step configuration).',
+    summary: 'Configuration of a step as its field policy shows it (rules/steps#step-configuration).',
     request: Type.Object(stepPlace),
     reply: StepConfig,
   }),
   patchStepConfig: rpc({
     subject: 'directory.steps.patch-config',
     callers: byUsers,
-    summary: 'Merges into the configuration of a step (spec 01, Journey-step configuration; D16b).',
+    summary: 'Merges into the configuration of a step (rules/steps#step-configuration; D16b).',
     request: Type.Object({ ...stepPlace, write: StepConfigWrite }),
     reply: StepConfig,
     errors: stepConfigErrors,
@@ -251,21 +251,21 @@ export const conversationSurfaceRpcs = {
   browseHolon: rpc({
     subject: 'directory.browse.holon',
     callers: { ...byClients, conversations: anyActor },
-    summary: 'A holon with its immediate conversation events and their journeys (spec 01, GET /browse/holons/{holon_slug}).',
+    summary: 'A holon with its immediate conversation events and their journeys (rules/discovery#browse).',
     request: Type.Object({ holon_slug: Type.String() }),
     reply: BrowsedHolon,
   }),
   lookUpPeople: rpc({
     subject: 'directory.people.look-up',
     callers: byClients,
-    summary: 'People by id; unknown ones are absent (spec 01, GET /browse/persons; D18).',
+    summary: 'People by id; unknown ones are absent (rules/discovery#browse; D18).',
     request: Type.Object({ ids: LookupIds }),
     reply: Type.Array(PublicPerson),
   }),
   lookUpHolons: rpc({
     subject: 'directory.holons.look-up',
     callers: byClients,
-    summary: 'Holons by id; unknown and invisible ones are absent (spec 01, GET /browse/holons; D18, D18e, D18f).',
+    summary: 'Holons by id; unknown and invisible ones are absent (rules/discovery#browse; D18, D18e, D18f).',
     request: Type.Object({ ids: LookupIds }),
     reply: Type.Array(PublicHolon),
   }),

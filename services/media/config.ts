@@ -1,4 +1,4 @@
-/** Settings of the media service (architecture §8). */
+/** Settings of the media service (architecture#configuration). */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '#libs/contract';

@@ -1,6 +1,6 @@
 /**
  * Public face of the media service: what it answers over NATS, which jobs it works, and the paths of its internal HTTP server,
- * which alone carries bytes (architecture §2, Bytes).
+ * which alone carries bytes (architecture#bytes).
  */
 import { byClients, byOperators, ownAccount, defineService, job, jobAdminRpcs, rpc, Type, type Static } from '#libs/contract';
 import type { ErrorReasons } from '#libs/contract';
@@ -10,13 +10,13 @@ import { personDataRpcs } from './person-data.ts';
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const nullableId = Type.Union([Type.Integer(), Type.Null()]);
 
-/** Extensions that an audio upload may have, in lower case (spec 01, Limits); case is ignored (spec 03, D27). */
+/** Extensions that an audio upload may have, in lower case (rules/http#limits); case is ignored (D27). */
 export const audioExtensions = ['aac', 'flac', 'm4a', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'webm'] as const;
 
-/** Largest audio file in bytes: 500 MiB, exactly that is accepted (spec 01, Limits; spec 03, D27). */
+/** Largest audio file in bytes: 500 MiB, exactly that is accepted (rules/http#limits; D27). */
 export const maxAudioBytes = 524_288_000;
 
-/** `infos.audio` and the reply of an upload (spec 01, Audio metadata; spec 03, D27). */
+/** `infos.audio` and the reply of an upload (rules/media#audio-upload; D27). */
 export const AudioMetadata = Type.Object(
   {
     path: Type.String({ description: "Key of the object in the platform's store; it cannot be guessed and is no address." }),
@@ -30,7 +30,7 @@ export const AudioMetadata = Type.Object(
 );
 export type AudioMetadata = Static<typeof AudioMetadata>;
 
-/** Application errors of the upload (spec 01, POST /conversations/{id}/audio). */
+/** Application errors of the upload (rules/media#audio-upload). */
 export const audioUploadErrors: ErrorReasons = Object.freeze({
   invalid_conversation_audio: {
     code: 'bad_request',
@@ -38,7 +38,7 @@ export const audioUploadErrors: ErrorReasons = Object.freeze({
   },
 });
 
-/** Largest logo in bytes: 5 MB, exactly that is accepted (spec 02, Limits; spec 03, D51). */
+/** Largest logo in bytes: 5 MB, exactly that is accepted (rules/http#limits; D51). */
 export const maxLogoBytes = 5_242_880;
 
 /** Largest recording in bytes: what an upload in parts of 5 MiB can hold. */
@@ -48,7 +48,7 @@ export const maxRecordingBytes = 10_000 * 5_242_880;
 export const recordingKinds = ['full', 'front_trimmed'] as const;
 export type RecordingKind = (typeof recordingKinds)[number];
 
-/** Reply of `GET /conversations/{id}/video` (spec 01; spec 03, D27). */
+/** Reply of `GET /conversations/{id}/video` (rules/media#video; D27). */
 export const Video = Type.Object(
   {
     url: Type.String({
@@ -145,7 +145,7 @@ export const media = defineService({
     setFinalized: rpc({
       subject: 'admin.media.recordings.set-finalized',
       callers: byOperators,
-      summary: 'Marks the trimmed recordings of conversations as finalised or not (spec 03, D27); those without one are left out.',
+      summary: 'Marks the trimmed recordings of conversations as finalised or not (D27); those without one are left out.',
       request: Type.Object({
         items: Type.Array(Type.Object({ conversation_id: id, finalized: Type.Boolean() }), { maxItems: 10_000 }),
       }),

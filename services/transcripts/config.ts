@@ -1,4 +1,4 @@
-/** Settings of the transcripts service (architecture §8). */
+/** Settings of the transcripts service (architecture#configuration). */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {

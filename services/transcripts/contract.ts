@@ -1,6 +1,6 @@
 /**
  * Public face of the transcripts service: it imports the meeting provider's transcript under the conversation's window, and serves
- * the result as Markdown and as evidence (spec 01, GET …/transcript and …/import-evidence; spec 03 D7, D24 to D26a).
+ * the result as Markdown and as evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D7, D24 to D26a).
  */
 import { byClients, byOperators, ownAccount, Type, defineService, job, jobAdminRpcs, rpc } from '#libs/contract';
 import type { Static } from '#libs/contract';
@@ -10,7 +10,7 @@ import { jobsOf, pipelineJobs } from '#libs/pipeline';
 const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** The seven values of `status` (spec 01, Transcript import status). */
+/** The seven values of `status` (rules/transcripts#import-statuses). */
 export const importStatuses = [
   'imported',
   'install_refused_or_incomplete',
@@ -21,7 +21,7 @@ export const importStatuses = [
   'never_ran',
 ] as const;
 
-/** Why a row of the artifact was not imported, in the order in which the reasons are tested (spec 03 D25). */
+/** Why a row of the artifact was not imported, in the order in which the reasons are tested (D25). */
 export const exclusionReasons = [
   'transcript_timestamp_malformed',
   'transcript_timestamp_ambiguous',
@@ -155,7 +155,7 @@ export const transcripts = defineService({
     installLegacy: rpc({
       subject: 'admin.transcripts.rows.install-legacy',
       callers: byOperators,
-      summary: 'Installs rows that were never cut under a window, where they differ from the stored ones (spec 03, D7: legacy_unbounded)',
+      summary: 'Installs rows that were never cut under a window, where they differ from the stored ones (D7: legacy_unbounded)',
       request: Type.Object({
         items: Type.Array(Type.Object({ conversation_id: conversationId, rows: Type.Array(LegacyRow) }), { maxItems: 1_000 }),
         dry_run: Type.Boolean(),

@@ -1,4 +1,4 @@
-/** Recomputes import evidence from a caller's own copy of the provider artifact (spec 01: a caller can hash its copy and compare). */
+/** Recomputes import evidence from a caller's own copy of the provider artifact (rules/transcripts#import-evidence: a caller can hash its copy and compare). */
 import { createHash } from 'node:crypto';
 import { parseInstant, type Instant } from '#libs/time';
 import { exclusionReasons, type ImportEvidence } from '#services/transcripts';

@@ -13,7 +13,7 @@ function readSources(): SourceFile[] {
   );
 }
 
-describe('borders of services and libraries (design/style.md, A service folder)', () => {
+describe('borders of services and libraries (architecture#contracts)', () => {
   it('are kept by every file', () => {
     const files = readSources();
     expect(files.length).toBeGreaterThan(50);

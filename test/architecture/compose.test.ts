@@ -47,7 +47,7 @@ async function readSchema(service: string): Promise<SettingsSchema> {
   return schema;
 }
 
-describe('compose.yaml (design/architecture.md §9)', () => {
+describe('compose.yaml (architecture#running-it)', () => {
   const file = readFileSync(join(repoDir, 'compose.yaml'), 'utf8');
   let compose: { services: Record<string, ComposeService>; configs: { nats: { file: string } } };
 

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const say = (json: unknown, slug = 'guide', place = world) => place.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
-describe('GET /api/agents/{slug}/ (spec 02; D30, D33e)', () => {
+describe('GET /api/agents/{slug}/ (rules/agents#agents; D30, D33e)', () => {
   it('serves the record with the shared token and nothing of its configuration', async () => {
     const answer = await world.call('GET', '/api/agents/guide/');
     expect([answer.status, answer.json]).toEqual([
@@ -47,7 +47,7 @@ describe('GET /api/agents/{slug}/ (spec 02; D30, D33e)', () => {
   });
 });
 
-describe('POST /api/chat/{agent_slug}/message/ (spec 02; D33, D33a)', () => {
+describe('POST /api/chat/{agent_slug}/message/ (rules/agents#visitor-chat; D33, D33a)', () => {
   it('answers a first message with a thread that the next one continues', async () => {
     const first = await say({ body: 'Hello **there** <script>alert(1)</script>' });
     expect(first.status).toBe(200);

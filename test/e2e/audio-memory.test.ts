@@ -112,7 +112,7 @@ function expectSmall(what: string, growth: Record<string, number>): void {
   for (const bytes of Object.values(growth)) expect(bytes).toBeLessThan(allowedGrowthBytes);
 }
 
-describe('audio of 500 MiB (spec 01, Limits; architecture §2, Bytes)', () => {
+describe('audio of 500 MiB (rules/http#limits; architecture#bytes)', () => {
   it('is accepted and given back with less than 64 MiB of extra memory in each process', async () => {
     const { id } = await createConversation(world, demo, '2026-05-01T10:00:00Z');
     await upload(id, mebibyte);
@@ -127,7 +127,7 @@ describe('audio of 500 MiB (spec 01, Limits; architecture §2, Bytes)', () => {
     expectSmall('download', down.growth);
   });
 
-  it('comes as a recording by the bulk import and by the media path in the same memory (spec 01, GET /conversations/{id}/video)', async () => {
+  it('comes as a recording by the bulk import and by the media path in the same memory (rules/media#video)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memory-'));
     const apply = async (key: string, sizeBytes: number): Promise<number> => {
       writeFileSync(join(folder, `${key}.mp4`), '');

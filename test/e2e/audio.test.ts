@@ -29,7 +29,7 @@ const download = (id: number, headers: Record<string, string> = {}) =>
   world.recorder.fetch(`${world.baseUrl}${path(id)}`, { headers: { authorization: `Bearer ${world.sharedToken}`, ...headers } });
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-describe('POST /conversations/{id}/audio (spec 01; D27)', () => {
+describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
   it('stores the file, answers 201 with the metadata and gives the same bytes back', async () => {
     const id = await fresh();
     const bytes = randomBytes(12 * 1024 * 1024 + 17);
@@ -153,7 +153,7 @@ describe('POST /conversations/{id}/audio (spec 01; D27)', () => {
   });
 });
 
-describe('GET /conversations/{id}/audio (spec 01; D27, spec 03 §1 ETag)', () => {
+describe('GET /conversations/{id}/audio (rules/media#audio-download; D27, rules/http#etag)', () => {
   let id: number;
   beforeAll(async () => {
     id = await fresh();

@@ -33,7 +33,7 @@ type Verdict =
 const users: readonly Credential[] = ['per-user', 'per-user with coherence access', 'superuser', 'per-user without a person'];
 const admitAll = () => 'admitted' as const;
 
-/** Spec 01 and 02, Authentication; spec 03, D12, D13, D30, D40. A class that is missing here does not compile. */
+/** rules/access#classes-of-routes; D12, D13, D30, D40. A class that is missing here does not compile. */
 const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> = {
   none: admitAll,
   'shared-or-user': (credential) => (credential === 'shared' || users.includes(credential) ? 'admitted' : 'unauthorized'),
@@ -149,7 +149,7 @@ const table = routes.flatMap((route) =>
   })),
 );
 
-describe('the route table by credential (spec 01 and 02, Authentication; D12, D13, D30, D40)', () => {
+describe('the route table by credential (rules/access#classes-of-routes; D12, D13, D30, D40)', () => {
   it('has a class for every route', () => {
     expect(table.filter(({ verdict }) => verdict === 'no class').map(({ title }) => title)).toEqual([]);
     expect(table.length).toBe(routes.length * credentials.length);

@@ -17,7 +17,7 @@ const login = (json: unknown, gate: string | null = world.loginSecret) =>
   world.call('POST', '/api/v1/auth/login', { token: null, json, headers: gate === null ? {} : { 'x-svc-api-key': gate } });
 const whoami = (token: string | null) => world.call('GET', '/api/v1/auth/whoami', { token });
 
-describe('POST /api/v1/auth/login (spec 02, Authentication; D40)', () => {
+describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
   it('exchanges credentials for a token of the documented shape', async () => {
     const before = Date.now();
     const answer = await login({ email: ' ADA-auth@example.org '.trim(), password: 'secret-of-ada-auth' });
@@ -80,7 +80,7 @@ describe('POST /api/v1/auth/login (spec 02, Authentication; D40)', () => {
   });
 });
 
-describe('logout and revocation (spec 02, Authentication)', () => {
+describe('logout and revocation (rules/access#login)', () => {
   it('revokes the current token and no other', async () => {
     const [one, two] = [
       await world.login('ada-auth@example.org', 'secret-of-ada-auth'),
@@ -108,7 +108,7 @@ describe('logout and revocation (spec 02, Authentication)', () => {
   });
 });
 
-describe('credentials per class (spec 01, Authentication rules 1 to 4; D12, D30)', () => {
+describe('credentials per class (rules/access#classes-of-routes; D12, D30)', () => {
   const surfaces = [
     ['S', 'GET', () => `/api/coherence/conversations/${conversation}`],
     ['shared', 'GET', () => '/api/agents/none/'],
@@ -147,7 +147,7 @@ describe('credentials per class (spec 01, Authentication rules 1 to 4; D12, D30)
   });
 });
 
-describe('login throttle (spec 03 §1, Rate limits)', () => {
+describe('login throttle (rules/http#rate-limits)', () => {
   it('answers 429 with Retry-After after five failures of one email', async () => {
     const statuses: number[] = [];
     for (let round = 0; round < 6; round += 1) statuses.push((await login({ email: 'victim@example.org', password: 'x' })).status);

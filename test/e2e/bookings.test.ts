@@ -68,7 +68,7 @@ async function personNotes(id: number): Promise<any[]> {
   return JSON.parse((await world.cli('notes', 'list', '--person', String(id), '--json')).stdout);
 }
 
-describe('POST /hook/booking/{person_id} (spec 01, Booking webhook; D19, D19a)', () => {
+describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('creates, moves and deletes one conversation along the chain of uids', async () => {
     const before = (await receipts()).length;
     await post(created('chain-1'));

@@ -47,7 +47,7 @@ afterAll(() => world.stop());
 
 const get = (path: string, token?: string) => world.call('GET', `/api/coherence/browse/${path}`, token === undefined ? {} : { token });
 
-describe('GET /browse/holons/{holon_slug} (spec 01; D17, D18c, D18f)', () => {
+describe('GET /browse/holons/{holon_slug} (rules/discovery#browse; D17, D18c, D18f)', () => {
   it('shows immediate child events by name, with the conversation journeys attached directly to each', async () => {
     const answer = await get('holons/host');
     expect([answer.status, answer.json]).toEqual([
@@ -100,7 +100,7 @@ describe('GET /browse/holons/{holon_slug} (spec 01; D17, D18c, D18f)', () => {
   });
 });
 
-describe('GET /browse/persons (spec 01; D18)', () => {
+describe('GET /browse/persons (rules/discovery#browse; D18)', () => {
   it('answers people once each, and skips ids that nobody has', async () => {
     const answer = await get(`persons?ids=${demo.ada},%20${demo.ada}%20,,0,-1,99999999999999999999,2147483648,${demo.ben}`);
     expect(answer.status).toBe(200);
@@ -112,7 +112,7 @@ describe('GET /browse/persons (spec 01; D18)', () => {
   });
 });
 
-describe('GET /browse/holons (spec 01; D18, D18e, D18f)', () => {
+describe('GET /browse/holons (rules/discovery#browse; D18, D18e, D18f)', () => {
   it('answers of infos only what the class declares, locations and spheres', async () => {
     expect((await get(`holons?ids=${holons['host']}`)).json).toEqual([
       {

@@ -50,7 +50,7 @@ const browse = (path: string, token: string | null = world.sharedToken): Promise
 const idsOf = (items: { id: number }[]): number[] => items.map((item) => item.id);
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
-describe('GET /browse/conversations (spec 01; D17, D18c, D28)', () => {
+describe('GET /browse/conversations (rules/discovery#browse; D17, D18c, D28)', () => {
   it('lists the conversations of a journey, newest start first, nulls last, then id, those of no holon included', async () => {
     const answer = await browse('conversations?journey_slug=talk-a');
     expect([answer.status, answer.json.journey]).toEqual([
@@ -105,7 +105,7 @@ describe('GET /browse/conversations (spec 01; D17, D18c, D28)', () => {
   });
 });
 
-describe('PublicConversation (spec 01; D18a, D18b)', () => {
+describe('PublicConversation (rules/discovery#publicconversation; D18a, D18b)', () => {
   const find = async (name: string) =>
     (await browse('conversations?journey_slug=talk-a')).json.conversations.find((item: { id: number }) => item.id === made[name]);
 
@@ -139,7 +139,7 @@ describe('PublicConversation (spec 01; D18a, D18b)', () => {
   });
 });
 
-describe('GET /browse/holons/{holon_slug}/conversations (spec 01; D18c, D28)', () => {
+describe('GET /browse/holons/{holon_slug}/conversations (rules/discovery#browse; D18c, D28)', () => {
   it('groups by immediate child event and attached conversation journey', async () => {
     const answer = await browse('holons/guild/conversations');
     expect(answer.status).toBe(200);
@@ -193,7 +193,7 @@ describe('browse of private holons (D18f)', () => {
   });
 });
 
-describe('browse, credentials (spec 01, Authentication)', () => {
+describe('browse, credentials (rules/access#classes-of-routes)', () => {
   it('needs a token', async () => {
     for (const path of ['conversations?journey_slug=talk-a', 'holons/guild/conversations'])
       expect((await browse(path, null)).status).toBe(401);

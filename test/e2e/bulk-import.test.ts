@@ -37,7 +37,7 @@ const idOf = (applied: Applied, key: string): number => applied.ids['conversatio
 const evidence = async (id: number): Promise<any> =>
   (await world.call('GET', `/api/coherence/conversations/${id}/transcript/import-evidence`)).json;
 
-describe('workspace apply FILE, conversations: (architecture §7)', () => {
+describe('workspace apply FILE, conversations: (rules/workspace#bulk-import)', () => {
   const full = () => ({
     key: 'old-42',
     journey: demo.journey,
@@ -252,7 +252,7 @@ describe('workspace apply FILE, conversations: (architecture §7)', () => {
   });
 });
 
-describe('import statuses of bulk-imported conversations (spec 01, Transcript import status; D7, D7b)', () => {
+describe('import statuses of bulk-imported conversations (rules/transcripts#import-statuses; D7, D7b)', () => {
   const rows = [{ start_ms: 0, end_ms: 10, person: 'ada-bulk', text: 'Uncut.' }];
 
   it('shows legacy_unbounded for rows that were never cut, and never_ran without rows', async () => {
@@ -294,7 +294,7 @@ describe('import statuses of bulk-imported conversations (spec 01, Transcript im
   });
 });
 
-describe('large workspace files (architecture §7)', () => {
+describe('large workspace files (rules/workspace#bulk-import)', () => {
   const many = 2_500;
   const item = (index: number) => ({
     key: `many-${index}`,

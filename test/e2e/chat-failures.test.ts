@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const say = (json: unknown, slug = 'guide'): Promise<Answer> => world.call('POST', `/api/chat/${slug}/message/`, { token: null, json });
 
-describe('GET /api/agents/{slug}/ (spec 02; D30; spec 03 §1, ETag)', () => {
+describe('GET /api/agents/{slug}/ (rules/agents#agents; D30; rules/http#etag)', () => {
   it('refuses a per-user token with 401', async () => {
     const token = await world.login('ada@example.org', 'correct horse');
     expect((await world.call('GET', '/api/agents/guide/', { token })).status).toBe(401);

@@ -73,7 +73,7 @@ async function send(operation: DocumentedOperation, request: MadeRequest, more: 
 
 const options = { numRuns: runs, interruptAfterTimeLimit: 20_000 };
 
-describe('generated requests (spec 01 and 02, Live schema; spec 03 §1)', () => {
+describe('generated requests (rules/http#live-schema; rules/http#order-of-checks)', () => {
   it('are made from the documents that the gateway serves', async () => {
     expect(await fetchDocuments(world.baseUrl)).toEqual(JSON.parse(JSON.stringify(documents)));
     expect(operations.length).toBeGreaterThan(15);

@@ -61,7 +61,7 @@ const observe = (
   }: { headers?: Record<string, string>; method?: string; path?: string } = {},
 ) => recorder.observe({ method, path, status, headers: new Headers(headers), text: body === undefined ? '' : JSON.stringify(body) });
 
-describe('contract recorder (spec 01 and 02, Live schema)', () => {
+describe('contract recorder (rules/http#live-schema)', () => {
   it('accepts what the document says', () => {
     expect(() => observe(200, { id: 1, at: '2026-05-01T10:00:00.000001Z', infos: { any: 1 } })).not.toThrow();
     expect(() => observe(404, { detail: 'Not Found', more: 1 })).not.toThrow();

@@ -45,7 +45,7 @@ const journeysOf = (who: string, slug: string) =>
   world.call('GET', `/api/coherence/conversation-events/${slug}/journeys`, { token: tokens[who] ?? '' });
 const slugs = (answer: { json: any }): string[] => answer.json.map((item: { slug: string }) => item.slug);
 
-describe('GET /conversation-events (spec 01; D10, D18f, D18g)', () => {
+describe('GET /conversation-events (rules/discovery#conversation-events; D10, D18f, D18g)', () => {
   it('lists every event by name and id with its parent', async () => {
     const answer = await list('ben');
     expect(answer.status).toBe(200);
@@ -95,7 +95,7 @@ describe('GET /conversation-events (spec 01; D10, D18f, D18g)', () => {
   });
 });
 
-describe('GET /conversation-events/{event_slug}/journeys (spec 01; D11)', () => {
+describe('GET /conversation-events/{event_slug}/journeys (rules/discovery#conversation-events; D11)', () => {
   it('lists the conversation journeys in the order of attachment, archived steps not counted', async () => {
     const answer = await journeysOf('ada', 'autumn');
     expect([answer.status, answer.json]).toEqual([

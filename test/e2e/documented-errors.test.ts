@@ -81,7 +81,7 @@ function begin(operation: DocumentedOperation, start: Uint8Array<ArrayBuffer>, s
   return world.recorder.fetch(url, init);
 }
 
-describe('everything behind the gateway is down (spec 03 §1, Overload or a dependency down)', () => {
+describe('everything behind the gateway is down (rules/http#overload)', () => {
   it.each(documenting(503).filter(({ id }) => !hooks.has(id)))('$id answers 503 with Retry-After', async (operation) => {
     const answer = await send(alone, operation, makeRequest(operation));
     const envelope = operation.path.startsWith('/api/v1/')
@@ -99,7 +99,7 @@ describe('everything behind the gateway is down (spec 03 §1, Overload or a depe
   });
 });
 
-describe('bodies over 4 MiB (spec 03 §1, JSON body cap)', () => {
+describe('bodies over 4 MiB (rules/http#json-body-cap)', () => {
   const body = ' '.repeat(maxBodyBytes + 1);
   const reading = documenting(413).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
   it.each(reading)('$id answers 413', async (operation) => {
@@ -108,7 +108,7 @@ describe('bodies over 4 MiB (spec 03 §1, JSON body cap)', () => {
   });
 });
 
-describe('bodies that are no JSON (spec 03 §1, Unparsable JSON)', () => {
+describe('bodies that are no JSON (rules/http#unparsable-bodies)', () => {
   const reading = documenting(400).filter(({ requestBody }) => requestBody?.content['application/json'] !== undefined);
   it.each(reading)('$id answers 400', async (operation) => {
     const answer = await send(world, operation, { ...makeRequest(operation), json: undefined, body: '{"a":' });
@@ -116,7 +116,7 @@ describe('bodies that are no JSON (spec 03 §1, Unparsable JSON)', () => {
   });
 });
 
-describe('paths that name nothing (spec 01 and 02, Errors)', () => {
+describe('paths that name nothing (rules/http#error-envelopes)', () => {
   const named = documenting(404).filter(({ parameters }) => parameters.some(({ in: place }) => place === 'path'));
   it.each(named)('$id answers 404', async (operation) => {
     const hasId = operation.parameters.some(({ in: place, schema }) => place === 'path' && schema['minimum'] === Number.MIN_SAFE_INTEGER);
@@ -127,7 +127,7 @@ describe('paths that name nothing (spec 01 and 02, Errors)', () => {
   });
 });
 
-describe('heads over 16 KiB (spec 03 §1)', () => {
+describe('heads over 16 KiB (rules/http#size-of-heads)', () => {
   it.each(documenting(431))('$id answers 431', async (operation) => {
     const { path, headers } = makeRequest(operation); // nobody reads a body behind such a head
     const answer = await send(world, operation, { path, headers: { ...headers, 'x-long': 'x'.repeat(20_000) } });
@@ -143,7 +143,7 @@ describe('bodies that are packed (D61)', () => {
   });
 });
 
-describe('bodies that do not come (D62)', () => {
+describe('bodies that do not come (rules/http#slow-and-unwanted-bodies; D62)', () => {
   it('are answered with 408 by every operation that reads one', async () => {
     const slow = documenting(408);
     const answers = await Promise.all(slow.map((operation) => begin(operation, Buffer.from('{'), AbortSignal.timeout(30_000))));

@@ -15,7 +15,7 @@ const find = (query: Record<string, string | number>, token?: string | null) => 
   return world.call('GET', `/api/coherence/conversations?${search.toString()}`, token === undefined ? {} : { token });
 };
 
-describe('GET /conversations (spec 01, GET /conversations; D1)', () => {
+describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   it('creates an unscheduled conversation at the time of the caller and finds it again', async () => {
     const query = { person_id: demo.ada, journey: demo.journey, time: '2026-05-01T10:00:00.123456Z' };
     const first = await world.client.findActiveConversations({ query });
@@ -71,7 +71,7 @@ describe('GET /conversations (spec 01, GET /conversations; D1)', () => {
     expect(ben.id).not.toBe(ada.id);
   });
 
-  it('reads a naive time as UTC and a space as the plus of an offset (spec 03 §1)', async () => {
+  it('reads a naive time as UTC and a space as the plus of an offset (rules/http#datetimes-in)', async () => {
     const other = await applyDemo(world, 'naive');
     const naive = await createConversation(world, other, '2026-05-01T10:00:00');
     expect(naive.start).toBe('2026-05-01T10:00:00Z');
@@ -101,7 +101,7 @@ describe('GET /conversations (spec 01, GET /conversations; D1)', () => {
   });
 });
 
-describe('GET /conversations, refused (spec 01, Errors; D3)', () => {
+describe('GET /conversations, refused (rules/http#error-envelopes; D3)', () => {
   it('answers 401 without a credential', async () => {
     const answer = await find({ person_id: 'x' }, null);
     expect([answer.status, answer.json]).toEqual([401, { detail: 'Unauthorized' }]);

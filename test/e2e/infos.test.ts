@@ -23,7 +23,7 @@ const patch = (id: number, infos: unknown, call: Call = {}): Promise<Answer> =>
   world.call('PATCH', path(id), { token, json: { infos }, ...call });
 const get = async (id: number) => (await world.call('GET', `/api/coherence/conversations/${id}`)).json;
 
-describe('GET and PATCH /conversations/{id}/infos (spec 01)', () => {
+describe('GET and PATCH /conversations/{id}/infos (rules/conversations#infos)', () => {
   it('reads {} when nothing is stored', async () => {
     const answer = await read(await fresh());
     expect([answer.status, answer.json]).toEqual([200, { infos: {} }]);
@@ -53,7 +53,7 @@ describe('GET and PATCH /conversations/{id}/infos (spec 01)', () => {
     expect(Object.keys((await read(id)).json.infos)).toHaveLength(50);
   });
 
-  it('keeps big integers and keys such as __proto__ (spec 03 §1)', async () => {
+  it('keeps big integers and keys such as __proto__ (rules/http#numbers-and-keys)', async () => {
     const id = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"a":1},"constructor":2}}';
     const answer = await world.call('PATCH', path(id), { token, body, headers: { 'content-type': 'application/json' } });
@@ -85,7 +85,7 @@ describe('GET and PATCH /conversations/{id}/infos (spec 01)', () => {
     expect([answer.status, answer.json]).toEqual([200, { infos: { a: 1 } }]);
   });
 
-  it('answers with an ETag and 304 to it (spec 03 §1, ETag)', async () => {
+  it('answers with an ETag and 304 to it (rules/http#etag)', async () => {
     const id = await fresh();
     const etag = (await read(id)).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"/);
@@ -95,7 +95,7 @@ describe('GET and PATCH /conversations/{id}/infos (spec 01)', () => {
   });
 });
 
-describe('infos, namespaces (spec 01, PATCH /conversations/{id}, namespace rules; D9b)', () => {
+describe('infos, namespaces (rules/conversations#namespaces; D9b)', () => {
   it.each([
     ['enter-coherence', 'enter-coherence'],
     ['booking', 'internally'],
@@ -124,7 +124,7 @@ describe('infos, namespaces (spec 01, PATCH /conversations/{id}, namespace rules
   );
 });
 
-describe('infos, refusals (spec 01; D12)', () => {
+describe('infos, refusals (rules/conversations#infos; D12)', () => {
   it.each([
     [{}, 'missing'],
     [{ infos: null }, 'dict_type'],

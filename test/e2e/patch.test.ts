@@ -20,7 +20,7 @@ const get = (id: number, call?: Call) => world.call('GET', `/api/coherence/conve
 const patch = (id: number, json: unknown, headers: Record<string, string> = {}) =>
   world.call('PATCH', `/api/coherence/conversations/${id}`, { json, headers });
 
-describe('GET /conversations/{id} (spec 01)', () => {
+describe('GET /conversations/{id} (rules/conversations#read-and-patch)', () => {
   it('returns the conversation with a strong ETag and answers 304 to it', async () => {
     const made = await fresh();
     const answer = await get(made.id);
@@ -54,13 +54,13 @@ describe('GET /conversations/{id} (spec 01)', () => {
     ]);
   });
 
-  it('accepts a trailing slash without a redirect (spec 03 §1)', async () => {
+  it('accepts a trailing slash without a redirect (rules/http#paths-and-methods)', async () => {
     const made = await fresh();
     expect((await world.call('GET', `/api/coherence/conversations/${made.id}/`)).status).toBe(200);
   });
 });
 
-describe('PATCH /conversations/{id} (spec 01)', () => {
+describe('PATCH /conversations/{id} (rules/conversations#read-and-patch)', () => {
   it('replaces supplied top-level keys and keeps the others', async () => {
     const { id } = await fresh();
     await patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { room: 'north' } });
@@ -77,7 +77,7 @@ describe('PATCH /conversations/{id} (spec 01)', () => {
     expect(second > first).toBe(true);
   });
 
-  it('keeps integers above 2^53 and prototype names as plain data (spec 03 §1)', async () => {
+  it('keeps integers above 2^53 and prototype names as plain data (rules/http#numbers-and-keys)', async () => {
     const { id } = await fresh();
     const body = '{"infos":{"big":12345678901234567890,"__proto__":{"admin":true},"constructor":{"prototype":1}}}';
     const answer = await world.call('PATCH', `/api/coherence/conversations/${id}`, {
@@ -194,7 +194,7 @@ describe('PATCH /conversations/{id}, guards (D9, D9a)', () => {
   });
 });
 
-describe('PATCH /conversations/{id}, bodies (spec 03 §1)', () => {
+describe('PATCH /conversations/{id}, bodies (rules/http#json-body-cap)', () => {
   const send = async (body: string | Uint8Array<ArrayBuffer>) => {
     const made = await fresh();
     const answer = await world.call('PATCH', `/api/coherence/conversations/${made.id}`, {

@@ -45,7 +45,7 @@ afterAll(async () => {
   await Promise.all([provider.stop(), llm.stop()]);
 });
 
-describe('from /recorded to browse (architecture §4; spec 01, POST /conversations/{id}/recorded, PublicConversation)', () => {
+describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversations#recorded, rules/discovery#publicconversation)', () => {
   it('imports and trims the recording, transcribes the audio, writes the texts, and browse shows title, summary and thumbnail', async () => {
     const { id } = await createConversation(world, demo);
     const base = `/api/coherence/conversations/${id}`;

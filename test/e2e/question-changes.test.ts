@@ -30,7 +30,7 @@ const ahead = (seconds: number): string => new Date(Date.now() + seconds * 1_000
 const first = (): number => questions[0] ?? 0;
 const second = (): number => questions[1] ?? 0;
 
-describe('POST /conversations/{id}/question-changes (spec 01)', () => {
+describe('POST /conversations/{id}/question-changes (rules/questions#record-a-change)', () => {
   it('answers 201 to the first write and 200 with replayed to an identical retry in any offset', async () => {
     const id = await fresh();
     const body = { ok: true, conversationId: id, questionId: first(), occurredAt: '2026-05-01T10:00:00.250000Z' };
@@ -157,7 +157,7 @@ describe('question-changes, idempotency (D14, D16a)', () => {
   });
 });
 
-describe('question-changes, refusals (spec 01; D14 to D16)', () => {
+describe('question-changes, refusals (rules/questions#record-a-change; D14 to D16)', () => {
   it('answers 400 to a time more than five minutes ahead and accepts one within', async () => {
     const id = await fresh();
     const answer = await change(id, 'k', { questionId: first(), occurredAt: ahead(330) });
@@ -169,7 +169,7 @@ describe('question-changes, refusals (spec 01; D14 to D16)', () => {
     expect((await change(id, 'k', { questionId: first(), occurredAt: ahead(270) })).status).toBe(201);
   });
 
-  it('answers 400 to a question of another journey or of nobody', async () => {
+  it('answers 400 to a question of another journey or of nobody (D15)', async () => {
     const id = await fresh();
     const foreign = (await createConversation(world, other)).questions[0]?.id ?? 0;
     for (const questionId of [foreign, 999_999_999, 0, -1, 2 ** 40]) {

@@ -31,7 +31,7 @@ async function notes(id: number): Promise<any[]> {
   return JSON.parse(result.stdout);
 }
 
-describe('POST /conversations/{id}/recorded (spec 01)', () => {
+describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () => {
   it('advances to the next step that is not archived and notes it without an author', async () => {
     const id = await fresh();
     const answer = await recorded(id, undefined, { json: { infos: { a: 1 }, config: { b: 2 } } });
@@ -118,7 +118,7 @@ describe('POST /conversations/{id}/recorded (spec 01)', () => {
   });
 });
 
-describe('recorded, transcript boundary (spec 01; D16a, D22)', () => {
+describe('recorded, transcript boundary (rules/conversations#recorded; D16a, D22)', () => {
   it('writes the same write-once boundary as enter-coherence, and marks the older name as deprecated', async () => {
     const id = await fresh();
     const answer = await recorded(id, undefined, { json: { capture_ended_at: '2026-05-01T13:00:00+02:00' } });

@@ -18,7 +18,7 @@ async function fresh(): Promise<number> {
 const room = (id: number) => `/api/coherence/conversations/${id}/enter-coherence`;
 const write = (id: number, json: unknown) => world.call('POST', room(id), { json });
 const read = async (id: number) => (await world.client.readRoom({ path: { conversation_id: id } })).body;
-describe('POST and GET enter-coherence (spec 01)', () => {
+describe('POST and GET enter-coherence (rules/room#room-state)', () => {
   it('shows an empty room before the first write', async () => {
     const state = await read(await fresh());
     expect(state).toMatchObject({
@@ -146,7 +146,7 @@ describe('POST and GET enter-coherence (spec 01)', () => {
   });
 });
 
-describe('enter-coherence, guards (spec 01; D23)', () => {
+describe('enter-coherence, guards (rules/room#room-state; D23)', () => {
   it('accepts any expectedVersion on the first write and refuses a stale one after', async () => {
     const id = await fresh();
     expect((await write(id, { expectedVersion: 9, version: 1 })).status).toBe(200);
@@ -198,7 +198,7 @@ describe('enter-coherence, guards (spec 01; D23)', () => {
   });
 });
 
-describe('transcript window (spec 01, Transcript window rules)', () => {
+describe('transcript window (rules/room#transcript-window)', () => {
   it('takes the boundaries in separate writes and is complete once both are stored', async () => {
     const id = await fresh();
     const first = await write(id, { conversationStartedAt: '2026-05-01T10:00:00.5Z' });

@@ -44,7 +44,7 @@ const summary = (id: number | undefined, token = place.tokens.stranger): Promise
 const idsOf = (answer: Answer): number[] => answer.json.map((item: { id: number }) => item.id);
 const ids = (...names: string[]): (number | undefined)[] => names.map((name) => made[name]);
 
-describe('GET /conversations/search (spec 01; D5)', () => {
+describe('GET /conversations/search (rules/discovery#search-and-summary; D5)', () => {
   it('lists every conversation, newest start first, those without a start last, the id deciding between equals', async () => {
     const answer = await search();
     expect([answer.status, idsOf(answer)]).toEqual([200, ids('beta', 'alpha', 'tie', 'lost', 'undated')]);
@@ -89,7 +89,7 @@ describe('GET /conversations/search (spec 01; D5)', () => {
     expect(items.at(-1).title).toBe(`Conversation ${made['undated']}`);
   });
 
-  it('creates nothing', async () => {
+  it('creates nothing (rules/http#side-effects)', async () => {
     const count = `select count(*)::int as n from conversations.conversations`;
     const before = await world.sql(count);
     await search('?person_id=1');
@@ -97,7 +97,7 @@ describe('GET /conversations/search (spec 01; D5)', () => {
   });
 });
 
-describe('search, filters (spec 01)', () => {
+describe('search, filters (rules/discovery#search-and-summary)', () => {
   it('finds by ownership over the tree of the holon, explicit links apart', async () => {
     expect(idsOf(await search('?holon_slug=guild'))).toEqual(ids('beta', 'alpha', 'tie', 'undated'));
     expect(idsOf(await search('?holon_slug=circle'))).toEqual(ids('beta', 'tie'));
@@ -130,7 +130,7 @@ describe('search, filters (spec 01)', () => {
     'person_id=0',
     'person_id=-3',
     'person_id=99999999999999999999',
-  ])('answers 404 to %s (D18g; spec 03 §1, Ids)', async (query) => {
+  ])('answers 404 to %s (D18g; rules/http#ids)', async (query) => {
     const answer = await search(`?${query}`);
     expect([answer.status, answer.json]).toEqual([404, { detail: 'Not Found' }]);
   });
@@ -144,7 +144,7 @@ describe('search, filters (spec 01)', () => {
     expect([answer.status, answer.json.detail[0].type, answer.json.detail[0].loc]).toEqual([422, type, ['query', name]]);
   });
 
-  it('ignores unknown parameters (spec 03 §1)', async () => {
+  it('ignores unknown parameters (rules/http#paths-and-methods)', async () => {
     expect(idsOf(await search('?holon_slug=beta&limit=1'))).toHaveLength(2);
   });
 });
@@ -170,7 +170,7 @@ describe('search and summary of private holons (D18f, D48)', () => {
   });
 });
 
-describe('GET /conversations/{id}/summary (spec 01)', () => {
+describe('GET /conversations/{id}/summary (rules/discovery#search-and-summary)', () => {
   it('returns the search item of one conversation with an ETag', async () => {
     const answer = await summary(made['beta']);
     const found = (await search()).json.find((item: { id: number }) => item.id === made['beta']);
@@ -196,7 +196,7 @@ describe('GET /conversations/{id}/summary (spec 01)', () => {
   });
 });
 
-describe('search and summary, credentials (spec 01, Authentication; D12)', () => {
+describe('search and summary, credentials (rules/access#classes-of-routes; D12)', () => {
   it('refuse the shared token with 403 and no token with 401', async () => {
     for (const path of ['search', `${made['beta']}/summary`]) {
       const shared = await world.call('GET', `/api/coherence/conversations/${path}`);
@@ -206,7 +206,7 @@ describe('search and summary, credentials (spec 01, Authentication; D12)', () =>
   });
 });
 
-describe('search without a limit (spec 01, Limits)', () => {
+describe('search without a limit (rules/http#limits)', () => {
   const many = 30_000;
   beforeAll(async () => {
     await world.sql(

@@ -1,4 +1,4 @@
-/** Services that are stopped, replaced and killed while clients use them (operations, Promises to be tested). Two replicas of each. */
+/** Services that are stopped, replaced and killed while clients use them (rules/operations#promises). Two replicas of each. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLlm, startRealtimeKit, type LlmServer, type RealtimeKitServer, waitFor } from '#libs/testing';
 import { clientCount, digest, startConstantLoad, type Ledger } from './shutdown/constant-load.ts';
@@ -134,7 +134,7 @@ async function expectEverythingKept(ledger: Ledger): Promise<void> {
   expect(ledger.asked.filter((question) => record.split(question).length === 1)).toEqual([]);
 }
 
-describe('SIGTERM to each service under load, two replicas (operations, Promises to be tested)', () => {
+describe('SIGTERM to each service under load, two replicas (rules/operations#promises)', () => {
   it(
     'fails no request, loses no webhook, upload or job, and works each job once',
     async () => {
@@ -161,7 +161,7 @@ describe('SIGTERM to each service under load, two replicas (operations, Promises
   );
 });
 
-describe('kill -9 of each service under load, two replicas (operations, Promises to be tested)', () => {
+describe('kill -9 of each service under load, two replicas (rules/operations#promises)', () => {
   it(
     'loses nothing that was acknowledged, and every job is done in the end',
     async () => {

@@ -51,7 +51,7 @@ function followLogs(names: readonly string[], { terminal = false } = {}): { outp
   return { output: () => text, status: new Promise((resolve) => child.once('close', resolve)) };
 }
 
-describe('npm start (design/architecture.md §9)', () => {
+describe('npm start (architecture#running-it)', () => {
   beforeAll(async () => void (pad = await createLaunchpad({ metricsPort: 19_090 })));
   afterAll(async () => {
     for (const child of followers) child.kill('SIGTERM');

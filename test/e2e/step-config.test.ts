@@ -37,7 +37,7 @@ async function audit(step: string): Promise<any[]> {
   return JSON.parse(stdout);
 }
 
-describe('GET /journeys/{journey_slug}/steps (spec 01)', () => {
+describe('GET /journeys/{journey_slug}/steps (rules/steps#step-configuration)', () => {
   it('lists the steps in pipeline order, archived ones included, without configuration', async () => {
     const answer = await world.call('GET', '/api/coherence/journeys/journey-cfg/steps', { token: tokens['root'] ?? '' });
     expect(answer.status).toBe(200);
@@ -63,7 +63,7 @@ describe('GET /journeys/{journey_slug}/steps (spec 01)', () => {
   });
 });
 
-describe('the steps of a journey: who may, and what there is (spec 01, Authentication; D12, D13)', () => {
+describe('the steps of a journey: who may, and what there is (rules/access#classes-of-routes; D12, D13)', () => {
   const operations = [
     ['GET', '/api/coherence/journeys/journey-cfg/steps'],
     ['GET', place('import')],
@@ -93,7 +93,7 @@ describe('the steps of a journey: who may, and what there is (spec 01, Authentic
   });
 });
 
-describe('GET and PATCH …/config (spec 01, Journey-step configuration; D16b)', () => {
+describe('GET and PATCH …/config (rules/steps#step-configuration; D16b)', () => {
   it("shows the model's defaults and the read-only pipeline_job, with an ETag", async () => {
     const answer = await read('import');
     expect([answer.status, answer.json]).toEqual([
@@ -207,7 +207,7 @@ describe('GET and PATCH …/config (spec 01, Journey-step configuration; D16b)',
   });
 });
 
-describe('the effect of a PATCH (spec 01: every conversation processed or retried afterwards)', () => {
+describe('the effect of a PATCH (rules/steps#step-configuration: every conversation processed or retried afterwards)', () => {
   let meeting = 0;
   async function meet(): Promise<number> {
     meeting += 1;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe('unknown paths and methods (spec 03 §1)', () => {
+describe('unknown paths and methods (rules/http#paths-and-methods)', () => {
   it.each(['/api/coherence/nothing', '/api/nothing', '/api/coherence'])(
     'answers 404 {detail} on %s, without a credential too',
     async (path) => {
@@ -34,7 +34,7 @@ describe('unknown paths and methods (spec 03 §1)', () => {
   });
 });
 
-describe('order of checks (spec 03 §1)', () => {
+describe('order of checks (rules/http#order-of-checks)', () => {
   it('decides authentication before the body, the body before the validation', async () => {
     const path = '/api/coherence/conversations/abc';
     expect((await world.call('PATCH', path, { token: null, body: '{' })).status).toBe(401);
@@ -50,7 +50,7 @@ describe('order of checks (spec 03 §1)', () => {
   });
 });
 
-describe('headers of every answer (spec 03 §1)', () => {
+describe('headers of every answer (rules/http#headers-of-every-answer)', () => {
   it.each(['/api/coherence/nothing', '/api/openapi.json', '/api/coherence/conversations'])(
     'carries request id and version on %s',
     async (path) => {
@@ -67,14 +67,14 @@ describe('headers of every answer (spec 03 §1)', () => {
   });
 });
 
-describe('CORS (spec 01, Cross-origin access)', () => {
+describe('CORS (rules/http#cross-origin-access)', () => {
   const preflight = (path: string, origin: string) =>
     world.call('OPTIONS', path, {
       token: null,
       headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization' },
     });
 
-  it('answers a preflight of an allowed origin with exactly the methods and headers of the specification', async () => {
+  it('answers a preflight of an allowed origin with exactly the methods and headers of the rule', async () => {
     const answer = await preflight('/api/coherence/conversations', 'https://app.example.org');
     expect(answer.status).toBeLessThan(300);
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.org');
@@ -105,7 +105,7 @@ describe('CORS (spec 01, Cross-origin access)', () => {
   });
 });
 
-describe('live schemas and docs pages (spec 01 and 02, Live schema)', () => {
+describe('live schemas and docs pages (rules/http#live-schema)', () => {
   it.each(['/api/openapi.json', '/api/v1/openapi.json'])('serves an OpenAPI 3.1 document at %s', async (path) => {
     const answer = await world.call('GET', path, { token: null });
     expect([answer.status, answer.json.openapi]).toEqual([200, expect.stringMatching(/^3\.1\./)]);
@@ -147,7 +147,7 @@ describe('live schemas and docs pages (spec 01 and 02, Live schema)', () => {
   });
 });
 
-describe('logs (design: operations, Signals)', () => {
+describe('logs (rules/operations#logs)', () => {
   it('hold neither tokens nor bodies', async () => {
     await world.call('PATCH', `/api/coherence/conversations/${conversation}`, { json: { infos: { secret: 'unrepeatable-body-text' } } });
     const logs = await world.readLogs();

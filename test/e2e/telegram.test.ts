@@ -53,7 +53,7 @@ const list = async (...options: string[]) => {
   return JSON.parse(stdout) as { id: number; update_id: number | null; outcome: string; agent_slug: string }[];
 };
 
-describe('POST /api/hook/agents/{slug} (spec 02; D31 to D33d)', () => {
+describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D33d)', () => {
   it('answers 200 before the model has answered, and the reply and its mirror follow', async () => {
     let release = (): void => undefined;
     const thinking = new Promise<void>((resolve) => (release = resolve));
@@ -116,7 +116,7 @@ describe('POST /api/hook/agents/{slug} (spec 02; D31 to D33d)', () => {
   });
 });
 
-describe('webhooks list, show, replay and agents set-webhook (architecture §7; D20, D33b)', () => {
+describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cli; D20, D33b)', () => {
   it('shows a send of unknown outcome for review, and replays it', async () => {
     telegram.fail(505, { kind: 'broken', status: 502, delivered: false });
     const update = compose(505);

@@ -69,7 +69,7 @@ const transcript = (id: number, query = '', headers: Record<string, string> = {}
   world.call('GET', `/api/coherence/conversations/${id}/transcript${query}`, { headers });
 const becomes = (id: number, status: string) => eventually(async () => expect((await evidence(id)).status).toBe(status));
 
-describe('transcript import (spec 01, Transcript import status; D7, D25, D26)', () => {
+describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', () => {
   it('imports the rows wholly inside the window and shows evidence of every other one', async () => {
     const { id, sessionId, artifact } = await meet(rows);
     await becomes(id, 'imported');

@@ -1,5 +1,5 @@
 /**
- * Who sees and who edits what through `/api/v1/` (spec 02, Access model; spec 03, D41, D48, D49): every operation of the route table with a
+ * Who sees and who edits what through `/api/v1/` (rules/access#access-model; D41, D48, D49): every operation of the route table with a
  * tree of public and private holons, for callers of every kind. Requests and expectations are generated, see access/.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -152,7 +152,7 @@ function withLengthOf(value: unknown, { headers }: Answer): unknown {
   return [status, text, lines.map((line) => (line.startsWith('content-length') && length !== null ? `content-length: ${length}` : line))];
 }
 
-describe('lists, counts and pages follow the policy (spec 02, Access model; D41, D48, D49)', () => {
+describe('lists, counts and pages follow the policy (rules/access#access-model; D41, D48, D49)', () => {
   const whole = new Map<string, Promise<Answer>>();
   /** What the editor gets; nothing is written in this part, so it is asked for once. */
   function readWhole(path: string): Promise<Answer> {
@@ -207,7 +207,7 @@ describe('lists, counts and pages follow the policy (spec 02, Access model; D41,
   });
 });
 
-describe('writes follow the policy (spec 02, Access model; D48, D49)', () => {
+describe('writes follow the policy (rules/access#access-model, rules/access#rights; D48, D49)', () => {
   const isGlobal = (caller: Caller): boolean => caller === 'editor' || caller === 'superuser';
   function expectedStatus(caller: Caller, { seen, edited, globalEditor, allowed }: Write): number {
     if (!seen.every((slug) => sees(caller, slug))) return 404;
@@ -243,7 +243,7 @@ describe('writes follow the policy (spec 02, Access model; D48, D49)', () => {
   });
 });
 
-describe('the walk (spec 02, /api/v1/ surface)', () => {
+describe('the walk (rules/memberships#lists)', () => {
   it('passes through every operation of the route table', () => {
     expect(v1Routes.map(({ operationId }) => operationId).filter((id) => !walked.has(id))).toEqual([]);
   });

@@ -61,7 +61,7 @@ async function refusalOf<Name extends keyof OperationErrors>(
   return error;
 }
 
-describe('reads with the client (spec 02, /api/v1/ surface)', () => {
+describe('reads with the client (rules/memberships#lists)', () => {
   it('find people and holons', async () => {
     const { body: found } = await client.searchDirectory({ query: { q: 'camp', types: ['holon'] } });
     expect(found.items.map((item) => (item.kind === 'holon' ? item.holon.slug : item.person.name))).toEqual(['summer', 'winter']);
@@ -96,7 +96,7 @@ describe('reads with the client (spec 02, /api/v1/ surface)', () => {
   });
 });
 
-describe('writes with the client (spec 02, /api/v1/ surface)', () => {
+describe('writes with the client (rules/memberships#lists)', () => {
   it('create a person, and tell whose address it is already', async () => {
     const contact = { email: 'new@example.org', phone: '+49 30 5550100' };
     const membership = { holon_id: idOf('holons', 'summer'), journey_slug: 'joining' };

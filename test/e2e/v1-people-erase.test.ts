@@ -93,7 +93,7 @@ async function readZip(file: string): Promise<Record<string, any>> {
   return Object.fromEntries(entries);
 }
 
-describe('people export and people erase (architecture §7)', () => {
+describe('people export and people erase (rules/cli#people-and-their-data)', () => {
   let known: Record<string, number>;
 
   it('leaves traces in every service first', async () => {

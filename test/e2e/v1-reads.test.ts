@@ -1,4 +1,4 @@
-/** Search, people, holons, classes and journeys as clients of the open API see them (spec 02; spec 03 §1 and §4). */
+/** Search, people, holons, classes and journeys as clients of the open API see them (rules/people#search, rules/people#people). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -21,7 +21,7 @@ afterAll(() => world.stop());
 const notFound = { code: 'not_found', message: 'Not Found', retryable: false };
 const refused = { code: 'validation_error', message: expect.any(String), retryable: false };
 
-describe('lists of the open API (spec 02, Paging, Limits, Errors; D47)', () => {
+describe('lists of the open API (rules/memberships#lists, rules/http#limits, rules/http#error-envelopes; D47)', () => {
   it.each([
     ['/people?q=a', 100],
     ['/holons?q=a', 100],
@@ -95,7 +95,7 @@ describe('lists of the open API (spec 02, Paging, Limits, Errors; D47)', () => {
   });
 });
 
-describe('single resources of the open API (spec 03 §1, Ids, ETag)', () => {
+describe('single resources of the open API (rules/http#ids, rules/http#etag)', () => {
   it.each([
     () => `/people/${idOf('people', 'ada')}`,
     () => `/holons/${idOf('holons', 'council')}`,
@@ -160,7 +160,7 @@ describe('single resources of the open API (spec 03 §1, Ids, ETag)', () => {
   });
 });
 
-describe('what the open API shows (spec 02, Access model, ObjectClassPublic; D42, D48)', () => {
+describe('what the open API shows (rules/access#access-model, rules/journeys#classes; D42, D48)', () => {
   it('searches people and holons together, private holons only for those who see them', async () => {
     const { status, json } = await get('/search?q=council&limit_per_type=5');
     expect([status, json.types, json.limit_per_type, json.count]).toEqual([200, ['person', 'holon'], 5, 2]);

@@ -1,4 +1,4 @@
-/** Memberships, relationships, notes, worklist and bulk-add as clients of the open API see them (spec 02; spec 03 §4). */
+/** Memberships, relationships, notes, worklist and bulk-add as clients of the open API see them (rules/memberships#membership-lists). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
 import { startWorld, type Answer, type World } from './world.ts';
@@ -71,7 +71,7 @@ const get = (where: string, who = 'ada'): Promise<Answer> => world.call('GET', w
 const post = (where: string, json: unknown, who = 'ada'): Promise<Answer> => world.call('POST', where, { token: tokens[who] ?? '', json });
 const statusAndCode = ({ status, json }: Answer): unknown[] => [status, json.code ?? json.detail?.[0]?.loc?.join('.'), json.retryable];
 
-describe('lists of the workflow (spec 02, /api/v1/ surface; D41, D47, D48)', () => {
+describe('lists of the workflow (rules/memberships#lists; D41, D47, D48)', () => {
   const lists = [
     ['memberships of a person', () => path.person('memberships'), ['membership_id', 'holon'], { ada: 2, ben: 1, cleo: 2 }],
     ['memberships in a holon', () => path.holon('hub', 'memberships'), ['membership_id', 'person'], { ada: 1, ben: 1, cleo: 1 }],
@@ -137,7 +137,7 @@ describe('lists of the workflow (spec 02, /api/v1/ surface; D41, D47, D48)', () 
   });
 });
 
-describe('updates (spec 02, POST /memberships/{id}/update and /relationships/{id}/update; D46)', () => {
+describe('updates (rules/memberships#updates; D46)', () => {
   const note = 'A note';
   it('of a membership answer membership, note and changes, and show the note in both feeds', async () => {
     const answer = await post(path.membership('open'), { note: ' Hello ', advance_step: true, follow_up_after: null }, 'cleo');
@@ -182,7 +182,7 @@ describe('updates (spec 02, POST /memberships/{id}/update and /relationships/{id
   });
 });
 
-describe('bulk-add (spec 02, POST /holons/{id}/memberships:bulk-add; D45)', () => {
+describe('bulk-add (rules/memberships#bulk-add; D45)', () => {
   const where = (slug: string): string => path.holon(slug, 'memberships:bulk-add');
   const item = (key: string) => ({ person_id: idOf('people', key) });
 

@@ -45,7 +45,7 @@ const denied = { code: 'permission_denied', message: expect.any(String), retryab
 const invalid = { code: 'validation_error', message: expect.any(String), retryable: false };
 const post = (path: string, json: unknown, token = editor) => world.call('POST', `/api/v1${path}`, { token, json });
 
-describe('POST /people (spec 02; D43, D44)', () => {
+describe('POST /people (rules/people#create-a-person; D43, D44)', () => {
   const body = { name: 'Ada Lovelace', contact: { email: 'ada@example.org', linkedin: 'https://www.linkedin.com/in/ada' } };
 
   it('answers 201 with person, membership and note', async () => {
@@ -112,7 +112,7 @@ describe('POST /people (spec 02; D43, D44)', () => {
   });
 });
 
-describe('POST /holons/{holon_id}/update (spec 02; D46a)', () => {
+describe('POST /holons/{holon_id}/update (rules/holons#update-a-holon; D46a)', () => {
   const path = (slug: string) => `/holons/${id('holons', slug)}/update`;
 
   it('answers 200 with the holon and the changes', async () => {
@@ -149,7 +149,7 @@ describe('POST /holons/{holon_id}/update (spec 02; D46a)', () => {
   });
 });
 
-describe('POST /experiences and …/logo (spec 02; D51, D51a)', () => {
+describe('POST /experiences and …/logo (rules/holons#experiences, rules/media#logo; D51, D51a)', () => {
   let experience: number;
   const logo = (bytes: Uint8Array, token = host, target = experience) => {
     const body = new FormData();

@@ -32,7 +32,7 @@ const video = (id: number, call = {}) => world.call('GET', `/api/coherence/conve
 const fetchMedia = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${world.baseUrl}${url}`, { headers, method });
 
-describe('GET /conversations/{id}/video (spec 01; D27)', () => {
+describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
   it('answers with a relative address that has a marker, and the stored name', async () => {
     const id = await record('one', { full: './Film Ä.mp4' }, { 'Film Ä.mp4': film });
     const answer = await video(id);
@@ -78,7 +78,7 @@ describe('GET /conversations/{id}/video (spec 01; D27)', () => {
   });
 });
 
-describe('media orphans (architecture §1, clean-up of orphans)', () => {
+describe('media orphans (architecture#orphans)', () => {
   it('shows what nobody names and deletes it only when told, and leaves alone what is young or in use', async () => {
     const id = await record('kept', { full: 'kept.mp4' }, { 'kept.mp4': 'kept' });
     const lost = await record('lost', { full: 'lost.mp4' }, { 'lost.mp4': 'lost' });
@@ -98,7 +98,7 @@ describe('media orphans (architecture §1, clean-up of orphans)', () => {
   });
 });
 
-describe('GET /media/* (spec 01, GET /conversations/{id}/video; D27)', () => {
+describe('GET /media/* (rules/media#video; D27)', () => {
   const addressOf = async (): Promise<string> =>
     (await video(await record('film', { full: 'film.webm' }, { 'film.webm': film }))).json.url as string;
 

@@ -15,7 +15,7 @@ import {
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
-describe('wrong values are refused with a readable message (design/operations.md, values)', () => {
+describe('wrong values are refused with a readable message (rules/operations#values-of-the-chart)', () => {
   it.each([
     ['a key that does not exist', { replica: 3 }, /additional properties 'replica' not allowed/],
     ['a misspelt setting', { settings: { LOGLEVEL: 'debug' } }, /at '\/settings'.*'LOGLEVEL' not allowed/],
@@ -83,7 +83,7 @@ describe('wrong values are refused with a readable message (design/operations.md
     expect(stderr).toContain('profiles=evaluation for a trial');
   });
 
-  describe('secrets that are none (architecture §10, safe by default)', () => {
+  describe('secrets that are none (architecture#safe-by-default)', () => {
     const settings = { S3_ENDPOINT: 'https://s3.example.org' };
     const said = (options: Parameters<typeof tryRender>[0]): string => tryRender(options).stderr.replaceAll('\n', ' ');
 
@@ -160,7 +160,7 @@ describe('wrong values are refused with a readable message (design/operations.md
   });
 });
 
-describe('an upgrade (design/operations.md, availability)', () => {
+describe('an upgrade (rules/operations#availability)', () => {
   /** What Kubernetes does not let an upgrade change, by object. */
   const listImmutable = (file: string): Record<string, unknown> =>
     Object.fromEntries(

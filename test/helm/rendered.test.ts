@@ -21,7 +21,7 @@ beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
 const components = ['agents', 'conversations', 'directory', 'gateway', 'media', 'transcripts'];
 
-describe.each(valueFiles)('the chart with ci/%s-values.yaml (design/operations.md, Helm chart)', (file) => {
+describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#values-of-the-chart)', (file) => {
   it('passes helm lint', () => {
     const { status, stdout } = helm(['lint', '--strict', chartDir, ...argumentsOf(file)]);
     expect({ status, stdout }).toMatchObject({ status: 0 });
@@ -112,7 +112,7 @@ describe.each(valueFiles)('the chart with ci/%s-values.yaml (design/operations.m
   });
 });
 
-describe('replicas and scaling (design/operations.md, availability)', () => {
+describe('replicas and scaling (rules/operations#availability)', () => {
   const base = { file: 'minimal' };
 
   it('replaces pods without ever having fewer, and keeps a budget when there is more than one', () => {
@@ -175,7 +175,7 @@ describe('replicas and scaling (design/operations.md, availability)', () => {
   });
 });
 
-describe('migrations and streams (design/operations.md, migrations, streams)', () => {
+describe('migrations and streams (rules/operations#migrations-and-streams)', () => {
   it('run as a hook before pods are replaced, with a copy of the secret of their own, one attempt at a time', () => {
     const objects = render({ file: 'evaluation' });
     const job = findObject(objects, 'Job', 'demo-coherence-setup');
@@ -211,7 +211,7 @@ describe('migrations and streams (design/operations.md, migrations, streams)', (
   });
 });
 
-describe('scratch folders (design/operations.md, security: read-only root)', () => {
+describe('scratch folders (rules/operations#least-privilege)', () => {
   it.each([
     ['media', 'MEDIA_SCRATCH_DIR', '10Gi'],
     ['transcripts', 'TRANSCRIPTION_SCRATCH_DIR', '2Gi'],
@@ -274,7 +274,7 @@ describe('the toolbox', () => {
   });
 });
 
-describe('edges (design/operations.md, edges)', () => {
+describe('edges (rules/operations#edges)', () => {
   it('let in bodies as large as the largest upload, and send /media straight to the media service', () => {
     const [ingress] = byKind(render({ file: 'external-services' }), 'Ingress');
     expect(Number(ingress?.metadata.annotations?.['nginx.ingress.kubernetes.io/proxy-body-size'])).toBe(524_288_000 + 1_048_576);

@@ -77,64 +77,67 @@ function readEnvironment(objects: readonly KubernetesObject[], component: string
   );
 }
 
-describe.each(components)('environment of $component (design/operations.md; architecture §8)', ({ component, service }) => {
-  const { properties = {}, required = [] } = schemas.get(service) ?? {};
+describe.each(components)(
+  'environment of $component (rules/operations#values-of-the-chart; architecture#configuration)',
+  ({ component, service }) => {
+    const { properties = {}, required = [] } = schemas.get(service) ?? {};
 
-  it.each(valueFiles)('is one that the service starts with: ci/%s-values.yaml', async (file) => {
-    const objects = render({ file });
-    const environment = readEnvironment(objects, component, service);
-    const known = new Set([...Object.keys(properties), 'NODE_EXTRA_CA_CERTS']);
-    expect(Object.keys(envOf(workload(objects, component).container)).filter((name) => !known.has(name))).toEqual([]);
-    expect(required.filter((name) => properties[name]?.default === undefined && environment[name] === undefined)).toEqual([]);
-    const module = (await import(pathToFileURL(join(import.meta.dirname, '..', '..', 'services', service, 'config.ts')).href)) as Record<
-      string,
-      unknown
-    >;
-    const schema = Object.values(module).find((value) => typeof value === 'object' && value !== null && 'properties' in value);
-    expect(() => loadConfig(schema as Parameters<typeof loadConfig>[0], environment)).not.toThrow();
-  });
+    it.each(valueFiles)('is one that the service starts with: ci/%s-values.yaml', async (file) => {
+      const objects = render({ file });
+      const environment = readEnvironment(objects, component, service);
+      const known = new Set([...Object.keys(properties), 'NODE_EXTRA_CA_CERTS']);
+      expect(Object.keys(envOf(workload(objects, component).container)).filter((name) => !known.has(name))).toEqual([]);
+      expect(required.filter((name) => properties[name]?.default === undefined && environment[name] === undefined)).toEqual([]);
+      const module = (await import(pathToFileURL(join(import.meta.dirname, '..', '..', 'services', service, 'config.ts')).href)) as Record<
+        string,
+        unknown
+      >;
+      const schema = Object.values(module).find((value) => typeof value === 'object' && value !== null && 'properties' in value);
+      expect(() => loadConfig(schema as Parameters<typeof loadConfig>[0], environment)).not.toThrow();
+    });
 
-  it('can set every variable that the service knows', () => {
-    const plain = Object.keys(properties).filter((name) => properties[name]?.writeOnly !== true);
-    const env = Object.fromEntries(plain.map((name) => [name, sampleOf(properties[name] as Record<string, unknown>)]));
-    const { container } = workload(render({ file: 'minimal', values: { components: { [component]: { env } } } }), component);
-    const rendered = envOf(container);
-    expect(Object.fromEntries(plain.map((name) => [name, rendered[name]?.value]))).toEqual(env);
-    const secret = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
-    for (const name of secret) {
-      const own = ['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name;
-      expect(rendered[name]?.valueFrom?.secretKeyRef).toMatchObject({ name: 'coherence', key: own });
-    }
-  });
+    it('can set every variable that the service knows', () => {
+      const plain = Object.keys(properties).filter((name) => properties[name]?.writeOnly !== true);
+      const env = Object.fromEntries(plain.map((name) => [name, sampleOf(properties[name] as Record<string, unknown>)]));
+      const { container } = workload(render({ file: 'minimal', values: { components: { [component]: { env } } } }), component);
+      const rendered = envOf(container);
+      expect(Object.fromEntries(plain.map((name) => [name, rendered[name]?.value]))).toEqual(env);
+      const secret = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
+      for (const name of secret) {
+        const own = ['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name;
+        expect(rendered[name]?.valueFrom?.secretKeyRef).toMatchObject({ name: 'coherence', key: own });
+      }
+    });
 
-  it('takes a setting of the whole installation where the service knows it, its own first', () => {
-    const values = { settings: { LOG_LEVEL: 'debug' }, components: { [component]: { env: { LOG_LEVEL: 'error' } } } };
-    const objects = render({ file: 'minimal', values });
-    for (const other of components) {
-      const level = envOf(workload(objects, other.component).container)['LOG_LEVEL'];
-      expect(level?.value).toBe(other.component === component ? 'error' : 'debug');
-    }
-  });
+    it('takes a setting of the whole installation where the service knows it, its own first', () => {
+      const values = { settings: { LOG_LEVEL: 'debug' }, components: { [component]: { env: { LOG_LEVEL: 'error' } } } };
+      const objects = render({ file: 'minimal', values });
+      for (const other of components) {
+        const level = envOf(workload(objects, other.component).container)['LOG_LEVEL'];
+        expect(level?.value).toBe(other.component === component ? 'error' : 'debug');
+      }
+    });
 
-  it('gets the secrets that the service declares, and no other', () => {
-    const { container } = workload(render({ file: 'minimal' }), component);
-    const given = (container.env ?? []).filter(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined).map(({ name }) => name);
-    const declared = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
-    expect(given.toSorted()).toEqual(declared.toSorted());
-    if (component === 'gateway') expect(given).not.toContain('DATABASE_URL');
-  });
+    it('gets the secrets that the service declares, and no other', () => {
+      const { container } = workload(render({ file: 'minimal' }), component);
+      const given = (container.env ?? []).filter(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined).map(({ name }) => name);
+      const declared = Object.keys(properties).filter((name) => properties[name]?.writeOnly === true);
+      expect(given.toSorted()).toEqual(declared.toSorted());
+      if (component === 'gateway') expect(given).not.toContain('DATABASE_URL');
+    });
 
-  it('connects to PostgreSQL and NATS as itself alone', () => {
-    const text = JSON.stringify(envOf(workload(render({ file: 'minimal' }), component).container));
-    for (const other of components) {
-      if (other.component === component) continue;
-      expect(text).not.toContain(`_URL_${other.component.toUpperCase()}"`);
-    }
-    expect(text).not.toContain('_ADMIN');
-  });
-});
+    it('connects to PostgreSQL and NATS as itself alone', () => {
+      const text = JSON.stringify(envOf(workload(render({ file: 'minimal' }), component).container));
+      for (const other of components) {
+        if (other.component === component) continue;
+        expect(text).not.toContain(`_URL_${other.component.toUpperCase()}"`);
+      }
+      expect(text).not.toContain('_ADMIN');
+    });
+  },
+);
 
-describe('secrets (design/operations.md, secrets)', () => {
+describe('secrets (rules/operations#secrets)', () => {
   const secretNames = Object.entries(facts.components).flatMap(([component, { settings }]) =>
     Object.entries(settings)
       .filter(([, { secret }]) => secret)

@@ -34,7 +34,7 @@ function runNode(args: readonly string[], env: Record<string, string> = {}): Pro
 }
 const readSummary = (): Summary => JSON.parse(readFileSync(join(folder, 'smoke.json'), 'utf8')) as Summary;
 
-describe('npm run load:smoke (operations, Signals: load)', () => {
+describe('npm run load:smoke (rules/operations#load)', () => {
   it('seeds a platform, plays every persona and crosses no threshold', () => {
     expect(`${run.code}\n${run.output}`).toMatch(/^0\n/);
     const summary = readSummary();

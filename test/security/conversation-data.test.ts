@@ -69,7 +69,7 @@ async function readListings(token: string): Promise<string> {
     '/api/coherence/browse/conversations?journey_slug=circle&holon_slug=spring',
   ];
   const answers = await Promise.all(paths.map((path) => world.call('GET', path, { token })));
-  // The shared token searches nothing (spec 01).
+  // The shared token searches nothing (rules/discovery#search-and-summary).
   const expected = paths.map((path) => (token === world.sharedToken && path.includes('/search') ? 403 : 200));
   expect(answers.map(({ status }) => status)).toEqual(expected);
   return answers.map(({ text }) => text).join('\n');

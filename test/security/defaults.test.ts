@@ -1,4 +1,4 @@
-/** What somebody finds who reaches a machine, or an account on it, where the platform runs as it comes (architecture §10). */
+/** What somebody finds who reaches a machine, or an account on it, where the platform runs as it comes (architecture#safe-by-default). */
 import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * What an editor may store for others to read (OWASP API3, API4, API8:2023; spec 03, D72, D74): no link that a browser runs, no name that hides or
+ * What an editor may store for others to read (OWASP API3, API4, API8:2023; D72, D74): no link that a browser runs, no name that hides or
  * forges what stands beside it, no text that occupies the database. Every refusal changes nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

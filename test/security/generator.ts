@@ -14,7 +14,7 @@ export interface LargeRequest {
   readonly body?: () => string;
 }
 
-/** Of the value that is large; with what is around it, the body is as large as one may be (spec 03 §1). */
+/** Of the value that is large; with what is around it, the body is as large as one may be (rules/http#json-body-cap). */
 const valueLength = 4_194_304 - 65_536;
 /** What fits into a head beside its other lines. */
 const maxParameterLength = 14_000;

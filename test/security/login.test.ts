@@ -1,5 +1,5 @@
 /**
- * Denial of login (OWASP API4:2023, API2:2023; spec 03, D76): who tries keys or passwords may hold back nobody but themselves. The attacker shares
+ * Denial of login (OWASP API4:2023, API2:2023; D76): who tries keys or passwords may hold back nobody but themselves. The attacker shares
  * an address with everybody (a proxy that appends no address), has the gate key, has many addresses, or many connections.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -97,7 +97,7 @@ const addresses = [
   'ftp://127.0.0.1:PORT/?X-Signature=hush',
 ];
 
-describe('an address that a provider names (spec 03, D64 to D77; architecture §8, OUTBOUND_ALLOWED_HOSTS)', () => {
+describe('an address that a provider names (D64 to D77; architecture#outgoing-calls)', () => {
   it.each(addresses)('reaches nothing inside the network from a transcript that is said to be at %s', async (address) => {
     const url = address.replace('PORT', String(port));
     const data = { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' };

@@ -1,4 +1,4 @@
-/** `accounts list`, `accounts create|set-password|deactivate|grant|delete EMAIL` (architecture §7). */
+/** `accounts list`, `accounts create|set-password|deactivate|grant|delete EMAIL` (rules/cli#admin-cli). */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { accountGroups, directory } from '#services/directory';

@@ -1,4 +1,4 @@
-/** `agents record SLUG`, `agents forget` and `agents usage` (architecture §7): what is stored of conversations with agents. */
+/** `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): what is stored of conversations with agents. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents } from '#services/agents';

@@ -1,4 +1,4 @@
-/** `conversations list|deleted`, `conversations show|move|connect|disconnect|import-transcript|delete|restore ID` (architecture §7; spec 03, D6, D7a, D29, D67). */
+/** `conversations list|deleted`, `conversations show|move|connect|disconnect|import-transcript|delete|restore ID` (rules/cli#admin-cli; D6, D7a, D29, D67). */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';

@@ -1,4 +1,4 @@
-/** `doctor`: checks every dependency and says what is wrong (architecture §7). */
+/** `doctor`: checks every dependency and says what is wrong (rules/cli#admin-cli). */
 import type { Command } from 'commander';
 import { jobAdminRpcs } from '#libs/contract';
 import { AppError } from '#libs/errors';

@@ -1,4 +1,4 @@
-/** `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture §2, Jobs; §7). */
+/** `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture#jobs; rules/cli#admin-cli). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { jobAdminRpcs, jobStates, type ReplyOf, type ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';

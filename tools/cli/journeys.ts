@@ -1,4 +1,4 @@
-/** `journeys audit JOURNEY STEP` (architecture §7; spec 01, Journey-step configuration): who changed what in a step's configuration. */
+/** `journeys audit JOURNEY STEP` (rules/cli#admin-cli; rules/steps#step-configuration): who changed what in a step's configuration. */
 import type { Command } from 'commander';
 import { directory } from '#services/directory';
 import type { CliContext } from './context.ts';

@@ -1,4 +1,4 @@
-/** The admin CLI (architecture §7): `npm run --silent cli -- <group> <command>`, or `coherence <group> <command>` where it is installed. */
+/** The admin CLI (rules/cli#admin-cli): `npm run --silent cli -- <group> <command>`, or `coherence <group> <command>` where it is installed. */
 import { createContext } from './context.ts';
 import { createProgram, takeJson } from './program.ts';
 

@@ -1,4 +1,4 @@
-/** `media orphans`: compares the object store with what is recorded, and deletes what nobody names (architecture §2, Bytes). */
+/** `media orphans`: compares the object store with what is recorded, and deletes what nobody names (architecture#orphans). */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { media } from '#services/media';

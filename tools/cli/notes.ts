@@ -1,4 +1,4 @@
-/** `notes list --conversation ID|--person ID|--holon ID` (architecture §7): Note items of spec 02. */
+/** `notes list --conversation ID|--person ID|--holon ID` (rules/cli#admin-cli): Note items of rules/memberships#notes. */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { conversations } from '#services/conversations';

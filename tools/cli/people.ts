@@ -1,4 +1,4 @@
-/** `people export` and `people erase` (architecture §7): everything about one person, handed out or removed. */
+/** `people export` and `people erase` (rules/cli#people-and-their-data): everything about one person, handed out or removed. */
 import type { Command } from 'commander';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';

@@ -1,4 +1,4 @@
-/** `transcripts verify FILE` (architecture §7): recomputes the import evidence from a caller's copy of the artifact, here, row by row. */
+/** `transcripts verify FILE` (rules/transcripts#import-evidence): recomputes the import evidence from a caller's copy of the artifact, here, row by row. */
 import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';

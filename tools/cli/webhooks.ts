@@ -1,4 +1,4 @@
-/** `webhooks list|show|replay`: receipts of inbound webhooks (architecture §7; spec 03, D20, D33b). */
+/** `webhooks list|show|replay`: receipts of inbound webhooks (rules/cli#admin-cli; D20, D33b). */
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';

@@ -1,4 +1,4 @@
-/** `workspace apply FILE` and `workspace export`: set-up data from a declarative file, and as one (architecture §7). */
+/** `workspace apply FILE` and `workspace export`: set-up data from a declarative file, and as one (rules/workspace#workspace-file). */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -3,7 +3,7 @@ import { fillVariables, readDashboards, toLines } from './dashboard.ts';
 
 const range = { fromSeconds: 100, toSeconds: 120, stepSeconds: 10 };
 
-describe('dashboards (operations, Signals: observability)', () => {
+describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
   it.each(readDashboards())('$name has every variable that its panels use', (dashboard) => {
     for (const { targets = [] } of dashboard.panels) {
       for (const { expr } of targets) expect(fillVariables(expr, dashboard, '30s')).not.toContain('$');

@@ -1,6 +1,6 @@
 /**
  * The transcript artifact that the demo's meeting provider hands out: an hour, four speakers, in the provider's JSON dialect
- * (design of providers, §3). The same every time.
+ * (rules/providers#realtimekit-artifact). The same every time.
  */
 import type { ArtifactRow } from '../../libs/testing/realtimekit.ts';
 import { createRandom, makeAside, makeStatement, pick, type Random } from './sentences.ts';

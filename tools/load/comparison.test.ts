@@ -14,7 +14,7 @@ const summary = (changes: Partial<LoadSummary> = {}): LoadSummary => ({
 });
 const search = (p50: number, p95: number) => ({ ...summary().operations, search: { count: 100, p50, p95, p99: 200 } });
 
-describe('compareSummaries (operations, Signals: load)', () => {
+describe('compareSummaries (rules/operations#load)', () => {
   it('finds nothing worse in a run that is like the other', () => {
     const { worse, markdown } = compareSummaries(summary(), summary({ release: '1.1.0' }), 0.2);
     expect(worse).toEqual([]);
@@ -53,7 +53,7 @@ describe('compareSummaries (operations, Signals: load)', () => {
   });
 });
 
-describe('selectPhase (operations, Signals: load)', () => {
+describe('selectPhase (rules/operations#load)', () => {
   const times = { count: 100, p50: 20, p95: 60, p99: 90 };
   const soak = summary({
     suite: 'soak',

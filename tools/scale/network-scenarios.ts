@@ -1,4 +1,4 @@
-/** The measured lists and searches of the open API, the same at every size (spec 02, /api/v1/). */
+/** The measured lists and searches of the open API, the same at every size (rules/memberships#lists). */
 import type { Request } from '../bench/load.ts';
 import { personTarget, plantedPair, plantedWord, responsibleTarget, targetCount, targetHolonId, type NetworkSizes } from './network-sql.ts';
 import { pick, type Scenario } from './scenarios.ts';

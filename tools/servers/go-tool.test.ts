@@ -54,7 +54,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('provideGoTool (design/architecture.md §9)', () => {
+describe('provideGoTool (architecture#running-it)', () => {
   it('takes the one on the PATH when it is good enough', async () => {
     writeProgram('some-server', 'echo some-server v2.0.0');
     writeGo();

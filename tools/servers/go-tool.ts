@@ -1,6 +1,6 @@
 /**
  * Servers and tools that no package ships: taken from the PATH when good enough, else built once with `go install` into a
- * cache that all clones of the user share (architecture §9).
+ * cache that all clones of the user share (architecture#running-it).
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';

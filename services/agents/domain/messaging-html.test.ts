@@ -4,7 +4,7 @@ import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
 const { render } = createMessagingHtml();
 
-describe('messaging-safe HTML (spec 02, AgentChatOut; providers §2, HTML mode)', () => {
+describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegram-html)', () => {
   const cases: [string, string, string][] = [
     ['emphasis', '**bold** and *italic*, ~~gone~~ `x<y`', '<b>bold</b> and <i>italic</i>, <s>gone</s> <code>x&lt;y</code>'],
     ['nested emphasis', '**a *b* c**', '<b>a <i>b</i> c</b>'],

@@ -1,5 +1,5 @@
 /**
- * Markdown → HTML that messaging platforms accept (spec 02, AgentChatOut; design of providers §2, HTML mode): only a, b, i, s, code,
+ * Markdown → HTML that messaging platforms accept (rules/agents#visitor-chat; rules/providers#telegram-html): only a, b, i, s, code,
  * pre and blockquote, line breaks as `\n`. Text is collected as runs with marks and the tags are written from the runs, so the
  * result is well-formed by construction, whatever the Markdown was.
  */

@@ -5,7 +5,7 @@ import { estimateMessage, estimateTokens } from './tokens.ts';
 
 const turn = (n: number) => ({ humanBody: `question ${n}`, agentBody: `answer ${n}` });
 
-describe('the prompt of a turn (spec 02, chat runtime: prompt, memory, recent history within a token budget)', () => {
+describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent history within a token budget)', () => {
   it('is the agent’s prompt, the turns in the order in which they happened, and the message', () => {
     expect(buildPrompt('You are the guide.', emptyRecollection, [turn(2), turn(1)], 'Now?', 1_000)).toEqual([
       { role: 'system', content: 'You are the guide.' },

@@ -7,7 +7,7 @@ import { splitHtml, splitReply } from './split-html.ts';
 const { render } = createMessagingHtml();
 const small = { visible: 20, bytes: 400 };
 
-describe('splitHtml (spec 03, D32, D33b: parts of at most 4096 UTF-16 units of visible text)', () => {
+describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible text)', () => {
   it('leaves a text that fits in one piece', () => {
     expect(splitHtml('<b>a</b> &lt; b')).toEqual(['<b>a</b> &lt; b']);
     expect(splitHtml('')).toEqual([]);
@@ -90,7 +90,7 @@ describe('splitHtml (spec 03, D32, D33b: parts of at most 4096 UTF-16 units of v
   });
 });
 
-describe('splitReply (design of providers §2, sendMessage)', () => {
+describe('splitReply (rules/providers#telegram-sending)', () => {
   it('leaves out a part that shows nothing, which the platform refuses', () => {
     expect(splitReply(`${'a'.repeat(4_096)}${'\n'.repeat(4_100)}b`).map((part) => part.trim().length)).toEqual([4_096, 1]);
   });

@@ -1,5 +1,5 @@
 /**
- * Cuts HTML of the messaging subset into messages (spec 03, D32, D33b; design of providers §2, sendMessage): never inside a tag, an entity or a
+ * Cuts HTML of the messaging subset into messages (D32, D33b; rules/providers#telegram-sending): never inside a tag, an entity or a
  * character; tags that are open at a cut are closed before and opened again after it. The visible texts of the parts, one after the other, are
  * the visible text of the whole.
  */

@@ -23,7 +23,7 @@ function ask(text: string, more: readonly Entity[] = []): Question {
   };
 }
 
-describe('readAddress (D32; design of providers §2, Message)', () => {
+describe('readAddress (D32; rules/providers#telegram-updates)', () => {
   it.each([
     ['hello', 'hello'],
     ['/ask@example_bot hello', 'hello'],

@@ -1,5 +1,5 @@
 /**
- * Whom a message in a chat speaks to, and what of it is the message (design of providers §2, Message). The agent answers every text that
+ * Whom a message in a chat speaks to, and what of it is the message (rules/providers#telegram-updates). The agent answers every text that
  * the platform hands to its bot (D32), but for a command that names another bot.
  */
 import type { Entity, Question } from './telegram-update.ts';

@@ -11,7 +11,7 @@ const message = (more: object) => ({
   message: { message_id: 42, date: 1, from: ann, chat: { id: 1001, type: 'private' }, ...more },
 });
 
-describe('readUpdate (spec 02, POST /api/hook/agents/{slug}; D32)', () => {
+describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
   it.each([
     ['private', { id: 1001, type: 'private' }],
     ['group', group],
@@ -35,7 +35,7 @@ describe('readUpdate (spec 02, POST /api/hook/agents/{slug}; D32)', () => {
     });
   });
 
-  it('takes a text of an administrator who stays anonymous as one of nobody known (design of providers §2, Message)', () => {
+  it('takes a text of an administrator who stays anonymous as one of nobody known (rules/providers#telegram-updates)', () => {
     const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
     const anonymous = message({ chat: group, from, sender_chat: group, text: 'hello' });
     expect(read(anonymous)).toMatchObject({ senderId: undefined, content: { kind: 'question', senderId: undefined, text: 'hello' } });

@@ -1,6 +1,6 @@
 /**
- * Telegram's Update, read loosely: fields of the wrong type count as missing (design of providers §2). What an update is decides its way:
- * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (spec 02; spec 03, D32).
+ * Telegram's Update, read loosely: fields of the wrong type count as missing (rules/providers#telegram-updates). What an update is decides its way:
+ * a text of a person in a private chat, group or supergroup is answered, everything else is echoed (D32).
  */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';

@@ -1,4 +1,4 @@
-/** Visitors have no account: their id is the secret that opens their thread (spec 03, D33a). */
+/** Visitors have no account: their id is the secret that opens their thread (D33a). */
 import { createHash, randomBytes } from 'node:crypto';
 
 const shape = /^[A-Za-z0-9_-]{32}$/;
@@ -13,7 +13,7 @@ export function isVisitorId(text: string): boolean {
   return shape.test(text);
 }
 
-/** Key of a visitor's thread (spec 02, AgentChatOut). */
+/** Key of a visitor's thread (rules/agents#visitor-chat). */
 export function visitorThreadKey(visitorId: string, agentId: number): string {
   return `web:visitor:${visitorId}:agent:${agentId}`;
 }

@@ -1,4 +1,4 @@
-/** `agents.webhook.*`: registers an agent's webhook with the Bot API and tells what it knows of it (design of providers §2, Webhook delivery). */
+/** `agents.webhook.*`: registers an agent's webhook with the Bot API and tells what it knows of it (rules/providers#telegram-webhook). */
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';

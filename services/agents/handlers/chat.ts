@@ -1,4 +1,4 @@
-/** `agents.chat.send`: the checks of a visitor's message in their order, then the turn (spec 02; spec 03, D33a). */
+/** `agents.chat.send`: the checks of a visitor's message in their order, then the turn (rules/agents#visitor-chat; D33a). */
 import { AppError, notFound, unavailable } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';

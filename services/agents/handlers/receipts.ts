@@ -1,4 +1,4 @@
-/** Receipts of messaging updates for the admin CLI (spec 03, D20, D33b). */
+/** Receipts of messaging updates for the admin CLI (D20, D33b). */
 import { AppError, appError, notFound } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { type CallContext, type Handlers, rawJson } from '#libs/nats';

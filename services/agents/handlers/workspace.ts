@@ -1,5 +1,5 @@
 /**
- * `agents.workspace.apply`: the `agents` list of a workspace file (architecture §7; spec 03, D33e). A field that an item does not
+ * `agents.workspace.apply`: the `agents` list of a workspace file (rules/workspace#workspace-file; D33e). A field that an item does not
  * name stays as it is; null empties it. Secrets are compared and stored, never shown.
  */
 import { isPublicSecret, nameSecrets, shortestSecret } from '#libs/config';

@@ -34,7 +34,7 @@ export class Migration20260106090000_agents extends Migration {
         constraint threads__channel__check check (channel in ('web', 'telegram')),
         constraint threads__visitor_id__check check ((channel = 'web') = (visitor_id is not null))
       )`);
-    this.addSql(`comment on column agents.threads.visitor_id is 'unguessable; whoever knows it may go on with the thread (spec 03, D33a)'`);
+    this.addSql(`comment on column agents.threads.visitor_id is 'unguessable; whoever knows it may go on with the thread (D33a)'`);
     this.addSql(`
       create table agents.messages (
         id bigint generated always as identity primary key,

@@ -1,6 +1,6 @@
 import { Migration } from '#libs/orm';
 
-/** Of what was rejected or ignored a receipt keeps no body; what is old is found by its time (spec 03, D68). */
+/** Of what was rejected or ignored a receipt keeps no body; what is old is found by its time (D68). */
 export class Migration20260402110000_receipt_bodies extends Migration {
   override up(): void {
     const passing = String.raw`(outcome in ('ignored', 'agent_not_found') or outcome like 'rejected\_%')`;

@@ -1,4 +1,4 @@
-/** Agent records. JSON stays text on its way, so that numbers keep every digit (spec 03 §1). */
+/** Agent records. JSON stays text on its way, so that numbers keep every digit (rules/http#numbers-and-keys). */
 import { type Queryable, statement, type Tx } from '#libs/orm';
 
 export interface Agent {

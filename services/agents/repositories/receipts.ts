@@ -1,4 +1,4 @@
-/** Receipts of messaging updates and the sends of their replies (spec 03, D20, D32, D33b). */
+/** Receipts of messaging updates and the sends of their replies (D20, D32, D33b). */
 import { type Queryable, statement, type Tx } from '#libs/orm';
 import type { UpdateOutcome } from '../messaging-contract.ts';
 import { type KeptBody, keepsBody } from '#libs/webhooks';

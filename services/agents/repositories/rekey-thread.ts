@@ -1,4 +1,4 @@
-/** A group that becomes a supergroup gets a new chat id, and its thread the new key (spec 03, D32). */
+/** A group that becomes a supergroup gets a new chat id, and its thread the new key (D32). */
 import { statement, type Tx } from '#libs/orm';
 
 const lockStatement = statement(

@@ -106,7 +106,7 @@ export function telegramThreadKey(chatId: number, agentId: number): string {
 }
 
 /**
- * The group `from` has become the supergroup `to`: its thread goes on under the new number (spec 03, D32). Done twice it is done once. Whether the
+ * The group `from` has become the supergroup `to`: its thread goes on under the new number (D32). Done twice it is done once. Whether the
  * two may be one is asked before (`isMigration`).
  */
 export async function migrateChat(tx: Tx, agentId: number, from: number, to: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Parts of replies on their way (spec 03, D33b). Every write names the fence of the attempt that makes it: an older attempt writes nothing. */
+/** Parts of replies on their way (D33b). Every write names the fence of the attempt that makes it: an older attempt writes nothing. */
 import { type Queryable, statement, type Tx } from '#libs/orm';
 
 export type SendStatus = 'planned' | 'sending' | 'sent' | 'unknown' | 'refused' | 'blocked' | 'given_up';

@@ -1,5 +1,5 @@
 /**
- * Tickets for the turn of a thread (spec 03, D33: one in-flight turn per thread, the next waits its turn). Tickets are numbered
+ * Tickets for the turn of a thread (D33: one in-flight turn per thread, the next waits its turn). Tickets are numbered
  * under the thread's row lock, so their order is that of their commits; a holder that stops renewing its lease is passed over.
  */
 import { type Queryable, statement, type Tx } from '#libs/orm';

@@ -1,6 +1,6 @@
 /**
- * The chat runtime: one turn from a message to the recorded reply, for web visitors and messaging channels alike (spec 02, POST
- * /api/chat/{agent_slug}/message/ and POST /api/hook/agents/{slug}; spec 03, D32 to D33a). Nothing is stored before the model has
+ * The chat runtime: one turn from a message to the recorded reply, for web visitors and messaging channels alike
+ * (rules/agents#visitor-chat, rules/agents#messaging-webhook; D32 to D33a). Nothing is stored before the model has
  * answered, and then both messages are, in one transaction with whatever the caller adds to it.
  */
 import type { Logger } from '#libs/logger';

@@ -1,5 +1,5 @@
 /**
- * One turn at a time in each thread, whatever the number of replicas (spec 03, D33). Waiting costs one small statement every
+ * One turn at a time in each thread, whatever the number of replicas (D33). Waiting costs one small statement every
  * 150 ms and no connection; a replica that dies gives its place up when its lease runs out.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -20,7 +20,7 @@ function listen(bears = Number.POSITIVE_INFINITY) {
   return { bot: { showTyping } as never, shown, times };
 }
 
-describe('whileTyping (design of providers §2, sendChatAction: shown 5 s or less, so it is said again)', () => {
+describe('whileTyping (rules/providers#telegram-sending: shown 5 s or less, so it is said again)', () => {
   it('says it again and again while the work goes on, and no more after it', async () => {
     const { bot, shown, times } = listen();
     expect(await whileTyping(bot, place, () => times(3).then(() => 'done'), 1)).toBe('done');

@@ -1,4 +1,4 @@
-/** Asks the chat runtime what to reply in a chat; the reply is decided in the transaction that records the turn (spec 03, D32, D33a). */
+/** Asks the chat runtime what to reply in a chat; the reply is decided in the transaction that records the turn (D32, D33a). */
 import { LeaseLost, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { namesBot, readAddress } from '../domain/telegram-address.ts';

@@ -1,5 +1,5 @@
 /**
- * Sends the parts of a reply in order (spec 03, D32, D33b). Each is written down as `sending` before its call and as what it came to
+ * Sends the parts of a reply in order (D32, D33b). Each is written down as `sending` before its call and as what it came to
  * after it; what is still `sending` when an attempt begins may have arrived, and is not sent again by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

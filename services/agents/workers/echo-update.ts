@@ -1,5 +1,5 @@
 /**
- * The echo channel (spec 02, POST /api/hook/agents/{slug}; spec 03, D33c): the mirror of a question with its answer, or an update as it came.
+ * The echo channel (rules/agents#messaging-webhook; D33c): the mirror of a question with its answer, or an update as it came.
  * Best effort and apart from the replies: tried once, cut to fit, and nobody waits for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

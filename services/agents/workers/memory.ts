@@ -1,6 +1,6 @@
 /**
  * Jobs `agents.thread-memory` and `agents.agent-memory`: what is remembered of a conversation, and what an agent knows from all of them
- * (spec 02: each message feeds agent memory). They run after the reply and never hold it up. A job reads what is stored, asks the model
+ * (rules/agents#memory: each message feeds agent memory). They run after the reply and never hold it up. A job reads what is stored, asks the model
  * outside any transaction, and writes only when nobody changed the memory meanwhile: done twice, it is done once, and what was forgotten
  * in between stays forgotten. No message of an error, log line, payload or result holds what was said.
  */

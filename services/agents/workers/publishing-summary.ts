@@ -1,5 +1,5 @@
 /**
- * Job `agents.publishing-summary` (architecture §4; spec 03, D18a): title, summary and description from the transcript, in envelopes that tell
+ * Job `agents.publishing-summary` (rules/steps#pipeline-jobs; D18a): title, summary and description from the transcript, in envelopes that tell
  * their origin. Long transcripts are read in parts. What the same transcript gave before is not asked again, and what a person has written
  * is never touched. No message of an error, log line, payload or result holds what was said.
  */

@@ -1,4 +1,4 @@
-/** From the stream of webhooks to receipts: stored once per update, judged by bytes and secret, worked by a job (spec 03, D20, D31, D33d). */
+/** From the stream of webhooks to receipts: stored once per update, judged by bytes and secret, worked by a job (D20, D31, D33d). */
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import type { Jobs } from '#libs/jobs';

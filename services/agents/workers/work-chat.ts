@@ -1,5 +1,5 @@
 /**
- * Works the next update of a chat (spec 03, D32). A chat with waiting updates has exactly one job; at its end the job makes the next one in the
+ * Works the next update of a chat (D32). A chat with waiting updates has exactly one job; at its end the job makes the next one in the
  * same transaction, so messages of one chat are answered in order while other chats go on. An attempt takes a new fence: what an older
  * attempt still does writes nothing.
  */

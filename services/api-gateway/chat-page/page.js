@@ -1,4 +1,4 @@
-/** The visitor page: what is written, what is sent, what came of it. It knows the public API only (spec 02, visitor chat). */
+/** The visitor page: what is written, what is sent, what came of it. It knows the public API only (rules/agents#visitor-chat). */
 import { ChatFailure, createMessageName, sendMessage } from './chat-api.js';
 import { createLogView } from './log-view.js';
 import { createThreadStore } from './thread-store.js';

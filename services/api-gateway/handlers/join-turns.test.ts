@@ -17,7 +17,7 @@ const record = (isStored: (ids: string[]) => boolean = () => true) => {
   return { messages, join };
 };
 
-describe('joinTurns (spec 03, D20)', () => {
+describe('joinTurns (D20)', () => {
   it('publishes what one turn brought as one message, in order, and the next turn as another', async () => {
     const { messages, join } = record();
     const first = ['a', 'b', 'c'].map((id) => join(entry(id)));

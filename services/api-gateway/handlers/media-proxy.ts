@@ -1,6 +1,6 @@
 /**
  * Bytes between client and media service: streamed both ways with back-pressure, nothing kept, aborts passed on
- * (architecture §2, Bytes). The media service writes the answers, error envelopes included.
+ * (architecture#bytes). The media service writes the answers, error envelopes included.
  */
 import { Agent, type ClientRequest, type IncomingMessage, request as startRequest, type RequestOptions } from 'node:http';
 import type { ServerResponse } from 'node:http';
@@ -177,7 +177,7 @@ function pick(headers: IncomingMessage['headers'], names: readonly string[]): Re
   return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])));
 }
 
-/** As on NATS (architecture §2). */
+/** As on NATS (architecture#rpc). */
 function toHeaders(call: CallContext, vouched: string | undefined): Record<string, string> {
   return {
     'Request-Id': call.requestId,

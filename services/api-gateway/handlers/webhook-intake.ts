@@ -1,5 +1,5 @@
 /**
- * Intake of webhooks: whatever comes is stored durably and answered with 200 (spec 01, Booking webhook; spec 03, D20 and D33d).
+ * Intake of webhooks: whatever comes is stored durably and answered with 200 (rules/bookings#booking-webhook; D20 and D33d).
  * Broker first, with one repetition; then the disk spool; when neither can store, memory until one of them can again. What waits on the
  * disk is not overtaken by what comes to this process later.
  */

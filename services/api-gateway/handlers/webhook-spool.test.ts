@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-describe('openSpool (spec 03, D20)', () => {
+describe('openSpool (D20)', () => {
   it('sends in the order of arrival and forgets what was sent', async () => {
     const spool = await open();
     for (const id of ['c', 'a', 'b']) await spool.add(entry(id));

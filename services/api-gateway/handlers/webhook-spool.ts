@@ -1,5 +1,5 @@
 /**
- * Webhooks on local disk while the broker is away (spec 03, D20). A file counts once it has its final name and the directory is
+ * Webhooks on local disk while the broker is away (D20). A file counts once it has its final name and the directory is
  * synced; it goes once the broker has stored its message. Sent twice after a crash, it is one message by its id.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';

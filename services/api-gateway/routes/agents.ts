@@ -1,6 +1,6 @@
 /**
- * Agent records, the visitor chat and the messaging webhook (spec 02, GET /api/agents/{slug}/, POST /api/chat/{agent_slug}/message/ and
- * POST /api/hook/agents/{slug}; spec 03, D30 to D33d).
+ * Agent records, the visitor chat and the messaging webhook (rules/agents#agents, rules/agents#visitor-chat,
+ * rules/agents#messaging-webhook; D30 to D33d).
  */
 import { route, Type, type Route } from '#libs/contract';
 import { AgentChatIn, AgentChatOut, AgentOut, agents } from '#services/agents';

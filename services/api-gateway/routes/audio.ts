@@ -1,4 +1,4 @@
-/** Upload and download of the canonical audio (spec 01, POST and GET /conversations/{id}/audio; spec 03, D27). */
+/** Upload and download of the canonical audio (rules/media#audio-upload, rules/media#audio-download; D27). */
 import { route, Type, type Route } from '#libs/contract';
 import { dataErrors } from '#services/conversations';
 import { AudioMetadata, audioUploadErrors, mediaPaths } from '#services/media';

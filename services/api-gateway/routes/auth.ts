@@ -1,4 +1,4 @@
-/** Login, logout and whoami (spec 02, Authentication; spec 03, D40). */
+/** Login, logout and whoami (rules/access#login; D40). */
 import { route, type Route } from '#libs/contract';
 import { Type } from '#libs/contract';
 import { directory } from '#services/directory';

@@ -1,4 +1,4 @@
-/** The booking webhook and its hint (spec 01, Booking webhook; spec 03, D19a, D20, D33d). */
+/** The booking webhook and its hint (rules/bookings#booking-webhook; D19a, D20, D33d). */
 import { route, type Route } from '#libs/contract';
 import { Type } from '#libs/contract';
 import { conversations } from '#services/conversations';

@@ -1,4 +1,4 @@
-/** Holons and people for public pages (spec 01, Browse endpoints; spec 03, D17, D18, D18c, D18e, D18f). */
+/** Holons and people for public pages (rules/discovery#browse; D17, D18, D18c, D18e, D18f). */
 import { route, Type, type Route } from '#libs/contract';
 import { BrowsedHolon, directory, LookupIds, PublicHolon, PublicPerson } from '#services/directory';
 

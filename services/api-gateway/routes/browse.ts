@@ -1,4 +1,4 @@
-/** Public conversation metadata (spec 01, Browse endpoints; spec 03, D17, D18a to D18f, D28). */
+/** Public conversation metadata (rules/discovery#browse; D17, D18a to D18f, D28). */
 import { route, Type, type Route } from '#libs/contract';
 import { BrowsedEvents, BrowsedJourney, conversations } from '#services/conversations';
 

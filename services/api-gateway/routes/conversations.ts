@@ -1,4 +1,4 @@
-/** Find or create, read, PATCH, recorded (spec 01; spec 03 D1 to D3, D9 to D9b, D16a, D21, D22). */
+/** Find or create, read, PATCH, recorded (rules/conversations#recorded; D1 to D3, D9 to D9b, D16a, D21, D22). */
 import { route, Type, type Route } from '#libs/contract';
 import { ConversationOut, conversations, ExpectedUpdatedAt, JsonStore, RecordedWrite } from '#services/conversations';
 

@@ -1,4 +1,4 @@
-/** The live schemas and their pages (spec 01 and 02, Live schema). They describe the other routes, not themselves. */
+/** The live schemas and their pages (rules/http#live-schema). They describe the other routes, not themselves. */
 import { route, type Route } from '#libs/contract';
 import { Type } from '#libs/contract';
 

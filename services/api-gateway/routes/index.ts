@@ -1,4 +1,4 @@
-/** The route table: every HTTP operation of the platform (architecture §5). */
+/** The route table: every HTTP operation of the platform (architecture#contracts). */
 import type { Route } from '#libs/contract';
 import { agentRoutes } from './agents.ts';
 import { audioRoutes } from './audio.ts';

@@ -1,4 +1,4 @@
-/** `infos` alone (spec 01, GET and PATCH /conversations/{id}/infos; spec 03, D9a, D9b). */
+/** `infos` alone (rules/conversations#infos; D9a, D9b). */
 import { route, Type, type Route } from '#libs/contract';
 import { conversations, Infos, JsonStore } from '#services/conversations';
 

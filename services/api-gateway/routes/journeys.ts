@@ -1,6 +1,6 @@
 /**
- * Conversation events, journey steps and the configuration of their pipeline jobs (spec 01, GET /conversation-events and Journey-step
- * configuration; spec 03, D10, D11, D16b, D18f, D18g).
+ * Conversation events, journey steps and the configuration of their pipeline jobs (rules/discovery#conversation-events,
+ * rules/steps#step-configuration; D10, D11, D16b, D18f, D18g).
  */
 import { route, Type, type Route } from '#libs/contract';
 import { ConversationEvent, directory, EventJourney, StepConfig, StepConfigWrite, StepItem } from '#services/directory';

@@ -1,4 +1,4 @@
-/** The meeting provider's webhook (design/providers §3): it wakes imports that wait; what they import they fetch themselves. */
+/** The meeting provider's webhook (rules/providers#realtimekit): it wakes imports that wait; what they import they fetch themselves. */
 import { route, Type, type Route } from '#libs/contract';
 
 export const meetingRoutes: Route[] = [

@@ -1,4 +1,4 @@
-/** Question changes (spec 01, POST /conversations/{id}/question-changes; spec 03, D14 to D16a). */
+/** Question changes (rules/questions#record-a-change; D14 to D16a). */
 import { route, Type, type Route } from '#libs/contract';
 import { conversations, QuestionChange, QuestionChangeReply } from '#services/conversations';
 

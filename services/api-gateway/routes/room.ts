@@ -1,4 +1,4 @@
-/** Room state (spec 01, POST and GET /conversations/{id}/enter-coherence; spec 03 D8, D23, D26b). */
+/** Room state (rules/room#room-state; D8, D23, D26b). */
 import { route, Type, type Route } from '#libs/contract';
 import { conversations, RoomState, RoomWrite, RoomWriteReply } from '#services/conversations';
 

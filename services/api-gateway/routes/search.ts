@@ -1,4 +1,4 @@
-/** Discovery: search and summary (spec 01, GET /conversations/search and /conversations/{id}/summary; spec 03, D5, D18f, D18g). */
+/** Discovery: search and summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
 import { route, Type, type Route } from '#libs/contract';
 import { conversations, searchFilters, SearchItem, SearchSort } from '#services/conversations';
 

@@ -1,4 +1,4 @@
-/** The transcript and its import evidence (spec 01, GET …/transcript and …/transcript/import-evidence; spec 03 D24, D24a). */
+/** The transcript and its import evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D24, D24a). */
 import { Type, route, type Route } from '#libs/contract';
 import { importEvidence, transcripts } from '#services/transcripts';
 

@@ -1,4 +1,4 @@
-/** Address of the recording, and the media path itself (spec 01, GET /conversations/{id}/video; spec 03, D27). */
+/** Address of the recording, and the media path itself (rules/media#video; D27). */
 import { route, Type, type Route } from '#libs/contract';
 import { media, mediaPaths } from '#services/media';
 

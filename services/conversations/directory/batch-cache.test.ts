@@ -17,7 +17,7 @@ const createCache = (source: ReturnType<typeof createSource>, capacity = 10, evi
   new BatchCache<string>({ load: source.load, capacity, ttlMs: 100, now: () => time, onEvict: (value) => void evicted.push(value) });
 const entriesOf = (map: Map<number, string>) => [...map].toSorted(([a], [b]) => a - b);
 
-describe('BatchCache (architecture §1: a small cache that the owner’s change events invalidate)', () => {
+describe('BatchCache (architecture#ownership: a small cache that the owner’s change events invalidate)', () => {
   it('fetches misses together and answers hits without a look-up', async () => {
     const source = createSource();
     const cache = createCache(source);

@@ -1,5 +1,5 @@
 /**
- * Which holons one caller sees (spec 03, D18f, D48). The policy is the directory's: it is asked once for each private holon of a request,
+ * Which holons one caller sees (D18f, D48). The policy is the directory's: it is asked once for each private holon of a request,
  * together for a whole batch of rows, and never for the others.
  */
 import type { CallContext } from '#libs/nats';

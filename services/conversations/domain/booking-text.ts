@@ -1,4 +1,4 @@
-/** `config.booking` and the sentences of booking notes (spec 03, D19). */
+/** `config.booking` and the sentences of booking notes (D19). */
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { formatInstant, type Instant } from '#libs/time';
 import type { BookingEvent } from './booking.ts';

@@ -85,7 +85,7 @@ describe('judgeWebhook (D19, D33d)', () => {
   });
 });
 
-describe('the fields of a booking event (providers §1; D19, D19a)', () => {
+describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', () => {
   it('orders identifiers by rescheduleUid, uid, bookingId, iCalUID', () => {
     const payload = { iCalUID: 'c@Cal.com', bookingId: 502, uid: 'b', rescheduleUid: 'a' };
     expect(read(payload).identifiers).toEqual(['uid:a', 'uid:b', 'id:502', 'ical:c@Cal.com']);

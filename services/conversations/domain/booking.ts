@@ -1,5 +1,5 @@
 /**
- * Cal.com's booking webhook, read loosely: fields of the wrong type count as missing (spec 03, D19, D19a). Nothing in it is trusted;
+ * Cal.com's booking webhook, read loosely: fields of the wrong type count as missing (D19, D19a). Nothing in it is trusted;
  * the video call URL is text that is parsed and never fetched.
  */
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';

@@ -1,4 +1,4 @@
-/** Search items and public conversations as text (spec 01, search and PublicConversation; spec 03, D5, D18a). */
+/** Search items and public conversations as text (rules/discovery#search-and-summary, rules/discovery#publicconversation; D5, D18a). */
 import { parseJson } from '#libs/json';
 import type { CachedHolon, CachedJourney } from '../directory/directory-cache.ts';
 import { readPublishing } from './publishing.ts';

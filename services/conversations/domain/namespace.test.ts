@@ -31,7 +31,7 @@ const forbidden: Record<StoreField, string[]> = {
 };
 const everyKey = [...new Set(Object.values(forbidden).flat())];
 
-describe('findNamespaceProblem (spec 01, Namespace rules; D9b)', () => {
+describe('findNamespaceProblem (rules/conversations#namespaces; D9b)', () => {
   it.each(fields.flatMap((field) => everyKey.map((key) => [field, key] as const)))(
     'judges in %s the key %s as the table says',
     (field, key) => {

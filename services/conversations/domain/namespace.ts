@@ -1,4 +1,4 @@
-/** Namespace rules of `infos` and `config` (spec 01, PATCH /conversations/{id}; spec 03, D9b). */
+/** Namespace rules of `infos` and `config` (rules/conversations#namespaces; D9b). */
 import { appError, type AppError } from '#libs/errors';
 
 /** Which write is judged: the two fields of PATCH and `/recorded`, or the one field of `/infos`. */
@@ -20,7 +20,7 @@ const is =
     keys.includes(key);
 const everywhere: readonly StoreField[] = ['infos', 'config', 'infos-endpoint'];
 
-/** The table of spec 01, one rule a row. */
+/** The table of rules/conversations#namespaces, one rule a row. */
 const rules: readonly Rule[] = [
   { matches: is('enter-coherence'), fields: everywhere, instead: 'use POST /conversations/{id}/enter-coherence' },
   { matches: is('booking', 'idempotency'), fields: everywhere, instead: internal },

@@ -5,7 +5,7 @@ import { mergePublishing } from './publishing-merge.ts';
 
 const envelope = (value: unknown) => ({ value, provenance: { model: 'm' } });
 
-describe('mergePublishing (architecture §4; spec 03, D18a)', () => {
+describe('mergePublishing (rules/steps#pipeline-jobs; D18a)', () => {
   it('writes into an empty store and keeps what the patch does not name', () => {
     expect(mergePublishing(undefined, { fields: { title: envelope('A') } })).toEqual({
       publishing: { fields: { title: envelope('A') } },

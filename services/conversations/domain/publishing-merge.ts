@@ -1,5 +1,5 @@
 /**
- * What pipeline jobs write into `infos.publishing` (spec 03, D18a). Whatever a job wrote stands in its provenance envelope, with a digest of
+ * What pipeline jobs write into `infos.publishing` (D18a). Whatever a job wrote stands in its provenance envelope, with a digest of
  * the value; a field or record without one, or changed inside it, was written by a person and stays, unless it is empty. Artifacts belong to the jobs and are replaced.
  */
 import { isDeepStrictEqual } from 'node:util';

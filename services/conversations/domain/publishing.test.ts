@@ -26,7 +26,7 @@ function holdsProvenance(value: unknown): boolean {
   return isJsonObject(value) && (Object.hasOwn(value, 'provenance') || Object.values(value).some(holdsProvenance));
 }
 
-describe('stripProvenance (spec 01, PublicConversation; D18a)', () => {
+describe('stripProvenance (rules/discovery#publicconversation; D18a)', () => {
   it.each([
     [envelope('text'), 'text'],
     [envelope(envelope([envelope(1)])), [1]],

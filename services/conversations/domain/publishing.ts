@@ -1,4 +1,4 @@
-/** The public side of `infos.publishing` (spec 01, PublicConversation; spec 03, D18a). */
+/** The public side of `infos.publishing` (rules/discovery#publicconversation; D18a). */
 import { isJsonObject, type JsonObject } from '#libs/json';
 
 export interface Publishing {

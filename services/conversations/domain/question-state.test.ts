@@ -24,7 +24,7 @@ const durations = (text: string): string[] => [...text.matchAll(/"duration_secon
 const instants = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n });
 const someChanges = fc.array(fc.record({ questionId: fc.integer({ min: 1, max: 5 }), occurredAt: instants }), { maxLength: 20 });
 
-describe('deriveQuestionState (spec 01, POST /conversations/{id}/question-changes; D14a)', () => {
+describe('deriveQuestionState (rules/questions#record-a-change; D14a)', () => {
   it('is empty before the first change', () => {
     expect(derive([])).toEqual({ active_question_id: null, changes: [] });
   });

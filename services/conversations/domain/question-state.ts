@@ -1,4 +1,4 @@
-/** Question order, active question and durations, derived from the recorded changes (spec 01, question-changes; spec 03, D14a). */
+/** Question order, active question and durations, derived from the recorded changes (rules/questions#record-a-change; D14a). */
 import { formatInstant, type Instant } from '#libs/time';
 
 export interface RecordedChange {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { idsFromSql, instantFromSql, renderConfig } from './representation.ts';
 import { conversationTitle } from './title.ts';
 
-describe('instantFromSql (spec 03 §1, Datetimes out)', () => {
+describe('instantFromSql (rules/http#datetimes-out)', () => {
   it.each([
     ['2030-01-01 10:00:00', '2030-01-01T10:00:00Z'],
     ['2030-01-01 10:00:00.5', '2030-01-01T10:00:00.500000Z'],
@@ -13,7 +13,7 @@ describe('instantFromSql (spec 03 §1, Datetimes out)', () => {
   });
 });
 
-describe('renderConfig (spec 01, Stored room state)', () => {
+describe('renderConfig (rules/room#room-state)', () => {
   it.each([
     ['{}', null, {}],
     ['{"a": 1}', null, { a: 1 }],

@@ -1,6 +1,6 @@
 /**
- * ConversationOut as text (spec 01, ConversationOut). JSON that PostgreSQL made is copied, never parsed: digits of big integers stay
- * (spec 03 §1) and a read costs no parsing.
+ * ConversationOut as text (rules/conversations#conversationout). JSON that PostgreSQL made is copied, never parsed: digits of big integers stay
+ * (rules/http#datetimes-out) and a read costs no parsing.
  */
 import { parseInstant, type Instant } from '#libs/time';
 import type { CachedHolon, CachedJourney, CachedPerson } from '../directory/directory-cache.ts';
@@ -57,7 +57,7 @@ export function renderConfig(config: string, room: string | null): string {
   return config === '{}' ? `{${entry}` : `${config.slice(0, -1)}, ${entry}`;
 }
 
-/** An instant of SQL (UTC, no offset) as clients see it (spec 03 §1): `Z`, six digits of fraction or none. */
+/** An instant of SQL (UTC, no offset) as clients see it (rules/http#datetimes-out): `Z`, six digits of fraction or none. */
 export function instantFromSql(text: string): string {
   const dot = text.indexOf('.');
   if (dot < 0) return `${text.slice(0, 10)}T${text.slice(11)}Z`;

@@ -1,4 +1,4 @@
-/** Room state of a conversation, stored as one JSON object (spec 01, enter-coherence; spec 03, D8, D23, D26b). */
+/** Room state of a conversation, stored as one JSON object (rules/room#room-state; D8, D23, D26b). */
 import { appError } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { formatInstant, parseInstant } from '#libs/time';
@@ -9,7 +9,7 @@ export interface RoomMerge {
   /** The whole new state; null when there is still nothing to store. */
   readonly room: JsonObject | null;
   readonly changed: boolean;
-  /** The window became complete by this write (spec 03, D7a). */
+  /** The window became complete by this write (D7a). */
   readonly windowCompleted: boolean;
 }
 
@@ -72,7 +72,7 @@ export function roomWriteReply(conversationId: number, room: JsonObject | null, 
   };
 }
 
-/** Reply of GET enter-coherence (spec 03, D26b). `sessionId` is never shown. */
+/** Reply of GET enter-coherence (D26b). `sessionId` is never shown. */
 export function roomState(room: JsonObject | null) {
   return {
     meetingId: textOf(room?.['meetingId']),

@@ -1,4 +1,4 @@
-/** Steps of a journey as the pipeline sees them (spec 03, D1, D6, D16a). */
+/** Steps of a journey as the pipeline sees them (D1, D6, D16a). */
 
 export interface JourneyStep {
   readonly id: number;
@@ -6,7 +6,7 @@ export interface JourneyStep {
   readonly title: string;
   readonly order: number;
   readonly isArchived: boolean;
-  /** Registered pipeline job that is started when a conversation enters the step (architecture §4). */
+  /** Registered pipeline job that is started when a conversation enters the step (rules/steps#pipeline-jobs). */
   readonly pipelineJob: string | null;
 }
 

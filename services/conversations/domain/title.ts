@@ -13,7 +13,7 @@ export interface TitleSource {
 }
 
 /**
- * Title of a conversation (spec 03, D18a, D18b): the publishing field, read through provenance envelopes, else a fallback made of
+ * Title of a conversation (D18a, D18b): the publishing field, read through provenance envelopes, else a fallback made of
  * the start's date in UTC, else of the id. A blank title counts as unset.
  */
 export function conversationTitle({ id, title, enveloped, start }: TitleSource): string {

@@ -18,7 +18,7 @@ const length = (window: StoredWindow): bigint =>
 const instants = fc.bigInt({ min: 1_800_000_000_000_000n, max: 1_800_000_000_000_010n });
 const maybe = fc.option(instants, { nil: undefined });
 
-describe('readBoundary (spec 01, Transcript window rules 1, 4)', () => {
+describe('readBoundary (rules/room#transcript-window, 1 and 4)', () => {
   it('reads any offset, and nothing of null', () => {
     expect(readBoundary('captureEndedAt', '2030-01-01T12:00:00+02:00')).toBe(readBoundary('captureEndedAt', '2030-01-01T10:00:00Z'));
     expect(readBoundary('captureEndedAt', null)).toBeUndefined();
@@ -29,7 +29,7 @@ describe('readBoundary (spec 01, Transcript window rules 1, 4)', () => {
   });
 });
 
-describe('mergeWindow (spec 01, Transcript window rules 1 to 6)', () => {
+describe('mergeWindow (rules/room#transcript-window, 1 to 6)', () => {
   it('never changes a stored boundary, whatever arrives', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(maybe, maybe), { maxLength: 6 }), (writes) => {

@@ -1,4 +1,4 @@
-/** The transcript window: two write-once boundaries (spec 01, Transcript window rules 1 to 8; spec 03, D7b, D22, D23). */
+/** The transcript window: two write-once boundaries (rules/room#transcript-window; D7b, D22, D23). */
 import { appError, type AppError } from '#libs/errors';
 import { formatInstant, parseInstant, type Instant } from '#libs/time';
 

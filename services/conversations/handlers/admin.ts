@@ -1,4 +1,4 @@
-/** Commands of the admin CLI (architecture §7; spec 03, D6, D7a, D29). */
+/** Commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';

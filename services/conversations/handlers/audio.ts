@@ -1,4 +1,4 @@
-/** The media service's uploads as a conversation shows them (spec 01, POST /conversations/{id}/audio). */
+/** The media service's uploads as a conversation shows them (rules/media#audio-upload). */
 import type { PayloadOf, ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import type { Tx } from '#libs/orm';

@@ -1,4 +1,4 @@
-/** Browse of conversations (spec 01, Browse endpoints; spec 03, D17, D18a to D18f, D28). */
+/** Browse of conversations (rules/discovery#browse; D17, D18a to D18f, D28). */
 import type { RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { jsonStream, type JsonStream, type RequestContext } from '#libs/nats';

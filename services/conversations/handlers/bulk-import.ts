@@ -1,4 +1,4 @@
-/** Bulk import of existing conversations (architecture §7): one transaction per call, set-based; pipelines are not started. */
+/** Bulk import of existing conversations (rules/workspace#bulk-import): one transaction per call, set-based; pipelines are not started. */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';

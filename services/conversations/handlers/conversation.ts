@@ -1,4 +1,4 @@
-/** Single read, find-or-create and PATCH (spec 01, GET /conversations, GET and PATCH /conversations/{id}). */
+/** Single read, find-or-create and PATCH (rules/conversations#find-or-create, rules/conversations#read-and-patch). */
 import type { RequestOf } from '#libs/contract';
 import { appError, AppError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
@@ -31,7 +31,7 @@ export async function getConversation({ db, view }: Dependencies, request: Reque
 /**
  * GET /conversations: what is active for the person and journey at the caller's time; one is created when nothing is.
  * @throws AppError 404 `person_not_found`, then 404 `journey_not_found`, then 404 for another person's that the caller may not know (D69),
- *   then 409 `journey_ownership_ambiguous` (spec 03, D3)
+ *   then 409 `journey_ownership_ambiguous` (D3)
  */
 export async function findActive(
   dependencies: Dependencies,
@@ -60,7 +60,7 @@ async function requirePerson({ directory }: Dependencies, id: number): Promise<v
   if (!known) throw appError('not_found', 'person_not_found', 'No such person on this instance; ids are per instance.');
 }
 
-/** The caller's time for PostgreSQL; without an offset it is UTC (spec 03 §1, Datetimes in). */
+/** The caller's time for PostgreSQL; without an offset it is UTC (rules/http#datetimes-in). */
 function readTime(text: string): string {
   const parsed = parseInstant(text);
   if (parsed.kind === 'invalid') throw new AppError({ code: 'unprocessable', message: 'time is no datetime.' });

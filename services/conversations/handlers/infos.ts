@@ -1,4 +1,4 @@
-/** GET and PATCH /conversations/{id}/infos (spec 01; spec 03, D9a, D9b). `config` is neither read nor written. */
+/** GET and PATCH /conversations/{id}/infos (rules/conversations#infos; D9a, D9b). `config` is neither read nor written. */
 import type { RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { rawJson, type RawJson } from '#libs/nats';

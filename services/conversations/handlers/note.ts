@@ -1,4 +1,4 @@
-/** Notes of a conversation, for the admin CLI (architecture §7). */
+/** Notes of a conversation, for the admin CLI (rules/cli#admin-cli). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
@@ -20,7 +20,7 @@ interface NoteRow {
 
 const defaultLimit = 1_000;
 
-/** Newest first, as Note items of spec 02. @throws AppError 404 */
+/** Newest first, as Note items of rules/memberships#notes. @throws AppError 404 */
 export async function listNotes(
   { db, bus }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.listNotes>,

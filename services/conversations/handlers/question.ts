@@ -1,4 +1,4 @@
-/** POST /conversations/{id}/question-changes (spec 01; spec 03, D14 to D16a). */
+/** POST /conversations/{id}/question-changes (rules/questions#record-a-change; D14 to D16a). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, AppError, notFound } from '#libs/errors';
 import { withOutcome, type TaggedReply } from '#libs/nats';
@@ -14,7 +14,7 @@ import * as sql from '../repositories/question.ts';
 
 type Reply = ReplyOf<typeof conversations.rpcs.recordQuestionChange>;
 
-/** How far ahead of the server's time a change may lie (spec 01, Limits). */
+/** How far ahead of the server's time a change may lie (rules/http#limits). */
 const futureToleranceMicros = 5n * 60_000_000n;
 
 interface Attempt {

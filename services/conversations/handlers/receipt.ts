@@ -1,4 +1,4 @@
-/** Webhook receipts for the admin CLI (spec 03, D20), and the hint of GET /hook/booking/{person_id}. */
+/** Webhook receipts for the admin CLI (D20), and the hint of GET /hook/booking/{person_id}. */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { describeMissingBody } from '#libs/webhooks';
@@ -98,7 +98,7 @@ function toReceipt(row: ReceiptRow): Receipt {
   };
 }
 
-/** The same for every integer id, known or not (spec 03, D19a). */
+/** The same for every integer id, known or not (D19a). */
 export async function bookingHint(_dependencies: Dependencies, request: RequestOf<Rpcs['bookingHint']>): Promise<RawJson> {
   return rawBytes(
     `Booking webhook of person ${request.person_id}.\n` +

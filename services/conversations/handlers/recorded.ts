@@ -1,4 +1,4 @@
-/** POST /conversations/{id}/recorded (spec 01; spec 03, D16a, D21, D22). */
+/** POST /conversations/{id}/recorded (rules/conversations#recorded; D16a, D21, D22). */
 import type { RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { rawJson, type RawJson, type RequestContext } from '#libs/nats';
@@ -20,7 +20,7 @@ import type { RecordedWrite } from '../schemas.ts';
 import { checkExpected, findStoreProblem } from './conversation.ts';
 import { parseRoom } from './room.ts';
 
-/** How long a key is kept (spec 01, Limits). */
+/** How long a key is kept (rules/http#limits). */
 const keyRetentionMicros = 24n * 3_600_000_000n;
 const operation = 'recorded';
 

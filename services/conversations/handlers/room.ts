@@ -1,4 +1,4 @@
-/** Room state (spec 01, POST and GET /conversations/{id}/enter-coherence; spec 03, D23). */
+/** Room state (rules/room#room-state; D23). */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';

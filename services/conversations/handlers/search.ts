@@ -1,4 +1,4 @@
-/** GET /conversations/search and /conversations/{id}/summary (spec 01; spec 03, D5, D18f, D18g). */
+/** GET /conversations/search and /conversations/{id}/summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
 import type { RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { jsonStream, rawJson, type JsonStream, type RawJson, type RequestContext } from '#libs/nats';

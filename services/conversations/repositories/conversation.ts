@@ -1,4 +1,4 @@
-/** Statements on conversations. Every write moves `updated_at` strictly forward (spec 03, D9a). */
+/** Statements on conversations. Every write moves `updated_at` strictly forward (D9a). */
 import { statement } from '#libs/orm';
 
 /** The columns of ConversationRow, from table alias `c`. Instants are UTC text without offset. */
@@ -8,7 +8,7 @@ export const conversationColumns = `c.id, c.journey_id, c.step_id, c.event_id,
 
 /**
  * Columns of TitleSource besides `id` and `start`: the publishing field; and all of `publishing` when a provenance envelope stands around
- * the fields, so that the path does not find it (spec 03, D18a).
+ * the fields, so that the path does not find it (D18a).
  */
 export const titleColumns = `c.infos #> '{publishing,fields,title}' as title,
   case when c.infos #> '{publishing,fields,title}' is null
@@ -95,7 +95,7 @@ export const insertConversation = statement(
    returning ${conversationColumns}`,
 );
 
-/** Merge of spec 01: $1 id, $2 infos, $3 config (JSON objects, `{}` for none), $4 expected `updated_at` or null. No row: absent or stale. */
+/** Merge of rules/conversations#read-and-patch: $1 id, $2 infos, $3 config (JSON objects, `{}` for none), $4 expected `updated_at` or null. No row: absent or stale. */
 export const patchConversation = statement(
   'conversations.patch',
   `update conversations.conversations c

@@ -1,4 +1,4 @@
-/** Statements on webhook receipts (spec 03, D20, D68). */
+/** Statements on webhook receipts (D20, D68). */
 import { statement, type Tx } from '#libs/orm';
 import type { BookingOutcome } from '../schemas.ts';
 import { type KeptBody, keepsBody } from '#libs/webhooks';

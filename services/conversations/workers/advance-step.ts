@@ -1,4 +1,4 @@
-/** Moves a conversation on when the pipeline job of its step has succeeded (spec 03, D6). */
+/** Moves a conversation on when the pipeline job of its step has succeeded (D6). */
 import type { PayloadOf } from '#libs/contract';
 import type { JobRun } from '#libs/jobs';
 import type { Tx } from '#libs/orm';

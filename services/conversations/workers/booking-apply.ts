@@ -1,4 +1,4 @@
-/** Applies a booking event whose booking is locked: create, change or cancel (spec 01, Events; spec 03, D19, D19a). */
+/** Applies a booking event whose booking is locked: create, change or cancel (rules/bookings#booking-webhook; D19, D19a). */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';

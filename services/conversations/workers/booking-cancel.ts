@@ -1,4 +1,4 @@
-/** The end of a booked conversation (spec 01, Events: BOOKING_CANCELLED; spec 03, D19a). */
+/** The end of a booked conversation (rules/bookings#booking-webhook; D19a). */
 import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';

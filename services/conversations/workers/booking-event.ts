@@ -1,5 +1,5 @@
 /**
- * Works one receipt of a booking webhook (spec 01, Events; spec 03, D19, D19a). What needs the directory is asked first; then, in one
+ * Works one receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). What needs the directory is asked first; then, in one
  * transaction under locks on the event's identifiers, the booking is matched again and the event applied. When the match has changed in
  * between, the job runs again.
  */

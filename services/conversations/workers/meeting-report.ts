@@ -1,5 +1,5 @@
 /**
- * Webhooks of the meeting provider (design/providers §3): stored as receipts, checked by their signature, and told to whoever waits for the
+ * Webhooks of the meeting provider (rules/providers#realtimekit): stored as receipts, checked by their signature, and told to whoever waits for the
  * meeting. Nothing else follows from them, so that polling stays the fallback and a forged one could do no more than hurry it.
  */
 import { createHash } from 'node:crypto';

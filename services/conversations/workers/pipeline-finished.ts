@@ -1,4 +1,4 @@
-/** What a pipeline job has done, as the conversation keeps it: published values, a note, the next step (architecture §4; spec 03, D6, D18a). */
+/** What a pipeline job has done, as the conversation keeps it: published values, a note, the next step (rules/steps#pipeline-jobs; D6, D18a). */
 import type { PayloadOf } from '#libs/contract';
 import { isJsonObject, parseJson } from '#libs/json';
 import type { JobRun } from '#libs/jobs';

@@ -1,4 +1,4 @@
-/** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (spec 03, D20, D33d, D64, D68). */
+/** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (D20, D33d, D64, D68). */
 import { createHash } from 'node:crypto';
 import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';

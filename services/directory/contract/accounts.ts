@@ -1,4 +1,4 @@
-/** Accounts, for the admin CLI: who may log in, and as what (architecture §7). */
+/** Accounts, for the admin CLI: who may log in, and as what (rules/cli#admin-cli). */
 import { byOperators, rpc, Type } from '#libs/contract';
 
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });

@@ -1,4 +1,4 @@
-/** Classes of the open API (spec 02, ObjectClassPublic, GET /classes). */
+/** Classes of the open API (rules/journeys#classes). */
 import { byUsers, rpc, Type } from '#libs/contract';
 import { nullable } from './fields.ts';
 import { JourneyListItem } from './journeys.ts';
@@ -91,14 +91,14 @@ export const classRpcs = {
   listClasses: rpc({
     subject: 'directory.classes.list',
     callers: byUsers,
-    summary: 'Active classes with their effective catalogues (spec 02, GET /classes).',
+    summary: 'Active classes with their effective catalogues (rules/journeys#classes).',
     request: Type.Object({ object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })) }),
     reply: Type.Array(ObjectClassPublic),
   }),
   getClass: rpc({
     subject: 'directory.classes.get',
     callers: byUsers,
-    summary: 'One active class (spec 02, GET /classes/{object_kind}/{slug}).',
+    summary: 'One active class (rules/journeys#classes).',
     request: Type.Object({
       object_kind: Type.String({ description: 'For example `holon`.' }),
       slug: Type.String({ description: 'Slug of the class.' }),

@@ -1,4 +1,4 @@
-/** Experiences of the open API (spec 02, POST /experiences and …/logo; spec 03, D51, D51a). */
+/** Experiences of the open API (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import { byUsers, ownAccount, job, line, rpc, Type, type Static } from '#libs/contract';
 import { anyId, nullable, v1Errors } from './fields.ts';
 import { holonUpdate } from './holon-update.ts';
@@ -40,7 +40,7 @@ export const experienceRpcs = {
   createExperience: rpc({
     subject: 'directory.experiences.create',
     callers: byUsers,
-    summary: 'Creates an experience below a holon (spec 02, POST /experiences).',
+    summary: 'Creates an experience below a holon (rules/holons#experiences).',
     request: newExperience,
     reply: experienceReply,
     errors: {

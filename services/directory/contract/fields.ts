@@ -1,11 +1,11 @@
-/** Words that the schemas of the open API are made of: ids, instants, paging, error declarations (spec 02; spec 03 §1, D47). */
+/** Words that the schemas of the open API are made of: ids, instants, paging, error declarations (rules/memberships#lists; D47). */
 import { Type, type ErrorReasons, type TObject, type TProperties, type TSchema } from '#libs/contract';
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
 export const instant = (description: string) => Type.String({ format: 'date-time', description });
 
-/** Id in a path or a filter: one that no row can have finds nothing (spec 03 §1, Ids). */
+/** Id in a path or a filter: one that no row can have finds nothing (rules/http#ids). */
 export const anyId = (description: string) => Type.Integer({ description });
 
 /** Longest note, in characters. */
@@ -15,7 +15,7 @@ export const maxNoteLength = 100_000;
 export const searchText = (description: string, options: Readonly<Record<string, unknown>> = {}) =>
   Type.String({ maxLength: 500, ...options, description });
 
-/** Bounds of a list's `limit`, by operation (spec 02, Limits). Out of range is 422 (D47). */
+/** Bounds of a list's `limit`, by operation (rules/http#limits). Out of range is 422 (D47). */
 export const limitParameter = ({ usual, most }: { usual: number; most: number }) =>
   Type.Optional(
     Type.Integer({ minimum: 1, maximum: most, default: usual, description: `Items of a page, default ${usual}, at most ${most}.` }),
@@ -75,7 +75,7 @@ export function extend<Base extends TProperties, Extra extends TProperties>(
   return Type.Object({ ...base.properties, ...extra }, options);
 }
 
-/** What v1 operations may refuse with, in the words of the document (spec 02, Errors). */
+/** What v1 operations may refuse with, in the words of the document (rules/http#error-envelopes). */
 export const v1Errors = {
   validation: (when: string): ErrorReasons => ({ bad_request: { code: 'bad_request', when } }),
   notFound: (when: string): ErrorReasons => ({ not_found: { code: 'not_found', when } }),

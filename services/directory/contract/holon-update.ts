@@ -1,4 +1,4 @@
-/** Editing of holons through the open API (spec 02, POST /holons/{holon_id}/update; spec 03, D46a, D46b). */
+/** Editing of holons through the open API (rules/holons#update-a-holon; D46a, D46b). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
 import { anyId, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
@@ -69,7 +69,7 @@ export const holonUpdateRpcs = {
   updateHolon: rpc({
     subject: 'directory.holons.update',
     callers: byUsers,
-    summary: 'Edits fields of a holon, all or none (spec 02, POST /holons/{holon_id}/update).',
+    summary: 'Edits fields of a holon, all or none (rules/holons#update-a-holon).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonUpdate.properties }),
     reply: Type.Object({ holon: HolonPublic, changes }),
     errors: {

@@ -1,4 +1,4 @@
-/** Holons of the open API (spec 02, HolonPublic, GET /holons). */
+/** Holons of the open API (rules/holons#holons). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, searchText, timestamps, v1Errors } from './fields.ts';
 
@@ -40,7 +40,7 @@ export const holonRpcs = {
   listHolons: rpc({
     subject: 'directory.holons.list',
     callers: byUsers,
-    summary: 'Holons by text, class and parent, as far as the caller may see them (spec 02, GET /holons).',
+    summary: 'Holons by text, class and parent, as far as the caller may see them (rules/holons#holons).',
     request: holonListQuery,
     reply: Type.Object({
       query: nullable(Type.String()),
@@ -54,14 +54,14 @@ export const holonRpcs = {
   getHolon: rpc({
     subject: 'directory.holons.get',
     callers: byUsers,
-    summary: 'One holon (spec 02, GET /holons/{holon_id}).',
+    summary: 'One holon (rules/holons#holons).',
     request: Type.Object({ holon_id: anyId('Id of the holon.') }),
     reply: HolonPublic,
   }),
   getHolonBySlug: rpc({
     subject: 'directory.holons.get-by-slug',
     callers: byUsers,
-    summary: 'One holon by its slug (spec 02, GET /holons/by-slug/{slug}).',
+    summary: 'One holon by its slug (rules/holons#holons).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the holon.' }) }),
     reply: HolonPublic,
   }),

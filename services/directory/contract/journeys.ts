@@ -1,4 +1,4 @@
-/** Journeys of the open API (spec 02, JourneyListItem, JourneyStepItem, GET /journeys). */
+/** Journeys of the open API (rules/journeys#journeys). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { extend, limitParameter, nullable, offsetParameter, page, searchText } from './fields.ts';
 
@@ -78,14 +78,14 @@ export const journeyRpcs = {
   listJourneys: rpc({
     subject: 'directory.journeys.list',
     callers: byUsers,
-    summary: 'Journeys with usage counts (spec 02, GET /journeys).',
+    summary: 'Journeys with usage counts (rules/journeys#journeys).',
     request: journeyListQuery,
     reply: page(JourneyListItem),
   }),
   getJourney: rpc({
     subject: 'directory.journeys.get',
     callers: byUsers,
-    summary: 'One journey with its steps (spec 02, GET /journeys/{slug}).',
+    summary: 'One journey with its steps (rules/journeys#journeys).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the journey.' }) }),
     reply: Journey,
   }),

@@ -1,4 +1,4 @@
-/** Memberships of the open API (spec 02, Membership list item, membership operations; spec 03, D45 to D47a). */
+/** Memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to D47a). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
 import { anyId, limitParameter, maxNoteLength, nullable, offsetParameter, page, searchText, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
@@ -108,7 +108,7 @@ const bulkDefaults = {
   journey_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'Slug of the journey.' })),
   step_slug: Type.Optional(line({ maxLength: maxSlugLength, description: 'Active step of the journey; default its first one.' })),
 };
-/** Items of one bulk-add (spec 02, Limits). */
+/** Items of one bulk-add (rules/http#limits). */
 const maxBulkItems = 500;
 
 export const BulkAdd = Type.Object(
@@ -175,7 +175,7 @@ export const membershipRpcs = {
   listPersonMemberships: rpc({
     subject: 'directory.people.list-memberships',
     callers: byUsers,
-    summary: 'Memberships of a person as far as the caller may see their holons (spec 02, GET /people/{person_id}/memberships).',
+    summary: 'Memberships of a person as far as the caller may see their holons (rules/memberships#membership-lists).',
     request: Type.Object({ person_id: anyId('Id of the person.'), ...personMembershipsQuery.properties }),
     reply: page(MembershipWithHolon),
     errors: v1Errors.notFound('No person has the id.'),
@@ -183,7 +183,7 @@ export const membershipRpcs = {
   listHolonMemberships: rpc({
     subject: 'directory.holons.list-memberships',
     callers: byUsers,
-    summary: 'Memberships in a holon (spec 02, GET /holons/{holon_id}/memberships).',
+    summary: 'Memberships in a holon (rules/memberships#membership-lists).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonMembershipsQuery.properties }),
     reply: page(MembershipWithPerson),
     errors: { ...v1Errors.notFound(unseenHolon), ...v1Errors.validation('`sort` or `follow_up` is none of the choices.') },
@@ -191,8 +191,7 @@ export const membershipRpcs = {
   updateMembership: rpc({
     subject: 'directory.memberships.update',
     callers: byUsers,
-    summary:
-      'Moves a membership, dates it, hands it over, with a note; all or nothing (spec 02, POST /memberships/{membership_id}/update).',
+    summary: 'Moves a membership, dates it, hands it over, with a note; all or nothing (rules/memberships#updates).',
     request: Type.Object({ membership_id: anyId('Id of the membership.'), ...MembershipUpdate.properties }),
     reply: Type.Object({
       membership: Membership,
@@ -212,7 +211,7 @@ export const membershipRpcs = {
   bulkAddMemberships: rpc({
     subject: 'directory.memberships.bulk-add',
     callers: byUsers,
-    summary: 'Adds up to 500 people to a holon, each with an outcome of its own (spec 02, POST /holons/{holon_id}/memberships:bulk-add).',
+    summary: 'Adds up to 500 people to a holon, each with an outcome of its own (rules/memberships#bulk-add).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...BulkAdd.properties }),
     reply: BulkAdded,
     errors: {

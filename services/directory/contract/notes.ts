@@ -1,9 +1,9 @@
-/** Notes of the open API (spec 02, Note item). */
+/** Notes of the open API (rules/memberships#notes). */
 import { byUsers, rpc, Type } from '#libs/contract';
 import { anyId, instant, limitParameter, nullable, pageFields, v1Errors } from './fields.ts';
 import { PersonPublic } from './people.ts';
 
-/** Note item of spec 02. `author_person` is null for notes written by the system. */
+/** Note item of rules/memberships#notes. `author_person` is null for notes written by the system. */
 export const NoteItem = Type.Object(
   {
     id: Type.Integer(),
@@ -27,8 +27,7 @@ export const noteRpcs = {
   listNotesOfPerson: rpc({
     subject: 'directory.people.list-notes',
     callers: byUsers,
-    summary:
-      'Notes on a person and on their memberships, as far as the caller may see the holons (spec 02, GET /people/{person_id}/notes).',
+    summary: 'Notes on a person and on their memberships, as far as the caller may see the holons (rules/memberships#notes).',
     request: Type.Object({ person_id: anyId('Id of the person.'), ...notesQuery.properties }),
     reply: notes,
     errors: v1Errors.notFound('No person has the id.'),
@@ -36,8 +35,7 @@ export const noteRpcs = {
   listNotesOfHolon: rpc({
     subject: 'directory.holons.list-notes',
     callers: byUsers,
-    summary:
-      'Notes on a holon, its memberships and its relationships, as far as the caller may see them (spec 02, GET /holons/{holon_id}/notes).',
+    summary: 'Notes on a holon, its memberships and its relationships, as far as the caller may see them (rules/memberships#notes).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...notesQuery.properties }),
     reply: notes,
     errors: v1Errors.notFound('No holon has the id, or the caller may not see it.'),

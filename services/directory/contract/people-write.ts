@@ -1,4 +1,4 @@
-/** Creation of people through the open API (spec 02, POST /people; spec 03, D43, D43a, D44). */
+/** Creation of people through the open API (rules/people#create-a-person; D43, D43a, D44). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
 import { maxNoteLength, nullable, v1Errors } from './fields.ts';
 import { Membership } from './memberships.ts';
@@ -83,7 +83,7 @@ export const peopleWriteRpcs = {
   createPerson: rpc({
     subject: 'directory.people.create',
     callers: byUsers,
-    summary: 'Creates a person with an optional first membership and note, whole or not at all (spec 02, POST /people).',
+    summary: 'Creates a person with an optional first membership and note, whole or not at all (rules/people#create-a-person).',
     request: newPerson,
     reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),
     errors: {

@@ -1,4 +1,4 @@
-/** People of the open API (spec 02, PersonPublic, GET /people). */
+/** People of the open API (rules/people#people). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, searchText, timestamps, v1Errors } from './fields.ts';
 
@@ -30,7 +30,7 @@ export const peopleRpcs = {
   listPeople: rpc({
     subject: 'directory.people.list',
     callers: byUsers,
-    summary: 'People by a part of their name (spec 02, GET /people).',
+    summary: 'People by a part of their name (rules/people#people).',
     request: personListQuery,
     reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
     errors: v1Errors.validation('`sort` is none of the orders.'),
@@ -38,7 +38,7 @@ export const peopleRpcs = {
   getPerson: rpc({
     subject: 'directory.people.get',
     callers: byUsers,
-    summary: 'One person (spec 02, GET /people/{person_id}).',
+    summary: 'One person (rules/people#people).',
     request: Type.Object({ person_id: anyId('Id of the person.') }),
     reply: PersonPublic,
   }),

@@ -1,4 +1,4 @@
-/** Relationships of the open API (spec 02, Relationship list item, relationship operations). */
+/** Relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
 import { byUsers, rpc, Type } from '#libs/contract';
 import { anyId, limitParameter, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
@@ -19,7 +19,7 @@ export const relationshipRpcs = {
   listHolonRelationships: rpc({
     subject: 'directory.holons.list-relationships',
     callers: byUsers,
-    summary: 'Relationships of a holon whose other side the caller may see (spec 02, GET /holons/{holon_id}/relationships).',
+    summary: 'Relationships of a holon whose other side the caller may see (rules/memberships#relationship-list).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonRelationshipsQuery.properties }),
     reply: Type.Object({
       count: Type.Integer({ minimum: 0, description: 'Matches in total, not only those returned.' }),
@@ -30,7 +30,7 @@ export const relationshipRpcs = {
   updateRelationship: rpc({
     subject: 'directory.relationships.update',
     callers: byUsers,
-    summary: 'Moves or dates a relationship, with a note; all or nothing (spec 02, POST /relationships/{relationship_id}/update).',
+    summary: 'Moves or dates a relationship, with a note; all or nothing (rules/memberships#updates).',
     request: Type.Object({ relationship_id: anyId('Id of the relationship.'), ...RelationshipUpdate.properties }),
     reply: Type.Object({
       relationship: Relationship,

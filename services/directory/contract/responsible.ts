@@ -1,4 +1,4 @@
-/** The follow-up worklist of the open API (spec 02, GET /responsible; spec 03, D47a, D50). */
+/** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, limitParameter, offsetParameter, page, v1Errors } from './fields.ts';
 import { HolonPublic } from './holons.ts';
@@ -44,7 +44,7 @@ export const responsibleRpcs = {
   listResponsible: rpc({
     subject: 'directory.worklist.list',
     callers: byUsers,
-    summary: 'Memberships and relationships to follow up, by date, undated last (spec 02, GET /responsible).',
+    summary: 'Memberships and relationships to follow up, by date, undated last (rules/memberships#worklist).',
     request: worklistQuery,
     reply: page(WorklistItem),
     errors: v1Errors.validation('`type` names neither `person` nor a class of holons, or `when` none of its choices.'),

@@ -1,4 +1,4 @@
-/** Search over people and holons (spec 02, GET /search; spec 03, D42). */
+/** Search over people and holons (rules/people#search; D42). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { searchText, v1Errors } from './fields.ts';
 import { HolonListItem } from './holons.ts';
@@ -45,7 +45,7 @@ export const searchRpcs = {
   searchDirectory: rpc({
     subject: 'directory.search.find',
     callers: byUsers,
-    summary: 'People and holons by name, channels and description, ranked (spec 02, GET /search; D42).',
+    summary: 'People and holons by name, channels and description, ranked (rules/people#search; D42).',
     request: searchQuery,
     reply: Type.Object({
       query: Type.String(),

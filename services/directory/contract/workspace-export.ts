@@ -1,4 +1,4 @@
-/** The workspace file as it would be written now: what `workspace apply` reads (architecture §7). */
+/** The workspace file as it would be written now: what `workspace apply` reads (rules/workspace#workspace-file). */
 import { byOperators, rpc, Type, workspacePage } from '#libs/contract';
 
 /** Lists of the workspace file that the directory owns, in an order in which each refers to those before it or to itself. */

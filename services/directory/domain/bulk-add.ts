@@ -1,4 +1,4 @@
-/** What becomes of each item of a bulk-add (spec 02, memberships:bulk-add; spec 03, D45, D45a). */
+/** What becomes of each item of a bulk-add (rules/memberships#bulk-add; D45, D45a). */
 import type { BulkAdded } from '../contract.ts';
 import { isCalendarDate } from './follow-up.ts';
 import { findActiveStep, findNextStep, type JourneyStep } from './step-move.ts';

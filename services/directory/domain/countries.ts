@@ -1,4 +1,4 @@
-/** Countries as ISO 3166-1 alpha-2 codes (spec 02, holon update; spec 03, D46a). */
+/** Countries as ISO 3166-1 alpha-2 codes (rules/holons#update-a-holon; D46a). */
 import countries from 'i18n-iso-countries';
 
 const codes: ReadonlySet<string> = new Set(Object.keys(countries.getAlpha2Codes()));

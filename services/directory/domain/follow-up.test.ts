@@ -9,7 +9,7 @@ const clockAt = (text: string) => {
   return { now: () => parsed.instant };
 };
 
-describe('follow_up_after (spec 02, memberships update)', () => {
+describe('follow_up_after (rules/memberships#updates)', () => {
   it.each(['2026-05-01', '2024-02-29', '0001-01-01', '9999-12-31'])('accepts %s', (text) => {
     expect(isCalendarDate(text)).toBe(true);
     expect(() => checkFollowUp(text)).not.toThrow();

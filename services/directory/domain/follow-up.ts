@@ -1,4 +1,4 @@
-/** Dates of follow-ups: what a caller may send, and what overdue, today and future mean (spec 02, follow_up_after; spec 03, D50). */
+/** Dates of follow-ups: what a caller may send, and what overdue, today and future mean (rules/memberships#updates; D50). */
 import { AppError } from '#libs/errors';
 import type { Clock } from '#libs/time';
 

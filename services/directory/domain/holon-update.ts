@@ -1,4 +1,4 @@
-/** What an update of a holon may say, and what it changed (spec 02, POST /holons/{holon_id}/update; spec 03, D46a). */
+/** What an update of a holon may say, and what it changed (rules/holons#update-a-holon; D46a). */
 import { AppError } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
 import type { HolonUpdate } from '../contract.ts';

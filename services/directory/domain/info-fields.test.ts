@@ -30,7 +30,7 @@ const fields = readInfoFields([
 ]);
 const check = (given: JsonObject) => checkInfoFields(fields, given);
 
-describe('info fields (spec 02, holon update; D46a)', () => {
+describe('info fields (rules/holons#update-a-holon; D46a)', () => {
   it('accepts a fitting value of every type', () => {
     const given = {
       title: 't',

@@ -1,4 +1,4 @@
-/** Custom fields of a class: what a value must look like, by the class's `info_field_groups` (spec 02, holon update; spec 03, D46a). */
+/** Custom fields of a class: what a value must look like, by the class's `info_field_groups` (rules/holons#update-a-holon; D46a). */
 import { AppError } from '#libs/errors';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { maxDescriptionLength } from '../contract.ts';

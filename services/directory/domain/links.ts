@@ -1,4 +1,4 @@
-/** Addresses that people may follow (spec 03, D72): of few schemes, since a browser runs some of the others, such as `javascript:`. */
+/** Addresses that people may follow (D72): of few schemes, since a browser runs some of the others, such as `javascript:`. */
 import { hasControls } from '#libs/text';
 
 const webSchemes: ReadonlySet<string> = new Set(['http', 'https']);

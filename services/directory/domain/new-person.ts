@@ -1,4 +1,4 @@
-/** What a caller may say of a new person, and when it is somebody who is known already (spec 02, POST /people; spec 03, D43 to D44). */
+/** What a caller may say of a new person, and when it is somebody who is known already (rules/people#create-a-person; D43 to D44). */
 import { AppError, appError } from '#libs/errors';
 import type { NewPerson } from '../contract.ts';
 import { isEmail } from './email.ts';

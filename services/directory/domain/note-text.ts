@@ -1,6 +1,6 @@
 import { AppError } from '#libs/errors';
 
-/** The text of a note as it is stored: trimmed, otherwise verbatim (spec 02, memberships update). @throws AppError 400 when nothing is left. */
+/** The text of a note as it is stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when nothing is left. */
 export function readNote(text: string): string {
   const note = text.trim();
   if (note === '') throw new AppError({ code: 'bad_request', message: 'The note must not be empty.' });

@@ -4,7 +4,7 @@ import { findPasswordProblem } from './password-strength.ts';
 
 const email = 'ada.lovelace@example.org';
 
-describe('findPasswordProblem', () => {
+describe('findPasswordProblem (rules/access#passwords)', () => {
   it('counts characters: 12 are enough, 11 are not, 128 are, 129 are not', async () => {
     await expect(findPasswordProblem('kR7#vQ2pX9s', email)).resolves.toBe('must have 12 characters or more, and has 11');
     await expect(findPasswordProblem('kR7#vQ2pX9sL', email)).resolves.toBeUndefined();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPasswords, deriveArgon2id } from './password.ts';
 
-describe('passwords (spec 03, D40)', () => {
+describe('passwords (D40)', () => {
   const passwords = createPasswords();
 
   it('verifies the password that was hashed and no other', async () => {

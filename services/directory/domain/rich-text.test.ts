@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { richTextTags, sanitizeRichText } from './rich-text.ts';
 
-describe('rich text (spec 03, D46b)', () => {
+describe('rich text (D46b)', () => {
   it.each([
     ['<p>Hello <strong>you</strong></p>', '<p>Hello <strong>you</strong></p>'],
     ['<h1>Big</h1><h2 class="x" id="y">Small</h2>', 'Big<h2>Small</h2>'],

@@ -1,4 +1,4 @@
-/** Rich text with the web editor's allowlist (spec 02, holon update; spec 03, D46b). The only importer of sanitize-html. */
+/** Rich text with the web editor's allowlist (rules/holons#update-a-holon; D46b). The only importer of sanitize-html. */
 import sanitizeHtml from 'sanitize-html';
 
 /** Elements that the web editor makes. */

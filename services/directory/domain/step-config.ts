@@ -1,4 +1,4 @@
-/** Rules of writing a step's configuration (spec 01, Journey-step configuration; spec 03, D16b). */
+/** Rules of writing a step's configuration (rules/steps#step-configuration; D16b). */
 import { appError } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { fillDefaults, findUnwritable, jobField, showStepConfig, validateStepConfig, type PipelineJob } from '#libs/pipeline';

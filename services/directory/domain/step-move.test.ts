@@ -6,7 +6,7 @@ const step = (id: number, slug: string, position: number, archived = false): Jou
 const steps = [step(7, 'c', 1), step(3, 'b', 1), step(9, 'a', 0), step(4, 'gone', 2, true), step(2, 'd', 3)];
 const refusal = expect.objectContaining({ code: 'bad_request' });
 
-describe('the step controls of an update (spec 02, memberships update)', () => {
+describe('the step controls of an update (rules/memberships#updates)', () => {
   it.each([
     { advance_step: true, step_slug: 'a' },
     { advance_step: true, journey_slug: 'j' },
@@ -25,7 +25,7 @@ describe('the step controls of an update (spec 02, memberships update)', () => {
   );
 });
 
-describe('moves between steps (spec 02, States and transitions)', () => {
+describe('moves between steps (rules/memberships#updates)', () => {
   it('advance by (order, id) past archived steps', () => {
     const order = [null, 9, 3, 7].map((current) => findNextStep(steps, current)?.slug);
     expect(order).toEqual(['a', 'b', 'c', 'd']);

@@ -1,4 +1,4 @@
-/** Where a membership or a relationship goes on its journey (spec 02, States and transitions). */
+/** Where a membership or a relationship goes on its journey (rules/memberships#updates). */
 import { AppError } from '#libs/errors';
 
 /** A step of a journey. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { createToken, parseToken } from './token.ts';
 
-describe('tokens (spec 02, Authentication)', () => {
+describe('tokens (rules/access#login)', () => {
   it('makes svc_agentic_<32 lowercase alphanumeric>_<43 base64url>', () => {
     for (let round = 0; round < 200; round++) {
       expect(createToken().token).toMatch(/^svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}$/);

@@ -1,4 +1,4 @@
-/** Shape of per-user tokens: `svc_agentic_<session_key>_<secret>` (spec 02, Authentication). */
+/** Shape of per-user tokens: `svc_agentic_<session_key>_<secret>` (rules/access#login). */
 import { createHash, randomBytes } from 'node:crypto';
 
 /** Seconds that a token lives. */

@@ -4,7 +4,7 @@ import type { Actor } from '#libs/contract';
 export type ViewerParameters = readonly [seesAll: boolean, accountId: number | null];
 
 /**
- * What the caller's class says about private holons (spec 03, D18f, D48, D49): superusers and global editors see all, a person what
+ * What the caller's class says about private holons (D18f, D48, D49): superusers and global editors see all, a person what
  * their team authority covers, the shared token none. Whoever comes without an actor sees no more than that.
  */
 export function readViewer(actor: Actor | undefined): ViewerParameters {

@@ -3,7 +3,7 @@ import { AccountSchema } from './account.entity.ts';
 import { instant } from './columns.ts';
 import { JourneyStepSchema } from './journey.entity.ts';
 
-/** Who changed which dotted paths of a step's configuration (spec 01, journey-step configuration). */
+/** Who changed which dotted paths of a step's configuration (rules/steps#step-configuration). */
 export const StepConfigAuditSchema = defineEntity({
   name: 'StepConfigAudit',
   tableName: 'step_config_audit',

@@ -1,4 +1,4 @@
-/** Accounts of the admin CLI: list, create, set password, deactivate, grant, delete (architecture §7). */
+/** Accounts of the admin CLI: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli). */
 import { isDeepStrictEqual } from 'node:util';
 import type { Static } from '#libs/contract';
 import { appError } from '#libs/errors';

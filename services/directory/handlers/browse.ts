@@ -1,4 +1,4 @@
-/** Conversation events, browse and look-ups, for whoever calls (spec 01; spec 03, D10, D11, D17, D18, D18f). One statement for each request. */
+/** Conversation events, browse and look-ups, for whoever calls (rules/discovery#browse; D10, D11, D17, D18, D18f). One statement for each request. */
 import type { Actor } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { rawJson, type Handlers } from '#libs/nats';

@@ -1,5 +1,5 @@
 /**
- * Limits of logins (spec 03 §1, Rate limits; D76). Failures count for an email and an address together, so that nobody can lock another's account;
+ * Limits of logins (rules/http#rate-limits; D76). Failures count for an email and an address together, so that nobody can lock another's account;
  * tries of the gate key count for their address and hold back nothing but more of them. docs/adr/failed-logins-by-email-and-address.md
  */
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Login, logout, verification of tokens, whoami (spec 02, Authentication; spec 03, D40). */
+/** Login, logout, verification of tokens, whoami (rules/access#login; D40). */
 import type { Static } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';

@@ -1,4 +1,4 @@
-/** Journey steps and their configuration (spec 01, Journey-step configuration; spec 03, D16b). */
+/** Journey steps and their configuration (rules/steps#step-configuration; D16b). */
 import type { Actor } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';

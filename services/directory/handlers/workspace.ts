@@ -1,4 +1,4 @@
-/** The workspace file: parts of a large document, and its application (architecture §7). */
+/** The workspace file: parts of a large document, and its application (rules/workspace#workspace-file). */
 import { appError } from '#libs/errors';
 import { parseJson, type JsonObject } from '#libs/json';
 import type { Handlers } from '#libs/nats';

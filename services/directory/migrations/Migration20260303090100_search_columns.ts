@@ -1,6 +1,6 @@
 import { Migration } from '#libs/orm';
 
-/** What lists and search of the open API compare: folded once when a row is written, and indexed for any length of query (spec 03, D42, D47). */
+/** What lists and search of the open API compare: folded once when a row is written, and indexed for any length of query (D42, D47). */
 export class Migration20260303090100_search_columns extends Migration {
   override up(): void {
     // Text as a pattern of LIKE that means nothing but itself.

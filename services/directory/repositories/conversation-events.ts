@@ -1,4 +1,4 @@
-/** Conversation events and the journeys that they own, as far as the caller may see them (spec 03, D10, D11, D18d, D18f). */
+/** Conversation events and the journeys that they own, as far as the caller may see them (D10, D11, D18d, D18f). */
 import { statement } from '#libs/orm';
 import { holonVisibleSql } from './visibility.ts';
 

@@ -1,4 +1,4 @@
-/** Statements of holon updates, new experiences and logos (spec 02, POST /holons/{id}/update, /experiences; D46a, D51, D51a). */
+/** Statements of holon updates, new experiences and logos (rules/holons#update-a-holon, rules/holons#experiences; D46a, D51, D51a). */
 import { statement } from '#libs/orm';
 import { experienceClassSlug } from '../contract.ts';
 import { infoFieldGroupsSql } from './info-field-groups.ts';

@@ -1,4 +1,4 @@
-/** The custom fields that hold for holons of a class (spec 02, ObjectClassPublic). */
+/** The custom fields that hold for holons of a class (rules/journeys#classes). */
 
 /**
  * SQL of a class's effective `info_field_groups` as JSON: its own groups, then those of its ancestors, nearest first. A field that is declared

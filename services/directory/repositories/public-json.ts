@@ -1,6 +1,6 @@
 /**
- * SQL of the objects that the open API shows (spec 02, Resources). Every statement of `/api/v1` builds its JSON from these. Objects inside items
- * carry no timestamps, items of people, holon and search lists do (spec 03, D47a).
+ * SQL of the objects that the open API shows (rules/memberships#membership-lists). Every statement of `/api/v1` builds its JSON from these. Objects inside items
+ * carry no timestamps, items of people, holon and search lists do (D47a).
  */
 import { holonVisibleSql } from './visibility.ts';
 

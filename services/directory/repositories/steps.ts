@@ -35,7 +35,7 @@ export interface StepConfigRow {
   readonly pipeline_job: string | null;
   /** Stored configuration as JSON text. */
   readonly config: string;
-  /** As the specification prints it. */
+  /** As clients see it (rules/http#datetimes-out). */
   readonly updated_at: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The one policy about who sees and who edits holons (spec 03, D18f, D48, D49): whoever reads or writes holons for a caller puts it into the
+ * The one policy about who sees and who edits holons (D18f, D48, D49): whoever reads or writes holons for a caller puts it into the
  * statement, and passes what `readViewer` says as the two parameters that it names.
  */
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { audioExtensions } from '../contract.ts';
 import { cleanFileName, describeAudioFile, newAudioKey } from './audio-file.ts';
 
-describe('describeAudioFile (spec 01, Limits; spec 03, D27)', () => {
+describe('describeAudioFile (rules/http#limits; D27)', () => {
   it.each(audioExtensions)('accepts .%s in any case', (extension) => {
     for (const text of [extension, extension.toUpperCase()]) {
       const file = describeAudioFile(`talk.${text}`);
@@ -65,7 +65,7 @@ describe('describeAudioFile (spec 01, Limits; spec 03, D27)', () => {
   });
 });
 
-describe('newAudioKey (architecture §2, Bytes)', () => {
+describe('newAudioKey (architecture#bytes)', () => {
   it('is never the same and holds 24 random bytes', () => {
     const keys = new Set(Array.from({ length: 100 }, () => newAudioKey(7, 'mp3')));
     expect(keys.size).toBe(100);

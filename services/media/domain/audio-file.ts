@@ -1,4 +1,4 @@
-/** What an uploaded audio file may be called, and what it is stored and served as (spec 01, Limits; spec 03, D27). */
+/** What an uploaded audio file may be called, and what it is stored and served as (rules/http#limits; D27). */
 import { randomBytes } from 'node:crypto';
 import { appError, type AppError } from '#libs/errors';
 import { audioExtensions } from '../contract.ts';

@@ -1,4 +1,4 @@
-/** Ranges and validators of a download as RFC 9110 has them (spec 03 §1, ETag; D27). Plain functions. */
+/** Ranges and validators of a download as RFC 9110 has them (rules/http#etag; D27). Plain functions. */
 import type { ByteRange } from '#libs/object-store';
 
 export type RangeDecision =

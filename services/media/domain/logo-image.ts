@@ -1,5 +1,5 @@
 /**
- * What an uploaded logo becomes (spec 02, POST /experiences/{id}/logo; spec 03, D51): judged by its bytes alone, decoded and encoded anew,
+ * What an uploaded logo becomes (rules/media#logo; D51): judged by its bytes alone, decoded and encoded anew,
  * so that nothing of the file but its picture is stored. The only importer of sharp and file-type, which the first logo loads: most services
  * that run see none, and libvips takes 10 MB.
  */

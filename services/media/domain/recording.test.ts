@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chooseRecording, describeRecordingFile, markerOf, mediaAddress, newRecordingKey } from './recording.ts';
 
-describe('chooseRecording (spec 01, GET /conversations/{id}/video; spec 03, D27)', () => {
+describe('chooseRecording (rules/media#video; D27)', () => {
   const full = { kind: 'full', finalized: false } as const;
   const trimmed = { kind: 'front_trimmed', finalized: false } as const;
   const finalized = { kind: 'front_trimmed', finalized: true } as const;
@@ -27,7 +27,7 @@ describe('describeRecordingFile', () => {
   });
 });
 
-describe('mediaAddress (spec 01: cache-busting marker; unguessable path)', () => {
+describe('mediaAddress (rules/media#video: cache-busting marker; unguessable path)', () => {
   it('has a fresh path for each object and a marker that follows the object', () => {
     const keys = new Set(Array.from({ length: 100 }, () => newRecordingKey(7, 'mp4')));
     expect(keys.size).toBe(100);

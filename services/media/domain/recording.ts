@@ -1,4 +1,4 @@
-/** Recordings: what they are stored and served as, and which one a conversation shows (spec 01, GET …/video; spec 03, D27). */
+/** Recordings: what they are stored and served as, and which one a conversation shows (rules/media#video; D27). */
 import { createHash, randomBytes } from 'node:crypto';
 import type { RecordingKind } from '../contract.ts';
 import { cleanFileName, shortenFileName } from './audio-file.ts';

@@ -1,4 +1,4 @@
-/** GET and HEAD of audio and recordings: from the object store to the socket, with validators and ranges (spec 01; spec 03 §1, D27). */
+/** GET and HEAD of audio and recordings: from the object store to the socket, with validators and ranges (rules/media#audio-download; D27). */
 import type { ServerResponse } from 'node:http';
 import { AppError, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';

@@ -1,4 +1,4 @@
-/** PUT of one file of the bulk import (architecture §7): its bytes go to the object store in constant memory and replace what was there. */
+/** PUT of one file of the bulk import (rules/workspace#bulk-import): its bytes go to the object store in constant memory and replace what was there. */
 import type { IncomingMessage } from 'node:http';
 import { conversations } from '#services/conversations';
 import { AppError, notFound, unavailable } from '#libs/errors';

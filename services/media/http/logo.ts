@@ -1,5 +1,5 @@
 /**
- * POST …/logo of an experience (spec 02, POST /experiences/{id}/logo; spec 03, D51). The directory is asked for the right before a byte is
+ * POST …/logo of an experience (rules/media#logo; D51). The directory is asked for the right before a byte is
  * read; whatever fails before the picture is stored leaves the previous logo.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -65,7 +65,7 @@ const missing = {
 };
 const unparsable = { error: { code: 'bad_request', message: 'Cannot parse request body' } };
 
-describe('receiveFile (spec 01, POST /conversations/{id}/audio; spec 03 §1)', () => {
+describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', () => {
   it('gives name and bytes of the part, among others', async () => {
     const other =
       part('Content-Disposition: form-data; name="title"', 'x') +

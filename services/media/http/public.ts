@@ -1,4 +1,4 @@
-/** What the public port serves: files that need no token, under addresses that nobody guesses (spec 01, …/video; spec 02, logos). */
+/** What the public port serves: files that need no token, under addresses that nobody guesses (rules/media#video; rules/media#logo). */
 import { notFound } from '#libs/errors';
 import { type Exchange, type Listener, methodNotAllowed } from './server.ts';
 

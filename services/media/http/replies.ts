@@ -1,4 +1,4 @@
-/** Replies of the HTTP servers: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (spec 01 and 02, Errors). */
+/** Replies of the HTTP servers: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (rules/http#error-envelopes). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { AppError, errorCodes, toErrorBody, type ErrorBody } from '#libs/errors';
@@ -63,7 +63,7 @@ export async function sendJson(
 export async function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, surface: 'api' | 'v1'): Promise<void> {
   const shown = toErrorBody(error);
   const { status } = errorCodes[shown.code];
-  // The form of a request is refused alike on both surfaces (spec 03 §1).
+  // The form of a request is refused alike on both surfaces (rules/http#error-envelopes).
   const isFramework = surface === 'api' || status === 422 || error instanceof UnparsableForm;
   const body = isFramework ? toApiEnvelope(shown) : toV1Envelope(shown);
   await sendJson(request, response, status, body, status === 503 ? { 'retry-after': retryAfterSeconds } : {});

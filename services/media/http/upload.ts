@@ -1,4 +1,4 @@
-/** POST …/audio: from the socket to the object store in constant memory (spec 01, POST /conversations/{id}/audio; D27). */
+/** POST …/audio: from the socket to the object store in constant memory (rules/media#audio-upload; D27). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { conversations } from '#services/conversations';
@@ -97,7 +97,7 @@ async function acceptAudio(deps: UploadDependencies, upload: UploadRequest, stop
   }
 }
 
-/** Spec 01: an empty file is refused. Failing inside the body keeps the object from being made at all. */
+/** An empty file is refused (rules/media#audio-upload). Failing inside the body keeps the object from being made at all. */
 async function* rejectEmpty(body: Readable): AsyncGenerator<Uint8Array> {
   let empty = true;
   for await (const chunk of body) {

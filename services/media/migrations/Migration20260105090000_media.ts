@@ -28,7 +28,7 @@ export class Migration20260105090000_media extends Migration {
         constraint blobs__object_key__key unique (object_key)
       )`);
     this.addSql(`comment on column media.blobs.retired_at is 'since when nothing refers to the object; null = in use'`);
-    this.addSql(`comment on column media.blobs.finalized is 'of a front-trimmed recording: it gives way to the full one (spec 03, D27)'`);
+    this.addSql(`comment on column media.blobs.finalized is 'of a front-trimmed recording: it gives way to the full one (D27)'`);
     this.addSql(`
       create unique index blobs__conversation_id__kind__current on media.blobs (conversation_id, kind)
         where retired_at is null and kind in ('audio', 'recording_full', 'recording_front_trimmed')`);

@@ -1,4 +1,4 @@
-/** Where a recording is cut, and where its pictures are taken (spec 01, GET …/video; spec 03, D18a, D27). Plain functions. */
+/** Where a recording is cut, and where its pictures are taken (rules/media#video; D18a, D27). Plain functions. */
 import type { MeetingRecording } from '#libs/realtimekit';
 import type { Instant } from '#libs/time';
 

@@ -55,7 +55,7 @@ export async function install(
   return true;
 }
 
-/** Addresses as `infos.publishing.artifacts.imported_thumbnails` shows them (spec 03, D18a). */
+/** Addresses as `infos.publishing.artifacts.imported_thumbnails` shows them (D18a). */
 export function addressesOf(thumbnails: readonly NewObject[]): string[] {
   return thumbnails.map(mediaAddress);
 }

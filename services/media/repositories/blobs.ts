@@ -1,4 +1,4 @@
-/** Records of stored objects. The record decides what is served, never client-writable JSON (spec 03, D27). */
+/** Records of stored objects. The record decides what is served, never client-writable JSON (D27). */
 import { statement, type Queryable, type Tx } from '#libs/orm';
 import type { AudioMetadata } from '../contract.ts';
 

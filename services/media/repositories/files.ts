@@ -1,4 +1,4 @@
-/** Records of recordings and imported files, and of what is served without a token (spec 03, D27). */
+/** Records of recordings and imported files, and of what is served without a token (D27). */
 import { statement, type Queryable, type Tx } from '#libs/orm';
 import type { RecordingKind, StoredFile } from '../contract.ts';
 
@@ -38,7 +38,7 @@ export interface NewFile {
   finalized: boolean;
 }
 
-/** Audio is not among these kinds: it has no address that works without a token (spec 01, GET …/audio). */
+/** Audio is not among these kinds: it has no address that works without a token (rules/media#audio-download). */
 const findPublicStatement = statement(
   'media.find-public',
   `select object_key, name, content_type, size_bytes, sha256 from media.blobs b

@@ -1,4 +1,4 @@
-/** Records of the logos of holons (spec 03, D51). */
+/** Records of the logos of holons (D51). */
 import { statement, type Tx } from '#libs/orm';
 
 export interface NewLogo {

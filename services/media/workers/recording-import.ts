@@ -1,5 +1,5 @@
 /**
- * Job `media.recording-import` (architecture §4; design/providers §3): the provider's recording, the front trim at `conversationStartedAt`, the
+ * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit): the provider's recording, the front trim at `conversationStartedAt`, the
  * thumbnails. Nothing is shown before everything is there: one transaction installs it, and a failure leaves what was there before.
  */
 import { createReadStream } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Job `media.videohost-publish` (architecture §4): the recording that the conversation shows goes to the video host, with title, description and
+ * Job `media.videohost-publish` (rules/steps#pipeline-jobs): the recording that the conversation shows goes to the video host, with title, description and
  * thumbnail, once per recording; `records.videohost` of `infos.publishing` tells where it is. A record that a person has written stays, and
  * nothing is uploaded then.
  */
@@ -147,7 +147,7 @@ function isWritten(value: unknown): boolean {
   return value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
 }
 
-/** The value of an envelope (spec 03, D18a). */
+/** The value of an envelope (D18a). */
 function unwrap(value: unknown): unknown {
   return isJsonObject(value) && Object.keys(value).length === 2 && Object.hasOwn(value, 'provenance') && Object.hasOwn(value, 'value')
     ? value['value']

@@ -1,6 +1,6 @@
 /**
  * Rows of a CSV artifact in both documented dialects: quoted with milliseconds, unquoted with ISO times; with or without a header
- * row. A CSV has no end times unless its header names such a column, and so its rows are ambiguous (spec 03 D26).
+ * row. A CSV has no end times unless its header names such a column, and so its rows are ambiguous (D26).
  */
 import { parse, type Parser } from 'csv-parse';
 import { UnreadableArtifact } from './unreadable.ts';

@@ -27,7 +27,7 @@ const csvRow = (startTime: unknown, sentence: unknown, peer: [string, string, st
   peerData: { id: peer[0], userId: peer[1], cpi: peer[2], displayName: peer[3] },
 });
 
-describe('readRows, JSON (design/providers §3)', () => {
+describe('readRows, JSON (rules/providers#realtimekit-artifact)', () => {
   it('yields what JSON.parse yields, however the bytes are cut', async () => {
     const value = fc.oneof(fc.jsonValue(), fc.record({ sentence: fc.string({ unit: 'binary' }), startTime: fc.double({ noNaN: true }) }));
     const space = fc.constantFrom('', ' ', '\n', '\r\n\t ');
@@ -106,7 +106,7 @@ describe('readRows, JSON (design/providers §3)', () => {
   });
 });
 
-describe('readRows, CSV (design/providers §3; spec 03 D26, D26a)', () => {
+describe('readRows, CSV (rules/providers#realtimekit-artifact; D26, D26a)', () => {
   it('reads the quoted dialect with milliseconds and no header', async () => {
     const text =
       '"1000","peer-1","user-1","person-42","Ann","Hello, everyone"\n"3500","peer-2","user-2","","Bob","He said ""hi""\nand left"\n';

@@ -17,7 +17,7 @@ const results: RunResult[] = [{ status: 'transcript_window_missing' }, { status:
 const fresh: EvidenceState = { status: 'never_ran', contractImport: false, hasRows: false };
 const legacy: EvidenceState = { status: 'legacy_unbounded', contractImport: false, hasRows: true };
 
-describe('decideEvidence (spec 01, Transcript import status; spec 03 D7, D7a)', () => {
+describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
   it.each([
     ['no window', results[0], { status: 'transcript_window_missing', contractImport: false, artifact: null, window: null, counts: null }],
     [
@@ -80,7 +80,7 @@ describe('decideEvidence (spec 01, Transcript import status; spec 03 D7, D7a)', 
   });
 });
 
-describe('judgeWindow (spec 01, window rules 4 and 6; spec 03 D7, D7b)', () => {
+describe('judgeWindow (rules/room#transcript-window, 4 and 6; D7, D7b)', () => {
   const judge = (start: string | null, end: string | null): string =>
     judgeWindow({ conversation_started_at: start, capture_ended_at: end }).kind;
   const [early, late] = ['2030-01-15T10:00:00Z', '2030-01-15T10:00:00.000001Z'];

@@ -1,4 +1,4 @@
-/** What a finished run does to a conversation's import evidence (spec 01, Transcript import status; spec 03 D7, D7a). */
+/** What a finished run does to a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
 import type { Instant } from '#libs/time';
 import type { ImportStatus } from '#services/transcripts';
 import type { FilterCounts, Window } from './row-filter.ts';

@@ -1,4 +1,4 @@
-/** Rows of a bulk import (spec 03, D7: never cut under a window) as they are stored: speakers, microseconds, digest. */
+/** Rows of a bulk import (D7: never cut under a window) as they are stored: speakers, microseconds, digest. */
 import { createHash } from 'node:crypto';
 import type { LegacyRow } from '../contract.ts';
 import { attributedId, type StoredSpeaker } from './speaker.ts';
@@ -11,7 +11,7 @@ export interface LegacyTranscript {
   readonly sha256: string;
 }
 
-/** Prepares the rows of one conversation. Speakers without a person are numbered by their first appearance (spec 03, D24a). */
+/** Prepares the rows of one conversation. Speakers without a person are numbered by their first appearance (D24a). */
 export function prepareLegacy(conversationId: number, given: readonly LegacyRow[]): LegacyTranscript {
   const inOrder = given
     .map((row, index) => ({ row, index }))

@@ -16,7 +16,7 @@ function write(rows: readonly TranscriptRow[], onlyPersonId?: number): string {
   return writer.write(rows) + writer.finish();
 }
 
-describe('formatOffset (spec 01, MM:SS; spec 03 D24, D24a)', () => {
+describe('formatOffset (rules/transcripts#transcript-file; D24, D24a)', () => {
   it.each([
     [0, '00:00'],
     [999_999, '00:00'],
@@ -44,7 +44,7 @@ describe('formatOffset (spec 01, MM:SS; spec 03 D24, D24a)', () => {
   });
 });
 
-describe('writeHead (spec 03 D24a)', () => {
+describe('writeHead (D24a)', () => {
   it('has title, facts that are set, and the heading of the transcript', () => {
     const head = {
       id: 42,
@@ -74,7 +74,7 @@ describe('writeHead (spec 03 D24a)', () => {
   });
 });
 
-describe('RunWriter (spec 01, GET …/transcript; spec 03 D24, D24a)', () => {
+describe('RunWriter (rules/transcripts#transcript-file; D24, D24a)', () => {
   it('merges consecutive utterances of one speaker into a run with the time of the first', () => {
     expect(write([say(1, 1, 'One.'), say(4, 1, 'Two.'), say(7, 2, 'Three.'), say(3665, 1, 'Four.')])).toBe(
       '\n**Ada** (00:01)\nOne. Two.\n\n**Bob** (00:07)\nThree.\n\n**Ada** (61:05)\nFour.\n',

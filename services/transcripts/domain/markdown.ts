@@ -1,5 +1,5 @@
 /**
- * The transcript as Markdown (spec 01, GET …/transcript; spec 03 D24, D24a), written piece by piece. Text and names come from
+ * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written piece by piece. Text and names come from
  * strangers: line breaks in them become spaces, so that a text cannot forge a heading, a speaker or another run.
  */
 

@@ -1,4 +1,4 @@
-/** Reads the provider's times (spec 03 D26, D26a). */
+/** Reads the provider's times (D26, D26a). */
 import { parseInstant, type Instant } from '#libs/time';
 
 /** What a time counts from: the session's start, or the calendar (epoch milliseconds and ISO 8601 with an offset alike). */

@@ -29,7 +29,7 @@ function reasonOf(row: unknown): ExclusionReason | 'accepted' {
 
 const row = (startTime: unknown, endTime: unknown, sentence: unknown = 'words'): unknown => ({ startTime, endTime, sentence, peerData });
 
-describe('window bounds (spec 01, window rule 7; spec 03 D25)', () => {
+describe('window bounds (rules/room#transcript-window, 7; D25)', () => {
   it.each([
     ['exactly the window', 60_000, 120_000, 'accepted'],
     ['inside', 61_000, 62_000, 'accepted'],
@@ -73,7 +73,7 @@ describe('window bounds (spec 01, window rule 7; spec 03 D25)', () => {
   });
 });
 
-describe('provider timestamps (spec 03 D26, D26a)', () => {
+describe('provider timestamps (D26, D26a)', () => {
   it.each([0, 604_799_999])('reads the number %d as milliseconds from the start of the session', (ms) => {
     expect(reasonOf(row(ms, ms))).toBe(ms === 0 ? 'before_window_start' : 'after_window_end');
   });
@@ -138,7 +138,7 @@ describe('provider timestamps (spec 03 D26, D26a)', () => {
     expect(reasonOf({ startTime: 61_000, endTime: 62_000, sentence, peerData })).toBe('transcript_timestamp_malformed');
   });
 
-  it.each(['', ' ', '\n\t', '\u00a0'])('calls the sentence %j empty', (sentence) => {
+  it.each(['', ' ', '\n\t', '\u00a0'])('calls the sentence %j empty (rules/transcripts#row-filter)', (sentence) => {
     expect(reasonOf(row(61_000, 62_000, sentence))).toBe('empty_sentence');
     expect(reasonOf(row(1_000, 2_000, sentence))).toBe('empty_sentence');
   });
@@ -152,7 +152,7 @@ describe('provider timestamps (spec 03 D26, D26a)', () => {
   });
 });
 
-describe('mixed time bases (spec 03 D26, D26a)', () => {
+describe('mixed time bases (D26, D26a)', () => {
   it.each([
     ['offsets with epoch numbers', row(epoch(61_000), epoch(62_000))],
     ['offsets with ISO times', row(iso(61_000), iso(62_000))],
@@ -253,7 +253,7 @@ function oracle(rows: readonly unknown[]): (ExclusionReason | 'accepted')[] {
   });
 }
 
-describe('RowFilter, properties (spec 01, import evidence: accepted plus excluded equals raw)', () => {
+describe('RowFilter, properties (rules/transcripts#import-evidence: accepted plus excluded equals raw)', () => {
   it('agrees with an independent oracle on every artifact', () => {
     fc.assert(
       fc.property(fc.array(anyRow, { maxLength: 12 }), (rows) => {

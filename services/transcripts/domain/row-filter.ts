@@ -1,5 +1,5 @@
 /**
- * The window filter: what becomes of each row of an artifact (spec 01, Transcript window rules 7; spec 03 D25 to D26a). Rows are
+ * The window filter: what becomes of each row of an artifact (rules/room#transcript-window, 7; D25 to D26a). Rows are
  * judged one by one; that an artifact mixes time bases is known only at its end, and then `settle` turns the counts over.
  */
 import { isJsonObject, type JsonObject } from '#libs/json';

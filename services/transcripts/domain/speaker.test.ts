@@ -10,7 +10,7 @@ function list(...rows: [bigint, JsonObject][]): SpeakerList {
   return speakers;
 }
 
-describe('readSpeaker (spec 03 D24; design/providers, Speaker)', () => {
+describe('readSpeaker (D24; rules/providers#speaker)', () => {
   it('knows a speaker by the custom participant id, else by user, peer, name', () => {
     expect(readSpeaker({ cpi: 'c', userId: 'u', id: 'p', displayName: 'Ann' })).toEqual({ key: 'cpi:c', cpi: 'c', displayName: 'Ann' });
     expect(readSpeaker({ cpi: '', userId: 'u', id: 'p' }).key).toBe('user:u');
@@ -29,7 +29,7 @@ describe('readSpeaker (spec 03 D24; design/providers, Speaker)', () => {
   });
 });
 
-describe('assignSpeakers (spec 03 D24, D24a)', () => {
+describe('assignSpeakers (D24, D24a)', () => {
   const participants = [
     { customParticipantId: 'c-1', personId: 11 },
     { customParticipantId: 'c-2', personId: null },

@@ -1,5 +1,5 @@
 /**
- * Who spoke (spec 03 D24, D24a): a speaker is the provider's `cpi`, matched with the room participants that the conversation
+ * Who spoke (D24, D24a): a speaker is the provider's `cpi`, matched with the room participants that the conversation
  * stored; never guessed from a name. Speakers that match nobody are numbered by their first appearance, and keep their number.
  */
 import { createHash } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The stored transcript window as the importer sees it (spec 01, Transcript window rules; spec 03 D7, D7b). */
+/** The stored transcript window as the importer sees it (rules/room#transcript-window; D7, D7b). */
 import { parseInstant } from '#libs/time';
 import type { Window } from './row-filter.ts';
 

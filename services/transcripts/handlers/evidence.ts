@@ -1,4 +1,4 @@
-/** Import evidence (spec 01, GET …/transcript/import-evidence): aggregates and digests, read only. */
+/** Import evidence (rules/transcripts#import-evidence): aggregates and digests, read only. */
 import { rawJson, type Bus, type Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { conversations } from '#services/conversations';

@@ -1,4 +1,4 @@
-/** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (architecture §7; spec 03, D7). */
+/** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (rules/workspace#bulk-import; D7). */
 import { AppError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import { isConnectionError, sqlStateOf, type Database } from '#libs/orm';

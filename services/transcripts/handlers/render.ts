@@ -1,5 +1,5 @@
 /**
- * The transcript file (spec 01, GET …/transcript; spec 03 D24, D24a). Usual ones are one message; a large one is written twice, first
+ * The transcript file (rules/transcripts#transcript-file; D24, D24a). Usual ones are one message; a large one is written twice, first
  * for its digest, which is the entity tag that goes before the body, then for the reader.
  */
 import { createHash } from 'node:crypto';

@@ -3,7 +3,7 @@ import { Migration } from '#libs/orm';
 
 /**
  * Rows in the order in which they are read, speakers, and one line of evidence per conversation. The checks hold what the
- * specification promises of the evidence, whatever the code does.
+ * rules promise of the evidence, whatever the code does.
  */
 export class Migration20260101000000_foundation extends Migration {
   override up(): void {

@@ -31,7 +31,7 @@ const upsertEvidence = statement(
      recorded_at = clock_timestamp()`,
 );
 
-/** The reply of the operation, made by SQL (spec 01, import evidence); instants with an explicit offset (spec 03 §1). */
+/** The reply of the operation, made by SQL (rules/transcripts#import-evidence); instants with an explicit offset (rules/http#datetimes-out). */
 const evidenceJson = `json_build_object(
      'conversationId', c.id, 'status', s.status, 'failureReason', nullif(s.status, 'imported'),
      'contractImport', coalesce(e.contract_import, false),

@@ -8,7 +8,7 @@ function plan(silences: readonly (readonly [number, number])[], duration: number
   return made.finish(duration);
 }
 
-describe('cuts of long audio (design of providers, §4: split long recordings)', () => {
+describe('cuts of long audio (rules/providers#language-models: split long recordings)', () => {
   it('leaves alone what is short enough', () => {
     expect(plan([[100, 102]], 600)).toEqual([]);
   });

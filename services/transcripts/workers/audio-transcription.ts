@@ -1,5 +1,5 @@
 /**
- * Job `transcripts.audio-transcription` (architecture §4; design of providers, §4): the canonical audio on the disk, its part inside the
+ * Job `transcripts.audio-transcription` (rules/steps#pipeline-jobs; rules/providers#language-models): the canonical audio on the disk, its part inside the
  * window in pieces, each transcribed, the rows installed with evidence as those of an import. Speech outside the window is never sent,
  * stored or logged. An attempt that dies has changed nothing; the next one begins anew.
  */

@@ -1,6 +1,6 @@
 /**
  * First reading of an artifact: digest, counts and speakers, nothing stored. Whether an artifact mixes time bases is known only at
- * its end (spec 03 D26a), and speech that turns out to be excluded may not have been stored by then: so rows are stored in a second
+ * its end (D26a), and speech that turns out to be excluded may not have been stored by then: so rows are stored in a second
  * reading of the same bytes. Small artifacts are kept in memory between the two, large ones are downloaded again.
  */
 import type { MeetingSession } from '#libs/realtimekit';

@@ -1,5 +1,5 @@
 /**
- * Job `transcripts.transcript-import` (architecture §3.2; spec 03 D7, D7a): window, session, artifact, filter, rows with evidence.
+ * Job `transcripts.transcript-import` (architecture#a-recorded-meeting; D7, D7a): window, session, artifact, filter, rows with evidence.
  * No message, log line, payload or result holds speech or names.
  */
 import { AppError, unavailable } from '#libs/errors';

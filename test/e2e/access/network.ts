@@ -1,6 +1,6 @@
 /**
  * A tree of public and private holons with everything that hangs on them, callers of every kind of authority, and what each of them may
- * see and edit by the policy of spec 03 (D48, D49), worked out from the tree alone.
+ * see and edit by the one policy (D48, D49), worked out from the tree alone.
  */
 
 /** slug → [class, parent]. Private are `closed`, `inner` by inheritance, `hushed`. */

@@ -1,4 +1,4 @@
-/** A list as one caller gets it, worked out from the list as the editor gets it: the policy of spec 03 (D41, D46a, D48) applied to JSON. */
+/** A list as one caller gets it, worked out from the list as the editor gets it: the policy (D41, D46a, D48) applied to JSON. */
 import { type Caller, sees, type Slug, tree } from './network.ts';
 
 type Json = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LlmFault, waitFor } from '#libs/testing';
 import { failureOf, type Place, startPlace } from './place.ts';
 
-describe('agents.chat.send (spec 02, POST /api/chat/{agent_slug}/message/; D33, D33a)', () => {
+describe('agents.chat.send (rules/agents#visitor-chat; D33, D33a)', () => {
   let place: Place;
 
   beforeAll(async () => {
@@ -263,7 +263,7 @@ describe('agents.chat.send (spec 02, POST /api/chat/{agent_slug}/message/; D33, 
   });
 });
 
-describe('agents.chat.send without a runtime (spec 02, 503)', () => {
+describe('agents.chat.send without a runtime (rules/agents#visitor-chat)', () => {
   it('answers 404, 400 and then 503', async () => {
     const place = await startPlace(import.meta.url, { LLM_BASE_URL: '' });
     await place.apply([{ slug: 'guide', name: 'Guide' }]);
@@ -275,7 +275,7 @@ describe('agents.chat.send without a runtime (spec 02, 503)', () => {
   });
 });
 
-describe('agents.chat.send under its rate limit (spec 03 §1, Rate limits)', () => {
+describe('agents.chat.send under its rate limit (rules/http#rate-limits)', () => {
   let place: Place;
   beforeAll(async () => {
     place = await startPlace(import.meta.url, { RATE_LIMIT_CHAT_PER_MINUTE: '3' });

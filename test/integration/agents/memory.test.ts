@@ -60,7 +60,7 @@ async function sayAndRemember(slug: string, body: string, visitor_id?: string) {
   return reply;
 }
 
-describe('memory of a thread (spec 02: each message is recorded on the thread and feeds agent memory)', () => {
+describe('memory of a thread (rules/agents#memory: each message is recorded on the thread and feeds agent memory)', () => {
   it('is made of every recorded turn, shown with the record, and drawn on in the next turn', async () => {
     const slug = await addAgent();
     const { visitor_id, thread_key } = await sayAndRemember(slug, 'My name is Ada and I like oolong');

@@ -86,7 +86,7 @@ const written = (id: number) =>
     return fields?.['summary'] === undefined ? undefined : fields;
   });
 
-describe('publishing_summary (architecture §4; spec 03, D18a)', () => {
+describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
   it('writes the fields in envelopes, asks nothing twice, and leaves alone what a person has changed', async () => {
     llm.answerSummaryWith(() => JSON.stringify(texts));
     const id = await hold(['Water is what I think of.', 'So do I.']);

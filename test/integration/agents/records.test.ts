@@ -17,7 +17,7 @@ describe('agent records', () => {
     return reply.kind === 'bytes' ? Buffer.from(reply.bytes).toString('utf8') : '';
   };
 
-  describe('agents.workspace.apply (architecture §7; D33e)', () => {
+  describe('agents.workspace.apply (rules/workspace#workspace-file; D33e)', () => {
     const guide = {
       slug: 'guide',
       name: 'Guide',
@@ -105,7 +105,7 @@ describe('agent records', () => {
     });
   });
 
-  describe('agents.agents.get (spec 02, GET /api/agents/{slug}/)', () => {
+  describe('agents.agents.get (rules/agents#agents)', () => {
     it('serves slug, name, prompt and infos, numbers as they came, and no configuration', async () => {
       const document =
         '{"agents":[{"slug":"big","name":"Big \\"ü\\"","infos":{"n":12345678901234567890,"__proto__":{"x":1}},"config":{"k":"hush"}}],"dry_run":false}';

@@ -81,7 +81,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<TurnFailure> => {
   return error as TurnFailure;
 };
 
-describe('the chat runtime for any channel (spec 02, POST /api/hook/agents/{slug}; D32, D33)', () => {
+describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32, D33)', () => {
   it('writes the same record as for the web: two messages, rendered, in a thread of the chat', async () => {
     place.llm.answerWith(() => '**Welcome**');
     const turn = await ask('*Hello*', { chat: 900, sender: 'telegram:user:7' });
@@ -217,7 +217,7 @@ describe('the chat runtime for any channel (spec 02, POST /api/hook/agents/{slug
   });
 });
 
-describe('answers of the model (design of providers, §4)', () => {
+describe('answers of the model (rules/providers#language-models)', () => {
   it('that come as a stream nobody asked for are put together', async () => {
     place.llm.answerWith(() => 'One two three');
     place.llm.fail({ kind: 'stream', pauseMs: 5 });
@@ -241,7 +241,7 @@ describe('answers of the model (design of providers, §4)', () => {
   });
 });
 
-describe('accounts of the model (operations, Signals: LLM tokens and time; agents usage)', () => {
+describe('accounts of the model (rules/operations#metrics; agents usage)', () => {
   it('count calls, tokens and time for each agent and day, useless answers included', async () => {
     await place.apply([{ slug: 'counted', name: 'Counted' }]);
     const counted = (await findAgent(db, 'counted')) as Agent;

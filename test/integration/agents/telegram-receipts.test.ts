@@ -201,7 +201,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect(desk.place.llm.requests).toHaveLength(asked);
   });
 
-  it('expires an update that nobody could answer for a day, and the model is not asked (spec 02, Receives updates; D32)', async () => {
+  it('expires an update that nobody could answer for a day, and the model is not asked (rules/agents#messaging-webhook; D32)', async () => {
     const update = desk.compose(desk.next(), { text: 'Yesterday' });
     const { sql } = desk.place.env;
     await sql(`create function agents.age() returns trigger language plpgsql as $$ begin
@@ -296,7 +296,7 @@ describe('order of acceptance (D32)', () => {
   }, 30_000);
 });
 
-describe('agents.webhook.set and info (design of providers §2, Webhook delivery)', () => {
+describe('agents.webhook.set and info (rules/providers#telegram-webhook)', () => {
   const set = (slug: string) => desk.place.bus.call(agents.rpcs.setWebhook, { slug, base_url: 'https://chat.example.org/' }, newContext());
 
   it('registers the address of the agent with its secret, and tells what the Bot API knows', async () => {

@@ -20,7 +20,7 @@ const recordOf = async (chatId: number, slug = 'guide') =>
     [`telegram:chat:${chatId}:agent:${await agentId(slug)}`],
   );
 
-describe('a text message (spec 02, POST /api/hook/agents/{slug}; D32, D34)', () => {
+describe('a text message (rules/agents#messaging-webhook; D32, D34)', () => {
   it('is answered in its chat as HTML, and recorded as chat notes on the thread of the chat', async () => {
     desk.place.llm.answerWith(() => '**Bold** and 1 < 2');
     const chat = desk.next();
@@ -191,7 +191,7 @@ describe('a model that fails (D33a)', () => {
   }, 30_000);
 });
 
-describe('the echo channel (spec 02; D33c)', () => {
+describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {
   const echoes = (): string[] => desk.telegram.textsOf(echoChannel);
 
   it('gets question and answer', async () => {

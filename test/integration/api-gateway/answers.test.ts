@@ -1,4 +1,4 @@
-/** Rows of spec 03 §1 on answers: headers, errors of operations, overload, CORS, ETag. */
+/** Rules of HTTP (docs/rules/http.md) on answers: headers, errors of operations, overload, CORS, ETag. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Probe, startProbe } from './probe.ts';
 
@@ -11,7 +11,7 @@ afterAll(() => probe.stop());
 const thing = '/api/probe/things/7';
 const patch = (json: unknown) => probe.call('PATCH', thing, { json });
 
-describe('Datetimes out (spec 03 §1)', () => {
+describe('Datetimes out (rules/http#datetimes-out)', () => {
   it('leave as the service wrote them: the bytes of a reply are not touched', async () => {
     const text = '{"name":"\\u00e9","infos":{"at":"0001-01-01T00:00:00.000001Z","n":1.10,"big":123456789012345678901234567890}}';
     expect((await probe.call('POST', '/api/probe/optional', { body: text })).text).toBe(
@@ -20,7 +20,7 @@ describe('Datetimes out (spec 03 §1)', () => {
   });
 });
 
-describe('Request id (spec 03 §1)', () => {
+describe('Request id (rules/http#request-id)', () => {
   it.each(['abc-123', '~!@#$', 'x'.repeat(128)])('returns %s', async (id) => {
     expect((await probe.call('GET', '/api/nothing', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
   });
@@ -43,7 +43,7 @@ describe('Request id (spec 03 §1)', () => {
   });
 });
 
-describe('Rate limits (spec 03 §1)', () => {
+describe('Rate limits (rules/http#rate-limits)', () => {
   it('answer 429 with Retry-After in the envelope of the surface', async () => {
     const json = { code: 'rate_limited', details: { retry_after: 17 } };
     const api = await probe.call('POST', '/api/probe/fail', { json });
@@ -57,7 +57,7 @@ describe('Rate limits (spec 03 §1)', () => {
   });
 });
 
-describe('Overload or a dependency down (spec 03 §1)', () => {
+describe('Overload or a dependency down (rules/http#overload)', () => {
   it('answers 503 with Retry-After at the deadline, not later', async () => {
     const reply = await probe.call('GET', '/api/probe/wait/600000');
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
@@ -78,7 +78,7 @@ describe('Overload or a dependency down (spec 03 §1)', () => {
   });
 });
 
-describe('Versioning (spec 03 §1)', () => {
+describe('Versioning (rules/http#headers-of-every-answer)', () => {
   it('puts X-Api-Version on every answer of /api/', async () => {
     for (const path of ['/api/nothing', '/api/v1/nothing', thing, '/api/probe/wait/abc']) {
       expect([path, (await probe.call('GET', path)).headers['x-api-version']]).toEqual([path, '9.9']);
@@ -92,7 +92,7 @@ describe('Versioning (spec 03 §1)', () => {
   });
 });
 
-describe('CORS (spec 03 §1; spec 01, Cross-origin access)', () => {
+describe('CORS (rules/http#cross-origin-access)', () => {
   const origin = 'https://app.example.org';
 
   it('answers a preflight before anything else', async () => {
@@ -136,7 +136,7 @@ describe('CORS (spec 03 §1; spec 01, Cross-origin access)', () => {
   });
 });
 
-describe('ETag (spec 03 §1)', () => {
+describe('ETag (rules/http#etag)', () => {
   it('is strong, depends on the bytes alone and answers If-None-Match with 304', async () => {
     const etag = String((await probe.call('GET', thing)).headers['etag']);
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -163,7 +163,7 @@ describe('ETag (spec 03 §1)', () => {
   });
 });
 
-describe('/api/v1/ outside its envelope (spec 03 §1)', () => {
+describe('/api/v1/ outside its envelope (rules/http#error-envelopes)', () => {
   const path = '/api/v1/probe/things/7';
 
   it('uses {detail} for unparsable JSON, 413 and 422', async () => {
@@ -188,7 +188,7 @@ describe('/api/v1/ outside its envelope (spec 03 §1)', () => {
   });
 });
 
-describe('application errors on /api/ (spec 01, Errors)', () => {
+describe('application errors on /api/ (rules/http#error-envelopes)', () => {
   it('show reason, message and details, or {detail} without a reason', async () => {
     const fail = async (json: unknown) => (await probe.call('POST', '/api/probe/fail', { json })).json;
     expect(await fail({ code: 'conflict', reason: 'version_conflict', details: { currentVersion: null } })).toEqual({
@@ -205,7 +205,7 @@ describe('application errors on /api/ (spec 01, Errors)', () => {
   });
 });
 
-describe('Enumerations (spec 03 §1)', () => {
+describe('Enumerations (rules/http#validation-items)', () => {
   it('name the choices', async () => {
     const body = (await patch({ kind: 'green' })).json.detail;
     expect(body).toEqual([

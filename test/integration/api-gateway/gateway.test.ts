@@ -47,7 +47,7 @@ const bearer = (token: string): Call => ({ auth: `Bearer ${token}` });
 const whoami = (auth: string | null) => call('GET', '/api/v1/auth/whoami', { auth });
 const audio = '/api/coherence/conversations/1/audio';
 
-describe('credentials by class of route (architecture §5; spec 01, Authentication; D12, D30)', () => {
+describe('credentials by class of route (architecture#contracts; rules/access#classes-of-routes; D12, D30)', () => {
   it('has a class for every route', () => {
     const classes = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.auth]));
     expect(
@@ -91,7 +91,7 @@ describe('credentials by class of route (architecture §5; spec 01, Authenticati
   });
 });
 
-describe('POST /api/v1/auth/login (spec 02; D40)', () => {
+describe('POST /api/v1/auth/login (rules/access#login; D40)', () => {
   const login = (body: string, gate?: string) =>
     call('POST', '/api/v1/auth/login', { auth: null, body, ...(gate === undefined ? {} : { headers: { 'x-svc-api-key': gate } }) });
   const invalid = { code: 'unauthenticated', message: 'Invalid credentials.', retryable: false };
@@ -124,7 +124,7 @@ describe('POST /api/v1/auth/login (spec 02; D40)', () => {
   });
 });
 
-describe('revocation (spec 02, Authentication: felt within a second)', () => {
+describe('revocation (rules/access#login: felt within a second)', () => {
   it('is felt at once after logout', async () => {
     const token = people.issue();
     expect((await whoami(`Bearer ${token}`)).status).toBe(200);
@@ -166,7 +166,7 @@ describe('revocation (spec 02, Authentication: felt within a second)', () => {
 const follow = (root: unknown, keys: readonly string[]): unknown =>
   keys.reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
 
-describe('live schemas (spec 01 and 02, Live schema)', () => {
+describe('live schemas (rules/http#live-schema)', () => {
   it.each(['/api/openapi.json', '/api/v1/openapi.json'])('describes every documented route in %s', async (path) => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     expect(document.openapi).toMatch(/^3\.1\./);
@@ -205,7 +205,7 @@ describe('live schemas (spec 01 and 02, Live schema)', () => {
   });
 });
 
-describe('docs pages (spec 01 and 02, Live schema)', () => {
+describe('docs pages (rules/http#live-schema)', () => {
   it.each(['/api/docs', '/api/docs/', '/api/v1/docs'])('loads nothing from elsewhere at %s', async (path) => {
     const page = await call('GET', path, { auth: null });
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -230,7 +230,7 @@ describe('docs pages (spec 01 and 02, Live schema)', () => {
   });
 });
 
-describe('a dependency down (spec 03 §1: 503, never 401)', () => {
+describe('a dependency down (rules/http#overload: 503, never 401)', () => {
   it('answers 503 when the service of an operation is not there', async () => {
     const reply = await call('GET', '/api/agents/none/', { auth: shared });
     expect([reply.status, reply.headers['retry-after'], reply.json]).toEqual([503, '1', { detail: expect.any(String) }]);
@@ -252,7 +252,7 @@ describe('a dependency down (spec 03 §1: 503, never 401)', () => {
   });
 });
 
-describe('load and streams (architecture §2, Large messages; spec 03 §1, Overload)', () => {
+describe('load and streams (architecture#large-messages; rules/http#overload)', () => {
   let probe: Probe;
   beforeAll(async () => {
     probe = await startProbe(import.meta.url, { maxInFlight: 3 });
@@ -294,7 +294,7 @@ describe('load and streams (architecture §2, Large messages; spec 03 §1, Overl
   });
 });
 
-describe('the end of the process (architecture §1)', () => {
+describe('the end of the process (architecture#services)', () => {
   it('finishes the running request, closes kept connections and takes no new one', async () => {
     const probe = await startProbe(import.meta.url);
     const kept = new Agent({ keepAlive: true });

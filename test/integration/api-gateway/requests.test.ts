@@ -1,4 +1,4 @@
-/** Rows of spec 03 §1 on routing, credentials, parsing and validation. */
+/** Rules of HTTP (docs/rules/http.md) on routing, credentials, parsing and validation. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Probe, startProbe } from './probe.ts';
@@ -13,7 +13,7 @@ const thing = '/api/probe/things/7';
 const patch = (json: unknown) => probe.call('PATCH', thing, { json });
 const items = async (json: unknown) => (await patch(json)).json.detail.map(({ type, loc }) => [type, loc.slice(2)]);
 
-describe('Order of checks (spec 03 §1)', () => {
+describe('Order of checks (rules/http#order-of-checks)', () => {
   it('decides route, method, credential, body, validation in this order', async () => {
     const broken = { body: '{', auth: null };
     expect((await probe.call('PATCH', '/api/probe/nothing', broken)).status).toBe(404);
@@ -26,7 +26,7 @@ describe('Order of checks (spec 03 §1)', () => {
   });
 });
 
-describe('401 on /api/ (spec 03 §1)', () => {
+describe('401 on /api/ (rules/http#unauthorized)', () => {
   it.each([null, '', 'Bearer', 'Bearer wrong', 'Basic probe-token', 'probe-token', 'Bearer probe-token x'])(
     'answers %j with the envelope and the challenge',
     async (auth) => {
@@ -40,7 +40,7 @@ describe('401 on /api/ (spec 03 §1)', () => {
   });
 });
 
-describe('Unparsable JSON, invalid UTF-8 (spec 03 §1)', () => {
+describe('Unparsable JSON, invalid UTF-8 (rules/http#unparsable-bodies)', () => {
   it.each([
     ['nothing', ''],
     ['blank text', '  '],
@@ -139,7 +139,7 @@ describe('Bounded errors (D60)', () => {
   });
 });
 
-describe('Unknown path, wrong method (spec 03 §1)', () => {
+describe('Unknown path, wrong method (rules/http#paths-and-methods)', () => {
   it.each([
     '/',
     '/api',
@@ -188,7 +188,7 @@ describe('Unknown path, wrong method (spec 03 §1)', () => {
   });
 });
 
-describe('422 items (spec 03 §1)', () => {
+describe('422 items (rules/http#validation-items)', () => {
   it('lists the problems of all sources together', async () => {
     const reply = await probe.call('POST', '/api/probe/keyed?person_id=x', { json: {} });
     expect(reply.json).toEqual({
@@ -280,7 +280,7 @@ describe('422 items (spec 03 §1)', () => {
   });
 });
 
-describe('Trailing slash (spec 03 §1)', () => {
+describe('Trailing slash (rules/http#paths-and-methods)', () => {
   it.each([thing, '/api/probe/list', '/api/probe/slugs/abc', '/api/probe/v1/x:y', '/api/v1/probe/list'])(
     'is optional on %s, without a redirect',
     async (path) => {
@@ -289,7 +289,7 @@ describe('Trailing slash (spec 03 §1)', () => {
   );
 });
 
-describe('Unknown query parameters and body fields (spec 03 §1)', () => {
+describe('Unknown query parameters and body fields (rules/http#paths-and-methods)', () => {
   it('are ignored and not passed on', async () => {
     const reply = await probe.call('PATCH', `${thing}?thing_id=9&x=1`, { json: { thing_id: 8, count: 1, other: true } });
     expect([reply.status, reply.json]).toEqual([200, { count: 1, thing_id: 7 }]);

@@ -1,4 +1,4 @@
-/** Rows of spec 03 §1 on sizes, ids, datetimes, characters and numbers. */
+/** Rules of HTTP (docs/rules/http.md) on sizes, ids, datetimes, characters and numbers. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Probe, startProbe } from './probe.ts';
 
@@ -12,7 +12,7 @@ const thing = '/api/probe/things/7';
 const patch = (json: unknown) => probe.call('PATCH', thing, { json });
 const items = async (json: unknown) => (await patch(json)).json.detail.map(({ type, loc }) => [type, loc.slice(2)]);
 
-describe('JSON body cap (spec 03 §1)', () => {
+describe('JSON body cap (rules/http#json-body-cap)', () => {
   const sized = (bytes: number): string => `{"infos":{"a":"${'x'.repeat(bytes - 18)}"}}`;
 
   it('lets exactly 4 194 304 bytes pass and refuses one more with 413', async () => {
@@ -51,7 +51,7 @@ describe('JSON body cap (spec 03 §1)', () => {
   });
 });
 
-describe('Ids (spec 03 §1)', () => {
+describe('Ids (rules/http#ids)', () => {
   it.each(['0', '-1', '2147483648', '99999999999999999999', '-99999999999999999999'])('answers 404 to the path id %s', async (id) => {
     const reply = await probe.call('GET', `/api/probe/things/${id}`);
     expect([reply.status, reply.json]).toEqual([404, { detail: 'Not Found' }]);
@@ -93,7 +93,7 @@ describe('Ids (spec 03 §1)', () => {
   });
 });
 
-describe('Datetimes in (spec 03 §1)', () => {
+describe('Datetimes in (rules/http#datetimes-in)', () => {
   it.each([
     ['2026-05-01T10:00:00Z', '2026-05-01T10:00:00Z'],
     ['2026-05-01T10:00:00%2B02:00', '2026-05-01T10:00:00+02:00'],
@@ -106,7 +106,7 @@ describe('Datetimes in (spec 03 §1)', () => {
   });
 });
 
-describe('Strings, keys included, with U+0000 or a lone surrogate (spec 03 §1)', () => {
+describe('Strings, keys included, with U+0000 or a lone surrogate (rules/http#strings)', () => {
   it.each([
     ['{"infos":{"a":"x\\u0000"}}', ['infos', 'a']],
     ['{"infos":{"a":["ok","\\ud800"]}}', ['infos', 'a', 1]],
@@ -134,7 +134,7 @@ describe('Strings, keys included, with U+0000 or a lone surrogate (spec 03 §1)'
   });
 });
 
-describe('Years 0001 to 9999 (spec 03 §1)', () => {
+describe('Years 0001 to 9999 (rules/http#datetimes-in)', () => {
   it.each(['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z'])('accepts %s as sent', async (at) => {
     expect((await patch({ at })).json.at).toBe(at);
   });
@@ -144,7 +144,7 @@ describe('Years 0001 to 9999 (spec 03 §1)', () => {
   });
 });
 
-describe('Integers above 2^53 inside infos and config (spec 03 §1)', () => {
+describe('Integers above 2^53 inside infos and config (rules/http#numbers-and-keys)', () => {
   it('survive a round trip', async () => {
     const body = '{"infos":{"a":9007199254740993,"b":[-12345678901234567890],"c":1.0,"d":1e2}}';
     expect((await probe.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);
@@ -162,7 +162,7 @@ describe('Integers above 2^53 inside infos and config (spec 03 §1)', () => {
   });
 });
 
-describe('__proto__, constructor and the like as keys (spec 03 §1)', () => {
+describe('__proto__, constructor and the like as keys (rules/http#numbers-and-keys)', () => {
   it('are plain data', async () => {
     const body = '{"infos":{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":"x","hasOwnProperty":2}}';
     expect((await probe.call('PATCH', thing, { body })).text).toBe(`${body.slice(0, -1)},"thing_id":7}`);

@@ -1,4 +1,4 @@
-/** Intake of webhooks with the broker there, away and back (spec 01, Booking webhook; spec 03, D19a, D20, D33d). */
+/** Intake of webhooks with the broker there, away and back (rules/bookings#booking-webhook; D19a, D20, D33d). */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,7 +89,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-describe('POST /api/coherence/hook/booking/{person_id} (spec 01, Booking webhook; D20, D33d)', () => {
+describe('POST /api/coherence/hook/booking/{person_id} (rules/bookings#booking-webhook; D20, D33d)', () => {
   it('stores the exact body, the path as written and the headers that matter before it answers', async () => {
     const body = Buffer.from('{"triggerEvent":"BOOKING_CREATED","n":12345678901234567890} ', 'utf8');
     const headers = {
@@ -187,7 +187,7 @@ describe('POST /api/coherence/hook/booking/{person_id} (spec 01, Booking webhook
   });
 });
 
-describe('POST /api/hook/meetings (design/providers §3, Webhooks; D20, D33d)', () => {
+describe('POST /api/hook/meetings (rules/providers#realtimekit-webhooks; D20, D33d)', () => {
   it('answers 200 to everything, and keeps the exact body with the signature and the number of the delivery', async () => {
     const body = '{"event":"recording.statusUpdate", "recording":{"fileSize":"12345678901234567890"}} ';
     const headers = {
@@ -205,7 +205,7 @@ describe('POST /api/hook/meetings (design/providers §3, Webhooks; D20, D33d)', 
   });
 });
 
-describe('the broker goes away and comes back (spec 03, D20)', () => {
+describe('the broker goes away and comes back (D20)', () => {
   it('answers 200 from the disk spool, in constant order, and delivers each once when the broker is back', async () => {
     const port = Number(new URL(server.url).port);
     const before = received.length;

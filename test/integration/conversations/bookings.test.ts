@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe('BOOKING_CREATED (spec 01, Events; D19, D19a)', () => {
+describe('BOOKING_CREATED (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('creates a conversation with bounds, first step, owning event, participants, config.booking and a note', async () => {
     const chain = createChain();
     const receipt = await desk.settle(chain.envelope('BOOKING_CREATED', 0, { attendees: [attendee('BEN'), attendee('Newcomer')] }));
@@ -116,7 +116,7 @@ describe('BOOKING_CREATED (spec 01, Events; D19, D19a)', () => {
   });
 });
 
-describe('BOOKING_RESCHEDULED (spec 01, Events; D19)', () => {
+describe('BOOKING_RESCHEDULED (rules/bookings#booking-webhook; D19)', () => {
   it('moves the same conversation, keeps its participants, follows the chain and adds a note', async () => {
     const chain = createChain();
     await desk.settle(chain.envelope('BOOKING_CREATED', 0));
@@ -182,7 +182,7 @@ describe('BOOKING_RESCHEDULED (spec 01, Events; D19)', () => {
   });
 });
 
-describe('BOOKING_CANCELLED (spec 01, Events; D19a)', () => {
+describe('BOOKING_CANCELLED (rules/bookings#booking-webhook; D19a)', () => {
   it('notes it on every participant without an author and deletes the conversation', async () => {
     const chain = createChain();
     const before = { ada: (await desk.personNotes('ada')).length, ben: (await desk.personNotes('ben')).length };
@@ -352,7 +352,7 @@ describe('events of one booking in any order (D19: out of order, duplicates)', (
     120_000,
   );
 
-  it('keep the question changes of both conversations when two chains turn out to be one (spec 01, question-changes; D14a)', async () => {
+  it('keep the question changes of both conversations when two chains turn out to be one (rules/questions#record-a-change; D14a)', async () => {
     const chain = createChain();
     await desk.settle(chain.envelope('BOOKING_CREATED', 0));
     await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 2));

@@ -49,7 +49,7 @@ async function recordStatements(work: () => Promise<unknown>): Promise<string[]>
   return seen;
 }
 
-describe('browse and search with few and with many rows (spec 01, Browse endpoints and GET /conversations/search)', () => {
+describe('browse and search with few and with many rows (rules/discovery#browse, rules/discovery#search-and-summary)', () => {
   const many = 300;
   /** The cursor's six; people, holons, journeys, the holon of the request, and who sees it. */
   const most = 11;
@@ -95,7 +95,7 @@ describe('browse and search with few and with many rows (spec 01, Browse endpoin
   });
 });
 
-describe('search while its reader takes its time (spec 01, Limits: no pagination)', () => {
+describe('search while its reader takes its time (rules/http#limits: no pagination)', () => {
   it('holds one batch and goes on where it stopped', async () => {
     await world.env.sql(
       `insert into conversations.conversations (event_id, journey_id, start_at, infos)
@@ -116,7 +116,7 @@ describe('search while its reader takes its time (spec 01, Limits: no pagination
   });
 });
 
-describe('conversations.questions.record-change (spec 01, POST /conversations/{id}/question-changes; D14)', () => {
+describe('conversations.questions.record-change (rules/questions#record-a-change; D14)', () => {
   it('decides a replay before the future check, by the clock of the service (D14)', async () => {
     world.clock.set('2030-06-01T00:00:00Z');
     const { id, questions } = await world.create();

@@ -50,7 +50,7 @@ const waitsForLock = () =>
       (await world.env.sql(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`)).length > 0,
   );
 
-describe('PostgreSQL goes away (spec 03 §1, Overload or a dependency down)', () => {
+describe('PostgreSQL goes away (rules/http#overload)', () => {
   it('answers unavailable to reads and writes, and works again when it is back', async () => {
     const { id } = await world.create();
     database.cut();
@@ -100,7 +100,7 @@ describe('PostgreSQL goes away (spec 03 §1, Overload or a dependency down)', ()
   });
 });
 
-describe('NATS goes away (architecture §2: the row in PostgreSQL is the truth)', () => {
+describe('NATS goes away (architecture#jobs: the row in PostgreSQL is the truth)', () => {
   it('hands over the job of a step that was entered while the broker was away, once', async () => {
     const { id } = await world.create();
     await whileLocked(id, async () => {
@@ -137,7 +137,7 @@ describe('NATS goes away (architecture §2: the row in PostgreSQL is the truth)'
   });
 });
 
-describe('the directory goes away (spec 03 §1, Overload or a dependency down)', () => {
+describe('the directory goes away (rules/http#overload)', () => {
   it('answers unavailable where it must be asked, and works bookings when it is back', async () => {
     const { id } = await world.create();
     await world.stopDirectory();

@@ -20,7 +20,7 @@ const insert = async (person: number, start: string | null, finish: string | nul
   return row?.id ?? 0;
 };
 
-describe('conversations.find-active creates an unscheduled conversation (spec 01, GET /conversations; D1)', () => {
+describe('conversations.find-active creates an unscheduled conversation (rules/conversations#find-or-create; D1)', () => {
   it('starts at the caller’s time to the microsecond, open-ended, at the first active step, owned by the only event', async () => {
     const [created, ...others] = await find(world.personId('ada'), 'open-circle', '2030-03-01T10:00:00.123456+02:00');
     expect(others).toEqual([]);
@@ -62,7 +62,7 @@ describe('conversations.find-active creates an unscheduled conversation (spec 01
     expect(created).toMatchObject({ step_slug: '', step_title: '', questions: [], texts: {} });
   });
 
-  it('starts the job of a first step that has one (architecture §4)', async () => {
+  it('starts the job of a first step that has one (rules/steps#pipeline-jobs)', async () => {
     const [created] = await find(world.personId('ada'), 'straight-in', '2030-03-01T10:00:00Z');
     const [entry] = await world.env.sql('select pipeline_job, job_id from conversations.pipeline_entries where conversation_id = $1', [
       created?.id,
@@ -83,7 +83,7 @@ describe('conversations.find-active creates an unscheduled conversation (spec 01
   });
 });
 
-describe('conversations.find-active match rules 1 to 4 (spec 01, GET /conversations; D2)', () => {
+describe('conversations.find-active match rules 1 to 4 (rules/conversations#find-or-create; D2)', () => {
   let person: number;
   beforeAll(async () => {
     const { ids } = await world.apply({ people: [{ key: 'dora', name: 'Dora', contact: {}, actor_kind: 'human' }] });
@@ -143,7 +143,7 @@ describe('conversations.find-active match rules 1 to 4 (spec 01, GET /conversati
   });
 });
 
-describe('conversations.find-active errors, in order (spec 01, GET /conversations; D3)', () => {
+describe('conversations.find-active errors, in order (rules/conversations#find-or-create; D3)', () => {
   it.each([999_999, 0, -1, 2 ** 31, 1e20])('answers person_not_found for person %d, before it looks at the journey', async (person) => {
     expect(await refusal(person, 'unknown')).toMatchObject({ code: 'not_found', reason: 'person_not_found' });
   });
@@ -165,7 +165,7 @@ describe('conversations.find-active errors, in order (spec 01, GET /conversation
   });
 });
 
-describe('the directory cache of conversations (architecture §1: reading one’s own write)', () => {
+describe('the directory cache of conversations (architecture#ownership: reading one’s own write)', () => {
   it('shows a renamed person after the writer’s answer', async () => {
     const created = await world.create('open-circle', 'cleo');
     expect(created.participants[0]?.name).toBe('Cleo');

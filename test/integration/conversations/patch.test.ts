@@ -19,13 +19,13 @@ const readText = async (id: number): Promise<string> => {
   return Buffer.from(reply.bytes).toString('utf8');
 };
 
-describe('conversations.get (spec 01, GET /conversations/{id})', () => {
+describe('conversations.get (rules/conversations#read-and-patch)', () => {
   it.each([999_999, 0, -7, 2 ** 31, 1e15])('answers 404 without a reason for id %d', async (id) => {
     const error = await world.refusal(conversations.rpcs.get, { conversation_id: id });
     expect(error).toMatchObject({ code: 'not_found', reason: undefined, message: 'Not Found' });
   });
 
-  it('shows empty strings and null where nothing is set (ConversationOut; D18h)', async () => {
+  it('shows empty strings and null where nothing is set (rules/conversations#conversationout; D18h)', async () => {
     const [row] = await world.env.sql<{ id: number }>('insert into conversations.conversations default values returning id');
     expect(await world.get(row?.id ?? 0)).toMatchObject({
       participants: [],
@@ -52,7 +52,7 @@ describe('conversations.get (spec 01, GET /conversations/{id})', () => {
     ]);
   });
 
-  it('prints instants with six digits of fraction or none (spec 03 §1, Datetimes out)', async () => {
+  it('prints instants with six digits of fraction or none (rules/http#datetimes-out)', async () => {
     const [row] = await world.env.sql<{ id: number }>(
       `insert into conversations.conversations (start_at, finish_at) values ('0001-01-01T00:00:00.5Z', '9999-12-31T23:59:59Z') returning id`,
     );
@@ -60,7 +60,7 @@ describe('conversations.get (spec 01, GET /conversations/{id})', () => {
   });
 });
 
-describe('conversations.patch merges shallowly (spec 01, PATCH /conversations/{id})', () => {
+describe('conversations.patch merges shallowly (rules/conversations#read-and-patch)', () => {
   it('replaces whole values of supplied keys and keeps the others, in both fields', async () => {
     const { id } = await world.create();
     await world.patch(id, { infos: { a: { x: 1, y: 2 }, b: 1 }, config: { c: [1, 2] } });
@@ -70,7 +70,7 @@ describe('conversations.patch merges shallowly (spec 01, PATCH /conversations/{i
     expect(await world.get(id)).toEqual(patched);
   });
 
-  it('keeps numbers beyond 2^53, prototype keys and deep nesting (spec 03 §1)', async () => {
+  it('keeps numbers beyond 2^53, prototype keys and deep nesting (rules/http#numbers-and-keys)', async () => {
     const { id } = await world.create();
     const infos = '{"big":123456789012345678901234567890,"__proto__":{"x":1},"constructor":"c","precise":0.10000000000000000001}';
     await world.patch(id, { infos: parseJson(infos) as object });
@@ -127,7 +127,7 @@ describe('conversations.patch merges shallowly (spec 01, PATCH /conversations/{i
   });
 });
 
-describe('conversations.patch namespace rules (spec 01; D9b)', () => {
+describe('conversations.patch namespace rules (rules/conversations#namespaces; D9b)', () => {
   const both = ['enter-coherence', 'booking', 'pipeline', 'pipeline.import', 'idempotency', 'question_changes', 'question_timings'];
   const onlyInfos = ['publishing', 'publishing_status', 'publish_decisions', 'publishing_approval'];
 

@@ -86,7 +86,7 @@ async function subtree(slug: string): Promise<number[]> {
   return rows.map((row) => row.id);
 }
 
-describe('the plans of conversations in a large database (spec 01, GET /conversations/search and /browse/conversations)', () => {
+describe('the plans of conversations in a large database (rules/discovery#search-and-summary, rules/discovery#browse)', () => {
   it('shows a sequential scan when there is one', async () => {
     const scan = { table: 'all_conversations', inOrder: false };
     expect(await findWholeReads({ text: `select c.id from conversations.conversations c where c.config = '{}'`, params: [] })).toEqual([
@@ -154,7 +154,7 @@ describe('the plans of conversations in a large database (spec 01, GET /conversa
   });
 });
 
-describe('the plans of what conversations ask of a large directory (spec 03, D18f)', () => {
+describe('the plans of what conversations ask of a large directory (D18f)', () => {
   const ids = Array.from({ length: 200 }, (_, index) => index * 3 + 1);
 
   it.each([

@@ -263,7 +263,7 @@ describe('a flood of what is refused (D68)', () => {
   });
 });
 
-describe('conversations.bookings.hint (spec 01, Booking webhook; D19a)', () => {
+describe('conversations.bookings.hint (rules/bookings#booking-webhook; D19a)', () => {
   it.each([1, 0, -5, 999_999])('answers plain text for id %d', async (id) => {
     const reply = await world.bus.callRaw(conversations.rpcs.bookingHint, { person_id: id }, { requestId: 'test' });
     expect(reply.kind === 'bytes' && Buffer.from(reply.bytes).toString()).toMatch(/webhook/i);

@@ -14,7 +14,7 @@ const recordedNotes = async (id: number) => (await world.notes(id)).filter((note
 const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
-describe('conversations.recorded advances the step (spec 01, POST /conversations/{id}/recorded; D16a)', () => {
+describe('conversations.recorded advances the step (rules/conversations#recorded; D16a)', () => {
   it('moves to the next step that is not archived, notes it without an author, and starts that step’s job', async () => {
     const { id } = await world.create();
     const moved = await world.recorded(id);
@@ -121,7 +121,7 @@ describe('finish (D21)', () => {
   });
 });
 
-describe('the boundary on /recorded (spec 01, POST /conversations/{id}/recorded; D22)', () => {
+describe('the boundary on /recorded (rules/conversations#recorded; D22)', () => {
   it('writes the same boundary as enter-coherence, by either name', async () => {
     const [one, two] = [await world.create(), await world.create()];
     await world.recorded(one.id, { capture_ended_at: end });
@@ -183,7 +183,7 @@ describe('the boundary on /recorded (spec 01, POST /conversations/{id}/recorded;
   });
 });
 
-describe('Idempotency-Key on /recorded (spec 01, POST /conversations/{id}/recorded; D16a)', () => {
+describe('Idempotency-Key on /recorded (rules/conversations#recorded; D16a)', () => {
   it('applies nothing for a key that was seen: no step, note, body or finish; and returns the conversation as it is now', async () => {
     const { id } = await world.create();
     await world.recorded(id, { infos: { a: 1 } }, 'k');

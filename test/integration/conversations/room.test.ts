@@ -13,7 +13,7 @@ const read = (id: number) => world.call(conversations.rpcs.readRoom, { conversat
 const start = '2030-01-01T10:00:00Z';
 const end = '2030-01-01T11:00:00Z';
 
-describe('conversations.room.write merges field by field (spec 01, enter-coherence; D8, D26b)', () => {
+describe('conversations.room.write merges field by field (rules/room#room-state; D8, D26b)', () => {
   it('answers ids and counts, without the window when no boundary was sent', async () => {
     const { id } = await world.create();
     const reply = await world.writeRoom(id, {
@@ -123,7 +123,7 @@ describe('conversations.room.write merges field by field (spec 01, enter-coheren
   });
 });
 
-describe('conversations.room.get (spec 01, enter-coherence; D26b)', () => {
+describe('conversations.room.get (rules/room#room-state; D26b)', () => {
   it('is null or empty when nothing is written', async () => {
     const { id } = await world.create();
     expect(await read(id)).toEqual({
@@ -140,7 +140,7 @@ describe('conversations.room.get (spec 01, enter-coherence; D26b)', () => {
   });
 });
 
-describe('conversations.room.write guards (spec 01, enter-coherence; D23)', () => {
+describe('conversations.room.write guards (rules/room#room-state; D23)', () => {
   it('accepts a first write whatever the expected version', async () => {
     const { id } = await world.create();
     expect(await world.writeRoom(id, { expectedVersion: 9, phase: 'lounge' })).toMatchObject({ phase: 'lounge', version: null });
@@ -204,7 +204,7 @@ describe('conversations.room.write guards (spec 01, enter-coherence; D23)', () =
   });
 });
 
-describe('the transcript window (spec 01, Transcript window rules 1 to 6)', () => {
+describe('the transcript window (rules/room#transcript-window, 1 to 6)', () => {
   it('takes both boundaries in separate writes and is complete with the second (rules 1, 6)', async () => {
     const { id } = await world.create();
     expect(await world.writeRoom(id, { captureEndedAt: end })).toMatchObject({
@@ -268,7 +268,7 @@ describe('the transcript window (spec 01, Transcript window rules 1 to 6)', () =
   });
 });
 
-describe('the importer and the window (architecture §4; D7a)', () => {
+describe('the importer and the window (rules/steps#pipeline-jobs; D7a)', () => {
   it('is started again when the window becomes complete after the step was entered', async () => {
     const { id } = await world.create('straight-in');
     await waitFor(() => world.importsOf(id).length === 1);

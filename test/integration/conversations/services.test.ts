@@ -90,7 +90,7 @@ describe('conversations.transcript-source.get', () => {
   });
 });
 
-describe('conversations.audio.attach (spec 01, POST /conversations/{id}/audio)', () => {
+describe('conversations.audio.attach (rules/media#audio-upload)', () => {
   it('sets infos.audio and notes user, file name and byte count, once per blob', async () => {
     const { id, updated_at } = await world.create();
     const reply = await world.call(rpcs.attachAudio, attachment(id, 1, 'first.mp3'));
@@ -135,7 +135,7 @@ describe('conversations.advance-step (D6)', () => {
   });
 });
 
-describe('commands of the admin CLI (architecture §7; D6, D7a, D29)', () => {
+describe('commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29)', () => {
   it('moves to any step of the journey, archived ones too, notes the operator and starts the step’s job', async () => {
     const { id } = await world.create();
     expect(await world.call(rpcs.adminMove, { conversation_id: id, step_slug: 'retired', operator: 'grace' })).toEqual({

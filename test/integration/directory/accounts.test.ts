@@ -7,7 +7,7 @@ import { createWorld, type World } from './world.ts';
 const { createAccount, deleteAccount, grantAccount, listAccounts, login, setPassword, verifySession } = directory.rpcs;
 const password = 'seven green parrots';
 
-describe('accounts of the admin CLI (architecture §7)', () => {
+describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(import.meta.url);

@@ -97,7 +97,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-describe('directory.browse.holon (spec 01, GET /browse/holons/{holon_slug}; D18c)', () => {
+describe('directory.browse.holon (rules/discovery#browse; D18c)', () => {
   it('shows immediate child events by name and id, and directly attached conversation journeys in order of attachment', async () => {
     const item = (slug: string) => ({ id: idOf('journeys', slug), slug, name: slug, description: `About ${slug}`, source: 'direct' });
     const event = (slug: string, name: string, journeys: string[]) => ({

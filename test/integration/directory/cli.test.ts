@@ -45,7 +45,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-describe('workspace apply FILE (architecture §7)', () => {
+describe('workspace apply FILE (rules/workspace#workspace-file)', () => {
   it('applies the demo workspace, then finds nothing to change', async () => {
     const file = join('test', 'fixtures', 'demo-workspace.yaml');
     const dry = await cli(['workspace', 'apply', file, '--dry-run']);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => env.stop());
 
-describe('doctor (architecture §7)', () => {
+describe('doctor (rules/cli#admin-cli)', () => {
   it('finds everything well, then says what is wrong when the services are gone', async () => {
     const well = await platform.cli('doctor', '--json');
     const findings = JSON.parse(well.stdout) as Finding[];

@@ -20,7 +20,7 @@ function count(codes: readonly string[], code: string): number {
   return codes.filter((item) => item === code).length;
 }
 
-describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; spec 03 §1, Rate limits)', () => {
+describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; rules/http#rate-limits)', () => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(import.meta.url, { RATE_LIMIT_LOGIN_PER_MINUTE: '10' }, 2);
@@ -69,7 +69,7 @@ describe('login throttle by address (RATE_LIMIT_LOGIN_PER_MINUTE; spec 03 §1, R
   });
 });
 
-describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; spec 03 §1, Rate limits; D76)', () => {
+describe('login throttle by email and address (RATE_LIMIT_LOGIN_FAILURES; rules/http#rate-limits; D76)', () => {
   let world: World;
   beforeAll(async () => {
     world = await createWorld(import.meta.url, { RATE_LIMIT_LOGIN_FAILURES: '5' }, 2);

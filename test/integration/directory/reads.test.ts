@@ -133,7 +133,7 @@ describe('directory.journeys.get-many', () => {
   });
 });
 
-describe('directory.steps.get-config (architecture §4)', () => {
+describe('directory.steps.get-config (rules/steps#pipeline-jobs)', () => {
   it("fills in the model's defaults and leaves undeclared keys out", async () => {
     await expect(world.call(getStepConfig, { step_id: idOf('steps', 'talk/import') })).resolves.toEqual({
       pipeline_job: 'transcript_import',

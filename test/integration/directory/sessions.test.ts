@@ -35,7 +35,7 @@ async function verified(token: string): Promise<boolean> {
   }
 }
 
-describe('directory.sessions.login (spec 02, POST /api/v1/auth/login; D40)', () => {
+describe('directory.sessions.login (rules/access#login; D40)', () => {
   it('answers a token of the documented shape, its end and the person', async () => {
     const lifeMs = 86_400_000;
     const before = Date.now();
@@ -126,7 +126,7 @@ describe('directory.sessions.login (spec 02, POST /api/v1/auth/login; D40)', () 
   });
 });
 
-describe('directory.sessions.verify (spec 02, Authentication)', () => {
+describe('directory.sessions.verify (rules/access#login)', () => {
   it('answers who acts and what they may do', async () => {
     const { token } = await world.call(login, good);
     const { actor } = await world.call(verifySession, { token });
@@ -164,7 +164,7 @@ describe('directory.sessions.verify (spec 02, Authentication)', () => {
   });
 });
 
-describe('the end of a token (spec 02: logout, password change, deactivation)', () => {
+describe('the end of a token (rules/access#credentials: logout, password change, deactivation)', () => {
   const revoked: string[][] = [];
   let stopListening: () => void;
   beforeAll(() => {
@@ -244,7 +244,7 @@ describe('the end of a token (spec 02: logout, password change, deactivation)', 
   });
 });
 
-describe('directory.sessions.whoami (spec 02, GET /api/v1/auth/whoami)', () => {
+describe('directory.sessions.whoami (rules/access#login)', () => {
   it("answers the caller's person as it is now", async () => {
     const { token } = await world.call(login, good);
     const { actor } = await world.call(verifySession, { token });

@@ -107,7 +107,7 @@ const audit = async (step = 'video') => (await world.call(listConfigAudit, { jou
 const initial = { videohost_refresh_token: 'secret', quota: 5, forgotten: false, gone: { a: 1 }, upload: { title: 't', old: 1 } };
 beforeEach(() => createJourney(initial));
 
-describe('directory.steps.list (spec 01, GET /journeys/{journey_slug}/steps)', () => {
+describe('directory.steps.list (rules/steps#step-configuration)', () => {
   it('lists every step in pipeline order, archived ones included, without configuration', async () => {
     const steps = await world.call(listSteps, { journey_slug: journey });
     expect(steps.map((step) => [step.slug, step.order, step.is_archived, step.pipeline_job])).toEqual([
@@ -137,7 +137,7 @@ describe('directory.steps.list (spec 01, GET /journeys/{journey_slug}/steps)', (
   });
 });
 
-describe('directory.steps.read-config (spec 01, Field policy; D16b)', () => {
+describe('directory.steps.read-config (rules/steps#field-policy; D16b)', () => {
   it('shows defaults, read and read_write fields and the job; nothing hidden, undeclared or without a state', async () => {
     expect((await read()).config).toEqual({ pipeline_job: 'test_videohost', channel: 'main', quota: 5, upload: { title: 't' } });
   });
@@ -165,7 +165,7 @@ describe('directory.steps.read-config (spec 01, Field policy; D16b)', () => {
   });
 });
 
-describe('directory.steps.patch-config (spec 01, Journey-step configuration; D16b)', () => {
+describe('directory.steps.patch-config (rules/steps#step-configuration; D16b)', () => {
   it('merges recursively, keeps hidden fields, and removes leftovers by null', async () => {
     const reply = await patch({ channel: 'b', gone: null, upload: { size: 1, old: null }, labels: { a: [null], b: { c: null, d: 1 } } });
     expect(reply.config).toEqual({

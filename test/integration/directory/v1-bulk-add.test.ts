@@ -41,7 +41,7 @@ const stored = (holon: string) =>
     [world.id('holons', holon)],
   );
 
-describe('memberships.bulk-add (spec 02, POST /holons/{holon_id}/memberships:bulk-add; D45, D45a)', () => {
+describe('memberships.bulk-add (rules/memberships#bulk-add; D45, D45a)', () => {
   it('answers every item in order with an outcome of its own', async () => {
     const reply = await bulkAdd([
       {

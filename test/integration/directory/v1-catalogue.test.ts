@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe('directory.classes.list and get (spec 02, GET /classes; D48)', () => {
+describe('directory.classes.list and get (rules/journeys#classes; D48)', () => {
   const catalogue = (body: { journeys: { slug: string }[] }): string[] => body.journeys.map(({ slug }) => slug);
 
   it('lists active classes in order, those of one kind when asked', async () => {
@@ -74,7 +74,7 @@ describe('directory.classes.list and get (spec 02, GET /classes; D48)', () => {
   });
 });
 
-describe('directory.journeys.list and get (spec 02, GET /journeys; D47a, D48)', () => {
+describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)', () => {
   const list = (request: Parameters<typeof world.call<typeof listJourneys>>[1]) =>
     world.call(listJourneys, request, world.actors['stranger']);
 

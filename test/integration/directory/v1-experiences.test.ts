@@ -20,7 +20,7 @@ const refusal = (change: Partial<NewExperience>, actor: typeof places.host | nul
 const countHolons = async (): Promise<unknown> =>
   (await places.world.env.sql('select count(*)::integer as count from directory.holons'))[0];
 
-describe('experiences.create (spec 02, POST /experiences; spec 03, D51a)', () => {
+describe('experiences.create (rules/holons#experiences; D51a)', () => {
   it("creates a holon of the parent's first allowed experience class, with a slug of its name", async () => {
     const { experience } = await create();
     expect(experience).toEqual({
@@ -80,7 +80,7 @@ describe('experiences.create (spec 02, POST /experiences; spec 03, D51a)', () =>
   });
 });
 
-describe('experiences.check-logo and set-logo (spec 03, D51)', () => {
+describe('experiences.check-logo and set-logo (D51)', () => {
   it('lets those pass who may edit the experience', async () => {
     const experience_id = places.holons['hike'] ?? 0;
     await expect(places.world.call(checkExperienceLogo, { experience_id }, places.host)).resolves.toMatchObject({

@@ -30,7 +30,7 @@ const row = async (id: number) =>
   )[0];
 const infosOf = async (id: number): Promise<unknown> => parseJson((await row(id))?.infos ?? '');
 
-describe('holons.update (spec 02, POST /holons/{holon_id}/update; spec 03, D46a)', () => {
+describe('holons.update (rules/holons#update-a-holon; D46a)', () => {
   it('changes the fields that are present and reports those that differ', async () => {
     const id = await fresh({ description: 'Old', links: { site: 'https://a.org', chat: 'tel:1' } });
     const reply = await update(id, { name: '  New ', links: { site: 'https://b.org', empty: ' ', none: '' } });

@@ -31,7 +31,7 @@ const kinds: Readonly<Record<string, (length: number) => string>> = {
   'marks that are out of order': (length) => `a${'\u0591'.repeat(length / 2)}${'\u05b0'.repeat(length / 2 - 1)}`,
 };
 
-describe('long texts (docs/adr/search-has-a-horizon.md)', () => {
+describe('long texts (rules/people#search; docs/adr/search-has-a-horizon.md)', () => {
   it.each(Object.entries(kinds))('a person and a holon have 100,000 characters of description: %s', async (_name, make) => {
     const description = make(100_000).trim();
     const { person } = await places.world.call(createPerson, { name: 'Long', description }, places.editor);

@@ -44,7 +44,7 @@ async function fresh(key: string, more: object = {}): Promise<string> {
   return key;
 }
 
-describe('memberships of a person (spec 02, GET /people/{person_id}/memberships; D48)', () => {
+describe('memberships of a person (rules/memberships#membership-lists; D48)', () => {
   it('are listed by journey name and holon name, each with its holon, without timestamps', async () => {
     const reply = await ofPerson();
     expect(keysOf(reply.items)).toEqual(['ada-cell', 'ada-hub-steward', 'ada-annex', 'ada-camp', 'ada-hub', 'ada-vault', 'ada-hub-none']);
@@ -98,7 +98,7 @@ describe('memberships of a person (spec 02, GET /people/{person_id}/memberships;
   });
 });
 
-describe('memberships in a holon (spec 02, GET /holons/{holon_id}/memberships; D47a)', () => {
+describe('memberships in a holon (rules/memberships#membership-lists; D47a)', () => {
   const byName = ['ada-hub-steward', 'ada-hub', 'ben-hub', 'cleo-hub', 'ada-hub-none'] satisfies Key[];
 
   it('are listed by journey name, person name and id, each with its person', async () => {
@@ -172,7 +172,7 @@ describe('memberships in a holon (spec 02, GET /holons/{holon_id}/memberships; D
   );
 });
 
-describe('memberships.update (spec 02, POST /memberships/{membership_id}/update; D46, D46a)', () => {
+describe('memberships.update (rules/memberships#updates; D46, D46a)', () => {
   it('moves, dates and hands over at once, and tells what changed', async () => {
     const key = await fresh('all');
     const request = {

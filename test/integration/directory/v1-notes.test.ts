@@ -77,7 +77,7 @@ const seenBy = (caller: Caller, feed: 'people' | 'holons', key: string): string[
     .map(({ body }) => body as string)
     .toReversed();
 
-describe('notes of a person (spec 02, GET /people/{person_id}/notes; D47a, D48)', () => {
+describe('notes of a person (rules/memberships#notes; D47a, D48)', () => {
   it('are those on the person and on their memberships, newest first', async () => {
     const reply = await ofPerson('ada', 'root');
     expect(reply.items.map(({ body }) => body)).toEqual(seenBy('root', 'people', 'ada'));
@@ -108,7 +108,7 @@ describe('notes of a person (spec 02, GET /people/{person_id}/notes; D47a, D48)'
   });
 });
 
-describe('notes of a holon (spec 02, GET /holons/{holon_id}/notes; D48)', () => {
+describe('notes of a holon (rules/memberships#notes; D48)', () => {
   it('are those on the holon, its memberships and its relationships, newest first', async () => {
     const reply = await ofHolon('hub', 'root');
     expect(reply.items.map(({ body }) => body)).toEqual([

@@ -19,7 +19,7 @@ const count = async (): Promise<number> =>
 const notesOf = async (owner: { person_id: number } | { holon_id: number }) =>
   (await places.world.call(listNotes, owner)).items.map(({ body }) => body);
 
-describe('people.create (spec 02, POST /people; spec 03, D43, D43a)', () => {
+describe('people.create (rules/people#create-a-person; D43, D43a)', () => {
   it('creates a person with defaults, trimmed and sanitised', async () => {
     const contact = { email: ' New@Example.org ', phone: ' ', website: null, __proto__: 'x' };
     const reply = await create({
@@ -136,7 +136,7 @@ describe('people.create (spec 02, POST /people; spec 03, D43, D43a)', () => {
   });
 });
 
-describe('people.create, duplicates (spec 03, D44)', () => {
+describe('people.create, duplicates (D44)', () => {
   it('compares emails without case and surrounding space, and lists everybody who has it', async () => {
     const error = await refusal({ name: 'X', contact: { email: ' KNOWN@example.org', linkedin: 'linkedin.com/in/known' } });
     expect(error.toBody()).toEqual({

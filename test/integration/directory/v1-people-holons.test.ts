@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe('directory.people.list (spec 02, GET /people; D41, D47)', () => {
+describe('directory.people.list (rules/people#people; D41, D47)', () => {
   const list = (request: Parameters<typeof world.call<typeof listPeople>>[1]) => world.call(listPeople, request, world.actors['stranger']);
 
   it('finds a part of the name without case and accents, and shows every public field with timestamps', async () => {
@@ -79,7 +79,7 @@ describe('directory.people.list (spec 02, GET /people; D41, D47)', () => {
   });
 });
 
-describe('directory.people.get (spec 02, GET /people/{person_id})', () => {
+describe('directory.people.get (rules/people#people)', () => {
   it('shows the person without timestamps, and 404 to an id that nobody has', async () => {
     expect(await world.call(getPerson, { person_id: world.idOf('people', 'scribe') }, world.actors['stranger'])).toEqual({
       id: world.idOf('people', 'scribe'),
@@ -93,7 +93,7 @@ describe('directory.people.get (spec 02, GET /people/{person_id})', () => {
   });
 });
 
-describe('directory.holons.list (spec 02, GET /holons; D47a, D48)', () => {
+describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
   const list = (request: Parameters<typeof world.call<typeof listHolons>>[1], who = 'stranger') =>
     world.call(listHolons, request, world.actors[who]);
 
@@ -164,7 +164,7 @@ describe('directory.holons.list (spec 02, GET /holons; D47a, D48)', () => {
   });
 });
 
-describe('directory.holons.get and get-by-slug (spec 02, GET /holons/{holon_id}; D48)', () => {
+describe('directory.holons.get and get-by-slug (rules/holons#holons; D48)', () => {
   it('shows the class slug as type, retired ones too, and names the parent to those who may see it', async () => {
     expect(await world.call(getHolonBySlug, { slug: 'letter' }, world.actors['stranger'])).toEqual({
       id: world.idOf('holons', 'letter'),

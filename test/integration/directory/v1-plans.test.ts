@@ -1,6 +1,6 @@
 /**
  * Every operation of `/api/v1/` on a large directory: which statements it sends, how many, and that none of their plans reads a large table
- * from end to end (spec 02, `/api/v1/` surface). The statements are those that PostgreSQL really gets.
+ * from end to end (rules/memberships#lists). The statements are those that PostgreSQL really gets.
  */
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
@@ -220,7 +220,7 @@ async function expectNoScan({ rpc, requests }: Case, actors: readonly Actor[]): 
 }
 const found: unknown[] = [];
 
-describe('the plans of the open API in a large directory (spec 02, /api/v1/ surface)', () => {
+describe('the plans of the open API in a large directory (rules/memberships#lists)', () => {
   it('cover every operation of the route table, and show a sequential scan when there is one', async () => {
     const covered = new Set([...reads, ...writes].map(({ rpc }) => rpc.subject));
     expect(v1Routes.filter(({ rpc, handler }) => (rpc === undefined ? handler !== 'media' : !covered.has(rpc.subject)))).toEqual([]);
@@ -232,7 +232,7 @@ describe('the plans of the open API in a large directory (spec 02, /api/v1/ surf
   it.each(writes)('$operation reads no large table from end to end', (one) => expectNoScan(one, [superuser]));
 });
 
-describe('the index that a list asks for its text (spec 02, GET /people, GET /holons)', () => {
+describe('the index that a list asks for its text (rules/people#people, rules/holons#holons)', () => {
   it.each([
     ['listPeople', 'people__listed__long_grams', 'people__search_name__trgm'],
     ['listHolons', 'holons__listed__long_grams', 'holons__search_name__trgm'],
@@ -250,7 +250,7 @@ describe('the index that a list asks for its text (spec 02, GET /people, GET /ho
   });
 });
 
-describe('the indexes that search asks for its text (spec 02, GET /search)', () => {
+describe('the indexes that search asks for its text (rules/people#search)', () => {
   const longGrams = ['people__search__long_grams', 'holons__search__long_grams'];
 
   it.each([
@@ -266,7 +266,7 @@ describe('the indexes that search asks for its text (spec 02, GET /search)', () 
   });
 });
 
-describe('the work of a list (spec 02, Limits)', () => {
+describe('the work of a list (rules/http#limits)', () => {
   const known = places.slice(0, 2);
   /** The list, and what has to be known before: the classes of a filter. */
   const mostStatements = 2;

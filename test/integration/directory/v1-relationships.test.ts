@@ -24,7 +24,7 @@ const ofHolon = (query: object = {}, caller: Caller = 'root', holon = 'hub') =>
 const update = (key: string, request: object, caller: Caller = 'ed') =>
   world.call(rpcs.updateRelationship, { relationship_id: id(key), note: 'A note', ...request }, world.actor(caller));
 
-describe('relationships of a holon (spec 02, GET /holons/{holon_id}/relationships; D48)', () => {
+describe('relationships of a holon (rules/memberships#relationship-list; D48)', () => {
   it('are those from it and to it, once each, by journey name, name of the other side and id', async () => {
     const { count, items } = await ofHolon();
     expect(count).toBe(5);
@@ -67,7 +67,7 @@ describe('relationships of a holon (spec 02, GET /holons/{holon_id}/relationship
   });
 });
 
-describe('relationships.update (spec 02, POST /relationships/{relationship_id}/update; D46)', () => {
+describe('relationships.update (rules/memberships#updates; D46)', () => {
   it('moves and dates, with a note in the feeds of both sides', async () => {
     const reply = await update('hub-camp', { note: ' Agreed ', step_slug: 'agreed', follow_up_after: '2026-06-01' });
     expect(reply).toEqual({

@@ -66,7 +66,7 @@ async function expectList(query: object, expected: readonly string[], caller: Ca
   expect(paged).toEqual(reply.items);
 }
 
-describe('responsible (spec 02, GET /responsible; D41, D47a)', () => {
+describe('responsible (rules/memberships#worklist; D41, D47a)', () => {
   it('lists memberships and relationships by date, undated last', async () => {
     await expectList(
       {},

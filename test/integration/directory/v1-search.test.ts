@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe('directory.search.find (spec 02, GET /search; D42)', () => {
+describe('directory.search.find (rules/people#search; D42)', () => {
   const search = (request: Parameters<typeof world.call<typeof searchDirectory>>[1], who = 'stranger') =>
     world.call(searchDirectory, request, world.actors[who]);
   const shown = (body: Awaited<ReturnType<typeof search>>) =>

@@ -51,7 +51,7 @@ function lineage(slug: Slug): Slug[] {
   const parent = tree[slug][1];
   return parent === null ? [slug] : [slug, ...lineage(parent)];
 }
-/** The policy in one line: spec 03, D18f, D48, D49. */
+/** The policy in one line: D18f, D48, D49. */
 function sees(caller: Caller, slug: Slug): boolean {
   const authority: readonly Slug[] | 'all' = callers[caller].authority;
   return !isPrivate(slug) || authority === 'all' || lineage(slug).some((holon) => authority.includes(holon));

@@ -76,7 +76,7 @@ export const network = {
   ],
 };
 
-/** Callers by the start of their account's email; `sees` and `edits` say which holons (spec 03, D48, D49). */
+/** Callers by the start of their account's email; `sees` and `edits` say which holons (D48, D49). */
 export const rights = {
   sam: { sees: [], edits: [] },
   above: { sees: ['vault', 'cell'], edits: ['hub', 'camp-one', 'camp-old', 'vault', 'cell', 'annex'] },

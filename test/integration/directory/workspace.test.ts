@@ -58,8 +58,8 @@ const document = {
   relationships: [{ key: 'r1', from: 'spring', to: 'host', journey: 'open-circle', step: 'import' }],
 };
 
-describe('directory.workspace.apply (architecture §7)', () => {
-  it('creates everything that the file names and answers key → id for each list', async () => {
+describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
+  it('creates everything that the file names and answers key → id for each list (rules/workspace#lists)', async () => {
     const reply = await world.apply(document);
     expect(reply).toMatchObject({ created: 13, updated: 0, unchanged: 0 });
     expect(Object.keys(reply.ids).toSorted()).toEqual([
@@ -295,7 +295,7 @@ describe('workspace apply: bad input changes nothing and lists every problem', (
   });
 });
 
-describe('workspace apply: addresses in custom fields (D72)', () => {
+describe('workspace apply: addresses in custom fields (rules/workspace#info-fields; D72)', () => {
   const fields = [
     { key: 'home', type: 'url' },
     { key: 'film', type: 'video' },

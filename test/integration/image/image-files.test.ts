@@ -63,7 +63,7 @@ async function start(name: string, settings: Readonly<Record<string, string>>): 
   return service.hasEnded ? `${name} ${await service.ended}:\n${service.readLogTail()}` : undefined;
 }
 
-describe('the files of the image (design/operations.md, "The image")', () => {
+describe('the files of the image (rules/operations#image)', () => {
   it('are the services, the libraries and the tools of the jobs, without tests and without what only developers need', () => {
     expect(readdirSync(dir).toSorted()).toEqual(['libs', 'node_modules', 'package.json', 'services', 'tools']);
     const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => !file.startsWith('node_modules/'));

@@ -7,7 +7,7 @@ import { addEffect, countEffects, readJob, type Replica, type ReplicaOptions, sh
 
 type Run = JobRun<{ n: number; text?: string }>;
 
-describe('an attempt of a job (design/architecture.md §2, Jobs)', () => {
+describe('an attempt of a job (architecture#jobs)', () => {
   const suite = useShop(import.meta.url);
 
   const failing = (fail: (run: Run) => unknown): ReplicaOptions => ({

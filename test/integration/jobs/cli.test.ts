@@ -9,7 +9,7 @@ const ids = {
   useless: '01900000-0000-7000-8000-000000000005',
 };
 
-describe('CLI: jobs list|show|redrive|discard|cancel (design/architecture.md §2, Jobs; §7)', () => {
+describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/cli#admin-cli)', () => {
   let env: TestEnvironment;
   let platform: Platform;
 

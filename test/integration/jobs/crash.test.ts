@@ -6,7 +6,7 @@ import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } f
 
 const script = join(import.meta.dirname, 'worker-process.ts');
 
-describe('jobs whose worker dies or stalls (design/architecture.md §2, Jobs; design/operations.md)', () => {
+describe('jobs whose worker dies or stalls (architecture#jobs; rules/operations#promises)', () => {
   let env: TestEnvironment;
   let producer: Replica;
   const processes: ScriptProcess[] = [];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { migrateShop, openReplica, type Replica, shop } from './world.ts';
 
-describe('events through the outbox (design/architecture.md §2, Events)', () => {
+describe('events through the outbox (architecture#events)', () => {
   let env: TestEnvironment;
   let replicas: Replica[];
   const heard: number[] = [];

@@ -4,7 +4,7 @@ import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, readJob, shop } from './world.ts';
 
-describe('operators of jobs (design/architecture.md §2, Jobs: redrive, discard, cancel)', () => {
+describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () => {
   const suite = useShop(import.meta.url);
 
   it('list, show and redrive one dead job or all that match', async () => {

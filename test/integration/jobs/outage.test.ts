@@ -16,7 +16,7 @@ const count = statement('outage.count', `select count(*)::int as n from effects`
 const states = statement('outage.states', `select state, count(*)::int as n from jobs group by state order by state`);
 const truncate = statement('outage.truncate', 'truncate jobs, outbox, effects');
 
-describe('jobs while a server is away (design/architecture.md §2; design/operations.md, nothing acknowledged is lost)', () => {
+describe('jobs while a server is away (architecture#jobs; rules/operations#promises)', () => {
   let env: TestEnvironment;
   let dataDir: string;
   let nats: NatsServer;

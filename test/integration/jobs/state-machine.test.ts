@@ -264,7 +264,7 @@ const allowed = [
   'cancelled→queued',
 ];
 
-describe('state machine of a job (design/architecture.md §2, Jobs)', () => {
+describe('state machine of a job (architecture#jobs)', () => {
   let env: TestEnvironment;
   let real: Shop;
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { countEffects, migrateShop, openReplica, readJob, type Replica, shop } from './world.ts';
 
-describe('what was lost between two steps (design/architecture.md §2, Jobs: sweeper and relay)', () => {
+describe('what was lost between two steps (architecture#jobs: sweeper and relay)', () => {
   let env: TestEnvironment;
   let replica: Replica;
   let release: () => void;

@@ -7,7 +7,7 @@ import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
 import { addEffect, countEffects, fast, office, readJob, shop } from './world.ts';
 
-describe('jobs (design/architecture.md §2, Jobs)', () => {
+describe('jobs (architecture#jobs)', () => {
   const suite = useShop(import.meta.url);
 
   describe('enqueue', () => {
@@ -165,7 +165,7 @@ describe('jobs (design/architecture.md §2, Jobs)', () => {
     });
   });
 
-  describe('metrics (operations, Signals)', () => {
+  describe('metrics (rules/operations#metrics)', () => {
     it('show queues, ages, attempts by outcome and the outbox', async () => {
       const replica = await suite.start({ works: false });
       const metrics = createMetrics('shop');

@@ -29,7 +29,7 @@ function begin(conversationId: number): Promise<IncomingMessage> {
   });
 }
 
-describe('GET, HEAD /conversations/{id}/audio (spec 01; spec 03 §1, D27)', () => {
+describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)', () => {
   it('sends the file with its length, type, name and validators', async () => {
     const reply = await media.get(id);
     expect(reply.status).toBe(200);

@@ -42,7 +42,7 @@ async function startProcess(): Promise<{ process: ServiceProcess; media: Running
   return { process, media: speakTo({ port, internalPort }, world, () => process.stop()) };
 }
 
-describe('media when the object store is down (spec 03 §1, overload or a dependency down)', () => {
+describe('media when the object store is down (rules/http#overload)', () => {
   it('answers 503 with Retry-After to uploads and downloads, and changes nothing', async () => {
     const id = await world.createConversation();
     const kept = await media.upload(id, 'kept.mp3', Buffer.from('kept'));
@@ -99,7 +99,7 @@ describe('media when the object store is down (spec 03 §1, overload or a depend
   });
 });
 
-describe('media when a service or the database is away (architecture §2)', () => {
+describe('media when a service or the database is away (architecture#bytes)', () => {
   it('answers 503 without reading the body when the conversations service is away', async () => {
     const id = await world.createConversation();
     await world.stopConversations();
@@ -152,7 +152,7 @@ describe('media when a service or the database is away (architecture §2)', () =
   });
 });
 
-describe('media killed in the middle of an upload (operations, promises)', () => {
+describe('media killed in the middle of an upload (rules/operations#promises)', () => {
   it('leaves no object and no part after the sweep of the next process', async () => {
     const first = await startProcess();
     const id = await world.createConversation();
@@ -190,7 +190,7 @@ describe('media killed in the middle of an upload (operations, promises)', () =>
   }, 60_000);
 });
 
-describe('media after a conversation was deleted (spec 01, Events: BOOKING_CANCELLED)', () => {
+describe('media after a conversation was deleted (rules/bookings#booking-webhook)', () => {
   async function createBooked(uid: string): Promise<number> {
     await world.book(uid, 'BOOKING_CREATED');
     const [row] = await waitFor(async () => {

@@ -81,7 +81,7 @@ const keys = async (holonId: number): Promise<string[]> =>
   (await Array.fromAsync(world.store.list(`logos/${holonId}/`))).map(({ key }) => key);
 const invalid = { code: 'validation_error', message: expect.any(String), retryable: false };
 
-describe('POST /experiences/{id}/logo (spec 02; spec 03, D51)', () => {
+describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
   it('stores the picture, sets it as the logo and serves it under the media path', async () => {
     const reply = await upload(walk(0), await png());
     expect([reply.status, reply.json]).toEqual([

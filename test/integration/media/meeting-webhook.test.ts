@@ -31,7 +31,7 @@ const settled = (count: number) =>
   });
 const uploaded = (meetingId: string) => JSON.stringify({ event: 'recording.statusUpdate', recording: { status: 'UPLOADED', meetingId } });
 
-describe('POST /api/hook/meetings, worked (design/providers §3, Webhooks; D20)', () => {
+describe('POST /api/hook/meetings, worked (rules/providers#realtimekit-webhooks; D20)', () => {
   it('wakes an import that waits in backoff; the same delivery counts once; a replay works it again', async () => {
     const { id, meetingId, play } = await stage.meet({ content: noise, journey: 'plain', status: 'UPLOADING' });
     await stage.jobs.fails(id, 'the recording is not uploaded yet');

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-describe('a new pipeline job is one declaration and one worker (architecture §4)', () => {
+describe('a new pipeline job is one declaration and one worker (rules/steps#pipeline-jobs)', () => {
   it('is validated in steps, started by a conversation that enters one, worked, noted, published, and moves on', async () => {
     const step = { slug: 'greet', title: 'Greet', pipeline_job: greeting.name, config: { greeting: 'Welcome', advance_on_success: true } };
     const { ids } = await world.call(directory.rpcs.applyWorkspace, { document: workspace(step), dry_run: false });

@@ -41,7 +41,7 @@ async function find(options: { minAge?: number; deletes?: boolean; limit?: numbe
 const ask = (request: { after: string | null; min_age_seconds: number; delete: boolean; limit: number }) =>
   stage.world.call(media.rpcs.findOrphans, request);
 
-describe('media orphans (architecture §1, clean-up of orphans)', () => {
+describe('media orphans (architecture#orphans)', () => {
   it('finds objects that nobody names and records without an object, deletes only the objects, and those only when told', async () => {
     const { id } = await stage.meet({ content: playBytes(Buffer.alloc(1000, 1), '"a"'), journey: 'plain' });
     await stage.jobs.ends(id);
@@ -80,7 +80,7 @@ describe('media orphans (architecture §1, clean-up of orphans)', () => {
   });
 });
 
-describe('unfinished uploads in the store (architecture §1, clean-up of orphans; S3 lifecycle rule)', () => {
+describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle rule)', () => {
   let client: S3Client;
   let Bucket: string;
   beforeAll(() => {

@@ -37,7 +37,7 @@ afterAll(() => stage.world.stop());
 
 const downloads = () => stage.provider.requests.filter(({ place }) => place === 'recording-download');
 
-describe('media.recording-import: a provider in trouble (architecture §4; D7a; design/providers §3)', () => {
+describe('media.recording-import: a provider in trouble (rules/steps#pipeline-jobs; D7a; rules/providers#realtimekit)', () => {
   const faults: [FaultPlace, Fault, string | RegExp][] = [
     ['recordings', { status: 404 }, 'the meeting provider answered with status 404'],
     ['recordings', { status: 503 }, 'the meeting provider answered with status 503'],
@@ -169,7 +169,7 @@ describe('media.recording-import: a provider in trouble (architecture §4; D7a; 
   });
 });
 
-describe('media.recording-import: a killed worker (operations, Promises to be tested)', () => {
+describe('media.recording-import: a killed worker (rules/operations#promises)', () => {
   const script = join(import.meta.dirname, 'media-process.ts');
   const env = () => ({ ...stage.world.env.settings, ...stage.world.mediaSettings, ...stage.settings, MEDIA_UPLOAD_LEASE_SECONDS: '2' });
   const startProcess = (): ScriptProcess => {

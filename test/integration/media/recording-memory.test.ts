@@ -28,7 +28,7 @@ afterAll(async () => {
 const readResident = (): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${media.identity?.pid}/status`, 'utf8'))?.[1]) * 1024;
 
-describe('media.recording-import in constant memory (architecture §2, Bytes)', () => {
+describe('media.recording-import in constant memory (architecture#bytes)', () => {
   it('needs less than 100 MB more for a recording of any size', async () => {
     const small = await stage.meet({ content: playNoise(11 * mebibyte), journey: 'plain' });
     await stage.jobs.ends(small.id);

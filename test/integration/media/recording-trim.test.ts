@@ -27,7 +27,7 @@ async function readTrimmed(id: number) {
   return readClock(programs, bytes);
 }
 
-describe('media.recording-import: the front trim (architecture §4; spec 01, GET …/video; D27)', () => {
+describe('media.recording-import: the front trim (rules/steps#pipeline-jobs; rules/media#video; D27)', () => {
   it.each([
     ['between two keyframes', 5.3, 'encoded'],
     ['on a keyframe', 8, 'copied'],
@@ -89,7 +89,7 @@ describe('media.recording-import: the front trim (architecture §4; spec 01, GET
   });
 });
 
-describe('media.recording-import: thumbnails (spec 03, D18a)', () => {
+describe('media.recording-import: thumbnails (D18a)', () => {
   it('takes pictures of the conversation alone, public under /media, and names them in infos.publishing', async () => {
     const { id } = await stage.meet({ content, cutSeconds: 6, journey: 'moving' });
     await stage.jobs.ends(id);

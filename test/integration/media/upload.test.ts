@@ -32,7 +32,7 @@ async function expectNoRemains(conversationId: number): Promise<void> {
   });
 }
 
-describe('POST /conversations/{id}/audio (spec 01; spec 03, D27)', () => {
+describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () => {
   it('stores the file, tells the conversation and answers with infos.audio', async () => {
     const id = await world.createConversation();
     const bytes = randomBytes(11 * mebibyte + 5);

@@ -84,7 +84,7 @@ const placesSince = (before: number) =>
   youtube.seen.slice(before).map(({ place, range }) => (range === null ? place : `${place} ${range}`));
 const size = recording.byteLength;
 
-describe('videohost_publish (architecture §4)', () => {
+describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
   it('uploads the recording in chunks with title and description, and tells where it is', async () => {
     const fields = { title: { value: 'On <water>', provenance: { source: 'publishing_summary' } }, videohost_description: 'About water.' };
     const id = await hold({ infos: { publishing: { fields } } });
@@ -226,7 +226,7 @@ describe('videohost_publish (architecture §4)', () => {
   }, 120_000);
 });
 
-describe('the thumbnail on the video host (architecture §4, videohost_publish; thumbnails.set)', () => {
+describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails.set)', () => {
   /** Thumbnails as an import leaves them, the first one first. */
   async function addThumbnails(id: number, ...pictures: Buffer[]): Promise<void> {
     for (const [index, picture] of pictures.entries()) {

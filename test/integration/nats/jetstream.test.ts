@@ -4,7 +4,7 @@ import { type Bus, type ConsumerOptions, type Delivery } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { connect, openBroker } from './parties.ts';
 
-describe('durable messages (architecture §2, Jobs and Webhooks)', () => {
+describe('durable messages (architecture#jobs, architecture#webhooks)', () => {
   const broker = openBroker();
   let first: Bus;
   let second: Bus;

@@ -14,7 +14,7 @@ import { context, handlers, library } from './parties.ts';
 
 const { getBook, listBooks } = library.rpcs;
 
-describe('a restart of the broker (spec 03 §1, dependency down; operations, Promises)', () => {
+describe('a restart of the broker (rules/http#overload; rules/operations#promises)', () => {
   let dataDir: string;
   let server: NatsServer;
   let port: number;

@@ -8,7 +8,7 @@ import { connect, context, handlers, library, type LibraryHandlers, openBroker }
 
 const { getBook, listBooks } = library.rpcs;
 
-describe('calls over NATS (architecture §2, RPC)', () => {
+describe('calls over NATS (architecture#rpc)', () => {
   const broker = openBroker();
   let caller: Bus;
   const responders: Bus[] = [];

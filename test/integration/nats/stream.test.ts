@@ -11,7 +11,7 @@ import { connect, context, handlers, library, type LibraryHandlers, openBroker }
 const { listBooks } = library.rpcs;
 const mebibyte = 1024 * 1024;
 
-describe('large replies (architecture §2, Large messages)', () => {
+describe('large replies (architecture#large-messages)', () => {
   const broker = openBroker();
   let caller: Bus;
   let responder: Bus;

@@ -1,4 +1,4 @@
-/** From the stream of webhooks to their receipts (architecture §2, Webhooks; spec 03, D20). */
+/** From the stream of webhooks to their receipts (architecture#webhooks; D20). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Static, Type } from '#libs/contract';
 import { unavailable } from '#libs/errors';

@@ -70,7 +70,7 @@ afterAll(async () => {
   await env.stop();
 });
 
-describe('object-store.putStream (architecture §2, Bytes)', () => {
+describe('object-store.putStream (architecture#bytes)', () => {
   it.each([0, 1, minPartBytes - 1, minPartBytes, minPartBytes + 1, 3 * minPartBytes, 17 * mebibyte + 3])(
     'stores %d bytes and their digest',
     async (sizeBytes) => {
@@ -198,7 +198,7 @@ describe('object-store.putStream (architecture §2, Bytes)', () => {
   });
 });
 
-describe('object-store.get, head, delete, list (architecture §2, Bytes)', () => {
+describe('object-store.get, head, delete, list (architecture#bytes)', () => {
   it('opens a range', async () => {
     await store.putStream('range', bodyOf(100_000), options);
     const all = await readAll((await store.get('range'))?.body as AsyncIterable<unknown>);

@@ -30,7 +30,7 @@ const thingSchema = new EntitySchema<Thing>({
 const addThing = statement('thing.add', `insert into things (id, name) values ($1, $2)`);
 const findThing = statement('thing.find', `select id, name from things where id = $1`);
 
-describe('createDatabase (design/architecture.md §6)', () => {
+describe('createDatabase (architecture#data)', () => {
   let env: TestEnvironment;
   let db: Database;
   let open: (options?: { statementTimeoutMs: number }) => Promise<Database>;

@@ -9,7 +9,7 @@ const readOne = statement('lost.read', 'select 1 as one');
 const add = statement('lost.add', 'insert into lost_things (id) values ($1)');
 const countThings = statement('lost.count', 'select count(*)::int as n from lost_things where id = $1');
 
-describe('connections of a pool (design/architecture.md §6)', () => {
+describe('connections of a pool (architecture#data)', () => {
   let env: TestEnvironment;
   let proxy: TcpProxy;
   let db: Database;

@@ -24,7 +24,7 @@ class Unnamed extends Migration {
   override up(): void {}
 }
 
-describe('migrate (design/architecture.md §6)', () => {
+describe('migrate (architecture#data)', () => {
   let env: TestEnvironment;
   let url: string;
 
@@ -84,7 +84,7 @@ describe('migrate (design/architecture.md §6)', () => {
   });
 });
 
-describe('iso_utc (spec 03 §1, instants)', () => {
+describe('iso_utc (rules/http#datetimes-out)', () => {
   let env: TestEnvironment;
   let db: Database;
 

@@ -21,7 +21,7 @@ interface Row {
   n: number;
 }
 
-describe('pipelined statements (design/architecture.md §6)', () => {
+describe('pipelined statements (architecture#data)', () => {
   let env: TestEnvironment;
   let db: Database;
   let one: Database;

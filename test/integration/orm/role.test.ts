@@ -15,7 +15,7 @@ class Migration20260102000000_shelves extends Migration {
 }
 const migrations = [Migration20260101000000_books, Migration20260102000000_shelves];
 
-describe('the role of a service (design/operations.md, security)', () => {
+describe('the role of a service (rules/operations#least-privilege)', () => {
   let env: TestEnvironment;
   let adminUrl: string;
   const password = `p'"%${randomBytes(6).toString('hex')}`;

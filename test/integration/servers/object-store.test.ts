@@ -48,7 +48,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('object store beside the platform (design/operations.md, promises to be tested)', () => {
+describe('object store beside the platform (rules/operations#promises)', () => {
   it('has every object that it acknowledged and no half one after a kill -9 in the middle of uploads', async () => {
     let server = await start('killed');
     const first = connect(server);

@@ -27,7 +27,7 @@ async function query(server: PostgresServer, text: string): Promise<unknown[]> {
   }
 }
 
-describe('embedded PostgreSQL (design/architecture.md §9)', () => {
+describe('embedded PostgreSQL (architecture#running-it)', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'coherence-postgres-'));
   });

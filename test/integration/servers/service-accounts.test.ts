@@ -8,7 +8,7 @@ import { listDatabaseUrls, listNatsUrls } from '../../../tools/servers/service-a
 
 const services = ['agents', 'conversations', 'directory', 'media', 'transcripts'] as const;
 
-describe('accounts of the services (design/operations.md, security)', () => {
+describe('accounts of the services (rules/operations#least-privilege)', () => {
   let env: TestEnvironment;
   let databaseUrls: Record<string, string>;
   let natsUrls: Record<string, string>;

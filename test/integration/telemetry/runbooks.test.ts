@@ -7,7 +7,7 @@ import { listExpressions, readAlerts, readDashboards, readExpression } from './p
 const runbooksDir = join(import.meta.dirname, '..', '..', '..', 'docs', 'runbooks');
 const alerts = readAlerts();
 
-describe('alerts (design/operations.md, observability)', () => {
+describe('alerts (rules/operations#alerts-and-dashboards)', () => {
   it('have names of their own', () => {
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   });
@@ -47,7 +47,7 @@ describe('alerts (design/operations.md, observability)', () => {
   });
 });
 
-describe('expressions of alerts and dashboards (design/operations.md, observability)', () => {
+describe('expressions of alerts and dashboards (rules/operations#alerts-and-dashboards)', () => {
   it.each(listExpressions())('$place is PromQL', ({ expr }) => {
     expect(readExpression(expr).selectors.length).toBeGreaterThan(0);
   });
@@ -57,7 +57,7 @@ describe('expressions of alerts and dashboards (design/operations.md, observabil
   });
 });
 
-describe('dashboards (design/operations.md, observability)', () => {
+describe('dashboards (rules/operations#alerts-and-dashboards)', () => {
   it.each(readDashboards())('$title has its data source and namespace as variables, and units on every panel', (dashboard) => {
     expect(dashboard.uid).toBe(`coherence-${dashboard.file.replace('.json', '')}`);
     expect(dashboard.templating.list.map(({ name }) => name)).toEqual(expect.arrayContaining(['datasource', 'namespace']));

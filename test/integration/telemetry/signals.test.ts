@@ -1,4 +1,4 @@
-/** Traces and logs of a whole platform, as an operator receives them (design/operations.md, Signals). */
+/** Traces and logs of a whole platform, as an operator receives them (rules/operations#traces, rules/operations#logs). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CollectedSpan } from '#libs/testing';
 import { eventually } from '../../e2e/world.ts';
@@ -48,7 +48,7 @@ function ancestorsOf(span: CollectedSpan, trace: readonly CollectedSpan[]): stri
   return [`${span.service}: ${span.name}`, ...(parent === undefined ? [] : ancestorsOf(parent, trace))];
 }
 
-describe('traces (design/operations.md, Signals)', () => {
+describe('traces (rules/operations#traces)', () => {
   const recordedRoute = 'POST /api/coherence/conversations/{conversation_id}/recorded';
 
   it('shows a read as one trace: gateway, NATS, service, SQL', async () => {
@@ -126,7 +126,7 @@ describe('traces (design/operations.md, Signals)', () => {
   });
 });
 
-describe('logs (design/operations.md, Signals)', () => {
+describe('logs (rules/operations#logs)', () => {
   it('writes one line per request, with request id, trace id, route template and time', async () => {
     await eventually(async () => {
       const lines = (await readLogLines()).filter((line) => line['service'] === 'api-gateway' && line['requestId'] === meeting.requestId);
@@ -177,7 +177,7 @@ describe('logs (design/operations.md, Signals)', () => {
   });
 });
 
-describe('metrics (design/operations.md, Signals)', () => {
+describe('metrics (rules/operations#metrics)', () => {
   /** What Prometheus itself adds. */
   const addedLabels = new Set(['namespace']);
   /** Prometheus would rename what it adds itself. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 
-describe('createTestEnvironment (design/style.md, Tests)', () => {
+describe('createTestEnvironment', () => {
   let first: TestEnvironment;
   let second: TestEnvironment;
 

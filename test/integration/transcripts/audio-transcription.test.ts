@@ -29,7 +29,7 @@ afterAll(() => stage.stop());
 /** Files that the server got since then. */
 const sentSince = (before: number) => stage.llm.transcriptionRequests.slice(before);
 
-describe('audio_transcription (architecture §4; design of providers, §4)', () => {
+describe('audio_transcription (rules/steps#pipeline-jobs; rules/providers#language-models)', () => {
   it('cuts long audio in silence and joins the segments at their places, as one unresolved speaker with evidence', async () => {
     const before = stage.llm.transcriptionRequests.length;
     stage.llm.transcribeWith((_request, index) => [
@@ -123,7 +123,7 @@ describe('audio_transcription (architecture §4; design of providers, §4)', () 
     expect((await stage.rows(other.id)).map(([, , text]) => text)).toEqual(Array(3).fill('Another transcript.'));
   });
 
-  it('does not rewrite the transcript when audio is uploaded again, which the next run hears (spec 01, POST /conversations/{id}/audio)', async () => {
+  it('does not rewrite the transcript when audio is uploaded again, which the next run hears (rules/media#audio-upload)', async () => {
     stage.llm.transcribeWith(() => [{ start: 0, end: 1, text: ' First hearing.' }]);
     const { id } = await stage.hold({ audio: talk, journey: 'again' });
     const first = await stage.becomes(id, 'imported');
@@ -156,7 +156,7 @@ describe('audio_transcription (architecture §4; design of providers, §4)', () 
   });
 });
 
-describe('audio_transcription, failures (architecture §4)', () => {
+describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
   it('waits for the audio, and for a server that is away, and has stored nothing meanwhile', async () => {
     const { id } = await stage.hold({});
     await stage.jobs.fails(id, 'the conversation has no audio yet');

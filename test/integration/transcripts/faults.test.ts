@@ -14,7 +14,7 @@ afterAll(() => stage.stop());
 const minute = 60_000;
 const artifact = { rows: [row(minute, minute + 1_000, 'Welcome.'), row(0, 1_000, 'secretword')] };
 
-describe('no artifact yet (spec 03 D7a)', () => {
+describe('no artifact yet (D7a)', () => {
   it.each([
     ['the meeting is not stored', { hasMeeting: false }, 'the conversation has no meeting yet'],
     ['the provider knows no session', { hasSession: false }, 'the meeting has no session that overlaps the window yet'],
@@ -67,7 +67,7 @@ describe('no artifact yet (spec 03 D7a)', () => {
   }, 60_000);
 });
 
-describe('a provider in trouble (spec 03 D7a; architecture §3.2)', () => {
+describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {
   const faults: [FaultPlace, Fault, string | RegExp][] = [
     ['sessions', { status: 500 }, 'the meeting provider answered with status 500'],
     ['sessions', { status: 401 }, 'the meeting provider answered with status 401'],
@@ -154,7 +154,7 @@ describe('a provider in trouble (spec 03 D7a; architecture §3.2)', () => {
   });
 });
 
-describe('a download address in a private network (architecture §8, OUTBOUND_ALLOWED_HOSTS)', () => {
+describe('a download address in a private network (architecture#outgoing-calls)', () => {
   let inner: Server;
   let hits = 0;
   beforeAll(async () => {

@@ -27,7 +27,7 @@ const rows = [
 const artifact = { bytes: JSON.stringify(rows), contentType: 'application/json' };
 const none = { artifact: null, window: null, counts: null };
 
-describe('job transcripts.transcript-import (spec 01, import evidence; spec 03 D7, D25, D26)', () => {
+describe('job transcripts.transcript-import (rules/transcripts#import-evidence; D7, D25, D26)', () => {
   it('stores the rows wholly inside the window and the evidence of the rest', async () => {
     const { id, sessionId } = await stage.meet({ artifact });
     expect(await stage.becomes(id, 'imported')).toEqual({
@@ -140,7 +140,7 @@ describe('job transcripts.transcript-import (spec 01, import evidence; spec 03 D
   });
 });
 
-describe('statuses and their transitions (spec 01, Transcript import status; spec 03 D7, D7a, D7b)', () => {
+describe('statuses and their transitions (rules/transcripts#import-statuses; D7, D7a, D7b)', () => {
   it('reads never_ran before any run', async () => {
     const { id } = await stage.meet({ isRecorded: false });
     expect(await stage.evidence(id)).toEqual({
@@ -283,7 +283,7 @@ describe('statuses and their transitions (spec 01, Transcript import status; spe
   });
 });
 
-describe('the pipeline step (architecture §4; spec 03 D6)', () => {
+describe('the pipeline step (rules/steps#pipeline-jobs; D6)', () => {
   const stepOf = async (id: number): Promise<string> =>
     (await stage.bus.call(conversations.rpcs.get, { conversation_id: id }, newContext())).step_slug;
 

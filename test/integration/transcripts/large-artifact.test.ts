@@ -26,7 +26,7 @@ function storedRows(id: number): Promise<unknown[]> {
   return stage.env.sql('select 1 from transcripts.transcript_rows where conversation_id = $1', [id]);
 }
 
-describe('an artifact that is read twice (architecture §3.2; spec 03 D26a)', () => {
+describe('an artifact that is read twice (architecture#a-recorded-meeting; D26a)', () => {
   it('is stored from a second download of the same bytes', async () => {
     const before = downloads();
     const { id } = await stage.meet({ artifact: { stream: () => streamArtifact(rowCount, makeRow) } });
@@ -83,7 +83,7 @@ describe('an artifact that is read twice (architecture §3.2; spec 03 D26a)', ()
   });
 });
 
-describe('metric transcript_imports_overdue (design/providers, Retrieval)', () => {
+describe('metric transcript_imports_overdue (rules/providers#retrieval)', () => {
   it('counts conversations whose window has been complete for two hours without an imported transcript', async () => {
     const settings = stage.env.settings;
     const db = await createDatabase({

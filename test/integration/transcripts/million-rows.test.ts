@@ -44,7 +44,7 @@ const makeRow = (index: number): object => {
   return row(start, start + 500, text, `cpi-${index % 8}`, `Speaker ${index % 8}`) as object;
 };
 
-describe('import of a million rows (spec 01, import evidence; architecture §3.2, constant memory)', () => {
+describe('import of a million rows (rules/transcripts#import-evidence; architecture#a-recorded-meeting)', () => {
   it(
     'takes less than 200 MB of memory and stores every accepted row once',
     async () => {

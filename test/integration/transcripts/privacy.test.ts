@@ -61,7 +61,7 @@ async function listen({ env }: Stage): Promise<string[]> {
 const minute = 60_000;
 const say = (start: unknown, end: unknown, word: string): unknown => row(start, end, `I said ${word} aloud`, `cpi-${word}`, `Name ${word}`);
 
-describe('excluded speech (spec 01: excluded speech is never kept; architecture §3.2)', () => {
+describe('excluded speech (rules/transcripts#excluded-speech: excluded speech is never kept; architecture#a-recorded-meeting)', () => {
   it('leaves no trace in tables, messages, jobs, errors and logs', async () => {
     const rows = [
       say(0, 1_000, planted.before),

@@ -13,7 +13,7 @@ afterAll(() => stage.stop());
 
 const minute = 60_000;
 
-describe('transcripts.transcripts.render (spec 01, GET …/transcript; spec 03 D24, D24a)', () => {
+describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24, D24a)', () => {
   it('writes the metadata and merged runs with present names, display names and numbers', async () => {
     const { id } = await stage.meet({
       artifact: {

@@ -39,7 +39,7 @@ function cli(...args: string[]): Promise<{ code: number; stdout: string; stderr:
   });
 }
 
-describe('transcripts verify (architecture §7; spec 01: a caller can hash its own copy and compare)', () => {
+describe('transcripts verify (rules/transcripts#import-evidence: a caller can hash its own copy and compare)', () => {
   it('recomputes the evidence from a copy of the artifact, with the conversation named or found', async () => {
     const { id } = await stage.meet({ artifact: { bytes: artifact } });
     const evidence = await stage.becomes(id, 'imported');

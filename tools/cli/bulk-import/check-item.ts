@@ -1,4 +1,4 @@
-/** Structure of one conversation of the workspace file (architecture §7): known fields, types, no references, no files yet. */
+/** Structure of one conversation of the workspace file (rules/workspace#bulk-import): known fields, types, no references, no files yet. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { Path } from '../workspace-file.ts';

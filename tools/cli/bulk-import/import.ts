@@ -1,5 +1,5 @@
 /**
- * Bulk import of `conversations:` (architecture §7): a first pass checks every item, references and files; the second brings them to
+ * Bulk import of `conversations:` (rules/workspace#bulk-import): a first pass checks every item, references and files; the second brings them to
  * the services batch by batch. Both read the file item by item, so that memory does not grow with the list. A batch is a transaction and
  * items are found again by their keys: an import that broke off is finished by running it again.
  */
@@ -37,7 +37,7 @@ interface BatchItem {
 const listName = 'conversations';
 const itemsPerBatch = Math.min(500, maxImportItems);
 const charactersPerBatch = 1_500_000;
-/** One request carries 4 MiB of JSON at most (architecture §2). */
+/** One request carries 4 MiB of JSON at most (architecture#large-messages). */
 const maxItemCharacters = 3_500_000;
 const maxProblems = 5_000;
 const maxDiff = 1_000;

@@ -1,4 +1,4 @@
-/** References of conversations against the file first, then the database (architecture §7), looked up in batches and kept. */
+/** References of conversations against the file first, then the database (rules/workspace#bulk-import), looked up in batches and kept. */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { directory } from '#services/directory';
 import type { CliContext } from '../context.ts';

@@ -40,7 +40,7 @@ const item = fc.record({
 });
 const before = fc.dictionary(fc.constantFrom('people', 'a"b', 'conversation', 'conversations '), value);
 
-describe('splitFile (architecture §7, conversations:)', () => {
+describe('splitFile (rules/workspace#bulk-import, conversations:)', () => {
   it('gives every item of a JSON document and the rest with the lines that they had', async () => {
     await fc.assert(
       fc.asyncProperty(before, fc.array(item, { minLength: 1, maxLength: 5 }), fc.constantFrom(0, 2), async (head, items, indent) => {

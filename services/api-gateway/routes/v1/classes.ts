@@ -1,4 +1,4 @@
-/** Classes of the open API (spec 02, GET /classes and GET /classes/{object_kind}/{slug}). */
+/** Classes of the open API (rules/journeys#classes). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, ObjectClassPublic } from '#services/directory';
 

@@ -1,4 +1,4 @@
-/** Experiences and their logos (spec 02, POST /experiences and …/logo; spec 03, D51, D51a). */
+/** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, newExperience } from '#services/directory';
 import { mediaPaths } from '#services/media';

@@ -1,4 +1,4 @@
-/** Editing of holons (spec 02, POST /holons/{holon_id}/update; spec 03, D46a). */
+/** Editing of holons (rules/holons#update-a-holon; D46a). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, holonUpdate } from '#services/directory';
 

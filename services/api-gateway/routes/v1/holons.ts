@@ -1,4 +1,4 @@
-/** Holons of the open API (spec 02, GET /holons, GET /holons/{holon_id}, GET /holons/by-slug/{slug}). */
+/** Holons of the open API (rules/holons#holons). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, holonListQuery, HolonPublic } from '#services/directory';
 

@@ -1,4 +1,4 @@
-/** Operations of the open API beside login (spec 02, `/api/v1/` surface), by resource. */
+/** Operations of the open API beside login (rules/memberships#lists), by resource. */
 import type { Route } from '#libs/contract';
 import { classRoutes } from './classes.ts';
 import { experienceRoutes } from './experiences.ts';

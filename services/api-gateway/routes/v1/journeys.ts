@@ -1,4 +1,4 @@
-/** Journeys of the open API (spec 02, GET /journeys and GET /journeys/{slug}). */
+/** Journeys of the open API (rules/journeys#journeys). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, Journey, journeyListQuery } from '#services/directory';
 

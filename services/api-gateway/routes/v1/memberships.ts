@@ -1,4 +1,4 @@
-/** Memberships of the open API (spec 02; spec 03, D45 to D47a). */
+/** Memberships of the open API (rules/memberships#updates; D45 to D47a). */
 import { route, Type, type Route } from '#libs/contract';
 import { BulkAdd, directory, holonMembershipsQuery, MembershipUpdate, personMembershipsQuery } from '#services/directory';
 

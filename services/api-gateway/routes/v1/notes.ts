@@ -1,4 +1,4 @@
-/** Feeds of notes of the open API (spec 02, GET /people/{person_id}/notes and /holons/{holon_id}/notes). */
+/** Feeds of notes of the open API (rules/memberships#notes). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, notesQuery } from '#services/directory';
 

@@ -1,4 +1,4 @@
-/** Creation of people (spec 02, POST /people; spec 03, D43 to D44). */
+/** Creation of people (rules/people#create-a-person; D43 to D44). */
 import { route, type Route } from '#libs/contract';
 import { directory, DuplicatePerson, newPerson } from '#services/directory';
 

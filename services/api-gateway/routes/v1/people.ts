@@ -1,4 +1,4 @@
-/** People of the open API (spec 02, GET /people and GET /people/{person_id}). */
+/** People of the open API (rules/people#people). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, personListQuery, PersonPublic } from '#services/directory';
 

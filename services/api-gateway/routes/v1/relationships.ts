@@ -1,4 +1,4 @@
-/** Relationships of the open API (spec 02; spec 03, D46, D48). */
+/** Relationships of the open API (rules/memberships#relationship-list; D46, D48). */
 import { route, Type, type Route } from '#libs/contract';
 import { directory, holonRelationshipsQuery, RelationshipUpdate } from '#services/directory';
 

@@ -1,4 +1,4 @@
-/** The follow-up worklist of the open API (spec 02, GET /responsible; spec 03, D47a, D50). */
+/** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
 import { route, type Route } from '#libs/contract';
 import { directory, worklistQuery } from '#services/directory';
 

@@ -1,4 +1,4 @@
-/** Search of the open API (spec 02, GET /search; spec 03, D42). */
+/** Search of the open API (rules/people#search; D42). */
 import { route, type Route } from '#libs/contract';
 import { directory, searchQuery } from '#services/directory';
 

@@ -1,4 +1,4 @@
-/** Links, contact values and addresses of a workspace document (spec 03, D72), by the rules that hold for the API. */
+/** Links, contact values and addresses of a workspace document (D72), by the rules that hold for the API. */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { hasControls } from '#libs/text';
 import { maxChannelLength } from '../../contract.ts';

@@ -1,4 +1,4 @@
-/** Applies a workspace document: checked whole, then written whole or not at all (architecture §7). */
+/** Applies a workspace document: checked whole, then written whole or not at all (rules/workspace#workspace-file). */
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
 import { isJsonObject, parseJson } from '#libs/json';

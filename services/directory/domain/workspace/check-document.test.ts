@@ -10,7 +10,7 @@ function emptyStored(): Stored {
   return { ids, steps: new Map(), edges: { memberships: [], relationships: [] } };
 }
 
-describe('checkDocument (architecture §7)', () => {
+describe('checkDocument (rules/workspace#workspace-file)', () => {
   it('takes the whole vocabulary', () => {
     const { lists, problems } = checkDocument({
       spheres: [{ key: 'health', name: 'Health', is_active: false }],

@@ -3,7 +3,7 @@ import { hasControls } from '#libs/text';
 import type { Path, Problem } from './check-document.ts';
 import { infoFieldTypes } from './vocabulary.ts';
 
-/** Checks `config.info_field_groups` of a class: groups of custom fields with key, type, label and options (spec 02, ObjectClassPublic). */
+/** Checks `config.info_field_groups` of a class: groups of custom fields with key, type, label and options (rules/journeys#classes). */
 export function checkClassConfig(config: JsonObject, path: Path, problems: Problem[]): { value: JsonObject } | undefined {
   const before = problems.length;
   const groups = config['info_field_groups'];

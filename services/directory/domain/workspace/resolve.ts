@@ -1,4 +1,4 @@
-/** References of a document against itself first, then the database (architecture §7), and what a new item must name. */
+/** References of a document against itself first, then the database (rules/workspace#workspace-file), and what a new item must name. */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { EdgeRow } from '../../repositories/workspace/lookups.ts';
 import { identityOf, type Item, type Lists, type Path, type Problem } from './check-document.ts';

@@ -55,7 +55,7 @@ export function columnsOf(list: ListName, value: JsonObject, idOf: IdOf, isNew: 
   return columns;
 }
 
-/** Locations and spheres are stored in the holon's infos (spec 02, holon update). */
+/** Locations and spheres are stored in the holon's infos (rules/holons#update-a-holon). */
 function addHolonInfos(columns: Record<string, unknown>, value: JsonObject, idOf: IdOf): void {
   const extra: Record<string, unknown> = {};
   if (Array.isArray(value['locations'])) extra['locations'] = value['locations'];

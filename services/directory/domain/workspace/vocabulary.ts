@@ -1,4 +1,4 @@
-/** Every list and field of the workspace file that the directory owns (architecture §7), as data. */
+/** Every list and field of the workspace file that the directory owns (rules/workspace#workspace-file), as data. */
 
 import { workspaceLists } from '../../contract.ts';
 
@@ -153,7 +153,7 @@ export const keyFields: Readonly<Record<ListName, string>> = {
   relationships: 'key',
 };
 
-/** Types of custom fields that a class may declare (architecture §7). */
+/** Types of custom fields that a class may declare (rules/workspace#info-fields). */
 export const infoFieldTypes: readonly string[] = [
   'text',
   'long_text',

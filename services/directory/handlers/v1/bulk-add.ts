@@ -1,4 +1,4 @@
-/** Adds many people to a holon, each with an outcome of its own (spec 02, memberships:bulk-add; spec 03, D45, D45a). */
+/** Adds many people to a holon, each with an outcome of its own (rules/memberships#bulk-add; D45, D45a). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';

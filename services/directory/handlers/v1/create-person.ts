@@ -1,4 +1,4 @@
-/** Creation of a person, with a first membership and a note, in one transaction (spec 02, POST /people; spec 03, D43 to D44). */
+/** Creation of a person, with a first membership and a note, in one transaction (rules/people#create-a-person; D43 to D44). */
 import type { Actor } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';

@@ -1,4 +1,4 @@
-/** Experiences and their logos (spec 02, POST /experiences and …/logo; spec 03, D51, D51a). */
+/** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { parseJson, type JsonObject } from '#libs/json';

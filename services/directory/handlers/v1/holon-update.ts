@@ -1,4 +1,4 @@
-/** Editing of a holon: one transaction under the holon's row lock, all fields or none (spec 02, POST /holons/{holon_id}/update; D46a). */
+/** Editing of a holon: one transaction under the holon's row lock, all fields or none (rules/holons#update-a-holon; D46a). */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';

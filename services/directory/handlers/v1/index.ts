@@ -1,4 +1,4 @@
-/** What the directory answers on `/api/v1/` without writing (spec 02), by resource. */
+/** What the directory answers on `/api/v1/` without writing, by resource. */
 import type { Database } from '#libs/orm';
 import { createV1ReadHandlers } from './reads.ts';
 

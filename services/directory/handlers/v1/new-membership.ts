@@ -1,4 +1,4 @@
-/** Creates one membership inside a transaction, for the operations that may bring one along (spec 02, POST /people; spec 03, D43, D43a). */
+/** Creates one membership inside a transaction, for the operations that may bring one along (rules/people#create-a-person; D43, D43a). */
 import { AppError } from '#libs/errors';
 import { constraintOf, type Queryable } from '#libs/orm';
 import { checkFollowUp } from '../../domain/follow-up.ts';
@@ -27,7 +27,7 @@ export function isPossibleId(id: number): boolean {
   return id >= 1 && id <= maxId;
 }
 
-/** @throws AppError 400 unless the person has a user account (spec 02, memberships update). */
+/** @throws AppError 400 unless the person has a user account (rules/memberships#updates). */
 export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
   if (personId === null || personId === undefined) return;
   const found = isPossibleId(personId) ? await tx.query<{ id: number }>(findAccountable, [[personId]]) : [];

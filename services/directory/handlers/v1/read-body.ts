@@ -1,4 +1,4 @@
-/** Runs a statement that makes the whole body of an answer, and passes its bytes on (spec 03, D48: for whoever looks). */
+/** Runs a statement that makes the whole body of an answer, and passes its bytes on (D48: for whoever looks). */
 import type { Actor } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { rawJson, type RawJson } from '#libs/nats';

@@ -1,4 +1,4 @@
-/** Search, people, holons, classes and journeys of the open API (spec 02; spec 03, D42, D47, D47a, D48). One statement for each request, after a sample for search and for lists of a short text. */
+/** Search, people, holons, classes and journeys of the open API (rules/people#search; D42, D47, D47a, D48). One statement for each request, after a sample for search and for lists of a short text. */
 import { badRequest } from '#libs/errors';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -30,7 +30,7 @@ type V1ReadHandlers = Pick<
   | 'getJourney'
 >;
 
-/** Defaults of the lists (spec 02, Limits). */
+/** Defaults of the lists (rules/http#limits). */
 const recordPage = 100;
 const journeyPage = 50;
 const resultsPerKind = 20;

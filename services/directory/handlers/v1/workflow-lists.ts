@@ -1,4 +1,4 @@
-/** Lists of memberships, relationships and notes, and the worklist (spec 02; spec 03, D41, D47, D47a, D48, D50). */
+/** Lists of memberships, relationships and notes, and the worklist (rules/memberships#worklist; D41, D47, D47a, D48, D50). */
 import { AppError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -24,7 +24,7 @@ type WorkflowListHandlers = Pick<
   'listPersonMemberships' | 'listHolonMemberships' | 'listHolonRelationships' | 'listNotesOfPerson' | 'listNotesOfHolon' | 'listResponsible'
 >;
 
-/** Items of a page when the caller does not say (spec 02, Limits). */
+/** Items of a page when the caller does not say (rules/http#limits). */
 const usualLimit = 50;
 const usualWorklistLimit = 100;
 

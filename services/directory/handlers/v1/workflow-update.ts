@@ -1,4 +1,4 @@
-/** Updates of memberships and relationships: the moves and the note of one request, all or nothing (spec 02, States and transitions; D46, D46a). */
+/** Updates of memberships and relationships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { rawJson, type Handlers, type RawJson } from '#libs/nats';

@@ -1,4 +1,4 @@
-/** Memberships, relationships, notes and the worklist of the open API (spec 02). */
+/** Memberships, relationships, notes and the worklist of the open API (rules/memberships#lists). */
 import type { Database } from '#libs/orm';
 import type { Clock } from '#libs/time';
 import type { DirectoryConfig } from '../../config.ts';

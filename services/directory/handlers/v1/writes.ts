@@ -1,4 +1,4 @@
-/** Writes of the open API to people and holons (spec 02): what they need is joined here. */
+/** Writes of the open API to people and holons (rules/people#create-a-person): what they need is joined here. */
 import type { Jobs } from '#libs/jobs';
 import type { Database } from '#libs/orm';
 import { createCreatePerson } from './create-person.ts';

@@ -1,4 +1,4 @@
-/** Reads of classes for the open API (spec 02, ObjectClassPublic). */
+/** Reads of classes for the open API (rules/journeys#classes). */
 import { statement } from '#libs/orm';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import { journeyListItemSql } from './journeys.ts';

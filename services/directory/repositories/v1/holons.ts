@@ -1,4 +1,4 @@
-/** Reads of holons for the open API, as far as the caller may see them (spec 02, GET /holons; spec 03, D47a, D48). */
+/** Reads of holons for the open API, as far as the caller may see them (rules/holons#holons; D47a, D48). */
 import { statement, type Statement } from '#libs/orm';
 import { holonListItemSql, holonPublicSql } from '../public-json.ts';
 import { coveredHolonsSql, holonVisibleSql } from '../visibility.ts';

@@ -1,4 +1,4 @@
-/** Reads of journeys and classes for the open API (spec 02, GET /journeys, GET /classes). */
+/** Reads of journeys and classes for the open API (rules/journeys#journeys, rules/journeys#classes). */
 import { statement } from '#libs/orm';
 import { listStatement } from './list-statement.ts';
 import { containsSql, journeyGramsOf } from './text-match.ts';

@@ -1,4 +1,4 @@
-/** How every list of `/api/v1` is read: one named statement that gives the whole body (spec 02, Paging; spec 03, D41). */
+/** How every list of `/api/v1` is read: one named statement that gives the whole body (rules/memberships#lists; D41). */
 import { statement, type Statement } from '#libs/orm';
 
 /** Fields of a list's body, in order; others than these come from `extra`. */

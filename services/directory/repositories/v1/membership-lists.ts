@@ -1,4 +1,4 @@
-/** Lists of memberships (spec 02, GET /people/{id}/memberships and /holons/{id}/memberships; spec 03, D47a). */
+/** Lists of memberships (rules/memberships#membership-lists; D47a). */
 import type { Statement } from '#libs/orm';
 import { holonVisibleSql } from '../visibility.ts';
 import { listStatement } from './list-statement.ts';

@@ -1,4 +1,4 @@
-/** Feeds of notes as the caller may see them (spec 02, GET /people/{id}/notes and /holons/{id}/notes; spec 03, D47a, D48). */
+/** Feeds of notes as the caller may see them (rules/memberships#notes; D47a, D48). */
 import { noteItemSql } from '../public-json.ts';
 import { holonVisibleSql } from '../visibility.ts';
 import { listStatement } from './list-statement.ts';

@@ -1,4 +1,4 @@
-/** Reads of people for the open API (spec 02, GET /people, GET /people/{person_id}). */
+/** Reads of people for the open API (rules/people#people). */
 import { statement } from '#libs/orm';
 import { personListItemSql, personPublicSql } from '../public-json.ts';
 import { listStatement } from './list-statement.ts';

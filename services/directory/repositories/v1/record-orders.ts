@@ -1,4 +1,4 @@
-/** Orders of people and holons (spec 02, `sort`); the primary key decides between equals. */
+/** Orders of people and holons (rules/people#people); the primary key decides between equals. */
 const byName = (alias: string): string => `${alias}.name, ${alias}.id`;
 const byCreation = (alias: string): string => `${alias}.created_at desc, ${alias}.id`;
 const byChange = (alias: string): string => `${alias}.updated_at desc, ${alias}.id`;

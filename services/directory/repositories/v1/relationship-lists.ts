@@ -1,4 +1,4 @@
-/** Relationships of a holon (spec 02, GET /holons/{id}/relationships; spec 03, D48). */
+/** Relationships of a holon (rules/memberships#relationship-list; D48). */
 import { holonVisibleSql } from '../visibility.ts';
 import { listStatement } from './list-statement.ts';
 import { relationshipJoinsSql, relationshipSql } from './workflow-json.ts';

@@ -1,5 +1,5 @@
 /**
- * Ranked search (spec 02, GET /search; spec 03, D42) for a text whose longest word has five characters and more and is in few rows: all that
+ * Ranked search (rules/people#search; D42) for a text whose longest word has five characters and more and is in few rows: all that
  * contain it are found once, by the pieces of that word, and ranked in memory. The answer is that of `search.ts`.
  * docs/adr/search-asks-for-one-word.md
  */

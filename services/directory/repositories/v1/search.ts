@@ -1,5 +1,5 @@
 /**
- * Ranked search (spec 02, GET /search; spec 03, D42). Each tier is a stream of its best rows in the order of the answer, from an index of its own,
+ * Ranked search (rules/people#search; D42). Each tier is a stream of its best rows in the order of the answer, from an index of its own,
  * and a tier is read only while those before it have not filled the answer: nothing is ranked that is not returned.
  */
 import { statement } from '#libs/orm';

@@ -1,5 +1,5 @@
 /**
- * SQL of comparing text as search does: case and accents do not count, `%` and `_` are themselves (spec 03, D42, D47). Columns are the folded ones
+ * SQL of comparing text as search does: case and accents do not count, `%` and `_` are themselves (D42, D47). Columns are the folded ones
  * of the tables. Words of three characters and more are found by trigrams; shorter texts have none and are found by the index of short grams, their
  * comparison written so that no trigram index is tried. The text is known when the statement is planned, so only one case is left
  * in the plan: statements with these conditions are planned for each call.

@@ -1,5 +1,5 @@
 /**
- * SQL of memberships, relationships and worklist items as the open API shows them (spec 02, Resources; spec 03, D46, D47a), and the joins that
+ * SQL of memberships, relationships and worklist items as the open API shows them (rules/memberships#membership-lists; D46, D47a), and the joins that
  * their aliases come from. The viewer is the place of the first of the two viewer parameters, as in `holonVisibleSql`.
  */
 import { holonPublicSql, personOrNullSql, personPublicSql } from '../public-json.ts';

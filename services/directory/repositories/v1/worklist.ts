@@ -1,5 +1,5 @@
 /**
- * The follow-up worklist (spec 02, GET /responsible; spec 03, D41, D47a, D48): memberships and relationships in the order of one index each,
+ * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): memberships and relationships in the order of one index each,
  * merged; counted from the kept tallies, or, for one responsible person, row by row. docs/adr/worklist-counts-are-kept.md
  */
 import { statement, type Statement } from '#libs/orm';

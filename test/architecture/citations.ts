@@ -1,0 +1,66 @@
+/** Citations of rules and of the architecture in code, tests and documents (docs/rules/README.md, How to cite). */
+import { listAnchors } from './anchors.ts';
+
+export interface TextFile {
+  /** From the repository's root, with slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What can be cited. */
+export interface Rules {
+  /** Rules with an id, such as `D19a`. */
+  readonly ids: ReadonlySet<string>;
+  /** Headings, such as `rules/room#transcript-window` and `architecture#jobs`. */
+  readonly headings: ReadonlySet<string>;
+  /** Those of them that say something besides rules with an id; the architecture has none. */
+  readonly sections: ReadonlySet<string>;
+}
+
+/** With the lines that belong to it. */
+const definition = /^- \*\*(D\d+[a-z]?)\*\* .*\n(?: {2}.*\n)*/gm;
+const id = /(?<![\w%+/#-])D\d{1,2}[a-h]?(?![\w-])/g;
+const heading = /(?<![\w./-])(?:rules\/[a-z-]+|architecture)#[a-z0-9-]+/g;
+/** Texts that are not in the repository. */
+const foreign =
+  /\bspec 0\d|\b(?:architecture|operations|providers)(?:\.md)?,? §[\d.]*\d|\bdesign(?: of |\/)(?:architecture|operations|providers|style)/gi;
+
+/** @throws Error when an id is defined twice */
+export function readRules(pages: readonly TextFile[]): Rules {
+  const ids = pages.flatMap(({ text }) => [...text.matchAll(definition)].map(([, name = '']) => name));
+  const twice = ids.filter((name, index) => ids.indexOf(name) !== index);
+  if (twice.length > 0) throw new Error(`defined twice: ${twice.join(', ')}`);
+  const all = pages.flatMap(listSections);
+  const sections = all.filter(({ name, rest }) => name.startsWith('rules/') && rest !== '');
+  return { ids: new Set(ids), headings: new Set(all.map(({ name }) => name)), sections: new Set(sections.map(({ name }) => name)) };
+}
+
+/** What stands under each heading below the page's title, without rules that have an id. */
+function listSections({ path, text }: TextFile): { name: string; rest: string }[] {
+  const page = path.replace(/^docs\//, '').replace(/\.md$/, '');
+  const bodies = text.replaceAll(definition, '').split(/^#+ .*$/m);
+  return listAnchors(text)
+    .map((anchor, index) => ({ name: `${page}#${anchor}`, rest: bodies[index + 1]?.trim() ?? '' }))
+    .slice(1);
+}
+
+function listCitations(text: string): string[] {
+  return [...text.matchAll(id), ...text.matchAll(heading)].map(([found]) => found);
+}
+
+/** Citations that lead nowhere, as `path:line: what`. */
+export function findUnresolved(files: readonly TextFile[], { ids, headings }: Rules): string[] {
+  return files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => {
+      const unknown = listCitations(line).filter((name) => !ids.has(name) && !headings.has(name));
+      const outside = [...line.matchAll(foreign)].map(([found]) => found);
+      return [...unknown, ...outside].map((what) => `${path}:${index + 1}: ${what}`);
+    }),
+  );
+}
+
+/** Rules that none of the tests cites. */
+export function listUnnamed(tests: readonly TextFile[], { ids, sections }: Rules): string[] {
+  const named = new Set(tests.flatMap(({ text }) => listCitations(text)));
+  return [...ids, ...sections].filter((name) => !named.has(name));
+}
