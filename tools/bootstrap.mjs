@@ -19,7 +19,7 @@ const pinnedNode = join(modulesDir, 'node', 'bin', 'node');
 const oldestNode = 20;
 const progressEveryMs = 5_000;
 
-/** They need servers that are built once: with a Node that runs TypeScript that begins while the packages are installed. */
+/** They need servers that are built once, which begins while the packages are installed. */
 const withServers = ['start', 'test'];
 const serverBuilder = join(repoDir, 'tools', 'servers', 'build-servers.ts');
 
@@ -46,7 +46,7 @@ async function main() {
   if (script === undefined) fail(`usage: node tools/bootstrap.mjs ${Object.keys(commands).join('|')}`);
   const major = Number(process.versions.node.split('.')[0]);
   if (major < oldestNode) fail(`Node ${process.versions.node} is too old; install Node ${oldestNode} or later (https://nodejs.org).`);
-  await install(withServers.includes(name) && process.features.typescript ? buildServers : () => {});
+  await install(withServers.includes(name) ? buildServers : () => {});
   run(findNode(), [join(repoDir, script), ...args], name);
 }
 
@@ -60,7 +60,7 @@ async function install(meanwhile) {
     if (readText(stampFile) === stamp) return; // another command has just done it
     const packages = JSON.parse(packageLock.toString()).packages;
     if (!isInstalled(packages)) {
-      meanwhile();
+      meanwhile(packages);
       await runNpmCi(packages);
     }
     writeFileSync(stampFile, stamp);
@@ -80,12 +80,40 @@ function isInstalled(packages) {
 }
 
 /** Goes on beside what comes next, which waits for it where it must, and ends with us. */
-function buildServers() {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverBuilder], {
+async function buildServers(packages) {
+  const node = process.features.typescript ? process.execPath : await fetchNode(packages);
+  if (node === undefined) return;
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', serverBuilder], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   child.once('error', () => {}); // whoever needs the servers builds them
   process.once('exit', () => child.kill());
+}
+
+/**
+ * The pinned Node ahead of the other packages, for an older one that runs no TypeScript. The package is the one that the install script of the
+ * package `node` fetches too.
+ */
+function fetchNode(packages) {
+  const name = `${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`;
+  const dir = join(repoDir, '.data', `early-node-${process.pid}`);
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  const npm = findNpm();
+  const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', dir];
+  const child = spawn(npm[0], [...npm.slice(1), ...args, `${name}@${packages['node_modules/node'].version}`], {
+    env: withoutNpmRun(process.env),
+    stdio: 'ignore',
+  });
+  const end = () => child.kill();
+  process.once('exit', end);
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(undefined));
+    child.once('exit', () => {
+      process.off('exit', end);
+      const node = join(dir, 'node_modules', name, 'bin', 'node');
+      resolve(existsSync(node) ? node : undefined);
+    });
+  });
 }
 
 async function runNpmCi(packages) {
@@ -166,6 +194,7 @@ function run(node, args, name) {
     cwd: name === 'cli' ? (process.env.INIT_CWD ?? process.cwd()) : repoDir,
     env: {
       ...process.env,
+      ...(name === 'start' ? { COHERENCE_BEGAN_AT: String(performance.timeOrigin) } : {}), // its times begin with the command
       PATH: `${dirname(node)}:${join(modulesDir, '.bin')}:${process.env.PATH ?? ''}`,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(repoDir, '.data', 'compile-cache'), // a third of the start of any command
     },

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -88,6 +89,32 @@ describe('bootstrap of the npm commands (architecture#running-it)', () => {
     rmSync(mark);
     await run('start');
     expect(existsSync(mark)).toBe(false);
+  });
+
+  it("fetches the pinned Node ahead of the packages for that, where the caller's runs no TypeScript", async () => {
+    mkdirSync(join(repo, 'tools', 'start'));
+    writeFileSync(join(repo, 'tools', 'start', 'main.ts'), "console.log('started');\n");
+    const mark = join(repo, 'building');
+    const fetched = `node(-bin)?-${process.platform}-${process.arch}`;
+    writeFileSync(
+      join(repo, 'package-lock.json'),
+      JSON.stringify({ packages: { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/node': { version: '24.0.1' } } }),
+    );
+    writeNpm(`
+if [ "$1" = install ]; then
+  until [ "$1" = --prefix ]; do shift; done
+  bin="$2/node_modules/\${3%@*}/bin"
+  mkdir -p "$bin"; printf '#!/bin/sh\necho "$@" > ${mark}\n' > "$bin/node"; chmod +x "$bin/node"
+else
+  until [ -s ${mark} ]; do sleep 0.05; done
+  mkdir -p node_modules/node/bin; printf '#!/bin/sh\nNODE_OPTIONS= exec "$REAL_NODE" "$@"\n' > node_modules/node/bin/node; chmod +x node_modules/node/bin/node
+fi`);
+    const env = { ...environment(), NODE_OPTIONS: '--no-experimental-strip-types' };
+    const result = spawnSync(process.execPath, [join(repo, 'tools', 'bootstrap.mjs'), 'start'], { env, encoding: 'utf8' });
+    expect([result.status, result.stdout]).toEqual([0, 'started\n']);
+    expect(readFileSync(mark, 'utf8')).toContain(join('tools', 'servers', 'build-servers.ts'));
+    expect(readCalls().toSorted().at(-1)).toMatch(new RegExp(`^install --no-save --ignore-scripts .* ${fetched}@24\\.0\\.1$`));
+    expect(readdirSync(join(repo, '.data')).filter((name) => name.startsWith('early-node'))).toEqual([]);
   });
 
   it('installs again only when the lock file has changed', async () => {

@@ -3,7 +3,7 @@
  * once, before the process connects to anything.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import { Errors } from 'typebox/schema'; // what `typebox/value` has around it are 160 files, for each service to load
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
 export { nameSecrets } from './name-secrets.ts';
@@ -45,7 +45,8 @@ export function loadConfig<Properties extends TProperties>(
       continue;
     }
     values[name] = coerce(text, property);
-    const [error] = Value.Errors(property, values[name]).toReversed();
+    const [, errors] = Errors(property, values[name]);
+    const error = errors.at(-1);
     if (error !== undefined) problems.push(`${name} ${wording(property, error.message)}${describe(property)}`);
   }
   if (isExposed(schema.properties, values, env['NODE_ENV'])) problems.push(...findWeakSecrets(schema.properties, values));

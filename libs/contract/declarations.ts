@@ -230,3 +230,8 @@ export function route(declaration: Route): Route {
 export type RequestOf<R extends Rpc> = Static<R['request']>;
 export type ReplyOf<R extends Rpc> = Static<R['reply']>;
 export type PayloadOf<D extends Job | Event> = Static<D['payload']>;
+
+/** Name of the JetStream consumer that the replicas of a service share for one type of job. */
+export function consumerOf(type: string): string {
+  return type.replaceAll('.', '_');
+}

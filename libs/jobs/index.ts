@@ -6,7 +6,6 @@
  * again with *backoff*; the *sweeper* repairs what was lost between two steps; an operator *redrives* dead jobs.
  */
 export { jobAdminHandlers } from './admin.ts';
-export { consumerOf } from './policy.ts';
 export { AttemptTimeout, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 export { createJobs } from './jobs.ts';
 export { cancelledJobs, jobTables } from './tables.ts';

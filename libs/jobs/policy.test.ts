@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { job, type JobPolicy, Type } from '#libs/contract';
+import { consumerOf, job, type JobPolicy, Type } from '#libs/contract';
 import { appError } from '#libs/errors';
 import { AttemptTimeout, describeError, describeFault, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
-import { backoffMs, consumerOf, judge, maxAttemptsOf, policyColumns } from './policy.ts';
+import { backoffMs, judge, maxAttemptsOf, policyColumns } from './policy.ts';
 import { createUuid, isUuid } from './uuid.ts';
 
 const policy: JobPolicy = { maxAttempts: 3, firstDelayMs: 1_000, maxDelayMs: 60_000, timeoutMs: 1_000, concurrency: 1 };

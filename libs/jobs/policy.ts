@@ -53,8 +53,3 @@ export function policyColumns(declarations: readonly Job[]): unknown[][] {
     declarations.map(({ policy }) => policy.maxDelayMs),
   ];
 }
-
-/** Name of the consumer that the replicas of a service share for one job type. */
-export function consumerOf(type: string): string {
-  return type.replaceAll('.', '_');
-}

@@ -2,7 +2,7 @@
  * Repairs what was lost between two steps: leases of workers that are gone, jobs whose message is gone. Every replica sweeps; the
  * statements leave each other's rows alone.
  */
-import type { Job } from '#libs/contract';
+import { consumerOf, type Job } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -12,7 +12,6 @@ import type { Relay } from './relay.ts';
 import { deleteFinished, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
 import type { JobTuning } from './types.ts';
 import { createUuid } from './uuid.ts';
-import { consumerOf } from './policy.ts';
 
 /** A job is sent again in spite of a queue at the broker when it has waited this many times the usual limit. */
 const patience = 15;

@@ -3,7 +3,7 @@
  * acknowledges. Whatever is lost on the way is found again by the broker's redelivery or by the sweeper.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from '#libs/contract';
+import { consumerOf, type Job } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
@@ -17,7 +17,7 @@ import { type DeliveredJob, readDelivery, readOrigin } from './delivered.ts';
 import { describeFault, LeaseLost, PermanentJobError, WorkerStopping } from './errors.ts';
 import { type Holding, LeaseKeeper } from './leases.ts';
 import type { JobMetrics } from './metrics.ts';
-import { consumerOf, judge, type Outcome } from './policy.ts';
+import { judge, type Outcome } from './policy.ts';
 import type { Relay } from './relay.ts';
 import { acceptJobs, claimJobs, type ClaimedRow, endAttempt, readStatus, type StatusRow, succeedJobs } from './statements.ts';
 import type { Sweeper } from './sweeper.ts';

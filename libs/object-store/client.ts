@@ -1,6 +1,7 @@
 /** The S3 client with explicit timeouts, its retries, and the mapping of its errors to the platform's. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import type { ConfigOf, s3Settings } from '#libs/config';
 import { unavailable } from '#libs/errors';
 import { getTracer, nameFailure, type Red } from '#libs/telemetry';
 
@@ -12,6 +13,18 @@ export interface ObjectStoreConfig {
   accessKeyId: string;
   secretAccessKey: string;
   forcePathStyle: boolean;
+}
+
+/** What the settings of a process say (libs/config). */
+export function storeConfigOf(settings: ConfigOf<typeof s3Settings>): ObjectStoreConfig {
+  return {
+    endpoint: settings.S3_ENDPOINT,
+    region: settings.S3_REGION,
+    bucket: settings.S3_BUCKET,
+    accessKeyId: settings.S3_ACCESS_KEY_ID,
+    secretAccessKey: settings.S3_SECRET_ACCESS_KEY,
+    forcePathStyle: settings.S3_FORCE_PATH_STYLE,
+  };
 }
 
 /** Time for a connection to be made. */

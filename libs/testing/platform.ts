@@ -3,8 +3,6 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { loadConfig } from '#libs/config';
-import type { TObject } from '#libs/contract';
 import type { JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -14,6 +12,7 @@ import type { PaceRule } from '#libs/transfer';
 import { findFreePort } from '../../tools/servers/ports.ts';
 import { listDatabaseUrls, listNatsUrls, settingsOfService } from '../../tools/servers/service-accounts.ts';
 import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
+import { loadServiceConfig } from '../../tools/servers/service-settings.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
@@ -23,7 +22,7 @@ const startTimeoutMs = 60_000;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The faces of `services/<name>/service.ts` and `config.ts`. */
+/** The face of `services/<name>/service.ts`. */
 interface ServiceModule {
   createService(options: { config: unknown; logger?: Logger } & StartOptions): Promise<Service>;
 }
@@ -35,7 +34,6 @@ export interface StartOptions {
   readonly tuning?: Partial<JobTuning>;
   readonly paces?: { readonly body: PaceRule; readonly answer: PaceRule };
 }
-type ConfigModule = Record<string, TObject | ((env: Settings) => unknown)>;
 
 /**
  * Starts one service in this process and stops it with the environment.
@@ -47,10 +45,8 @@ export async function startService(
   overrides: Settings = {},
   options: StartOptions = {},
 ): Promise<Service> {
-  const load = async (file: string): Promise<unknown> => import(pathToFileURL(join(repoDir, 'services', name, file)).href);
-  const { createService } = (await load('service.ts')) as ServiceModule;
-  const configs = (await load('config.ts')) as ConfigModule;
-  const config = readConfig(name, configs, withOwnAccounts(name, { ...env.settings, ...overrides }));
+  const { createService } = (await import(pathToFileURL(join(repoDir, 'services', name, 'service.ts')).href)) as ServiceModule;
+  const config = await loadServiceConfig(name, withOwnAccounts(name, { ...env.settings, ...overrides }));
   const service = await createService({ config, logger: env.logger.child({ service: name }), ...options });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopped ??= service.stop());
@@ -65,16 +61,6 @@ function withOwnAccounts(name: string, settings: Settings): Settings {
   const { DATABASE_URL: database, NATS_URL: nats } = settings;
   if (secret === '' || database === undefined || nats === undefined) return settings;
   return settingsOfService(name, { ...settings, ...listDatabaseUrls(database, secret), ...listNatsUrls(nats, secret) });
-}
-
-function readConfig(name: string, module: ConfigModule, settings: Settings): unknown {
-  for (const value of Object.values(module)) {
-    if (typeof value === 'function') return value(settings);
-  }
-  for (const value of Object.values(module)) {
-    if (typeof value === 'object' && 'properties' in value) return loadConfig(value, settings);
-  }
-  throw new Error(`services/${name}/config.ts exports neither a schema nor a function that reads one`);
 }
 
 export interface PlatformOptions {

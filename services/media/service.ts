@@ -7,7 +7,7 @@ import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type CallContext, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
 import { conversations } from '#services/conversations';
-import { createObjectStore, type ObjectStore } from '#libs/object-store';
+import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
 import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createTelemetry } from '#libs/telemetry';
@@ -71,17 +71,10 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     checks: { postgresql: () => db.ping(), nats: () => bus.ping(), 'object store': () => store.ping() },
   });
   measurePool(telemetry.metrics, db);
-  const store = createObjectStore(
-    {
-      endpoint: config.S3_ENDPOINT,
-      region: config.S3_REGION,
-      bucket: config.S3_BUCKET,
-      accessKeyId: config.S3_ACCESS_KEY_ID,
-      secretAccessKey: config.S3_SECRET_ACCESS_KEY,
-      forcePathStyle: config.S3_FORCE_PATH_STYLE,
-    },
-    { maxBuffers: (config.MEDIA_MAX_UPLOADS + importsAtATime) * buffersPerUpload, metrics: telemetry.metrics },
-  );
+  const store = createObjectStore(storeConfigOf(config), {
+    maxBuffers: (config.MEDIA_MAX_UPLOADS + importsAtATime) * buffersPerUpload,
+    metrics: telemetry.metrics,
+  });
   const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
   const busMetrics = createBusMetrics(telemetry.metrics);
   const bus = await connectBus({

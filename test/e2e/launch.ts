@@ -27,7 +27,7 @@ export interface Launchpad {
   readonly dataDir: string;
   /** Of the gateway. */
   readonly port: number;
-  launch(env?: Readonly<Record<string, string>>): Launch;
+  launch(env?: Readonly<Record<string, string>>, args?: readonly string[]): Launch;
   /** Fails with what it has said when it ends before it is ready. */
   waitUntilReady(item: Launch): Promise<void>;
   /** Every process that was started. */
@@ -44,7 +44,7 @@ export async function createLaunchpad(options: { metricsPort: number }): Promise
   const launches: Launch[] = [];
   const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];
 
-  function launch(env: Readonly<Record<string, string>> = {}): Launch {
+  function launch(env: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Launch {
     const own = {
       NODE_OPTIONS: '',
       COHERENCE_DATA_DIR: dataDir,
@@ -53,7 +53,7 @@ export async function createLaunchpad(options: { metricsPort: number }): Promise
       MEDIA_PORT: String(mediaPort),
       MEDIA_INTERNAL_PORT: String(internalPort),
     };
-    const child = spawn(process.execPath, [join('tools', 'bootstrap.mjs'), 'start'], {
+    const child = spawn(process.execPath, [join('tools', 'bootstrap.mjs'), 'start', ...args], {
       cwd: repoDir,
       env: { ...process.env, ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

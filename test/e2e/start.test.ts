@@ -137,8 +137,10 @@ describe('npm start (architecture#running-it)', () => {
     const launcher = readLauncher();
     process.kill(launcher.pid, 'SIGKILL');
     await launches[0]?.status;
-    const item = launch();
+    const item = pad.launch({}, ['--times']);
+    launches.push(item);
     await pad.waitUntilReady(item);
+    await waitFor(() => /^ {2}six services +\d+\.\d s +\d+\.\d s +\d+\.\d s$/m.test(item.output()), { what: 'where the time has gone' });
     expect(children.filter((identity) => isRunning(identity))).toEqual([]);
     expect(item.output()).not.toMatch(/demo workspace|migrations/);
     await expect(logIn()).resolves.toBe(200);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPublicSecrets, shortestSecret } from '#libs/config';
-import { consumerOf } from '#libs/jobs';
+import { consumerOf } from '#libs/contract';
 import { maxAudioBytes } from '#services/media';
 import { componentOf } from '../cli/component-names.ts';
 import { contracts } from '../servers/service-contracts.ts';

@@ -36,6 +36,8 @@ const pinned: Toolchain = {
 const oldest = [1, 26] as const;
 const usualDirs = ['/usr/local/go/bin', '/usr/lib/go/bin', '/usr/lib/go-1.26/bin', '/opt/homebrew/bin'];
 const publicProxy = 'https://proxy.golang.org';
+/** Of the standard library its tests, and Go's own programs as source: two files of three, which no build reads. */
+const unneeded = /^src\/cmd\/|_test\.go$|^src\/.*\/testdata\//;
 const progressEveryMs = 5_000;
 const silenceMs = 60_000;
 const attempts = 2;
@@ -150,12 +152,14 @@ async function unpack(archive: Buffer, prefix: string, dir: string): Promise<str
   for (const { name, content } of readZip(archive)) {
     const path = name.slice(prefix.length);
     if (!name.startsWith(prefix) || path.split('/').includes('..')) throw new Error(`the Go toolchain has a file of another name: ${name}`);
-    const file = join(dir, path);
-    const parent = dirname(file);
-    if (!made.has(parent)) mkdirSync(parent, { recursive: true });
-    made.add(parent);
-    writeFileSync(file, content);
-    if (/^(bin|pkg\/tool)\//.test(path)) chmodSync(file, 0o755); // an archive of a module knows no modes
+    if (!unneeded.test(path)) {
+      const file = join(dir, path);
+      const parent = dirname(file);
+      if (!made.has(parent)) mkdirSync(parent, { recursive: true });
+      made.add(parent);
+      writeFileSync(file, content);
+      if (/^(bin|pkg\/tool)\//.test(path)) chmodSync(file, 0o755); // an archive of a module knows no modes
+    }
     list.push(`${createHash('sha256').update(content).digest('hex')}  ${name}\n`);
     if (list.length % 100 === 0) await breathe();
   }

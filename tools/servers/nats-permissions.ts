@@ -5,8 +5,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Event, Job, Rpc, ServiceContract } from '#libs/contract';
-import { consumerOf } from '#libs/jobs';
+import { consumerOf, type Event, type Job, type Rpc, type ServiceContract } from '#libs/contract';
 import { streams } from '#libs/nats';
 import { contracts } from './service-contracts.ts';
 

@@ -1,4 +1,4 @@
-/** The settings of every service, read from the schemas that the services themselves use. */
+/** The settings of every service, by what the services themselves read them with: `services/<name>/config.ts`. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -27,13 +27,25 @@ const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 export async function readServiceSettings(): Promise<ServiceSettings[]> {
   const found: ServiceSettings[] = [];
   for (const service of readdirSync(servicesDir).toSorted()) {
-    const file = join(servicesDir, service, 'config.ts');
-    if (!existsSync(file)) continue;
-    const schema = Object.values((await import(pathToFileURL(file).href)) as Record<string, unknown>).find(isObjectSchema);
-    if (schema === undefined) throw new Error(`${file} exports no schema of its settings`);
+    if (!existsSync(configOf(service))) continue;
+    const schema = (await listExports(service)).find(isObjectSchema);
+    if (schema === undefined) throw new Error(`${configOf(service)} exports no schema of its settings`);
     found.push({ service, properties: schema.properties, required: schema.required ?? [] });
   }
   return found;
+}
+
+/** The configuration that the service makes of these settings. @throws ConfigError as the service itself */
+export async function loadServiceConfig(service: string, settings: Readonly<Record<string, string>>): Promise<unknown> {
+  const load = (await listExports(service)).find((value) => typeof value === 'function');
+  if (load === undefined) throw new Error(`${configOf(service)} exports no function that reads its settings`);
+  return (load as (env: Readonly<Record<string, string>>) => unknown)(settings);
+}
+
+const configOf = (service: string): string => join(servicesDir, service, 'config.ts');
+
+async function listExports(service: string): Promise<unknown[]> {
+  return Object.values((await import(pathToFileURL(configOf(service)).href)) as Record<string, unknown>);
 }
 
 function isObjectSchema(value: unknown): value is { properties: Record<string, SettingSchema>; required?: string[] } {

@@ -1,7 +1,6 @@
 /** What is wrong with the settings of all services, told before anything is started. */
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { ConfigError } from '#libs/config';
+import { loadServiceConfig } from '../servers/service-settings.ts';
 import { serviceNames, settingsOf } from './environment.ts';
 
 type Settings = Readonly<Record<string, string>>;
@@ -22,27 +21,17 @@ const storeSettings = ['S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'
  * @param settings without those of servers that are not started yet
  * @throws Error with every problem, each once
  */
-export async function checkSettings(repoDir: string, settings: Settings): Promise<void> {
+export async function checkSettings(settings: Settings): Promise<void> {
   const brought = settings['S3_ENDPOINT'] === undefined ? [] : storeSettings;
   const pending = Object.fromEntries(Object.entries(placeholders).filter(([name]) => !brought.includes(name)));
   const problems = new Set<string>();
   for (const service of serviceNames) {
-    const load = await findLoader(repoDir, service);
     try {
-      load({ ...pending, ...settingsOf(service, settings) });
+      await loadServiceConfig(service, { ...pending, ...settingsOf(service, settings) });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       for (const problem of error.problems) problems.add(problem);
     }
   }
   if (problems.size > 0) throw new ConfigError([...problems]);
-}
-
-type Loader = (env: Settings) => unknown;
-
-async function findLoader(repoDir: string, service: string): Promise<Loader> {
-  const module = (await import(pathToFileURL(join(repoDir, 'services', service, 'config.ts')).href)) as Record<string, unknown>;
-  const load = Object.values(module).find((value) => typeof value === 'function');
-  if (load === undefined) throw new Error(`services/${service}/config.ts exports no function that reads its settings`);
-  return load as Loader;
 }

@@ -23,8 +23,12 @@ export async function warmCompileCache(repoDir: string, cacheDir: string): Promi
     const args = [...nodeOptionsOf(services[0] ?? ''), join('tools', 'start', 'load-services.ts'), ...services];
     if (!(await run(args, { repoDir, cacheDir }))) return;
   }
-  mkdirSync(cacheDir, { recursive: true });
-  writeFileSync(mark, '');
+  try {
+    mkdirSync(cacheDir, { recursive: true });
+    writeFileSync(mark, '');
+  } catch {
+    // on a full disk: the next start does it again
+  }
 }
 
 function run(args: readonly string[], { repoDir, cacheDir }: { repoDir: string; cacheDir: string }): Promise<boolean> {

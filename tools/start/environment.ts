@@ -66,7 +66,13 @@ export function checkDiskSpace(dir: string, isFirstStart: boolean): void {
 }
 
 /** Every variable that means something here: what some service declares, addresses of single services, and what is about the start itself. */
-export async function listKnownVariables(): Promise<Set<string>> {
+export function listKnownVariables(): Promise<ReadonlySet<string>> {
+  return (known ??= readKnownVariables());
+}
+
+let known: Promise<ReadonlySet<string>> | undefined;
+
+async function readKnownVariables(): Promise<ReadonlySet<string>> {
   const declared = (await readServiceSettings()).flatMap(({ properties }) => Object.keys(properties));
   const own = serviceNames.flatMap((service) => listOwnAddresses(service));
   return new Set([...declared, ...own, 'NATS_URL_CLI', 'DEMO_PASSWORD', 'MEDIA_PORT', 'COHERENCE_DATA_DIR']);

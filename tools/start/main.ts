@@ -1,7 +1,7 @@
 /**
  * `npm start`: the whole platform on this machine. Servers, migrations, the six services as processes, the demo workspace;
  * then it watches them until Ctrl-C. Everything it keeps is in `.data`
- * (COHERENCE_DATA_DIR names another folder).
+ * (COHERENCE_DATA_DIR names another folder). With `-- --times` it tells where the time of the start has gone.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -50,9 +50,12 @@ async function start(): Promise<void> {
   const place = { repoDir, dataDir, screen, record };
   const demoModel = process.env['LLM_BASE_URL'] ? undefined : await startDemoModel();
   if (demoModel !== undefined) stops.push(() => demoModel.stop());
-  const chosen = { ...(await chooseSettings(process.env, address, dataDir)), ...demoModel?.settings };
-  await checkSettings(repoDir, chosen);
-  await checkBroughtServers(chosen);
+  const chosen = await screen.quietStep('settings', async () => {
+    const settings = { ...(await chooseSettings(process.env, address, dataDir)), ...demoModel?.settings };
+    await checkSettings(settings);
+    await checkBroughtServers(settings);
+    return settings;
+  });
   for (const line of findMisspellings(Object.keys(process.env), await listKnownVariables())) screen.say(line);
   let isEmpty = false;
   let migrations: Migrations | undefined;
@@ -62,17 +65,18 @@ async function start(): Promise<void> {
     migrations = found;
     if (found.arePending) ({ isEmpty } = await screen.step('migrations', () => found.run({ ...chosen, ...given })));
   };
-  const warmed = warmCompileCache(repoDir, chosen['NODE_COMPILE_CACHE'] ?? '');
+  const warmed = screen.quietStep('compiling the services', () => warmCompileCache(repoDir, chosen['NODE_COMPILE_CACHE'] ?? ''));
   const servers = await startServers(process.env, place, migrate);
   stops.push(servers.stop);
   const settings = { ...chosen, ...servers.settings };
   if (stopping !== undefined) return;
-  await makeStreams({
+  const streams = {
     url: settings['NATS_URL'] ?? '',
     prefix: settings['NATS_SUBJECT_PREFIX'] ?? '',
     logger: createLogger({ service: 'start', level: 'error' }),
     limits: readStreamLimits(process.env),
-  });
+  };
+  await screen.quietStep('streams', () => makeStreams(streams));
   await warmed;
   if (stopping !== undefined) return;
   const services = await screen.step('six services', () => startServices(settings, place));
@@ -82,7 +86,9 @@ async function start(): Promise<void> {
   stops.push(async () => rmSync(environmentFile, { force: true }));
   if (isEmpty) await screen.step('demo workspace', () => applyDemoWorkspace(repoDir, dataDir, settings));
   migrations?.markDone();
-  if (stopping === undefined) screen.say(describePlatform({ repoDir, dataDir, settings, elapsed: screen.elapsed }));
+  if (stopping !== undefined) return;
+  screen.say(describePlatform({ repoDir, dataDir, settings, elapsed: screen.elapsed }));
+  if (process.argv.includes('--times')) screen.say(`\n${screen.describeTimes()}`);
 }
 
 /** Services first, then what they need, then the lock. */

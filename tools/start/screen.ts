@@ -1,6 +1,12 @@
 /** What people see of a start: one line per step, with its time, and where it stands while it lasts. */
 export class Screen {
-  readonly #startedAt = performance.now();
+  /** Of the command, as `performance.now()` counts: packages may have been installed since. */
+  readonly #startedAt = Number(process.env['COHERENCE_BEGAN_AT'] ?? performance.timeOrigin) - performance.timeOrigin;
+  readonly #steps: { readonly title: string; readonly from: number; readonly to: number }[] = [];
+
+  constructor() {
+    this.#record('packages, and loading the launcher', this.#startedAt);
+  }
 
   say(line = ''): void {
     process.stdout.write(`${line}\n`);
@@ -10,11 +16,35 @@ export class Screen {
   async step<T>(title: string, work: (progress: (line: string) => void) => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     const result = await work((line) => this.say(`    ${line}`));
+    this.#record(title, startedAt);
     this.say(`  ${title.padEnd(34)} ${seconds(performance.now() - startedAt)}`);
     return result;
   }
 
-  /** Since the launcher began. */
+  /** A step that is told of by `describeTimes` alone. */
+  async quietStep<T>(title: string, work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#record(title, startedAt);
+    }
+  }
+
+  /** Where the time has gone: a line for each step, in the order in which they began; some go on side by side. */
+  describeTimes(): string {
+    const rows = this.#steps.toSorted((a, b) => a.from - b.from);
+    const cells = rows.map(({ title, from, to }) => [title, ...[from, to, to - from].map((time) => seconds(time).padStart(8))]);
+    return [['step', ...['from', 'to', 'took'].map((heading) => heading.padStart(8))], ...cells]
+      .map(([title = '', ...times]) => `  ${title.padEnd(36)}${times.join('')}`)
+      .join('\n');
+  }
+
+  #record(title: string, startedAt: number): void {
+    this.#steps.push({ title, from: startedAt - this.#startedAt, to: performance.now() - this.#startedAt });
+  }
+
+  /** Since the command began. */
   get elapsed(): string {
     return seconds(performance.now() - this.#startedAt);
   }

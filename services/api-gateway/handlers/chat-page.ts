@@ -1,6 +1,7 @@
 /**
- * The page of an agent for visitors, and the first page of the installation: templates and a few files that are served as they are, from this process alone. Which
- * agents exist is no secret (the chat answers 404 for others); everything else about them is, so the title is made of the slug.
+ * The page of an agent for visitors, and the first page of the installation: templates and a few files that are served as they are, from this
+ * process alone. Which agents exist is no secret (the chat answers 404 for others); everything else about them is, so the title is made of the
+ * slug.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { consumerOf } from '#libs/jobs';
+import { consumerOf } from '#libs/contract';
 import { streams } from '#libs/nats';
 import { provideGoTool } from '../../../tools/servers/go-tool.ts';
 import { natsServerTool } from '../../../tools/servers/go-tools.ts';

@@ -78,15 +78,8 @@ export async function checkStore(settings: Settings): Promise<string> {
     detail: `bucket ${config.S3_BUCKET}, access key ${config.S3_ACCESS_KEY_ID}`,
     setting: 'S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY',
   };
-  const { createObjectStore } = await import('#libs/object-store'); // slow to load, and only needed here
-  const store = createObjectStore({
-    endpoint: config.S3_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKeyId: config.S3_ACCESS_KEY_ID,
-    secretAccessKey: config.S3_SECRET_ACCESS_KEY,
-    forcePathStyle: config.S3_FORCE_PATH_STYLE,
-  });
+  const { createObjectStore, storeConfigOf } = await import('#libs/object-store'); // slow to load, and only needed here
+  const store = createObjectStore(storeConfigOf(config));
   try {
     await store.ping();
     return `answers at ${address}, bucket ${config.S3_BUCKET}`;
