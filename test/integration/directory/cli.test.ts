@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '#libs/testing';
+import { directory } from '#services/directory';
 import { createWorld, type World } from './world.ts';
 
 interface Outcome {
@@ -290,5 +291,17 @@ agents:
         infos: '{"*": "&x", "<<": "merge", "a: b": "- c", "list": [{"gone": null}], "empty": {}, "exact": 9007199254740993}',
       },
     ]);
+  });
+
+  it('reads a long list page by page', async () => {
+    await world.env.sql(`insert into directory.spheres (key, name) select 'sphere-' || n, 'Sphere' from generate_series(1, 501) as n`);
+    const read = (after: number) => world.call(directory.rpcs.exportWorkspace, { list: 'spheres', after });
+    const first = await read(0);
+    expect(first.items).toHaveLength(500);
+    const second = await read(first.next ?? 0);
+    expect(second.next).toBeNull();
+    const keys = [...first.items, ...second.items].map((item) => (item as { key: string }).key);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(keys.at(-1)).toBe('sphere-501');
   });
 });
