@@ -244,6 +244,8 @@ agents:
     await world.env.sql(`update directory.people set infos = infos || '{"<<": "merge"}' where key = 'odd'`);
     await world.env.sql(`insert into directory.memberships (person_id, holon_id)
       select p.id, h.id from directory.people p, directory.holons h where p.key is null and h.slug = 'zz-child'`);
+    // A file that names one step alone leaves two in the same place.
+    await world.apply({ journeys: [{ slug: 'listening', steps: [{ slug: 'talk' }] }] });
     const file = join(folder, 'export.yaml');
     const written = await cli(['workspace', 'export', '--out', file, '--json']);
     expect(written).toMatchObject({ code: 0, stderr: '' });

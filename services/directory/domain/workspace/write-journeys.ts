@@ -26,9 +26,14 @@ export async function writeSteps(
   const owners = new Map<number, { journeyId: number; slug: string }>();
   for (const target of journeys) {
     const journeyId = journeyIdOf(target);
-    for (const [position, step] of ((target.item.value['steps'] ?? []) as JsonObject[]).entries()) {
+    const steps = (target.item.value['steps'] ?? []) as JsonObject[];
+    const rows = stored.steps.get(journeyId) ?? [];
+    // Named all in their order they stay where they are: files that named some of them have left gaps.
+    const inOrder = rows.length === steps.length && rows.every((row, index) => row.slug === steps[index]?.['slug']);
+    for (const [index, step] of steps.entries()) {
       const slug = String(step['slug']);
-      const known = stored.steps.get(journeyId)?.find((row) => row.slug === slug);
+      const known = rows.find((row) => row.slug === slug);
+      const position = inOrder && known !== undefined ? known.position : index;
       const values = stepColumns(step, journeyId, position, known === undefined);
       if (known === undefined) {
         fresh.push({ name: `${target.key}/${slug}`, journeyId, values });
