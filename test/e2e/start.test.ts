@@ -34,7 +34,7 @@ async function logIn(): Promise<number> {
   return response.status;
 }
 
-const followers: ChildProcess[] = [];
+const followers: { readonly child: ChildProcess; readonly status: Promise<number | null> }[] = [];
 
 /** `npm run logs` as a child of this test; in a terminal, if asked, which `script` plays. */
 function followLogs(names: readonly string[], { terminal = false } = {}): { output: () => string; status: Promise<number | null> } {
@@ -45,16 +45,18 @@ function followLogs(names: readonly string[], { terminal = false } = {}): { outp
     env: { ...process.env, NODE_OPTIONS: '', COHERENCE_DATA_DIR: pad.dataDir },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  followers.push(child);
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-  return { output: () => text, status: new Promise((resolve) => child.once('close', resolve)) };
+  const status = new Promise<number | null>((resolve) => child.once('close', resolve));
+  followers.push({ child, status });
+  return { output: () => text, status };
 }
 
 describe('npm start (architecture#running-it)', () => {
   beforeAll(async () => void (pad = await createLaunchpad({ metricsPort: 19_090 })));
   afterAll(async () => {
-    for (const child of followers) child.kill('SIGTERM');
+    for (const { child } of followers) child.kill('SIGTERM');
+    await Promise.all(followers.map(({ status }) => status));
     await pad.clear();
   });
 
