@@ -1,18 +1,26 @@
 /** The profile `evaluation` as somebody tries it: one release with everything inside. */
 import { join } from 'node:path';
-import { generateActorKeys } from '#libs/actor';
 import { execInClient } from './client.ts';
 import { type Cluster, mustSucceed, until } from './commands.ts';
 import { platformImage } from './images.ts';
 import { findOpen } from './policies.ts';
 import { describeAbsent } from './capabilities.ts';
-import { chartDir, clientApp, components, describeServerImages, listObjects, small, type Values } from './release.ts';
+import {
+  chartDir,
+  clientApp,
+  components,
+  describeServerImages,
+  evaluationSecrets,
+  listObjects,
+  mergeValues,
+  password,
+  small,
+  type Values,
+} from './release.ts';
 
 const release = 'trial';
 const fullname = `${release}-coherence`;
 const servers = ['nats', 'object-store', 'postgresql'];
-const password = 'password-of-the-evaluation';
-const keys = generateActorKeys();
 
 /** A client's program: logs a person of the demo in, then makes a person (`-`) or reads the one with this id. Prints the id. */
 const program = `
@@ -54,11 +62,10 @@ async function install(cluster: Cluster, hasVolumes: boolean): Promise<number> {
     global: { imageRegistry: settings.registry },
     image: platformImage,
     components: Object.fromEntries(components.map((name) => [name, { resources: small }])),
-    secrets: { values: { ACTOR_SIGNING_KEY: keys.signingKey, ACTOR_PUBLIC_KEY: keys.publicKey } },
-    evaluation: { password, ...describeServerImages(), persistence: { enabled: hasVolumes } },
+    evaluation: { ...describeServerImages(), persistence: { enabled: hasVolumes } },
   };
   const args = ['install', release, chartDir, '-f', join(chartDir, 'ci', 'evaluation-values.yaml'), '-f', '-', '--timeout', '10m'];
-  const { status, stderr } = await cluster.helm(args, { input: JSON.stringify(values) });
+  const { status, stderr } = await cluster.helm(args, { input: JSON.stringify(mergeValues(evaluationSecrets, values)) });
   if (status !== 0) throw new Error(`${stderr.trim()}\n${await explainClaims(cluster)}`);
   for (const name of servers) await rolledOut(cluster, `statefulset/${fullname}-${name}`);
   for (const name of components) await rolledOut(cluster, `deployment/${fullname}-${name}`);

@@ -211,6 +211,12 @@ export async function listObjects(cluster: Cluster, release: string): Promise<st
     .toSorted();
 }
 
+/** What the values of the profile `evaluation` leave to whoever installs. */
+export const evaluationSecrets: Values = {
+  evaluation: { password },
+  secrets: { values: { ACTOR_SIGNING_KEY: actorKeys.signingKey, ACTOR_PUBLIC_KEY: actorKeys.publicKey } },
+};
+
 /** The programs of the servers' image in place of public images, for values under `evaluation`. */
 export function describeServerImages(): Values {
   const own = (command: string) => ({ image: serversImage, command: [command] });
@@ -223,14 +229,10 @@ export async function startServers(cluster: Cluster): Promise<void> {
   const values = {
     profiles: 'evaluation',
     global: { imageRegistry: settings.registry },
-    evaluation: {
-      password,
-      ...describeServerImages(),
-      persistence: { enabled: false },
-    },
+    evaluation: { ...describeServerImages(), persistence: { enabled: false } },
   };
   const rendered = await cluster.helm(['template', 'servers', chartDir, '--show-only', 'templates/evaluation.yaml', '-f', '-'], {
-    input: JSON.stringify(values),
+    input: JSON.stringify(mergeValues(evaluationSecrets, values)),
   });
   if (rendered.status !== 0) throw new Error(rendered.stderr);
   await cluster.kubectl(['apply', '-f', '-'], { input: rendered.stdout });

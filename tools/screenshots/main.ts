@@ -1,9 +1,10 @@
 /**
- * Takes the pictures of the pages in docs/images of a platform that runs: `node tools/screenshots/main.ts [ADDRESS]`, by default the one that
- * `npm start` names.
+ * Takes the pictures of the pages and of the admin CLI in docs/images, of a platform that runs: `node tools/screenshots/main.ts [ADDRESS]`, by
+ * default the one that `npm start` names.
  */
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
 import { chromiumProgram, provideDebianProgram } from '../servers/debian-program.ts';
 
@@ -14,6 +15,17 @@ const pages = [
   { name: 'v1-docs', path: '/api/v1/docs', height: 800, ready: 'input[placeholder="Token"]' },
 ] as const;
 
+/** What the picture of the CLI shows, in a terminal of this width. */
+const commands = [['conversations', 'list'], ['jobs', 'list', '--limit', '6'], ['doctor']] as const;
+const columns = 110;
+
+const terminalStyle = `
+  body { margin: 0; background: #16181d; color: #d7dae0; }
+  pre { margin: 0; padding: 20px 24px; font: 13px/1.45 'DejaVu Sans Mono', monospace; }
+  .sgr1 { font-weight: bold } .sgr2 { opacity: .6 } .sgr31 { color: #ff7b72 } .sgr32 { color: #7ee787 }
+  .sgr33 { color: #e3b341 } .sgr36 { color: #76d9e6 }
+`;
+
 const [, , baseUrl = 'http://localhost:8080'] = process.argv;
 const [executablePath = ''] = await provideDebianProgram(chromiumProgram, (line) => void process.stderr.write(`${line}\n`));
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
@@ -23,13 +35,39 @@ try {
     await page.goto(`${baseUrl}${path}`);
     await page.locator(ready).first().waitFor();
     await page.evaluate('document.fonts.ready');
-    const file = join(imagesDir, `${name}.png`);
-    const { size } = await sharp(await page.screenshot({ animations: 'disabled' }))
-      .png({ palette: true, compressionLevel: 9 })
-      .toFile(file);
-    console.log(`${file}, ${Math.ceil(size / 1024)} KB`);
-    await page.close();
+    await keepPicture(page, name);
   }
+  const page = await browser.newPage({ viewport: { width: 960, height: 200 } });
+  await page.setContent(`<style>${terminalStyle}</style><pre>${commands.map(showCommand).join('\n')}</pre>`);
+  await keepPicture(page, 'cli');
 } finally {
   await browser.close();
+}
+
+async function keepPicture(page: Page, name: string): Promise<void> {
+  const file = join(imagesDir, `${name}.png`);
+  const { size } = await sharp(await page.screenshot({ animations: 'disabled', fullPage: name === 'cli' }))
+    .png({ palette: true, compressionLevel: 9 })
+    .toFile(file);
+  console.log(`${file}, ${Math.ceil(size / 1024)} KB`);
+  await page.close();
+}
+
+/** A command and what it writes to a terminal (that of script, of util-linux), as HTML. */
+function showCommand(args: readonly string[]): string {
+  const command = `stty cols ${columns}; exec node tools/coherence.mjs ${args.join(' ')}`;
+  const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], { encoding: 'utf8' });
+  return `<b>$ coherence ${args.join(' ')}</b>\n${toHtml(stdout)}`;
+}
+
+/** Colours that `styleText` writes: each is begun by a number of its own, and ended by one that is no class here. */
+function toHtml(text: string): string {
+  const escape = String.fromCharCode(27);
+  const parts = text.replaceAll('\r', '').split(new RegExp(`${escape}\\[(\\d+)m`));
+  const html = parts.map((part, index) => (index % 2 === 0 ? escapeHtml(part) : `</span><span class="sgr${part}">`)).join('');
+  return `<span>${html}</span>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
