@@ -1,4 +1,4 @@
-/** Contract: receipts of booking and meeting webhooks, for the admin CLI (spec 03, D20, D68). */
+/** Contract: receipts of booking and meeting webhooks, for the admin CLI (D20, D68). */
 import { byOperators, maxReplayed, receiptTimes, replayedReceipts, rpc, Type } from '#libs/contract';
 import { bookingOutcomes, nullable, Receipt } from './schemas.ts';
 
