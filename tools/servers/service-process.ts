@@ -33,10 +33,10 @@ const stopTimeoutMs = 27_000;
 
 /**
  * Options of Node, as in compose.yaml. By itself it lets young objects take 48 MB before it looks for the living among them; in an idle service that
- * is half of its memory, and requests are no faster for it. Conversations has them all the same, which lets most of a search die young. Other flags
- * here would cost a start its compile cache: V8 takes no code that was compiled under others (docs/adr/services-share-compiled-code.md).
+ * is half of its memory. Where it costs requests a tenth of their rate or more they have it all the same: in the gateway, and in conversations, which lets
+ * most of a search die young. Other flags here would cost a start its compile cache: V8 takes no code that was compiled under others (docs/adr/services-share-compiled-code.md).
  */
-const youngMegabytes: Readonly<Record<string, number>> = { conversations: 16 };
+const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 16, conversations: 16 };
 
 /** Arguments of Node before the path of a service's program. */
 export function nodeOptionsOf(service: string): readonly string[] {
