@@ -65,7 +65,7 @@ describe('npm start as it comes', () => {
   });
 
   describe('an account of the machine that took over one process', () => {
-    const basics = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_ALL|SSL_CERT_(FILE|DIR)|NODE_[A-Z0-9_]+)$/;
+    const basics = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_ALL|SSL_CERT_(FILE|DIR)|NODE_[A-Z0-9_]+|MALLOC_MMAP_THRESHOLD_)$/;
 
     it('finds in its environment what its service declares, and nothing of the others or of the caller', async () => {
       const services = await readServiceSettings();
