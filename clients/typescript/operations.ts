@@ -1577,7 +1577,6 @@ export type BrowseHolonConversationsReply = ApiReply<200, BrowsedEvents>;
 export type BrowseHolonConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1616,7 +1615,6 @@ export type BrowseHolonReply = ApiReply<200, BrowsedHolon>;
 export type BrowseHolonError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1676,7 +1674,6 @@ export type ListEventJourneysError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1692,7 +1689,6 @@ export type ListJourneyStepsError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1714,7 +1710,6 @@ export type ReadStepConfigError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -1902,7 +1897,6 @@ export type GetAgentReply = ApiReply<200, AgentOut>;
 export type GetAgentError =
   | { readonly status: 401; readonly body: FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
 ;
@@ -2178,7 +2172,6 @@ export type GetHolonBySlugError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2215,7 +2208,6 @@ export type GetClassError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2261,7 +2253,6 @@ export type GetJourneyError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
   | { readonly status: 403; readonly body: PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
-  | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;

