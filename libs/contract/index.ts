@@ -5,5 +5,5 @@ export * from './callers.ts';
 export * from './declarations.ts';
 export { jobAdminRpcs, jobDetailsSchema, jobSchema, jobStates } from './job-admin.ts';
 export { line } from './line.ts';
-export { maxReplayed, receiptTimes, replayedReceipts } from './receipt-filter.ts';
+export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';
 export { workspacePage } from './workspace-page.ts';

@@ -1,14 +1,27 @@
-/** Which receipts of webhooks are meant, the same for every service that has some; for the admin CLI. */
-import { Type } from 'typebox';
-
-/** When they came. */
-export const receiptTimes = {
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came before.' })),
-};
+/** How receipts of webhooks are listed and replayed, the same for every service that has some; for the admin CLI. */
+import { type TProperties, Type } from 'typebox';
 
 /** Receipts that one call of a replay by filter may take. */
-export const maxReplayed = 1_000;
+const maxReplayed = 1_000;
+
+/** Which receipts are meant: when they came, and what became of them. */
+export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome[]) {
+  return {
+    since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
+    until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came before.' })),
+    outcome: Type.Optional(Type.Enum([...outcomes], { description: 'Only those with this outcome.' })),
+  };
+}
+
+/** Request of a list of receipts. */
+export function receiptList<Filter extends TProperties>(filter: Filter) {
+  return Type.Object({ ...filter, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })) });
+}
+
+/** Request of a replay by filter. */
+export function receiptReplay<Filter extends TProperties>(filter: Filter) {
+  return Type.Object({ ...filter, limit: Type.Integer({ minimum: 1, maximum: maxReplayed }), dry_run: Type.Boolean() });
+}
 
 /** What a replay by filter has done, or with `dry_run` would do. */
 export const replayedReceipts = Type.Object({

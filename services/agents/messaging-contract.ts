@@ -1,5 +1,5 @@
 /** The messaging side of the agents contract: inbound updates, their receipts, the jobs that answer them, the bot's webhook. */
-import { byOperators, job, maxReplayed, receiptTimes, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, job, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -41,10 +41,7 @@ export const updateOutcomes = [
 ] as const;
 export type UpdateOutcome = (typeof updateOutcomes)[number];
 
-const updateFilter = {
-  ...receiptTimes,
-  outcome: Type.Optional(Type.Enum([...updateOutcomes], { description: 'Only those with this outcome.' })),
-};
+const updateFilter = receiptFilter(updateOutcomes);
 
 const updateReceipt = Type.Object({
   id: Type.Integer(),
@@ -90,10 +87,7 @@ export const messagingRpcs = {
     subject: 'admin.agents.receipts.list',
     callers: byOperators,
     summary: 'Receipts of messaging updates, newest first.',
-    request: Type.Object({
-      ...updateFilter,
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
-    }),
+    request: receiptList(updateFilter),
     reply: Type.Object({ items: Type.Array(updateReceipt) }),
   }),
   showReceipt: rpc({
@@ -125,11 +119,7 @@ export const messagingRpcs = {
     subject: 'admin.agents.receipts.replay-many',
     callers: byOperators,
     summary: 'Works the updates again that match, oldest first; each as by itself.',
-    request: Type.Object({
-      ...updateFilter,
-      limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
-      dry_run: Type.Boolean(),
-    }),
+    request: receiptReplay(updateFilter),
     reply: Type.Object({ ...replayedReceipts.properties, no_agent: Type.Integer({ description: 'Those whose agent there is not.' }) }),
     timeoutMs: 120_000,
   }),

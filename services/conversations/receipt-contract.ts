@@ -1,12 +1,8 @@
 /** Contract: receipts of booking and meeting webhooks, for the admin CLI (D20, D68). */
-import { byOperators, maxReplayed, receiptTimes, replayedReceipts, rpc, Type } from '#libs/contract';
+import { byOperators, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, Type } from '#libs/contract';
 import { bookingOutcomes, nullable, Receipt } from './schemas.ts';
 
-const filter = {
-  ...receiptTimes,
-  outcome: Type.Optional(Type.Enum([...bookingOutcomes], { description: 'Only those with this outcome.' })),
-  source: Type.Optional(Type.Enum(['booking', 'meeting'])),
-};
+const filter = { ...receiptFilter(bookingOutcomes), source: Type.Optional(Type.Enum(['booking', 'meeting'])) };
 
 /** To be spread into the contract of the service. */
 export const receiptRpcs = {
@@ -14,10 +10,7 @@ export const receiptRpcs = {
     subject: 'admin.conversations.receipts.list',
     callers: byOperators,
     summary: 'Receipts of booking and meeting webhooks, newest first.',
-    request: Type.Object({
-      ...filter,
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
-    }),
+    request: receiptList(filter),
     reply: Type.Object({ items: Type.Array(Receipt) }),
   }),
   showReceipt: rpc({
@@ -43,11 +36,7 @@ export const receiptRpcs = {
     subject: 'admin.conversations.receipts.replay-many',
     callers: byOperators,
     summary: 'Works the receipts again that match, oldest first.',
-    request: Type.Object({
-      ...filter,
-      limit: Type.Integer({ minimum: 1, maximum: maxReplayed }),
-      dry_run: Type.Boolean(),
-    }),
+    request: receiptReplay(filter),
     reply: replayedReceipts,
     timeoutMs: 60_000,
   }),
