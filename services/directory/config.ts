@@ -9,7 +9,7 @@ import {
   type ConfigOf,
 } from '#libs/config';
 import { Type } from '#libs/contract';
-import { isTimeZone } from './domain/follow-up.ts';
+import { isTimeZone } from './follow-up.ts';
 
 export const directorySettings = Type.Object({
   ...databaseSettings,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { compileSchemaForAll } from '#libs/schema';
 import { parse } from 'yaml';
-import { checkDocument } from '../../services/directory/domain/workspace/check-document.ts';
+import { checkDocument } from '../../services/directory/workspace/rules/check-document.ts';
 import { checkItem, type ItemProblem } from '../cli/bulk-import/check-item.ts';
 import { makeWorkspaceSchema } from './workspace-schema.ts';
 import { listTexts } from './workspace-texts.ts';

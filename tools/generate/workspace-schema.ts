@@ -6,7 +6,7 @@ import {
   infoFieldTypes,
   listNames,
   vocabulary,
-} from '../../services/directory/domain/workspace/vocabulary.ts';
+} from '../../services/directory/workspace/rules/vocabulary.ts';
 import { AgentItem } from '../../services/agents/contract.ts';
 import { listTexts } from './workspace-texts.ts';
 

@@ -1,7 +1,7 @@
 /** Editing of holons through the open API (rules/holons#update-a-holon; D46a, D46b). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
-import { anyId, v1Errors } from './fields.ts';
-import { HolonPublic } from './holons.ts';
+import { anyId, v1Errors } from '../fields.ts';
+import { HolonPublic } from '../holons/contract.ts';
 import { maxChannelLength, maxDescriptionLength, maxNameLength } from './people-write.ts';
 
 /** Fields of an update; absent ones are not touched. */

@@ -1,9 +1,9 @@
 /** Creation of people through the open API (rules/people#create-a-person; D43, D43a, D44). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
-import { maxNoteLength, nullable, v1Errors } from './fields.ts';
-import { Membership } from './memberships.ts';
-import { NoteItem } from './notes.ts';
-import { PersonPublic } from './people.ts';
+import { maxNoteLength, nullable, v1Errors } from '../fields.ts';
+import { Membership } from '../memberships/contract.ts';
+import { NoteItem } from '../notes/contract.ts';
+import { PersonPublic } from '../people/contract.ts';
 
 /** Longest name of a person or holon, in characters. */
 export const maxNameLength = 500;

@@ -7,10 +7,10 @@ import { dropUndeclared, pipelineJobs, validateStepConfig, type PipelineRegistry
 import type { directory } from '../contract.ts';
 import { getHolons } from '../repositories/holons.ts';
 import { getJourneys } from '../repositories/journeys.ts';
-import { listHolonNotes, listPersonNotes } from '../repositories/notes.ts';
+import { listHolonNotes, listPersonNotes } from '../notes/statements.ts';
 import { findPeopleByKeys } from '../repositories/people-keys.ts';
-import { getPeople } from '../repositories/people.ts';
-import { findStepConfig } from '../repositories/steps.ts';
+import { getPeople } from '../people/statements/read.ts';
+import { findStepConfig } from '../steps/statements.ts';
 
 type ReadHandlers = Pick<
   Handlers<typeof directory>,

@@ -1,6 +1,6 @@
 /** Conversation events and the journeys that they own, as far as the caller may see them (D10, D11, D18d, D18f). */
 import { statement } from '#libs/orm';
-import { holonVisibleSql } from './visibility.ts';
+import { holonVisibleSql } from '../visibility.ts';
 
 /** List of ConversationEvent. The parent is named to those who may see it. */
 function eventListSql(from: string, viewer: number): string {

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import * as conversation from '../../../services/conversations/repositories/conversation.ts';
 import * as discovery from '../../../services/conversations/repositories/discovery.ts';
-import * as browse from '../../../services/directory/repositories/browse.ts';
+import * as browse from '../../../services/directory/browse/statements.ts';
 import * as holons from '../../../services/directory/repositories/holons.ts';
 import * as journeys from '../../../services/directory/repositories/journeys.ts';
-import * as people from '../../../services/directory/repositories/people.ts';
+import * as people from '../../../services/directory/people/statements/read.ts';
 import { seedDatabase } from '../../../tools/scale/seed.ts';
 
 interface PlanNode {

@@ -5,7 +5,7 @@ import type { RequestContext } from '#libs/nats';
 import { superuser } from '#libs/testing';
 import { createDatabase, type Database } from '#libs/orm';
 import { directory } from '#services/directory';
-import { createBrowseHandlers } from '../../../services/directory/handlers/browse.ts';
+import { createBrowseHandlers } from '../../../services/directory/browse/handlers.ts';
 import { createWorld, type World } from './world.ts';
 
 const { browseHolon, listConversationEvents, listEventJourneys, lookUpHolons, lookUpPeople } = directory.rpcs;

@@ -1,7 +1,7 @@
 /** Reads of classes and journeys over the network of the fixture: shapes, filters, order, and counts of their use. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
-import { joinUsageCounts } from '../../../services/directory/repositories/v1/journeys.ts';
+import { joinUsageCounts } from '../../../services/directory/journeys/statements.ts';
 import { createReadsNetwork, names, slugs, type ReadsNetwork } from './reads-network.ts';
 
 const { listClasses, getClass, listJourneys, getJourney } = directory.rpcs;

@@ -1,7 +1,7 @@
 /** Reads of people and holons over the network of the fixture: shapes, filters, order, counts, and what a caller may not see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
-import { joinUsageCounts } from '../../../services/directory/repositories/v1/journeys.ts';
+import { joinUsageCounts } from '../../../services/directory/journeys/statements.ts';
 import { createReadsNetwork, names, slugs, type ReadsNetwork } from './reads-network.ts';
 
 const { listPeople, getPerson, listHolons, getHolon, getHolonBySlug } = directory.rpcs;

@@ -1,7 +1,7 @@
 /** The follow-up worklist over a real database: order, filters, who sees what, and counts that agree with what can be paged through. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '#libs/orm';
-import { foldTallies } from '../../../services/directory/repositories/v1/worklist.ts';
+import { foldTallies } from '../../../services/directory/worklist/statements.ts';
 import { callers, createNetwork, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
 
 /** 23:30 of the fourth in UTC, the fifth in Berlin. */

@@ -1,9 +1,9 @@
 /** Search of the open API over the network of the fixture: ranks, order, limits, and what a caller may not see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { directory } from '#services/directory';
-import { readViewer } from '../../../services/directory/domain/viewer.ts';
-import { searchDirectory as searchTiers } from '../../../services/directory/repositories/v1/search.ts';
-import { searchRare } from '../../../services/directory/repositories/v1/search-rare.ts';
+import { readViewer } from '../../../services/directory/viewer.ts';
+import { searchDirectory as searchTiers } from '../../../services/directory/search/statements/tiers.ts';
+import { searchRare } from '../../../services/directory/search/statements/rare.ts';
 import { createReadsNetwork, type ReadsNetwork } from './reads-network.ts';
 
 const { searchDirectory } = directory.rpcs;

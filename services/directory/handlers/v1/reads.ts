@@ -4,17 +4,17 @@ import { rawJson, type Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { directory, HolonListQuery, PersonListQuery } from '../../contract.ts';
-import { readViewer } from '../../domain/viewer.ts';
-import { getClass, listClasses } from '../../repositories/v1/classes.ts';
-import { findHolons, getHolon, getHolonBySlug, listHolons, listHolonsOfClass } from '../../repositories/v1/holons.ts';
-import { getJourney, listJourneys } from '../../repositories/v1/journeys.ts';
+import { readViewer } from '../../viewer.ts';
+import { getClass, listClasses } from '../../classes/statements.ts';
+import { findHolons, getHolon, getHolonBySlug, listHolons, listHolonsOfClass } from '../../holons/statements/read.ts';
+import { getJourney, listJourneys } from '../../journeys/statements.ts';
 import { findPeople, getPerson, listPeople } from '../../repositories/v1/people.ts';
-import type { RecordSort } from '../../repositories/v1/record-orders.ts';
-import { searchDirectory } from '../../repositories/v1/search.ts';
-import { searchRare } from '../../repositories/v1/search-rare.ts';
-import { sampleSearch, type SearchSampleRow } from '../../repositories/v1/search-sample.ts';
-import { sampleText, type ShortTextRow } from '../../repositories/v1/short-text.ts';
-import { readBody, readBodyFor } from './read-body.ts';
+import type { RecordSort } from '../../record-orders.ts';
+import { searchDirectory } from '../../search/statements/tiers.ts';
+import { searchRare } from '../../search/statements/rare.ts';
+import { sampleSearch, type SearchSampleRow } from '../../search/statements/sample.ts';
+import { sampleText, type ShortTextRow } from '../../short-text.ts';
+import { readBody, readBodyFor } from '../../read-body.ts';
 
 type V1ReadHandlers = Pick<
   Handlers<typeof directory>,

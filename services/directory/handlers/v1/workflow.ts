@@ -2,9 +2,9 @@
 import type { Database } from '#libs/orm';
 import type { Clock } from '#libs/time';
 import type { DirectoryConfig } from '../../config.ts';
-import { createBulkAddHandlers } from './bulk-add.ts';
-import { createWorkflowListHandlers } from './workflow-lists.ts';
-import { createWorkflowUpdateHandlers } from './workflow-update.ts';
+import { createBulkAddHandlers } from '../../memberships/handlers/bulk-add.ts';
+import { createWorkflowListHandlers } from '../../memberships/handlers/lists.ts';
+import { createWorkflowUpdateHandlers } from '../../workflow/update.ts';
 
 export function createWorkflowHandlers({ db, config, clock }: { db: Database; config: DirectoryConfig; clock: Clock }) {
   return {

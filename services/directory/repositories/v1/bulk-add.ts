@@ -1,5 +1,5 @@
 import { statement } from '#libs/orm';
-import { canEditHolonSql, holonVisibleSql } from '../visibility.ts';
+import { canEditHolonSql, holonVisibleSql } from '../../visibility.ts';
 
 export interface BulkTurnRow {
   readonly visible: boolean;

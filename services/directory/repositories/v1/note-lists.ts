@@ -1,7 +1,7 @@
 /** Feeds of notes as the caller may see them (rules/memberships#notes; D47a, D48). */
-import { noteItemSql } from '../public-json.ts';
-import { holonVisibleSql } from '../visibility.ts';
-import { listStatement } from './list-statement.ts';
+import { noteItemSql } from '../../public-json.ts';
+import { holonVisibleSql } from '../../visibility.ts';
+import { listStatement } from '../../list-statement.ts';
 
 /**
  * A note is seen by who may see every holon that it concerns: it is in the feed of each. Of the holon of the feed itself the list is asked once.

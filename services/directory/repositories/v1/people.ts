@@ -1,9 +1,9 @@
 /** Reads of people for the open API (rules/people#people). */
 import { statement } from '#libs/orm';
-import { personListItemSql, personPublicSql } from '../public-json.ts';
-import { listStatement } from './list-statement.ts';
-import { recordOrders, type RecordSort } from './record-orders.ts';
-import { containsInAnySql, containsSql, gramsOf, longGramsOf } from './text-match.ts';
+import { personListItemSql, personPublicSql } from '../../public-json.ts';
+import { listStatement } from '../../list-statement.ts';
+import { recordOrders, type RecordSort } from '../../record-orders.ts';
+import { containsInAnySql, containsSql, gramsOf, longGramsOf } from '../../text-match.ts';
 
 /** `$1` = person; one row with PersonPublic. */
 export const getPerson = statement(

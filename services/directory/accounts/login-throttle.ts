@@ -1,0 +1,66 @@
+/**
+ * Limits of logins (rules/http#rate-limits; D76). Failures count for an email and an address together, so that nobody can lock another's account;
+ * tries of the gate key count for their address and hold back nothing but more of them. docs/adr/failed-logins-by-email-and-address.md
+ */
+import { createHash } from 'node:crypto';
+import { AppError } from '#libs/errors';
+import type { Database } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
+import { countAttempt, findAttempts, type AttemptRow } from './statements/sessions.ts';
+
+const reasons = ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_logins', 'too_many_failures'] as const;
+type Reason = (typeof reasons)[number];
+
+export interface LoginLimits {
+  /** Logins of one address in a minute, and as many tries of the gate key; 0 = no limit. */
+  readonly loginsPerMinute: number;
+  /** Failed logins of one email from one address in 15 minutes; 0 = no limit. */
+  readonly failuresPerEmail: number;
+}
+
+/** Each method but `count` fails with 429 when there were too many. An address is an IPv4 address or the /64 of an IPv6 address. */
+export interface LoginThrottle {
+  admitGateTry(address: string): Promise<void>;
+  admitLogin(address: string): Promise<void>;
+  /** Asks without counting. */
+  admitEmail(email: string, address: string): Promise<void>;
+  countFailure(email: string, address: string): Promise<void>;
+  /** Counts a refusal in the metric. */
+  count(reason: Reason): void;
+}
+
+const addressWindowSeconds = 60;
+const emailWindowSeconds = 15 * 60;
+
+/** Start of the keys of an email: a digest, so that what people type into the wrong field is not kept. */
+export function emailThrottleKey(email: string): string {
+  return `email:${createHash('sha256').update(email.trim().toLowerCase()).digest('hex')}`;
+}
+
+export function createLoginThrottle(db: Database, metrics: Metrics, limits: LoginLimits): LoginThrottle {
+  const refused = metrics.counter('logins_refused_total', 'Logins refused, by reason', { reason: reasons });
+
+  const admit = ([attempt]: readonly AttemptRow[], reason: Reason): void => {
+    if (attempt?.admitted !== false) return;
+    refused.inc({ reason });
+    const details = { retry_after: attempt.retry_after };
+    throw new AppError({ code: 'rate_limited', message: 'Too many login attempts. Try again later.', details });
+  };
+  const countOf = async (key: string, reason: Reason): Promise<void> => {
+    if (limits.loginsPerMinute === 0) return;
+    admit(await db.query<AttemptRow>(countAttempt, [key, limits.loginsPerMinute, addressWindowSeconds]), reason);
+  };
+  const failures = async (statement: typeof countAttempt, email: string, address: string): Promise<void> => {
+    if (limits.failuresPerEmail === 0) return;
+    const parameters = [`${emailThrottleKey(email)}/${address}`, limits.failuresPerEmail, emailWindowSeconds];
+    admit(await db.query<AttemptRow>(statement, parameters), 'too_many_failures');
+  };
+
+  return {
+    admitGateTry: (address) => countOf(`gate:${address}`, 'too_many_gate_keys'),
+    admitLogin: (address) => countOf(`ip:${address}`, 'too_many_logins'),
+    admitEmail: (email, address) => failures(findAttempts, email, address),
+    countFailure: (email, address) => failures(countAttempt, email, address),
+    count: (reason) => refused.inc({ reason }),
+  };
+}

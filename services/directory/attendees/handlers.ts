@@ -1,0 +1,71 @@
+/** People behind the attendees of a booking (D19, D19a). */
+import type { Jobs } from '#libs/jobs';
+import { appError } from '#libs/errors';
+import type { Handler } from '#libs/nats';
+import { directory } from '../contract.ts';
+import { createAttendees, findAttendees, lockAttendees, type AttendeeRow } from '../people/statements/read.ts';
+import type { Queryable } from '#libs/orm';
+
+interface Attendee {
+  readonly place: number;
+  readonly name: string;
+  readonly email: string | null;
+  /** Identity of an attendee without an email, so that the same call finds the same person again. */
+  readonly origin_key: string | null;
+}
+
+export interface AttendeeOptions {
+  readonly jobs: Jobs;
+  readonly db: Queryable;
+}
+
+/** What one event may create (D66). */
+const maxNewPeople = 50;
+
+/** Finds by email, ignoring case; the known oldest of several. Parallel calls create nobody twice. */
+export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<typeof directory.rpcs.resolveAttendees> {
+  return async ({ attendees, create, key }) => {
+    const all = attendees.map(({ name, email }, place): Attendee => {
+      const address = email?.trim() ?? '';
+      const shown = name.trim() === '' ? address : name.trim();
+      return address === ''
+        ? { place, name: shown === '' ? 'Unknown' : shown, email: null, origin_key: `attendee/${key}/${place}/${shown}` }
+        : { place, name: shown, email: address, origin_key: null };
+    });
+    const found = await find(db, all);
+    const unknown = all.filter(({ place }) => !found.has(place));
+    if (create && unknown.length > 0) {
+      const created = await jobs.transaction(async (tx) => {
+        await tx.query(lockAttendees, [unknown.map(({ email, origin_key: originKey }) => email ?? originKey)]);
+        const meanwhile = await find(tx, unknown);
+        const missing = unknown.filter(({ place }) => !meanwhile.has(place));
+        const { size } = new Set(missing.map(identityOf));
+        if (size > maxNewPeople) {
+          const message = `The event names ${size} people whom nobody knows; at most ${maxNewPeople} are made of one event.`;
+          throw appError('conflict', 'too_many_new_people', message);
+        }
+        const ids = missing.length === 0 ? meanwhile : new Map([...meanwhile, ...(await createMissing(tx, missing))]);
+        if (missing.length > 0) await jobs.emit(tx, directory.events.peopleChanged, { ids: [...new Set(ids.values())] });
+        return ids;
+      });
+      for (const [place, id] of created) found.set(place, id);
+    }
+    return { person_ids: all.map(({ place }) => found.get(place) ?? null) };
+  };
+}
+
+const identityOf = ({ email, origin_key: originKey }: Attendee): string => email?.toLowerCase() ?? originKey ?? '';
+
+async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<number, number>> {
+  const rows = await db.query<AttendeeRow>(findAttendees, [JSON.stringify(attendees)]);
+  return new Map(rows.map(({ place, id }) => [place, id]));
+}
+
+/** Two attendees with one address are one person. */
+async function createMissing(tx: Queryable, missing: readonly Attendee[]): Promise<Map<number, number>> {
+  const groups = [...Map.groupBy(missing, identityOf).values()];
+  const firsts = groups.flatMap((group) => group.slice(0, 1));
+  const rows = await tx.query<AttendeeRow>(createAttendees, [JSON.stringify(firsts)]);
+  const idOfFirst = new Map(rows.map(({ place, id }) => [place, id]));
+  return new Map(groups.flatMap((group) => group.map(({ place }): [number, number] => [place, idOfFirst.get(group[0]?.place ?? -1) ?? 0])));
+}

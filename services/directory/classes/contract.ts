@@ -1,0 +1,108 @@
+/** Classes of the open API (rules/journeys#classes). */
+import { byUsers, rpc, Type } from '#libs/contract';
+import { nullable } from '../fields.ts';
+import { JourneyListItem } from '../journeys/contract.ts';
+
+const infoField = Type.Object(
+  {
+    key: Type.String({ description: 'Key of `info_fields` and of the stored infos.' }),
+    type: Type.String({
+      description: 'text, long_text, rich_text, select, multi_select, number, boolean, date, url, video or slideshow.',
+    }),
+    label: Type.Optional(Type.String()),
+    options: Type.Optional(Type.Array(Type.Unknown(), { description: 'Choices of a select or multi_select.' })),
+  },
+  { $id: 'InfoField', additionalProperties: true, description: 'One custom field.' },
+);
+
+export const ObjectClassPublic = Type.Object(
+  {
+    object_kind: Type.String({ description: 'For example `holon`.' }),
+    slug: Type.String(),
+    label: Type.String(),
+    plural_label: Type.String(),
+    description: Type.String({ description: 'May be empty.' }),
+    sort_order: Type.Integer(),
+    is_system: Type.Boolean(),
+    is_active: Type.Boolean(),
+    icon_url: nullable(Type.String()),
+    config: Type.Object(
+      {
+        info_field_groups: Type.Optional(
+          Type.Array(
+            Type.Object(
+              { key: Type.String(), label: Type.Optional(Type.String()), fields: Type.Optional(Type.Array(infoField)) },
+              { $id: 'InfoFieldGroup', additionalProperties: true },
+            ),
+            { description: 'Always there for holon classes: the schema of the custom fields of their holons, grouped.' },
+          ),
+        ),
+      },
+      { $id: 'ClassConfig', additionalProperties: true, description: 'Configuration of the class.' },
+    ),
+    journeys: Type.Array(JourneyListItem, {
+      description:
+        "The effective catalogue: the class's own journeys, then those of its ancestors, nearest first, each in catalogue order.",
+    }),
+  },
+  {
+    $id: 'ObjectClassPublic',
+    description: 'A class of objects.',
+    examples: [
+      {
+        object_kind: 'holon',
+        slug: 'workshop',
+        label: 'Workshop',
+        plural_label: 'Workshops',
+        description: '',
+        sort_order: 41,
+        is_system: false,
+        is_active: true,
+        icon_url: null,
+        config: {
+          info_field_groups: [
+            {
+              key: 'practical',
+              label: 'Practical',
+              fields: [
+                { key: 'motto', type: 'text', label: 'Motto' },
+                { key: 'summary', type: 'long_text', label: 'Summary' },
+                { key: 'programme', type: 'rich_text', label: 'Programme' },
+                { key: 'theme', type: 'select', label: 'Theme', options: ['listening', 'care'] },
+                { key: 'languages', type: 'multi_select', label: 'Languages', options: ['English', 'German'] },
+                { key: 'seats', type: 'number', label: 'Seats' },
+                { key: 'outdoors', type: 'boolean', label: 'Outdoors' },
+                { key: 'starts_on', type: 'date', label: 'Starts on' },
+                { key: 'homepage', type: 'url', label: 'Home page' },
+                { key: 'trailer', type: 'video', label: 'Trailer' },
+                { key: 'pictures', type: 'slideshow', label: 'Pictures' },
+              ],
+            },
+          ],
+        },
+        journeys: [],
+      },
+    ],
+  },
+);
+
+/** To be spread into the contract of the directory. */
+export const classRpcs = {
+  listClasses: rpc({
+    subject: 'directory.classes.list',
+    callers: byUsers,
+    summary: 'Active classes with their effective catalogues (rules/journeys#classes).',
+    request: Type.Object({ object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })) }),
+    reply: Type.Array(ObjectClassPublic),
+  }),
+  getClass: rpc({
+    subject: 'directory.classes.get',
+    callers: byUsers,
+    summary: 'One active class (rules/journeys#classes).',
+    request: Type.Object({
+      object_kind: Type.String({ description: 'For example `holon`.' }),
+      slug: Type.String({ description: 'Slug of the class.' }),
+    }),
+    reply: ObjectClassPublic,
+  }),
+} as const;

@@ -1,0 +1,115 @@
+/** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
+import type { Actor, RequestOf } from '#libs/contract';
+import { AppError, notFound } from '#libs/errors';
+import { parseJson, type JsonObject } from '#libs/json';
+import type { Jobs, JobHandler } from '#libs/jobs';
+import { rawJson, type Handlers } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import type { PayloadOf } from '#libs/contract';
+import { directory } from '../contract.ts';
+import { slugOf, slugWithSuffix } from './rules.ts';
+import { checkInfoFields, readInfoFields } from '../info-fields.ts';
+import { sanitizeRichText } from '../rich-text.ts';
+import { readViewer } from '../viewer.ts';
+import {
+  findExperience,
+  findParent,
+  getWrittenHolon,
+  insertExperience,
+  listExperienceClasses,
+  getLogo,
+  saveLogo,
+  type ExperienceClassRow,
+  type ExperienceRow,
+  type ParentRow,
+} from '../holons/statements/update.ts';
+
+type ExperienceHandlers = Pick<Handlers<typeof directory>, 'createExperience' | 'checkExperienceLogo' | 'setExperienceLogo'>;
+type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
+type LogoSetting = PayloadOf<typeof directory.jobs.setExperienceLogo>;
+
+const maxId = 2_147_483_647;
+/** With a random suffix of six characters a second try is rare and a third unheard of. */
+const slugTries = 10;
+
+export function createExperienceHandlers({ db, jobs }: { readonly db: Database; readonly jobs: Jobs }): ExperienceHandlers {
+  return {
+    createExperience: (request, { actor }) =>
+      jobs.transaction(async (tx) => {
+        const parent = await findEditableParent(tx, request.parent_id, actor);
+        const [name, description] = [needText('name', request.name.trim()), needText('description', sanitizeRichText(request.description))];
+        const objectClass = chooseClass(await tx.query<ExperienceClassRow>(listExperienceClasses, [parent.class_id]), request.svc_class);
+        const { set } = checkInfoFields(
+          readInfoFields(parseJson(objectClass.info_field_groups)),
+          (request.info_fields ?? {}) as JsonObject,
+        );
+        const id = await insertWithFreshSlug(tx, name, [description, objectClass.id, request.parent_id, JSON.stringify(set)]);
+        await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+        const [written] = await tx.query<{ body: string }>(getWrittenHolon, [id, ...readViewer(actor)]);
+        return rawJson(`{"experience":${written?.body ?? 'null'}}`);
+      }),
+    checkExperienceLogo: async ({ experience_id: id }, { actor }) => {
+      const [row] = id < 1 || id > maxId ? [] : await db.query<ExperienceRow>(findExperience, [id, ...readViewer(actor)]);
+      if (row === undefined) throw notFound();
+      if (!row.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this experience.' });
+      return rawJson(`{"experience":${row.body}}`);
+    },
+    setExperienceLogo: async (setting) => {
+      await setLogo(jobs, setting);
+      const [row] = await db.query<{ logo_url: string | null }>(getLogo, [setting.experience_id]);
+      if (row === undefined) throw notFound();
+      return row;
+    },
+  };
+}
+
+/** Job `directory.set-logo`. */
+export function createSetLogo(jobs: Jobs): JobHandler<LogoSetting> {
+  return async ({ payload }) => setLogo(jobs, payload);
+}
+
+/** An older picture than the one that is set changes nothing. */
+async function setLogo(jobs: Jobs, { experience_id: id, logo_url: url, blob_id: blobId }: LogoSetting): Promise<void> {
+  await jobs.transaction(async (tx) => {
+    const saved = await tx.query(saveLogo, [id, url, blobId]);
+    if (saved.length > 0) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+  });
+}
+
+/** @throws AppError 404, 403 */
+async function findEditableParent(tx: Tx, id: number, actor: Actor | undefined): Promise<ParentRow> {
+  const [parent] = id < 1 || id > maxId ? [] : await tx.query<ParentRow>(findParent, [id, ...readViewer(actor)]);
+  if (parent === undefined) throw notFound();
+  if (!parent.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit the content of this holon.' });
+  return parent;
+}
+
+/** @throws AppError 400 */
+function chooseClass(allowed: readonly ExperienceClassRow[], wanted: NewExperience['svc_class']): ExperienceClassRow {
+  const [first] = allowed;
+  if (first === undefined) throw invalid('The parent allows no experience class as a child.');
+  if (wanted === undefined || wanted === null) return first;
+  const chosen = allowed.find(({ slug }) => slug === wanted);
+  if (chosen === undefined) throw invalid('svc_class is no experience class that the parent allows as a child.');
+  return chosen;
+}
+
+function needText(field: string, text: string): string {
+  if (text === '') throw invalid(`${field} must not be blank.`);
+  return text;
+}
+
+/** Parallel creations of one name get different slugs: whoever finds its slug taken tries another. */
+async function insertWithFreshSlug(tx: Tx, name: string, values: readonly unknown[]): Promise<number> {
+  const base = slugOf(name);
+  for (let attempt = 0; attempt < slugTries; attempt++) {
+    const slug = attempt === 0 ? base : slugWithSuffix(base);
+    const [row] = await tx.query<{ id: number }>(insertExperience, [slug, name, ...values]);
+    if (row !== undefined) return row.id;
+  }
+  throw new Error(`no free slug for ${base} after ${slugTries} tries`);
+}
+
+function invalid(message: string): AppError {
+  return new AppError({ code: 'bad_request', message });
+}

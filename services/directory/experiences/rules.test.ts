@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals';
+import { slugOf, slugWithSuffix } from './rules.ts';
+
+describe('slugs of new holons', () => {
+  it.each([
+    ['Spring Walk 2026', 'spring-walk-2026'],
+    ['  Été à Paris!  ', 'ete-a-paris'],
+    ['日本', 'holon'],
+    ['..', 'holon'],
+    ['a'.repeat(200), 'a'.repeat(80)],
+    [`${'a'.repeat(79)} b`, 'a'.repeat(79)],
+  ])('%j gives %j', (name, slug) => {
+    expect(slugOf(name)).toBe(slug);
+  });
+
+  it('adds a suffix that nobody has', () => {
+    const made = new Set(Array.from({ length: 50 }, () => slugWithSuffix('walk')));
+    expect(made.size).toBe(50);
+    for (const slug of made) expect(slug).toMatch(/^walk-[a-z0-9]{6}$/);
+  });
+});

@@ -1,0 +1,92 @@
+/** Editing of a holon: one transaction under the holon's row lock, all fields or none (rules/holons#update-a-holon; D46a). */
+import type { Actor, RequestOf } from '#libs/contract';
+import { AppError, notFound } from '#libs/errors';
+import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
+import type { Jobs } from '#libs/jobs';
+import { rawJson, type Handler } from '#libs/nats';
+import type { Statement, Tx } from '#libs/orm';
+import { directory } from '../../contract.ts';
+import { checkHolonFields, describeChanges, invalidHolonField, mergeInfos, type HolonState } from '../rules/holon-update.ts';
+import { checkInfoFields, readInfoFields } from '../../info-fields.ts';
+import { readViewer } from '../../viewer.ts';
+import {
+  findActiveSpheres,
+  findJourneyIds,
+  getWrittenHolon,
+  lockHolon,
+  saveHolon,
+  type LockedHolon,
+  type SavedHolon,
+} from '../statements/update.ts';
+import { attach } from '../../workspace/statements/trees.ts';
+
+type Request = RequestOf<typeof directory.rpcs.updateHolon>;
+
+const maxId = 2_147_483_647;
+
+export function createUpdateHolon(jobs: Jobs): Handler<typeof directory.rpcs.updateHolon> {
+  return (request, { actor }) =>
+    jobs.transaction(async (tx) => {
+      const { holon_id: id } = request;
+      const holon = await lockForEditing(tx, request, actor);
+      const checked = checkHolonFields(request, holon.name_read_only);
+      const fields = checkInfoFields(readInfoFields(parseJson(holon.info_field_groups)), (request.info_fields ?? {}) as JsonObject);
+      const spheres = await checkIds(tx, findActiveSpheres, request.spheres, 'spheres: there is no active sphere');
+      const journeyIds = await checkIds(tx, findJourneyIds, request.journey_ids, 'journey_ids: there is no journey');
+
+      const before = readState(holon, holon.journey_ids);
+      const infos = mergeInfos(before.infos, fields, { locations: checked.locations, spheres });
+      const links = checked.links === undefined ? null : JSON.stringify(checked.links);
+      const values = [id, checked.name ?? null, checked.description ?? null, links, infos.remove, JSON.stringify(infos.set)];
+      const [saved] = await tx.query<SavedHolon>(saveHolon, values);
+      const attachments = journeyIds === undefined ? [] : [{ owner_id: id, targets: journeyIds }];
+      const reattached = attachments.length === 0 ? [] : await tx.query(attach.holon_journeys, [JSON.stringify(attachments)]);
+      const after = readState(saved ?? holon, journeyIds ?? holon.journey_ids);
+
+      if (saved !== undefined || reattached.length > 0) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+      if (reattached.length > 0) {
+        const ids = [...new Set([...before.journey_ids, ...after.journey_ids])];
+        await jobs.emit(tx, directory.events.journeysChanged, { ids });
+      }
+      const [written] = await tx.query<{ body: string }>(getWrittenHolon, [id, ...readViewer(actor)]);
+      const changes = describeChanges(before, after, [...Object.keys(fields.set), ...fields.remove]);
+      return rawJson(`{"holon":${written?.body ?? 'null'},"changes":${JSON.stringify(changes)}}`);
+    });
+}
+
+/** @throws AppError 404 for a holon that is absent or invisible, 403 without the right to do what the request asks for */
+async function lockForEditing(tx: Tx, { holon_id: id, journey_ids: journeys }: Request, actor: Actor | undefined): Promise<LockedHolon> {
+  const viewer = readViewer(actor);
+  const [holon] = id < 1 || id > maxId ? [] : await tx.query<LockedHolon>(lockHolon, [id, ...viewer]);
+  if (holon === undefined) throw notFound();
+  if (!holon.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
+  const [hasGlobalEdit] = viewer;
+  if (journeys !== undefined && !hasGlobalEdit) {
+    throw new AppError({ code: 'permission_denied', message: 'Setting journey_ids needs global edit access.' });
+  }
+  return holon;
+}
+
+/** The ids once each, in their order. @throws AppError 400 when one of them is none */
+async function checkIds(
+  tx: Tx,
+  statement: Statement,
+  given: readonly number[] | undefined,
+  problem: string,
+): Promise<number[] | undefined> {
+  if (given === undefined) return undefined;
+  const ids = [...new Set(given)];
+  const possible = ids.filter((id) => id >= 1 && id <= maxId);
+  const known = new Set((await tx.query<{ id: number }>(statement, [possible])).map(({ id }) => id));
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) throw invalidHolonField(`${problem} ${unknown}.`);
+  return ids;
+}
+
+function readState(row: SavedHolon, journeyIds: readonly number[]): HolonState {
+  const [links, infos] = [row.links, row.infos].map((text) => {
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : {};
+  }) as [JsonObject, JsonObject];
+  return { name: row.name, description: row.description, links, infos, journey_ids: journeyIds };
+}

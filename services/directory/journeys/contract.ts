@@ -1,0 +1,92 @@
+/** Journeys of the open API (rules/journeys#journeys). */
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { extend, limitParameter, nullable, offsetParameter, page, searchText } from '../fields.ts';
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const ConfigFlag = Type.Object(
+  {
+    key: Type.String(),
+    value: Type.Unknown({ description: 'What holds: the stored value, else the default.' }),
+    is_set: Type.Boolean({ description: 'False when nothing is stored and the default holds.' }),
+  },
+  { $id: 'ConfigFlag', description: 'One setting that decides how a journey or a step behaves.' },
+);
+
+export const JourneyListItem = Type.Object(
+  {
+    slug: Type.String(),
+    name: Type.String(),
+    description: Type.String({ description: 'May be empty.' }),
+    svc_app_slug: Type.String({ description: 'Slug of the owning application; may be empty.' }),
+    applies_to_slug: nullable(Type.String({ description: 'Class to whose objects the journey applies.' })),
+    applies_to_label: nullable(Type.String({ description: 'Label of that class.' })),
+    object_kind: Type.String({ description: 'For example `holon`.' }),
+    is_conversation: Type.Boolean(),
+    public_visible: Type.Boolean(),
+    config_flags: Type.Array(ConfigFlag, { description: '`bulk_add`: people may be added in bulk.' }),
+    step_count: count('Steps that are not archived.'),
+    usage: Type.Object(
+      {
+        holon_direct_count: count('Holons to which the journey is attached directly.'),
+        membership_count: count('Memberships on the journey.'),
+        relationship_count: count('Relationships on the journey.'),
+      },
+      { $id: 'JourneyUsage', description: 'Totals over everything, private holons included.' },
+    ),
+  },
+  { $id: 'JourneyListItem', description: 'A journey in lists.' },
+);
+
+export const JourneyStepItem = Type.Object(
+  {
+    slug: Type.String(),
+    order: Type.Integer({ description: 'Place in the journey.' }),
+    title: Type.String(),
+    goal: Type.String(),
+    success_criteria: Type.String(),
+    starter_message: Type.String(),
+    is_archived: Type.Boolean({ description: 'An archived step is no target of a move.' }),
+    config_flags: Type.Array(ConfigFlag, { description: '`pipeline_job`: the job that runs when the step is entered, null for none.' }),
+    usage: Type.Object(
+      { membership_count: count('Memberships at the step.'), relationship_count: count('Relationships at the step.') },
+      { $id: 'StepUsage', description: 'Totals over everything, private holons included.' },
+    ),
+  },
+  { $id: 'JourneyStepItem', description: 'A step of a journey.' },
+);
+
+export const Journey = extend(
+  JourneyListItem,
+  { steps: Type.Array(JourneyStepItem, { description: 'In order, archived ones included.' }) },
+  { $id: 'Journey', description: 'A journey with its steps.' },
+);
+
+export const journeyListQuery = Type.Object({
+  svc_app: Type.Optional(Type.String({ description: 'Slug of the owning application.' })),
+  object_kind: Type.Optional(Type.String({ description: 'For example `holon`.' })),
+  applies_to: Type.Optional(Type.String({ description: 'Slug of the class to whose objects the journey applies.' })),
+  is_conversation: Type.Optional(Type.Boolean()),
+  q: Type.Optional(searchText('Part of the name or the slug; case and accents do not count.')),
+  limit: limitParameter({ usual: 50, most: 200 }),
+  offset: offsetParameter,
+});
+export type JourneyListQuery = Static<typeof journeyListQuery>;
+
+/** To be spread into the contract of the directory. */
+export const journeyRpcs = {
+  listJourneys: rpc({
+    subject: 'directory.journeys.list',
+    callers: byUsers,
+    summary: 'Journeys with usage counts (rules/journeys#journeys).',
+    request: journeyListQuery,
+    reply: page(JourneyListItem),
+  }),
+  getJourney: rpc({
+    subject: 'directory.journeys.get',
+    callers: byUsers,
+    summary: 'One journey with its steps (rules/journeys#journeys).',
+    request: Type.Object({ slug: Type.String({ description: 'Slug of the journey.' }) }),
+    reply: Journey,
+  }),
+} as const;

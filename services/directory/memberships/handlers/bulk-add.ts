@@ -1,0 +1,139 @@
+/** Adds many people to a holon, each with an outcome of its own (rules/memberships#bulk-add; D45, D45a). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Actor } from '#libs/contract';
+import { AppError, appError, notFound } from '#libs/errors';
+import type { Handlers } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
+import { decideBulk, tripleKey, type BulkFacts, type BulkItem, type BulkJourney, type NewMembership } from '../rules.ts';
+import type { JourneyStep } from '../../step-move.ts';
+import { readViewer } from '../../viewer.ts';
+import { takeBulkTurn, type BulkTurnRow } from '../../repositories/v1/bulk-add.ts';
+import { findPresent, insertMemberships } from '../statements/writes.ts';
+import { findAccountable, findJourneysFor, findPeople, type JourneyRow } from '../../workflow/statements/facts.ts';
+import { isPossibleId } from '../new-membership.ts';
+
+export interface BulkAddOptions {
+  readonly db: Database;
+  /** Time to wait for another bulk write of the same holon (D45). */
+  readonly waitMs: number;
+}
+
+/** Between two looks whether the other bulk write has ended. */
+const pollMs = 50;
+
+interface MembershipRow {
+  readonly id: number;
+  readonly person_id: number;
+  readonly journey_id: number;
+}
+
+export function createBulkAddHandlers({ db, waitMs }: BulkAddOptions): Pick<Handlers<typeof directory>, 'bulkAddMemberships'> {
+  return {
+    bulkAddMemberships: async ({ holon_id: holonId, ...request }, { actor }) => {
+      const deadline = performance.now() + waitMs;
+      for (;;) {
+        // Who waits holds no connection: a few overlapping calls would else stop everybody.
+        const added = await db.transaction((tx) => addInTurn(tx, holonId, request, actor));
+        if (added !== undefined) return added;
+        if (performance.now() >= deadline) throw inProgress();
+        await sleep(pollMs * (1 + Math.random()));
+      }
+    },
+  };
+}
+
+function inProgress(): AppError {
+  return appError('conflict', 'bulk_in_progress', 'Another bulk write of this holon is in progress; try again.', { retryable: true });
+}
+
+/** Undefined while another bulk write of the holon runs. The number of statements does not depend on that of the items. */
+async function addInTurn(tx: Tx, holonId: number, request: BulkAdd, actor: Actor | undefined): Promise<BulkAdded | undefined> {
+  const [own] = await tx.query<BulkTurnRow>(takeBulkTurn, [holonId, ...readViewer(actor)]);
+  if (own === undefined || !own.visible) throw notFound();
+  if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
+  if (own.turn !== true) return undefined;
+  const items = request.memberships.map((item): BulkItem => {
+    return {
+      personId: item.person_id,
+      journeySlug: item.journey_slug ?? request.journey_slug ?? null,
+      stepSlug: item.step_slug ?? request.step_slug,
+      followUpAfter: item.follow_up_after ?? null,
+      responsiblePersonId: item.responsible_person_id ?? null,
+    };
+  });
+  const facts = await findFacts(tx, holonId, items);
+  const { decisions, added } = decideBulk(items, facts);
+  const ids = await insert(tx, holonId, added, facts.present);
+  return report(items, decisions, ids);
+}
+
+async function findFacts(tx: Tx, holonId: number, items: readonly BulkItem[]): Promise<BulkFacts> {
+  const idsOf = (values: readonly (number | null)[]): number[] =>
+    [...new Set(values)].filter((id) => id !== null && isPossibleId(id)) as number[];
+  const people = idsOf(items.map(({ personId }) => personId));
+  const responsible = idsOf(items.map(({ responsiblePersonId }) => responsiblePersonId));
+  const slugs = [...new Set(items.flatMap(({ journeySlug }) => journeySlug ?? []))];
+  const [known, accountable, journeyRows] = await Promise.all([
+    tx.query<{ id: number }>(findPeople, [people]),
+    tx.query<{ id: number }>(findAccountable, [responsible]),
+    tx.query<JourneyRow>(findJourneysFor, [holonId, slugs]),
+  ]);
+  const journeys = journeyRows.map(({ steps, ...row }): BulkJourney => ({ ...row, steps: JSON.parse(steps) as JourneyStep[] }));
+  const present = await tx.query<MembershipRow>(findPresent, [holonId, people, journeys.map(({ id }) => id)]);
+  return {
+    people: new Set(known.map(({ id }) => id)),
+    accountable: new Set(accountable.map(({ id }) => id)),
+    journeys: new Map(journeys.map((journey) => [journey.slug, journey])),
+    present: idsByKey(present),
+  };
+}
+
+/** @returns ids of what was there and what was written; `written` tells them apart. */
+async function insert(
+  tx: Tx,
+  holonId: number,
+  added: readonly NewMembership[],
+  present: ReadonlyMap<string, number>,
+): Promise<{ all: ReadonlyMap<string, number>; written: ReadonlyMap<string, number> }> {
+  if (added.length === 0) return { all: present, written: new Map() };
+  const written = idsByKey(await tx.query<MembershipRow>(insertMemberships, [JSON.stringify(added), holonId]));
+  // Another kind of writer, such as the workspace file, may have been faster.
+  const missing = added.filter((row) => !written.has(tripleKey(row.person_id, row.journey_id)));
+  const people = missing.map((row) => row.person_id);
+  const journeys = missing.map((row) => row.journey_id);
+  const meanwhile = missing.length === 0 ? [] : await tx.query<MembershipRow>(findPresent, [holonId, people, journeys]);
+  return { all: new Map([...present, ...idsByKey(meanwhile), ...written]), written };
+}
+
+function idsByKey(rows: readonly MembershipRow[]): Map<string, number> {
+  return new Map(rows.map((row) => [tripleKey(row.person_id, row.journey_id), row.id]));
+}
+
+function report(
+  items: readonly BulkItem[],
+  decisions: ReturnType<typeof decideBulk>['decisions'],
+  { all, written }: { all: ReadonlyMap<string, number>; written: ReadonlyMap<string, number> },
+): BulkAdded {
+  const results = items.map((item, index): BulkAdded['items'][number] => {
+    const { outcome, message, key } = decisions[index] ?? { outcome: 'invalid_field', message: null, key: null };
+    const lost = outcome === 'created' && key !== null && !written.has(key);
+    return {
+      index,
+      person_id: item.personId,
+      journey_slug: item.journeySlug,
+      outcome: lost ? 'already_present' : outcome,
+      membership_id: key === null ? null : (all.get(key) ?? null),
+      message,
+    };
+  });
+  const countOf = (outcome: string): number => results.filter((result) => result.outcome === outcome).length;
+  const [created, alreadyPresent] = [countOf('created'), countOf('already_present')];
+  return {
+    count: items.length,
+    created,
+    already_present: alreadyPresent,
+    failed: items.length - created - alreadyPresent,
+    items: results,
+  };
+}

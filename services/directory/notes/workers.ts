@@ -1,0 +1,20 @@
+import type { PayloadOf } from '#libs/contract';
+import type { JobHandler } from '#libs/jobs';
+import type { directory } from '../contract.ts';
+import { addNote } from './statements.ts';
+
+/** Adds a note of another service; the note and the job's success are one transaction, and the key makes a repetition harmless. */
+export const noteAdd: JobHandler<PayloadOf<typeof directory.jobs.noteAdd>> = async (run) => {
+  const { payload } = run;
+  await run.complete(async (tx) => {
+    await tx.query(addNote, [
+      payload.key,
+      payload.body,
+      payload.note_type,
+      payload.author_person_id,
+      payload.created_at ?? null,
+      payload.person_ids ?? [],
+      payload.holon_ids ?? [],
+    ]);
+  });
+};

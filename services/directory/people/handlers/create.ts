@@ -1,0 +1,81 @@
+/** Creation of a person, with a first membership and a note, in one transaction (rules/people#create-a-person; D43 to D44). */
+import type { Actor } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import { rawJson, type Handler } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import { directory, type NewPerson } from '../../contract.ts';
+import { checkNewPerson, refuseDuplicate, type KnownPeople, type PersonValues } from '../rules.ts';
+import { readNote } from '../../notes/rules.ts';
+import { readViewer } from '../../viewer.ts';
+import { findByAddress, insertPerson, lockAddresses } from '../statements/create.ts';
+import { createMembership, createNote, showMembership } from '../../memberships/new-membership.ts';
+
+export function createCreatePerson(jobs: Jobs): Handler<typeof directory.rpcs.createPerson> {
+  return async (request, { actor }) => {
+    const viewer = readViewer(actor);
+    const [hasGlobalEdit] = viewer;
+    if (!hasGlobalEdit) throw new AppError({ code: 'permission_denied', message: 'Creating people needs global edit access.' });
+    const values = checkNewPerson(request);
+    const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
+    return jobs.transaction(async (tx) => {
+      const { id, person } = await insertUnlessKnown(tx, values, request);
+      const membershipId = await join(tx, id, request.membership);
+      const noteJson = note === undefined ? 'null' : await attachNote(tx, note, id, membershipId, request, actor);
+      const membership = membershipId === undefined ? 'null' : await showMembership(tx, membershipId, viewer);
+      await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
+      return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
+    });
+  };
+}
+
+/** Others who would create somebody with one of the addresses wait, so that they find this one. @throws AppError 409 */
+async function insertUnlessKnown(tx: Tx, values: PersonValues, request: NewPerson): Promise<{ id: number; person: string }> {
+  const addresses = [values.contact['email'] ?? null, values.contact['linkedin'] ?? null];
+  if (addresses.some((address) => address !== null)) {
+    await tx.query(lockAddresses, addresses);
+    const [known] = await tx.query<KnownPeople>(findByAddress, addresses);
+    if (known !== undefined) refuseDuplicate(known, request);
+  }
+  const { name, description, photoUrl, actorKind, contact } = values;
+  const [row] = await tx.query<{ id: number; person: string }>(insertPerson, [
+    name,
+    description,
+    photoUrl,
+    actorKind,
+    JSON.stringify(contact),
+  ]);
+  if (row === undefined) throw new Error('the person was not written');
+  return row;
+}
+
+/** The membership's id; undefined when none is asked for. @throws AppError 400 */
+async function join(tx: Tx, personId: number, wish: NewPerson['membership']): Promise<number | undefined> {
+  if (wish === undefined || wish === null) return undefined;
+  return createMembership(tx, {
+    personId,
+    holonId: wish.holon_id,
+    journeySlug: wish.journey_slug,
+    stepSlug: wish.step_slug ?? undefined,
+    followUpAfter: wish.follow_up_after,
+    responsiblePersonId: wish.responsible_person_id,
+  });
+}
+
+/** With a membership the note is on the person's and the holon's feed, without one on the person's alone. */
+function attachNote(
+  tx: Tx,
+  text: string,
+  personId: number,
+  membershipId: number | undefined,
+  { membership }: NewPerson,
+  actor: Actor | undefined,
+): Promise<string> {
+  return createNote(tx, {
+    text,
+    authorPersonId: actor?.kind === 'user' ? actor.personId : null,
+    ...(membershipId === undefined ? {} : { membershipId }),
+    personIds: [personId],
+    holonIds: membershipId === undefined || membership === undefined || membership === null ? [] : [membership.holon_id],
+  });
+}

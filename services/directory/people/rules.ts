@@ -1,0 +1,65 @@
+/** What a caller may say of a new person, and when it is somebody who is known already (rules/people#create-a-person; D43 to D44). */
+import { AppError, appError } from '#libs/errors';
+import type { NewPerson } from '../contract.ts';
+import { isEmail } from '../email.ts';
+import { findContactProblem, isWebAddress } from '../links/rules.ts';
+import { sanitizeRichText } from '../rich-text.ts';
+
+/** Columns of the new row. */
+export interface PersonValues {
+  readonly name: string;
+  readonly description: string;
+  readonly photoUrl: string | null;
+  readonly actorKind: string;
+  /** Channels with a value, trimmed. */
+  readonly contact: Readonly<Record<string, string>>;
+}
+
+/** People who have one of the new person's addresses, ids ascending. */
+export interface KnownPeople {
+  readonly by_email: readonly number[];
+  readonly by_linkedin: readonly number[];
+}
+
+/** @throws AppError 400 that says what is wrong */
+export function checkNewPerson(given: NewPerson): PersonValues {
+  const name = given.name.trim();
+  if (name === '') throw invalid('name must not be blank.');
+  const contact = readContact(given.contact ?? {});
+  const { email } = contact;
+  if (email !== undefined && !isEmail(email)) throw invalid('contact.email must be an email address.');
+  const photoUrl = given.photo_url?.trim() ?? '';
+  if (photoUrl !== '' && !isWebAddress(photoUrl)) throw invalid('photo_url must be an http or https address.');
+  return {
+    name,
+    description: sanitizeRichText(given.description ?? ''),
+    photoUrl: photoUrl === '' ? null : photoUrl,
+    actorKind: given.actor_kind?.trim() ?? 'human',
+    contact,
+  };
+}
+
+/** @throws AppError 409 `duplicate_person` when one of the addresses is somebody's; the email is named first (D44). */
+export function refuseDuplicate({ by_email: byEmail, by_linkedin: byLinkedin }: KnownPeople, { contact }: NewPerson): void {
+  if (byEmail.length > 0) throw duplicate('contact.email', contact?.['email'], byEmail);
+  if (byLinkedin.length > 0) throw duplicate('contact.linkedin', contact?.['linkedin'], byLinkedin);
+}
+
+function duplicate(field: string, value: string | null | undefined, ids: readonly number[]): AppError {
+  const details = { match_field: field, match_value: value, existing_person_ids: [...ids] };
+  return appError('conflict', 'duplicate_person', `There is a person with this ${field} already.`, details);
+}
+
+function readContact(given: NonNullable<NewPerson['contact']>): Record<string, string> {
+  const values = Object.entries(given).flatMap(([channel, value]): [string, string][] => {
+    const text = typeof value === 'string' ? value.trim() : '';
+    const problem = findContactProblem(text);
+    if (problem !== undefined) throw invalid(`contact.${channel} ${problem}.`);
+    return text === '' ? [] : [[channel, text]];
+  });
+  return Object.fromEntries(values);
+}
+
+function invalid(message: string): AppError {
+  return new AppError({ code: 'bad_request', message });
+}

@@ -1,0 +1,67 @@
+/** Everything of one person, to be handed out or removed: for `people export` and `people erase` of the admin CLI. */
+import { byOperators, rpc, Type } from '#libs/contract';
+import { nullable } from '../fields.ts';
+
+const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+
+/** Lists of what the directory has of a person; each is read page by page. */
+export const personDataParts = [
+  'person',
+  'accounts',
+  'memberships',
+  'responsible-memberships',
+  'responsible-relationships',
+  'notes',
+  'step-config-changes',
+] as const;
+
+const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'How many of what.' });
+
+/** To be spread into the contract of the directory. */
+export const erasureRpcs = {
+  identifyPerson: rpc({
+    subject: 'admin.directory.people.identify',
+    callers: byOperators,
+    summary: 'The person behind an id, a key of the workspace file or an email; by id also one who was erased.',
+    request: Type.Object({ who: Type.String({ minLength: 1, maxLength: 500 }) }),
+    reply: Type.Object({
+      id,
+      name: nullable(Type.String({ description: 'Null when the person was erased.' })),
+      emails: Type.Array(Type.String(), { description: 'Of contact and accounts, as stored.' }),
+      account_ids: Type.Array(id),
+      telegram_user_id: nullable(Type.Integer({ description: 'Of `contact.telegram_user_id`, when it is a number.' })),
+    }),
+    errors: {
+      person_not_found: { code: 'not_found', when: 'There is no such person, and none was erased.' },
+      person_ambiguous: { code: 'conflict', when: 'Several people have that email; `person_ids` lists them.' },
+    },
+  }),
+  exportPerson: rpc({
+    subject: 'admin.directory.people.export',
+    callers: byOperators,
+    summary: 'One page of one part of what the directory has of a person. Hashes of passwords and tokens are never shown.',
+    request: Type.Object({
+      person_id: id,
+      part: Type.Enum(personDataParts),
+      after: Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' }),
+    }),
+    reply: Type.Object({ items: Type.Array(Type.Unknown()), next: nullable(Type.Integer()) }),
+    timeoutMs: 60_000,
+  }),
+  suspendPerson: rpc({
+    subject: 'admin.directory.people.suspend',
+    callers: byOperators,
+    summary: 'Deactivates the accounts of a person and revokes their tokens: the first step of an erasure.',
+    request: Type.Object({ person_id: id }),
+    reply: Type.Object({ accounts: Type.Integer() }),
+  }),
+  erasePerson: rpc({
+    subject: 'admin.directory.people.erase',
+    callers: byOperators,
+    summary:
+      'Deletes a person with accounts, memberships and notes, and records that without personal data: the last step of an erasure. Repeatable.',
+    request: Type.Object({ person_id: id, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),
+    reply: Type.Object({ counts }),
+    timeoutMs: 60_000,
+  }),
+} as const;

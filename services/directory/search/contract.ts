@@ -1,0 +1,59 @@
+/** Search over people and holons (rules/people#search; D42). */
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { searchText, v1Errors } from '../fields.ts';
+import { HolonListItem } from '../holons/contract.ts';
+import { PersonListItem } from '../people/contract.ts';
+
+const hit = {
+  id: Type.Integer(),
+  score: Type.Number({
+    description: 'Exact 1, start of the name 0.8, start of a word 0.6, anywhere 0.4, description 0.2; the best hit counts.',
+  }),
+  matched_field: Type.Union([Type.Literal('name'), Type.Literal('channel'), Type.Literal('description')], {
+    description: '`channel`: a contact value of a person, a link value of a holon.',
+  }),
+};
+
+export const SearchHit = Type.Union(
+  [
+    Type.Object({ kind: Type.Literal('person'), ...hit, person: PersonListItem }, { $id: 'PersonHit' }),
+    Type.Object({ kind: Type.Literal('holon'), ...hit, holon: HolonListItem }, { $id: 'HolonHit' }),
+  ],
+  { $id: 'SearchHit', description: 'One result; best first, then by name and id.' },
+);
+
+export const searchQuery = Type.Object({
+  q: searchText(
+    'At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count.',
+    { minLength: 2 },
+  ),
+  types: Type.Optional(
+    Type.String({
+      default: 'person,holon',
+      listOf: ['person', 'holon'],
+      description: 'Comma-separated subset of `person` and `holon`; default both.',
+    }),
+  ),
+  limit_per_type: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Results of each kind, default 20, at most 50.' }),
+  ),
+});
+export type SearchQuery = Static<typeof searchQuery>;
+
+/** To be spread into the contract of the directory. */
+export const searchRpcs = {
+  searchDirectory: rpc({
+    subject: 'directory.search.find',
+    callers: byUsers,
+    summary: 'People and holons by name, channels and description, ranked (rules/people#search; D42).',
+    request: searchQuery,
+    reply: Type.Object({
+      query: Type.String(),
+      types: Type.Array(Type.Union([Type.Literal('person'), Type.Literal('holon')])),
+      limit_per_type: Type.Integer(),
+      count: Type.Integer({ minimum: 0, description: 'Results returned.' }),
+      items: Type.Array(SearchHit),
+    }),
+    errors: v1Errors.validation('`types` names something else than `person` and `holon`.'),
+  }),
+} as const;

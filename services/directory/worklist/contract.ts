@@ -1,0 +1,52 @@
+/** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
+import { byUsers, rpc, Type, type Static } from '#libs/contract';
+import { anyId, limitParameter, offsetParameter, page, v1Errors } from '../fields.ts';
+import { HolonPublic } from '../holons/contract.ts';
+import { workflowFields } from '../memberships/contract.ts';
+import { PersonPublic } from '../people/contract.ts';
+
+export const WorklistItem = Type.Union(
+  [
+    Type.Object(
+      { kind: Type.Literal('person'), id: Type.Integer(), ...workflowFields, person: PersonPublic, holon: HolonPublic },
+      { $id: 'WorklistMembership' },
+    ),
+    Type.Object(
+      { kind: Type.Literal('holon'), id: Type.Integer(), ...workflowFields, from_holon: HolonPublic, to_holon: HolonPublic },
+      { $id: 'WorklistRelationship' },
+    ),
+  ],
+  { $id: 'WorklistItem', description: 'Something to follow up: a membership (`person`) or a relationship (`holon`), with its id.' },
+);
+
+export const worklistQuery = Type.Object({
+  responsible: Type.Optional(anyId('Person who is responsible; absent = whoever, nobody included.')),
+  type: Type.Optional(
+    Type.String({
+      description:
+        'Comma-separated: `person` for memberships; slugs of classes for relationships that involve the class or one below it. Absent = all.',
+    }),
+  ),
+  when: Type.Optional(
+    Type.String({
+      listOf: ['overdue', 'today', 'future'],
+      description:
+        'Comma-separated subset of `overdue`, `today` and `future`; leaves undated items out. Today is that of `WORKLIST_TIME_ZONE`.',
+    }),
+  ),
+  limit: limitParameter({ usual: 100, most: 100 }),
+  offset: offsetParameter,
+});
+export type WorklistQuery = Static<typeof worklistQuery>;
+
+/** To be spread into the contract of the directory. */
+export const responsibleRpcs = {
+  listResponsible: rpc({
+    subject: 'directory.worklist.list',
+    callers: byUsers,
+    summary: 'Memberships and relationships to follow up, by date, undated last (rules/memberships#worklist).',
+    request: worklistQuery,
+    reply: page(WorklistItem),
+    errors: v1Errors.validation('`type` names neither `person` nor a class of holons, or `when` none of its choices.'),
+  }),
+} as const;

@@ -1,0 +1,187 @@
+/** Applies a workspace document: checked whole, then written whole or not at all (rules/workspace#workspace-file). */
+import type { Static } from '#libs/contract';
+import { appError, type AppError } from '#libs/errors';
+import { isJsonObject, parseJson } from '#libs/json';
+import type { Jobs } from '#libs/jobs';
+import { sqlStateOf, type Database, type Tx } from '#libs/orm';
+import type { directory } from '../contract.ts';
+import { findClassFields, findHashes, type ClassFieldsRow, type HashRow } from './statements/lookups.ts';
+import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from './statements/trees.ts';
+import { readInfoFields } from '../info-fields.ts';
+import { findPasswordProblem } from '../accounts/rules/password-strength.ts';
+import type { Passwords } from '../accounts/rules/password.ts';
+import { listFieldProblems } from './rules/addresses.ts';
+import { ChangeLog, labelOf } from './rules/changes.ts';
+import { checkDocument, identityOf, type Lists, type Path, type Problem } from './rules/check-document.ts';
+import { emitChanges } from './emit-changes.ts';
+import { namesIn, resolveItems, type Targets } from './rules/resolve.ts';
+import { readStored } from './stored.ts';
+import { listNames, type ListName } from './rules/vocabulary.ts';
+import { writeItems, type Written } from './write.ts';
+
+export interface WorkspaceOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly passwords: Passwords;
+}
+
+type Applied = Static<typeof directory.rpcs.applyWorkspace.reply>;
+
+/** Problems told at most; a file with more of them has a mistake that repeats. */
+const maxProblems = 5_000;
+const maxAttempts = 3;
+/** Another writer took the same slug or removed a row that was read: the next attempt sees it. */
+const lostRaces = new Set(['23505', '23503']);
+
+/** Thrown to roll a dry run back with its result. */
+class DryRunDone extends Error {
+  readonly result: Applied;
+
+  constructor(result: Applied) {
+    super('dry run');
+    this.result = result;
+  }
+}
+
+/**
+ * @throws AppError `invalid_workspace` with every problem (details `problems`: `[{path, message}]`); nothing was changed then.
+ */
+export async function applyWorkspace(options: WorkspaceOptions, document: unknown, dryRun: boolean): Promise<Applied> {
+  const { lists, problems: found } = checkDocument(document);
+  const problems = [...found, ...findRefusedPasswords(options.passwords, lists)];
+  const hashes = problems.length === 0 ? await hashPasswords(options, lists, problems, dryRun) : new Map<string, string>();
+  const work = async (tx: Tx): Promise<Applied> => {
+    const result = await applyIn(tx, options.jobs, document, { lists, problems }, hashes, dryRun);
+    if (dryRun) throw new DryRunDone(result);
+    return result;
+  };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await options.jobs.transaction(work);
+    } catch (error) {
+      if (error instanceof DryRunDone) return error.result;
+      if (attempt >= maxAttempts || !lostRaces.has(sqlStateOf(error) ?? '')) throw error;
+    }
+  }
+}
+
+async function applyIn(
+  tx: Tx,
+  jobs: Jobs,
+  document: unknown,
+  checked: { lists: Lists; problems: readonly Problem[] },
+  hashes: ReadonlyMap<string, string>,
+  dryRun: boolean,
+): Promise<Applied> {
+  await tx.query(lockWorkspace);
+  await tx.query(deferParents);
+  const stored = await readStored(tx, checked.lists);
+  const { targets, problems } = resolveItems(checked.lists, namesIn(document), stored);
+  const all = [...checked.problems, ...problems];
+  if (all.length > 0) throw invalidWorkspace(all);
+  const log = new ChangeLog();
+  const written = await writeItems(tx, targets, stored, hashes, log);
+  const cycles = await findCycles(tx, targets, log, written);
+  if (cycles.length > 0) throw invalidWorkspace(cycles);
+  if (targets.classes.length > 0) await tx.query(deriveClasses);
+  const unfit = await findUnfitInfos(tx, targets, written);
+  if (unfit.length > 0) throw invalidWorkspace(unfit);
+  if (!dryRun) await emitChanges(tx, jobs, targets, log, written);
+  return { ...log.summarize(targets), ids: idsOf(targets, written, dryRun) };
+}
+
+function invalidWorkspace(problems: readonly Problem[]): AppError {
+  const shown = problems.slice(0, maxProblems);
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  return appError('bad_request', 'invalid_workspace', `The workspace has ${count}; nothing was changed.`, { problems: shown });
+}
+
+function findRefusedPasswords(passwords: Passwords, { accounts }: Lists): Problem[] {
+  return accounts
+    .filter(({ value: { password } }) => typeof password === 'string' && passwords.isRefused(password))
+    .map(({ path }) => ({ path: [...path, 'password'], message: 'must not be a password that anybody knows' }));
+}
+
+/**
+ * New hashes of the passwords that differ from the stored ones, by email in lower case. What is wrong with one is added to `problems`; one that
+ * is stored already is not judged, so that a file that was applied can be applied again.
+ */
+async function hashPasswords(
+  { db, passwords }: WorkspaceOptions,
+  lists: Lists,
+  problems: Problem[],
+  dryRun: boolean,
+): Promise<Map<string, string>> {
+  const given = new Map<string, { readonly password: string; readonly path: Path }>();
+  for (const { value, path } of lists.accounts) {
+    const { password } = value;
+    if (typeof password === 'string') given.set(identityOf('accounts', value), { password, path: [...path, 'password'] });
+  }
+  const stored = new Map<string, string | null>();
+  if (given.size > 0) {
+    for (const row of await db.query<HashRow>(findHashes, [[...given.keys()]])) stored.set(row.email, row.password_hash);
+  }
+  const hashes = new Map<string, string>();
+  const hashOne = async (email: string, password: string, path: Path): Promise<void> => {
+    const known = stored.get(email);
+    if (typeof known === 'string' && (await passwords.verify(password, known))) return;
+    const problem = await findPasswordProblem(password, email);
+    if (problem !== undefined) problems.push({ path: [...path], message: problem });
+    else hashes.set(email, dryRun ? 'dry run' : await passwords.hash(password));
+  };
+  // A few at a time: the gate of the password library is shared with logins.
+  const waiting = [...given];
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await hashOne(next[0], next[1].password, next[1].path);
+  };
+  await Promise.all([lane(), lane()]);
+  return hashes;
+}
+
+async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Written): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const add = async (list: 'classes' | 'holons', find: () => Promise<{ id: number }[]>): Promise<void> => {
+    const changed = new Set(log.changedIds(list, ['parent_id']));
+    const suspects = targets[list].filter(({ storedId }) => storedId === undefined || changed.has(storedId));
+    if (suspects.length === 0) return;
+    const found = new Set((await find()).map(({ id }) => id));
+    for (const target of suspects) {
+      if (!found.has(written.idOfTarget(list, target))) continue;
+      problems.push({ path: [...target.item.path, 'parent'], message: `"${target.key}" would be its own ancestor` });
+    }
+  };
+  await add('classes', () => tx.query<{ id: number }>(findClassCycles));
+  await add('holons', () => {
+    const changed = log.changedIds('holons', ['parent_id']);
+    const created = targets.holons.filter(({ storedId }) => storedId === undefined).map((target) => written.idOfTarget('holons', target));
+    return tx.query<{ id: number }>(findHolonCycles, [[...changed, ...created]]);
+  });
+  return problems;
+}
+
+/** Which field is an address is known once each holon has its class, and each class its ancestors. */
+async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Promise<Problem[]> {
+  const byId = new Map(holons.map((target) => [written.idOfTarget('holons', target), target.item]));
+  const ids = [...byId].filter(([, { value }]) => isJsonObject(value['infos'])).map(([id]) => id);
+  const rows = ids.length === 0 ? [] : await tx.query<ClassFieldsRow>(findClassFields, [ids]);
+  return rows.flatMap(({ holon_ids: holonIds, info_field_groups: groups }) => {
+    const fields = readInfoFields(parseJson(groups));
+    return holonIds.flatMap((id) => {
+      const item = byId.get(id);
+      const infos = item?.value['infos'];
+      return item === undefined || !isJsonObject(infos) ? [] : listFieldProblems(fields, infos, [...item.path, 'infos']);
+    });
+  });
+}
+
+/** Key → id of every item of the file, and of the named steps as `<journey>/<step>`; on a dry run only of what exists. */
+function idsOf(targets: Targets, written: Written, dryRun: boolean): Record<string, Record<string, number>> {
+  const ids: [string, Record<string, number>][] = listNames
+    .filter((list: ListName) => targets[list].length > 0)
+    .map((list) => {
+      const known = targets[list].filter(({ storedId }) => !dryRun || storedId !== undefined);
+      return [list, Object.fromEntries(known.map((target) => [labelOf(list, target), written.idOfTarget(list, target)]))];
+    });
+  if (written.stepIds.size > 0) ids.push(['steps', dryRun ? {} : Object.fromEntries(written.stepIds)]);
+  return Object.fromEntries(ids);
+}

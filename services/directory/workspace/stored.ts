@@ -1,0 +1,73 @@
+/** What the database has of the things that a document names, read in a few queries whatever the size of the document. */
+import type { JsonObject } from '#libs/json';
+import type { Queryable } from '#libs/orm';
+import { findByKey, findEdges, findSteps, type EdgeRow, type KeyRow, type StepRow } from './statements/lookups.ts';
+import { identityOf, type Lists } from './rules/check-document.ts';
+import { listNames, vocabulary, type Fields, type ListName } from './rules/vocabulary.ts';
+
+export type EdgeList = 'memberships' | 'relationships';
+
+export interface Stored {
+  /** Key → id for everything that the document names or refers to and that exists. Emails are in lower case. */
+  readonly ids: Readonly<Record<ListName, Map<string, number>>>;
+  /** Steps of the journeys named or referred to, by journey id, in order. */
+  readonly steps: Map<number, StepRow[]>;
+  readonly edges: Readonly<Record<EdgeList, readonly EdgeRow[]>>;
+}
+
+/** Collects the values of every reference field, nested ones included. */
+export function referencesIn(fields: Fields, value: JsonObject, found: (list: ListName, key: string) => void): void {
+  for (const [name, { field }] of Object.entries(fields)) {
+    const given = value[name];
+    if (field.kind === 'reference' && typeof given === 'string') found(field.list, given);
+    else if (field.kind === 'references' && Array.isArray(given)) for (const key of given as string[]) found(field.list, key);
+    else if (field.kind === 'items' && Array.isArray(given))
+      for (const item of given as JsonObject[]) referencesIn(field.fields, item, found);
+  }
+}
+
+export async function readStored(db: Queryable, lists: Lists): Promise<Stored> {
+  const wanted = Object.fromEntries(listNames.map((name) => [name, new Set<string>()])) as Record<ListName, Set<string>>;
+  for (const name of listNames) {
+    for (const { value } of lists[name]) {
+      if (name !== 'memberships' && name !== 'relationships') wanted[name].add(identityOf(name, value));
+      referencesIn(vocabulary[name], value, (list, key) => wanted[list].add(key));
+    }
+  }
+  const ids = Object.fromEntries(listNames.map((name) => [name, new Map<string, number>()])) as Record<ListName, Map<string, number>>;
+  for (const name of listNames) {
+    if (wanted[name].size === 0) continue;
+    const rows = await db.query<KeyRow>(findByKey[name], [[...wanted[name]]]);
+    for (const { key, id } of rows) ids[name].set(key, id);
+  }
+  const steps = Map.groupBy(await readSteps(db, [...ids.journeys.values()]), (row) => row.journey_id);
+  const edges = {
+    memberships: await readEdges(db, lists, 'memberships', 'person', 'holon', ids.people, ids.holons),
+    relationships: await readEdges(db, lists, 'relationships', 'from', 'to', ids.holons, ids.holons),
+  };
+  return { ids, steps, edges };
+}
+
+async function readSteps(db: Queryable, journeyIds: readonly number[]): Promise<StepRow[]> {
+  return journeyIds.length === 0 ? [] : db.query<StepRow>(findSteps, [journeyIds]);
+}
+
+async function readEdges(
+  db: Queryable,
+  lists: Lists,
+  name: EdgeList,
+  left: string,
+  right: string,
+  lefts: Map<string, number>,
+  rights: Map<string, number>,
+): Promise<EdgeRow[]> {
+  const pairs: { left_id: number; right_id: number }[] = [];
+  const keys: string[] = [];
+  for (const { value } of lists[name]) {
+    const leftId = lefts.get(String(value[left]));
+    const rightId = rights.get(String(value[right]));
+    if (leftId !== undefined && rightId !== undefined) pairs.push({ left_id: leftId, right_id: rightId });
+    if (typeof value['key'] === 'string') keys.push(value['key']);
+  }
+  return pairs.length + keys.length === 0 ? [] : db.query<EdgeRow>(findEdges[name], [JSON.stringify(pairs), keys]);
+}

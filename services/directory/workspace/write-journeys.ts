@@ -1,0 +1,117 @@
+/** Steps and questions of the file's journeys; their order is their place in the file. */
+import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
+import type { Tx } from '#libs/orm';
+import { addConfigAudit, lockSteps } from '../steps/statements.ts';
+import { insertAll, takeIds, updateAll } from './bulk.ts';
+import { findQuestions, type QuestionRow } from './statements/lookups.ts';
+import type { Row } from './statements/tables.ts';
+import type { ChangeLog } from './rules/changes.ts';
+import type { Target } from './rules/resolve.ts';
+import { stepColumns } from './rules/rows.ts';
+import type { Stored } from './stored.ts';
+
+type JourneyIdOf = (target: Target) => number;
+
+/** Writes the named steps; others keep their place. Returns `<journey>/<step>` → id. */
+export async function writeSteps(
+  tx: Tx,
+  journeys: readonly Target[],
+  stored: Stored,
+  journeyIdOf: JourneyIdOf,
+  log: ChangeLog,
+): Promise<Map<string, number>> {
+  const ids = new Map<string, number>();
+  const updates: Row[] = [];
+  const fresh: { name: string; journeyId: number; values: Record<string, unknown> }[] = [];
+  const owners = new Map<number, { journeyId: number; slug: string }>();
+  for (const target of journeys) {
+    const journeyId = journeyIdOf(target);
+    const steps = (target.item.value['steps'] ?? []) as JsonObject[];
+    const rows = stored.steps.get(journeyId) ?? [];
+    // Named all in their order they stay where they are: files that named some of them have left gaps.
+    const inOrder = rows.length === steps.length && rows.every((row, index) => row.slug === steps[index]?.['slug']);
+    for (const [index, step] of steps.entries()) {
+      const slug = String(step['slug']);
+      const known = rows.find((row) => row.slug === slug);
+      const position = inOrder && known !== undefined ? known.position : index;
+      const values = stepColumns(step, journeyId, position, known === undefined);
+      if (known === undefined) {
+        fresh.push({ name: `${target.key}/${slug}`, journeyId, values });
+        continue;
+      }
+      ids.set(`${target.key}/${slug}`, known.id);
+      owners.set(known.id, { journeyId, slug });
+      updates.push({ id: known.id, values });
+    }
+  }
+  const freshIds = await takeIds(tx, 'steps', fresh.length);
+  const inserts = fresh.map(({ name, journeyId, values }, index): Row => {
+    const id = freshIds[index] ?? 0;
+    ids.set(name, id);
+    log.updated('journeys', journeyId, [{ field: `steps.${String(values['slug'])}`, old: null, new: 'new step' }]);
+    return { id, values };
+  });
+  await insertAll(tx, 'steps', inserts);
+  // The update merges into what it has read, so a PATCH of a configuration must be over before it reads.
+  if (updates.length > 0) await tx.query(lockSteps, [updates.map(({ id }) => id)]);
+  for (const { id, fields } of await updateAll(tx, 'steps', updates)) {
+    const owner = owners.get(id);
+    if (owner === undefined) continue;
+    log.updated('journeys', owner.journeyId, fields, `steps.${owner.slug}.`);
+    const paths = configPaths(fields);
+    if (paths.length > 0) await tx.query(addConfigAudit, [id, null, 'workspace', paths]);
+  }
+  return ids;
+}
+
+/** Dotted paths of the configuration that an update changed, for the audit history. */
+function configPaths(fields: string): string[] {
+  const changes = parseJson(fields) as { field: string; old: unknown; new: unknown }[];
+  return changes.flatMap(({ field, old, new: next }) => {
+    if (field === 'pipeline_job') return ['pipeline_job'];
+    return field === 'config' ? changedPaths(old, next, []) : [];
+  });
+}
+
+/** Dotted paths at which two documents differ; a list differs as a whole. */
+export function changedPaths(old: unknown, next: unknown, path: readonly string[]): string[] {
+  if (!isJsonObject(old) || !isJsonObject(next)) return JSON.stringify(old) === JSON.stringify(next) ? [] : [path.join('.')];
+  const keys = new Set([...Object.keys(old), ...Object.keys(next)]);
+  return [...keys].flatMap((key) => changedPaths(ownValue(old, key), ownValue(next, key), [...path, key]));
+}
+
+function ownValue(value: JsonObject, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The named questions become the journey's questions, in this order; the same text stays the same question, others are retired. */
+export async function writeQuestions(tx: Tx, journeys: readonly Target[], journeyIdOf: JourneyIdOf, log: ChangeLog): Promise<void> {
+  const given = journeys.filter(({ item }) => Array.isArray(item.value['questions']));
+  const storedIds = given.filter(({ storedId }) => storedId !== undefined).map(journeyIdOf);
+  const rows = storedIds.length === 0 ? [] : await tx.query<QuestionRow>(findQuestions, [storedIds]);
+  const storedOf = Map.groupBy(rows, (row) => row.journey_id);
+  const fresh: Record<string, unknown>[] = [];
+  const updates: Row[] = [];
+  for (const target of given) {
+    const journeyId = journeyIdOf(target);
+    const unmatched = [...(storedOf.get(journeyId) ?? [])];
+    const before = unmatched.filter((row) => !row.is_retired).map((row) => row.text);
+    const texts = (target.item.value['questions'] as JsonObject[]).map((question) => String(question['text']));
+    for (const [position, text] of texts.entries()) {
+      const index = unmatched.findIndex((row) => row.text === text);
+      const [match] = index < 0 ? [] : unmatched.splice(index, 1);
+      if (match === undefined) fresh.push({ journey_id: journeyId, text, position });
+      else updates.push({ id: match.id, values: { position, is_retired: false } });
+    }
+    for (const row of unmatched) if (!row.is_retired) updates.push({ id: row.id, values: { is_retired: true } });
+    if (JSON.stringify(before) !== JSON.stringify(texts))
+      log.updated('journeys', journeyId, [{ field: 'questions', old: before, new: texts }]);
+  }
+  const ids = await takeIds(tx, 'questions', fresh.length);
+  await insertAll(
+    tx,
+    'questions',
+    fresh.map((values, index): Row => ({ id: ids[index] ?? 0, values })),
+  );
+  await updateAll(tx, 'questions', updates);
+}
