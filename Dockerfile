@@ -43,8 +43,8 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY libs ./libs
 COPY services ./services
+COPY cli ./cli
 COPY tools/migrate.ts tools/streams.ts ./tools/
-COPY tools/cli ./tools/cli
 COPY tools/servers/process-identity.ts ./tools/servers/process-identity.ts
 USER 1000:1000
 EXPOSE 8080 9090

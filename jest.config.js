@@ -21,6 +21,8 @@ export default {
       '<rootDir>/libs/**/*.test.ts',
       '<rootDir>/clients/**/*.test.ts',
       '<rootDir>/services/**/*.test.ts',
+      '<rootDir>/cli/**/*.test.ts',
+      '<rootDir>/lab/**/*.test.ts',
       '<rootDir>/tools/**/*.test.ts',
       '<rootDir>/test/architecture/**/*.test.ts',
     ]),

@@ -170,11 +170,11 @@ fi`);
   });
 
   it('runs the admin CLI through the link of an installation, in the folder where its user stands', async () => {
-    copyFileSync(join(import.meta.dirname, 'coherence.mjs'), join(repo, 'tools', 'coherence.mjs'));
-    mkdirSync(join(repo, 'tools', 'cli'));
-    writeFileSync(join(repo, 'tools', 'cli', 'main.ts'), 'console.log(process.cwd(), process.argv.slice(2)); process.exitCode = 2;\n');
+    mkdirSync(join(repo, 'cli'));
+    copyFileSync(join(import.meta.dirname, '..', 'cli', 'coherence.mjs'), join(repo, 'cli', 'coherence.mjs'));
+    writeFileSync(join(repo, 'cli', 'main.ts'), 'console.log(process.cwd(), process.argv.slice(2)); process.exitCode = 2;\n');
     const bin = join(repo, 'bin', 'coherence');
-    symlinkSync(join('..', 'tools', 'coherence.mjs'), bin);
+    symlinkSync(join('..', 'cli', 'coherence.mjs'), bin);
     expect(statSync(bin).mode & 0o111).toBe(0o111);
     const { INIT_CWD: _folder, ...env } = environment();
     const { status, stdout } = spawnSync(bin, ['jobs', 'list', '--json'], { cwd: tmpdir(), env, encoding: 'utf8' });

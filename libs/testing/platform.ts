@@ -165,7 +165,7 @@ const serviceOf = (name: string): string => name.split('#')[0] ?? name;
 function runCli(args: readonly string[], settings: Settings): ReturnType<Platform['cli']> {
   return new Promise((resolve) => {
     const options = { cwd: repoDir, env: { ...process.env, NODE_OPTIONS: '', ...settings }, maxBuffer: 256 * 1024 * 1024 };
-    execFile(process.execPath, [join('tools', 'cli', 'main.ts'), ...args], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [join('cli', 'main.ts'), ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
     });
   });

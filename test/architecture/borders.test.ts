@@ -6,7 +6,7 @@ import { findBorderViolations, type SourceFile } from './borders.ts';
 const repoDir = join(import.meta.dirname, '..', '..');
 
 function readSources(): SourceFile[] {
-  return ['services', 'libs', 'tools', 'test'].flatMap((top) =>
+  return ['services', 'libs', 'cli', 'lab', 'tools', 'test'].flatMap((top) =>
     readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => ({ path: `${top}/${name}`, text: readFileSync(join(repoDir, top, name), 'utf8') })),

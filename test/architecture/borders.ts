@@ -19,8 +19,10 @@ const owners: readonly { library: string; packages: RegExp }[] = [
   { library: 'outbound', packages: /^undici$/ },
   { library: 'openai', packages: /^openai(\/.+)?$/ },
 ];
+/** What people run: they may import any file. */
+const programs = new Set(['cli', 'lab', 'tools']);
 /** Where the environment may be read: everything else is told by a configuration. */
-const environmentReaders = /^(libs\/(config|testing)\/|tools\/|test\/)/;
+const environmentReaders = /^(libs\/(config|testing)\/|cli\/|lab\/|tools\/|test\/)/;
 const importPattern = /(?:^|[\s;])(?:import|export)\s(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
 /** One line per broken border: `path: what`. */
@@ -45,7 +47,7 @@ function checkImport(path: string, specifier: string): string[] {
   }
   if (specifier === '#libs/testing' && !isTest(path)) return ['imports #libs/testing outside tests'];
   const owner = owners.find((item) => item.packages.test(specifier));
-  const free = isTest(path) || /^tools\/(bench|scale)\//.test(path); // the benchmarks measure, and look, with the bare packages
+  const free = isTest(path) || /^lab\/(bench|scale)\//.test(path); // the benchmarks measure, and look, with the bare packages
   if (owner === undefined || free || path.startsWith(`libs/${owner.library}/`)) return [];
   return [`imports ${specifier}, which only libs/${owner.library} may`];
 }
@@ -53,7 +55,7 @@ function checkImport(path: string, specifier: string): string[] {
 function checkRelative(path: string, specifier: string): string[] {
   const target = normalize(join(dirname(path), specifier));
   const [from, to] = [findUnit(path), findUnit(target)];
-  if (from === to || isTest(path) || from === 'tools' || (from === 'libs/testing' && to === 'tools')) return [];
+  if (from === to || isTest(path) || programs.has(from) || (from === 'libs/testing' && to === 'tools')) return [];
   return [`imports ${specifier} of ${to}; other parts are reached through #libs and #services`];
 }
 

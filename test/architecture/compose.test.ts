@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '#libs/config';
 import type { TObject } from '#libs/contract';
 import { parse } from 'yaml';
-import { generateSecrets } from '../../tools/cli/secrets/generate.ts';
+import { generateSecrets } from '../../cli/secrets/generate.ts';
 import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');

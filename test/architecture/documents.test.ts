@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createContext } from '../../tools/cli/context.ts';
-import { createProgram } from '../../tools/cli/program.ts';
+import { createContext } from '../../cli/context.ts';
+import { createProgram } from '../../cli/program.ts';
 import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
 import { readServiceSettings } from '../../tools/servers/service-settings.ts';
 import { listAnchors } from './anchors.ts';
@@ -60,7 +60,7 @@ describe('the admin CLI in documents and messages', () => {
   const readPage = (page: string): string => readFileSync(join(repoDir, page), 'utf8');
 
   it('is called so that npm adds nothing to what it prints', () => {
-    const sources = globSync('{*,{clients,deploy,docs,libs,services,test,tools}/**/*}.{md,mjs,sh,tpl,ts,txt,yaml}', {
+    const sources = globSync('{*,{clients,cli,deploy,docs,lab,libs,services,test,tools}/**/*}.{md,mjs,sh,tpl,ts,txt,yaml}', {
       cwd: repoDir,
       exclude: (name) => name.includes('node_modules'),
     });

@@ -51,7 +51,7 @@ const kindsOf: Readonly<Record<AuthClass, readonly CallerKind[]>> = {
 
 describe('who may call what (docs/adr/actors-are-signed.md)', () => {
   it('is exactly what the code uses', () => {
-    const uses = findUses(readSources('services', 'tools/cli', 'tools/demo'), contracts);
+    const uses = findUses(readSources('services', 'cli', 'tools/demo'), contracts);
     expect(uses.size).toBeGreaterThan(80);
     expect(compareGrants(contracts, uses, pipelineGrants)).toEqual([]);
   });
@@ -131,7 +131,7 @@ describe('who may call what (docs/adr/actors-are-signed.md)', () => {
       ['services/other/a.ts', 'type Get = typeof things.rpcs.get; const r = things.rpcs.get.reply;', all],
       ['services/other/a.test.ts', 'bus.call(things.rpcs.get, {})', all],
       ['services/other/a.ts', 'jobs.enqueue(tx, things.jobs.clean, {})', all.slice(0, 2)],
-      ['tools/cli/a.ts', 'const { drop } = things.rpcs;', [all[0], all[2]]],
+      ['cli/a.ts', 'const { drop } = things.rpcs;', [all[0], all[2]]],
       [
         'services/third/a.ts',
         'bus.call(things.rpcs.drop, {})',

@@ -40,7 +40,7 @@ export function findUses(files: readonly SourceFile[], contracts: readonly Servi
 
 function findUser(path: string): string | undefined {
   if (path.endsWith('.test.ts')) return undefined;
-  if (/^tools\/(cli|demo)\//.test(path)) return 'cli';
+  if (/^(cli|tools\/demo)\//.test(path)) return 'cli';
   return /^services\/([a-z-]+)\//.exec(path)?.[1];
 }
 

@@ -75,7 +75,7 @@ function expectation(shown: unknown): unknown {
 }
 
 /** `npm run --silent cli -- …` without npm, which would install. */
-const npm = `npm() { shift 4; node ${join(repoDir, 'tools', 'cli', 'main.ts')} "$@"; }`;
+const npm = `npm() { shift 4; node ${join(repoDir, 'cli', 'main.ts')} "$@"; }`;
 
 async function runAll(guide: string): Promise<number> {
   const blocks = readBlocks(guide);

@@ -90,7 +90,7 @@ describe('npm start (architecture#running-it)', () => {
   });
 
   it('is well, and the doctor tells what is optional from what is needed', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [join('tools', 'cli', 'main.ts'), 'doctor'], {
+    const { stdout } = await promisify(execFile)(process.execPath, [join('cli', 'main.ts'), 'doctor'], {
       cwd: repoDir,
       env: { ...process.env, COHERENCE_DATA_DIR: pad.dataDir },
     });

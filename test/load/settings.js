@@ -1,4 +1,4 @@
-/** What a run is told by variables: where the platform is, how to get in, and what was seeded (`node tools/load/seed.ts`). */
+/** What a run is told by variables: where the platform is, how to get in, and what was seeded (`node lab/load/seed.ts`). */
 
 /** k6 calls it while it reads the script, which is when files may be opened. */
 const seedText = open(__ENV.SEED_FILE || '../../.data/load/seed.json');

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LoadSummary } from '../../tools/load/comparison.ts';
+import type { LoadSummary } from '../../lab/load/comparison.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 /** k6 may have to be built first. */
@@ -20,7 +20,7 @@ let folder: string;
 let run: { code: number; output: string };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'load-smoke-'));
-  run = await runNode(['tools/load/main.ts', 'smoke', '--own'], { DURATION: '25s', RESULT_DIR: folder, RELEASE: 'this-one', SLACK: '10' });
+  run = await runNode(['lab/load/main.ts', 'smoke', '--own'], { DURATION: '25s', RESULT_DIR: folder, RELEASE: 'this-one', SLACK: '10' });
 }, runTimeoutMs);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -68,8 +68,8 @@ describe('npm run load:smoke (rules/operations#load)', () => {
 
   it('leaves a summary that another run can be compared with', async () => {
     const file = join(folder, 'smoke.json');
-    const same = await runNode(['tools/load/compare.ts', file, file]);
+    const same = await runNode(['lab/load/compare.ts', file, file]);
     expect([same.code, same.output]).toEqual([0, expect.stringContaining('# smoke: this-one → this-one')]);
-    expect((await runNode(['tools/load/compare.ts', file])).code).toBe(2);
+    expect((await runNode(['lab/load/compare.ts', file])).code).toBe(2);
   });
 });

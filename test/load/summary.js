@@ -1,4 +1,4 @@
-/** What is left of a run: JSON for `node tools/load/compare.ts`, Markdown for people, and the same on the screen. */
+/** What is left of a run: JSON for `node lab/load/compare.ts`, Markdown for people, and the same on the screen. */
 import { personas, release, resultDir, uploadBytes } from './settings.js';
 
 /** Grows when a field changes its meaning; only summaries of one format can be compared. */

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplyOf } from '#libs/contract';
 import { conversations, type ConversationOut } from '#services/conversations';
-import { createContext } from '../cli/context.ts';
+import { createContext } from '../../cli/context.ts';
 import { formatTime, type Narrator } from './narrator.ts';
 import { host, invited, journeySlug } from './people.ts';
 import { ask, DemoError, waitUntil, type DemoPlatform } from './platform.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { demoValues } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
-import { readSettings } from '../cli/settings.ts';
+import { readSettings } from '../../cli/settings.ts';
 
 /** Ends the demo with a text that says what to do. */
 export class DemoError extends Error {}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { listPublicSecrets, shortestSecret } from '#libs/config';
 import { consumerOf } from '#libs/contract';
 import { maxAudioBytes } from '#services/media';
-import { componentOf } from '../cli/component-names.ts';
+import { componentOf } from '../../cli/component-names.ts';
 import { contracts } from '../servers/service-contracts.ts';
 import { nodeOptionsOf } from '../servers/service-process.ts';
 import { readServiceSettings, type ServiceSettings } from '../servers/service-settings.ts';

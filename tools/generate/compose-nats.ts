@@ -1,5 +1,5 @@
 /** `deploy/compose/nats.conf`: the users of the contracts, whose passwords the server takes from its environment. */
-import { componentOf } from '../cli/component-names.ts';
+import { componentOf } from '../../cli/component-names.ts';
 import { describePermissions } from '../servers/nats-permissions.ts';
 
 export function describeComposeNats(): Promise<string> {

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { compileSchemaForAll } from '#libs/schema';
 import { parse } from 'yaml';
 import { checkDocument } from '../../services/directory/workspace/rules/check-document.ts';
-import { checkItem, type ItemProblem } from '../cli/bulk-import/check-item.ts';
+import { checkItem, type ItemProblem } from '../../cli/bulk-import/check-item.ts';
 import { makeWorkspaceSchema } from './workspace-schema.ts';
 import { listTexts } from './workspace-texts.ts';
 

@@ -155,7 +155,7 @@ const row: Schema = {
 };
 const keys = { type: ['array', 'null'], items: { type: 'string', pattern: '\\S' }, uniqueItems: true };
 
-/** Lists that other services own; conversations as tools/cli/bulk-import/check-item.ts reads them. */
+/** Lists that other services own; conversations as cli/bulk-import/check-item.ts reads them. */
 const foreignItems: Readonly<Record<string, Schema>> = {
   agents: AgentItem as unknown as Schema,
   conversations: {

@@ -55,7 +55,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 
 /** A command and what it writes to a terminal (that of script, of util-linux), as HTML. */
 function showCommand(args: readonly string[]): string {
-  const command = `stty cols ${columns}; exec node tools/coherence.mjs ${args.join(' ')}`;
+  const command = `stty cols ${columns}; exec node cli/coherence.mjs ${args.join(' ')}`;
   const { stdout } = spawnSync('script', ['--quiet', '--return', '--command', command, '/dev/null'], { encoding: 'utf8' });
   return `<b>$ coherence ${args.join(' ')}</b>\n${toHtml(stdout)}`;
 }

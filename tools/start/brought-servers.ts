@@ -1,5 +1,5 @@
 /** PostgreSQL, NATS and the object store that the caller brings: looked at before anything is started. */
-import { checkBroker, checkDatabase, checkStore } from '../cli/doctor/servers.ts';
+import { checkBroker, checkDatabase, checkStore } from '../../cli/doctor/servers.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 

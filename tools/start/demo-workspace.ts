@@ -11,7 +11,7 @@ const file = join('test', 'fixtures', 'demo-workspace.yaml');
 
 /** Through the admin CLI, as anybody would. */
 export async function applyDemoWorkspace(repoDir: string, dataDir: string, settings: Readonly<Record<string, string>>): Promise<void> {
-  const args = ['tools/cli/main.ts', 'workspace', 'apply', file];
+  const args = ['cli/main.ts', 'workspace', 'apply', file];
   await runNode({
     title: 'Applying the demo workspace',
     repoDir,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { demoValues, isLoopback } from '#libs/config';
-import { generateSecrets, writeEnvFile } from '../cli/secrets/generate.ts';
+import { generateSecrets, writeEnvFile } from '../../cli/secrets/generate.ts';
 import { pickVariables } from '../servers/process-environment.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;

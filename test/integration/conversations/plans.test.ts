@@ -8,7 +8,7 @@ import * as browse from '../../../services/directory/browse/statements.ts';
 import * as holons from '../../../services/directory/repositories/holons.ts';
 import * as journeys from '../../../services/directory/repositories/journeys.ts';
 import * as people from '../../../services/directory/people/statements/read.ts';
-import { seedDatabase } from '../../../tools/scale/seed.ts';
+import { seedDatabase } from '../../../lab/scale/seed.ts';
 
 interface PlanNode {
   'Node Type': string;

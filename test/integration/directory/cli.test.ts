@@ -32,7 +32,7 @@ function cli(args: readonly string[], env: Record<string, string> = {}, input = 
       cwd: repoDir,
       env: { ...process.env, NODE_OPTIONS: '', DEMO_PASSWORD: 'words-of-the-demo', ...world.env.settings, ...env },
     };
-    const child = execFile(process.execPath, ['tools/cli/main.ts', ...args], options, (error, stdout, stderr) => {
+    const child = execFile(process.execPath, ['cli/main.ts', ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
     child.stdin?.on('error', () => {}); // who has seen enough reads no more

@@ -10,8 +10,8 @@ import type { Bus } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
 import { v1Routes } from '../../../services/api-gateway/routes/v1/index.ts';
-import { fillDatabase } from '../../../tools/scale/fill.ts';
-import { networkSeed, personTarget, plantedPair, plantedWord, responsibleTarget, targetHolonId } from '../../../tools/scale/network-sql.ts';
+import { fillDatabase } from '../../../lab/scale/fill.ts';
+import { networkSeed, personTarget, plantedPair, plantedWord, responsibleTarget, targetHolonId } from '../../../lab/scale/network-sql.ts';
 import { createWorld, type World } from './world.ts';
 
 interface PlanNode {

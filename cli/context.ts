@@ -1,0 +1,97 @@
+/** What every command is given: calls to the services over NATS, and how results and failures are shown. */
+import { join } from 'node:path';
+import type { ReplyOf, RequestOf, Rpc } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import { createLogger } from '#libs/logger';
+import { connectBus, newContext, type Bus } from '#libs/nats';
+import { CliError, isBareNotFound, toFailure } from './failure.ts';
+import { toPrintable } from './output/printable.ts';
+import { screenOf } from './output/screen.ts';
+import type { View } from './output/table.ts';
+import { readSettings } from './settings.ts';
+
+export interface CliContext {
+  /** True with --json. */
+  readonly json: boolean;
+  /**
+   * Calls a service.
+   * @param subject what is asked for, e.g. `conversation 12`: named when the service answers just that it is not there
+   * @throws AppError of the service; CliError when NATS cannot be reached
+   */
+  call<R extends Rpc>(rpc: R, request: RequestOf<R>, subject?: string): Promise<ReplyOf<R>>;
+  /** The connection, made on first use. @throws CliError when NATS cannot be reached. */
+  bus(): Promise<Bus>;
+  /** Settings of the platform: the environment, else those of the running `npm start` of this folder. */
+  setting(name: string): string | undefined;
+  /** All of them; an empty variable counts as absent. */
+  settings(): Readonly<Record<string, string | undefined>>;
+  /** What a command answers, once: `data` with --json, else the views under each other. */
+  print(data: unknown, ...views: readonly View[]): void;
+  /** Tells of a failure, with --json on standard output unless the answer is there already. @returns the exit status */
+  fail(error: unknown): number;
+  close(): Promise<void>;
+}
+
+const connectTimeoutMs = 3_000;
+const repoDir = join(import.meta.dirname, '..');
+
+/** @param json print JSON alone, failures too */
+export function createContext({ json }: { json: boolean }): CliContext {
+  let settings: ReturnType<typeof readSettings> | undefined;
+  let connection: Promise<Bus> | undefined;
+  let answered = false;
+  const readAll = () => (settings ??= readSettings());
+  const setting = (name: string): string | undefined => readAll()[name];
+
+  const connect = async (): Promise<Bus> => {
+    const url = setting('NATS_URL');
+    if (url === undefined) {
+      throw new CliError(`NATS_URL is not set and no platform started by \`npm start\` runs in ${repoDir}.`, 'unavailable');
+    }
+    const logger = createLogger({ service: 'cli', level: 'silent' });
+    try {
+      return await connectBus({ url, name: 'cli', caller: 'cli', prefix: setting('NATS_SUBJECT_PREFIX'), logger, connectTimeoutMs });
+    } catch (error) {
+      throw new CliError(error instanceof Error ? error.message : String(error), 'unavailable');
+    }
+  };
+  const bus = (): Promise<Bus> => (connection ??= connect());
+  const write = (text: string): void => void process.stdout.write(`${toPrintable(text)}\n`);
+
+  return {
+    json,
+    bus,
+    setting,
+    settings: () => Object.fromEntries(Object.entries(readAll()).filter(([, value]) => value !== '')),
+    call: async (rpc, request, subject) => {
+      try {
+        return await (await bus()).call(rpc, request, newContext());
+      } catch (error) {
+        throw subject !== undefined && isBareNotFound(error) ? notFound(`There is no ${subject}.`) : error;
+      }
+    },
+    print: (data, ...views) => {
+      if (answered) throw new Error('A command answers once');
+      answered = true;
+      if (json) {
+        write(JSON.stringify(data, null, 2));
+        return;
+      }
+      const screen = screenOf(process.stdout);
+      for (const view of views) {
+        const lines = typeof view === 'string' ? [toPrintable(view)] : view(screen); // whose cells are printable
+        process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+      }
+    },
+    fail: (error) => {
+      const { exitCode, body, text } = toFailure(error);
+      if (json && !answered && exitCode !== 0) write(JSON.stringify({ error: body }, null, 2));
+      else if (text !== '') process.stderr.write(`${screenOf(process.stderr).paint('red', toPrintable(text))}\n`);
+      return exitCode;
+    },
+    close: async () => {
+      const open = await connection?.catch(() => undefined);
+      await open?.close();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isPublicSecret, shortestSecret } from '#libs/config';
+import { readPlatformFacts } from '../tools/generate/chart.ts';
+import { secretKeyOf } from '../tools/servers/service-accounts.ts';
+
+const program = join(import.meta.dirname, 'main.ts');
+let folder: string;
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'coherence-secrets-'))));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Where no platform runs, and none is named. */
+const options = () => ({ cwd: folder, encoding: 'utf8', env: { PATH: process.env['PATH'], COHERENCE_DATA_DIR: folder } }) as const;
+const generate = (...args: string[]): string => execFileSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
+
+describe('secrets generate', () => {
+  it('prints an env file with secrets that no two sets share and that every configuration takes as text', () => {
+    const [first, second] = [parseEnv(generate()), parseEnv(generate())];
+    expect(Object.keys(first)).toEqual(
+      expect.arrayContaining([
+        'API_TOKEN',
+        'API_LOGIN_SECRET',
+        'BOOKING_WEBHOOK_SECRET',
+        'ACTOR_SIGNING_KEY',
+        'ADMIN_PASSWORD',
+        'POSTGRES_PASSWORD_MEDIA',
+      ]),
+    );
+    for (const [name, value = ''] of Object.entries(first)) {
+      expect(second[name]).not.toBe(value);
+      expect(isPublicSecret(value)).toBe(false);
+      expect(value).toMatch(/^[A-Za-z][A-Za-z0-9+/=_-]*$/);
+      if (name !== 'S3_ACCESS_KEY_ID') expect(value.length).toBeGreaterThanOrEqual(shortestSecret);
+    }
+  });
+
+  it('prints one object with --json', () => {
+    expect(Object.keys(JSON.parse(generate('--json')) as object).toSorted()).toEqual(Object.keys(parseEnv(generate())).toSorted());
+  });
+
+  it('writes a file for its owner alone with --out, and never over another', () => {
+    expect(generate('--out', '.env')).toMatch(/^\d+ secrets are in \.env, which nobody else can read\.$/m);
+    const file = join(folder, '.env');
+    const text = readFileSync(file, 'utf8');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const again = spawnSync(process.execPath, [program, 'secrets', 'generate', '--out', '.env'], options());
+    expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('.env is there already') });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('makes what the chart wants in its Secret, with addresses, when it is told where the servers are', async () => {
+    const made = parseEnv(generate('--postgresql', 'db.example.org:5432/coherence', '--nats', 'nats.example.org'));
+    const needed = Object.entries((await readPlatformFacts()).components).flatMap(([component, { settings }]) =>
+      Object.entries(settings)
+        .filter(([, { secret, required, neededUnless }]) => secret && (required || neededUnless !== undefined))
+        .map(([name]) => secretKeyOf(component, name)),
+    );
+    expect([...needed, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN'].filter((name) => made[name] === undefined)).toEqual([]);
+    expect(made['DATABASE_URL_MEDIA']).toMatch(/^postgresql:\/\/coherence_media:[\w-]{43}@db\.example\.org:5432\/coherence$/);
+    expect(made['NATS_URL_GATEWAY']).toMatch(/^nats:\/\/api-gateway:[\w-]{43}@nats\.example\.org$/);
+  });
+
+  it.each([
+    [['--postgresql', 'db/coherence'], '--nats must be host:port'],
+    [['--nats', 'nats:4222'], '--postgresql must be host:port/database'],
+    [['--nats', 'nats:4222', '--postgresql', 'postgresql://db/coherence'], '--postgresql must be host:port/database'],
+    [['--nats', 'user@nats:4222', '--postgresql', 'db/coherence'], '--nats must be host:port'],
+  ])('says what is wrong with %j', (args, message) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'secrets', 'generate', ...args], options());
+    expect({ status, stdout, stderr }).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
+  });
+});

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { identifyProcess } from '../tools/servers/process-identity.ts';
+import { readSettings } from './settings.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'settings-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(content: unknown): string {
+  const file = join(folder, 'environment.json');
+  writeFileSync(file, JSON.stringify(content));
+  return file;
+}
+
+describe('settings of the CLI', () => {
+  const settings = { NATS_URL: 'nats://own', DATABASE_URL: 'postgresql://own' };
+
+  it('takes NATS_URL of the environment and then nothing of the folder', () => {
+    const file = write({ holder: identifyProcess(process.pid), settings });
+    expect(readSettings({ NATS_URL: 'nats://given' }, file)).toEqual({ NATS_URL: 'nats://given' });
+  });
+
+  it('finds the platform that runs in this folder; variables of the environment win', () => {
+    const file = write({ holder: identifyProcess(process.pid), settings });
+    expect(readSettings({ DATABASE_URL: 'postgresql://given', NATS_URL: '' }, file)).toEqual({
+      NATS_URL: 'nats://own',
+      DATABASE_URL: 'postgresql://given',
+    });
+  });
+
+  it('does not believe the file of a platform that is gone', () => {
+    const gone = { ...identifyProcess(process.pid), startedAt: 'another life' };
+    expect(readSettings({}, write({ holder: gone, settings }))).toEqual({});
+    expect(readSettings({}, join(folder, 'missing.json'))).toEqual({});
+    expect(readSettings({}, write('nonsense'))).toEqual({});
+  });
+});

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject } from '#libs/json';
+import { isRunning, type ProcessIdentity } from '../tools/servers/process-identity.ts';
+
+/** Written by `npm start` while its platform runs: `{holder, settings: {NATS_URL, DATABASE_URL, …}}`. */
+const environmentFile = join(process.env['COHERENCE_DATA_DIR'] || join(import.meta.dirname, '..', '.data'), 'environment.json');
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Variables of the environment; without NATS_URL those of the platform that runs in this folder fill in what is missing. */
+export function readSettings(env: Variables = process.env, file = environmentFile): Variables {
+  if (env['NATS_URL'] !== undefined && env['NATS_URL'] !== '') return env;
+  return { ...readRunning(file), ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')) };
+}
+
+function readRunning(file: string): Record<string, string> {
+  try {
+    const content = JSON.parse(readFileSync(file, 'utf8')) as { holder: ProcessIdentity; settings: unknown };
+    if (!isRunning(content.holder) || !isJsonObject(content.settings)) return {};
+    const settings = Object.fromEntries(
+      Object.entries(content.settings).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    );
+    // The CLI has a user of its own, which may do what its commands do.
+    return settings['NATS_URL_CLI'] === undefined ? settings : { ...settings, NATS_URL: settings['NATS_URL_CLI'] };
+  } catch {
+    return {}; // no platform of this folder
+  }
+}

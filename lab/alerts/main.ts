@@ -1,0 +1,25 @@
+/**
+ * `node lab/alerts/main.ts`: Prometheus' own promtool reads the chart's alerts, and plays `cases.yaml` on them: what each sees, when it fires, and in
+ * which words. Building promtool takes minutes, so this is no part of `npm test`.
+ */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeRules } from '../dashboards/prometheus.ts';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { promtoolTool } from '../../tools/servers/go-tools.ts';
+
+const promtool = await provideGoTool(promtoolTool, (line) => void process.stdout.write(`${line}\n`));
+const dir = mkdtempSync(join(tmpdir(), 'alerts-'));
+try {
+  writeFileSync(join(dir, 'alerts.yaml'), describeRules());
+  copyFileSync(join(import.meta.dirname, 'cases.yaml'), join(dir, 'cases.yaml'));
+  const statuses = [
+    ['check', 'rules', '--lint=all', '--lint-fatal', 'alerts.yaml'],
+    ['test', 'rules', 'cases.yaml'],
+  ].map((args) => spawnSync(promtool, args, { cwd: dir, stdio: 'inherit' }).status);
+  process.exitCode = statuses.every((status) => status === 0) ? 0 : 1;
+} finally {
+  rmSync(dir, { recursive: true, force: true });
+}

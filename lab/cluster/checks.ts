@@ -1,0 +1,240 @@
+/** What the test shows, one after the other; each leaves the release as the next one needs it. */
+import { checkAccepted } from './accepted.ts';
+import { checkDrain } from './drain.ts';
+import { checkEvaluation } from './evaluation.ts';
+import { checkLag } from './lag.ts';
+import { checkPolicies } from './policies.ts';
+import { checkScaling } from './scaling.ts';
+import {
+  applyRelease,
+  type Values,
+  chosenUser,
+  components,
+  describeClosedNamespace,
+  describeSecrets,
+  listObjects,
+  platformSelector,
+  releaseName,
+  releaseSelector,
+  startServers,
+  untilGone,
+  waitUntilReady,
+} from './release.ts';
+import { describeLoad, findKnown, startClient, underLoad, withLedger, type Known } from './client.ts';
+import { type Cluster, CommandError, mustSucceed, until } from './commands.ts';
+import { runDemo } from './demo.ts';
+import { refusals } from './refusals.ts';
+
+export interface Check {
+  readonly title: string;
+  /** @returns what is worth telling, if anything. */
+  run(cluster: Cluster): Promise<string | undefined>;
+}
+
+let known: Known | undefined;
+
+/** A run that begins later finds what an earlier one's demo made. */
+async function requireKnown(cluster: Cluster): Promise<Known> {
+  return (known ??= await findKnown(cluster));
+}
+
+export const checks: readonly Check[] = [
+  {
+    title: 'a namespace that enforces Pod Security "restricted" takes PostgreSQL, NATS and the object store',
+    run: async (cluster) => {
+      await cluster.apply(...describeSecrets(), describeClosedNamespace());
+      await startServers(cluster);
+      return undefined;
+    },
+  },
+  { title: 'every object of every value file in ci/ is taken by the API server, without a warning', run: checkAccepted },
+  {
+    title: 'helm install, from nothing to ready, in a namespace that denies what no policy allows',
+    run: async (cluster) => {
+      await mustSucceed(applyRelease(cluster, 'install'));
+      await waitUntilReady(cluster);
+      return undefined;
+    },
+  },
+  { title: 'every pod runs restricted, as a uid that the platform chose, on a file system that it cannot write', run: checkRestricted },
+  {
+    title: 'helm test, with an account',
+    run: async (cluster) => {
+      await mustSucceed(cluster.helm(['test', releaseName, '--timeout', '3m']));
+      const log = await cluster.kubectl(['logs', `${releaseName}-test`]);
+      if (!log.includes('ok  an account logs in')) throw new Error(log);
+      return `${log.split('\n').filter((line) => line.startsWith('ok')).length} steps`;
+    },
+  },
+  {
+    title: 'the admin CLI in the toolbox: doctor finds everything well',
+    run: async (cluster) => {
+      const output = await cluster.kubectl(['exec', `deploy/${releaseName}-toolbox`, '--', 'node', 'cli/main.ts', 'doctor']);
+      if (!/^ok\s+ffmpeg/m.test(output)) throw new Error(output);
+      return `${output.split('\n').filter((line) => line.startsWith('ok')).length} findings`;
+    },
+  },
+  {
+    title: 'the demo through the service of the gateway',
+    run: async (cluster) => {
+      const last = await runDemo(cluster);
+      await startClient(cluster);
+      known = await findKnown(cluster);
+      return last;
+    },
+  },
+  {
+    title: 'a pod of each component killed, one after the other: nothing acknowledged is lost, nothing done twice',
+    run: async (cluster) =>
+      withLedger(cluster, await requireKnown(cluster), async () => {
+        for (const component of components) {
+          for (const { name } of await cluster.listPods(`${releaseSelector},app.kubernetes.io/component=${component}`))
+            await kill(cluster, name);
+          await waitUntilReady(cluster);
+        }
+      }),
+  },
+  {
+    title: 'all pods of the release killed at once, as when a node is lost: nothing acknowledged is lost, nothing done twice',
+    run: async (cluster) =>
+      withLedger(cluster, await requireKnown(cluster), async () => {
+        await Promise.all((await cluster.listPods(platformSelector)).map(({ name }) => kill(cluster, name)));
+        await waitUntilReady(cluster);
+      }),
+  },
+  {
+    title: 'helm upgrade under load: no request fails',
+    run: (cluster) => replaceUnderLoad(cluster, () => applyRelease(cluster, 'upgrade', changedSecrets())),
+  },
+  {
+    title: 'helm rollback under load: no request fails',
+    run: (cluster) => replaceUnderLoad(cluster, () => cluster.helm(['rollback', releaseName, '--timeout', '10m'])),
+  },
+  {
+    title: 'scale from 1 to 3 and back to 1 under load: no request fails',
+    run: async (cluster) => {
+      const scale = async (replicas: number): Promise<void> => {
+        await cluster.kubectl(['scale', `--replicas=${replicas}`, ...components.map((name) => `deployment/${releaseName}-${name}`)]);
+        await waitUntilReady(cluster, replicas);
+        await untilGone(cluster, replicas);
+      };
+      const summary = await underLoad(cluster, await requireKnown(cluster), async () => {
+        await scale(3);
+        await scale(1);
+      });
+      return describeLoad(summary);
+    },
+  },
+  { title: 'a migration that fails stops the roll-out: the pods stay and serve', run: checkFailedMigration },
+  {
+    title: 'wrong values are refused with a message that says what to do',
+    run: async (cluster) => {
+      for (const { values, says } of refusals) {
+        const { status, stderr } = await applyRelease(cluster, 'upgrade', values);
+        if (status === 0 || !stderr.includes(says)) throw new Error(`${JSON.stringify(values)} was answered with: ${stderr || 'nothing'}`);
+      }
+      return `${refusals.length} refusals`;
+    },
+  },
+  {
+    title: 'NetworkPolicies: an unrelated pod reaches neither metrics nor media nor the gateway, components reach what they need alone',
+    run: checkPolicies,
+  },
+  {
+    title: 'PodDisruptionBudgets: one pod of a component at a time is evicted, and no request fails while a node is drained',
+    run: async (cluster) => checkDrain(cluster, await requireKnown(cluster)),
+  },
+  {
+    title: 'a HorizontalPodAutoscaler takes the pods over from the values without stopping one, and scales under load',
+    run: async (cluster) => checkScaling(cluster, await requireKnown(cluster)),
+  },
+  { title: 'KEDA scales the workers of jobs by what waits for them', run: checkLag },
+  { title: 'helm uninstall leaves what the README says, and an install after it finds its data', run: checkUninstall },
+  {
+    title: 'the profile evaluation as one release: from nothing to ready, helm test, uninstall, and again with its data',
+    run: checkEvaluation,
+  },
+];
+
+/** Values that replace every pod, whatever ran before. */
+const changedSecrets = (): Values => ({ secrets: { revision: new Date().toISOString() } });
+
+/** SIGKILL, at once, and the API forgets the pod. */
+async function kill(cluster: Cluster, pod: string): Promise<void> {
+  await cluster.kubectl(['delete', 'pod', pod, '--grace-period=0', '--force']);
+}
+
+async function replaceUnderLoad(cluster: Cluster, replace: () => ReturnType<typeof applyRelease>): Promise<string> {
+  const before = new Set((await cluster.listPods(platformSelector)).map(({ uid }) => uid));
+  const summary = await underLoad(cluster, await requireKnown(cluster), async () => {
+    await mustSucceed(replace());
+    await waitUntilReady(cluster);
+    await untilGone(cluster, 1);
+  });
+  const kept = (await cluster.listPods(platformSelector)).filter(({ uid }) => before.has(uid));
+  if (kept.length > 0) throw new Error(`not replaced: ${kept.map(({ name }) => name).join(', ')}`);
+  return describeLoad(summary);
+}
+
+async function checkRestricted(cluster: Cluster): Promise<undefined> {
+  const root = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'unrestricted' },
+    spec: { containers: [{ name: 'root', image: 'root' }] },
+  };
+  const refused = await cluster.apply(root).then(
+    () => 'it was taken',
+    (error: unknown) => (error instanceof CommandError ? error.message : String(error)),
+  );
+  if (!refused.includes('violates PodSecurity "restricted')) throw new Error(`a pod without a security context: ${refused}`);
+  for (const name of components) {
+    const program = `const fs = require('fs'); let written = 'yes'; try { fs.writeFileSync('/app/x', ''); } catch (error) { written = error.code; }
+      fs.writeFileSync('/tmp/x', ''); console.log(process.getuid(), written);`;
+    const output = await cluster.kubectl(['exec', `deploy/${releaseName}-${name}`, '-c', name, '--', 'node', '--eval', program]);
+    if (output.trim() !== `${chosenUser.runAsUser} EROFS`) throw new Error(`${name}: ${output}`);
+  }
+  return undefined;
+}
+
+async function checkFailedMigration(cluster: Cluster): Promise<string> {
+  const before = await cluster.listPods(platformSelector);
+  const wrong = {
+    secrets: { revision: 'third', keys: { DATABASE_URL_ADMIN: 'DATABASE_URL_WRONG' } },
+    migrations: { backoffLimit: 0, activeDeadlineSeconds: 60 },
+  };
+  const summary = await underLoad(cluster, await requireKnown(cluster), async () => {
+    const { status, stderr } = await applyRelease(cluster, 'upgrade', wrong);
+    if (status === 0) throw new Error('the upgrade succeeded');
+    if (!/pre-upgrade hooks? failed/.test(stderr)) throw new Error(stderr);
+  });
+  const after = await cluster.listPods(platformSelector);
+  const names = (pods: typeof before): string =>
+    pods
+      .map(({ uid }) => uid)
+      .toSorted()
+      .join(' ');
+  if (names(before) !== names(after)) throw new Error('pods were replaced');
+  const log = await cluster.kubectl(['logs', `job/${releaseName}-setup`, '-c', 'migrate']);
+  if (!log.includes('password authentication failed')) throw new Error(`the Job's log does not say why: ${log.slice(0, 1_000)}`);
+  await mustSucceed(applyRelease(cluster, 'upgrade', changedSecrets()));
+  await waitUntilReady(cluster);
+  return `${describeLoad(summary)}; mended, the upgrade goes through`;
+}
+
+async function checkUninstall(cluster: Cluster): Promise<string> {
+  await mustSucceed(cluster.helm(['uninstall', releaseName, '--wait', '--timeout', '3m']));
+  const expected = [`configmap/${releaseName}-test`, `pod/${releaseName}-test`].join(' ');
+  await until('nothing else to be left', 60_000, async () => {
+    const left = (await listObjects(cluster, releaseName)).join(' ');
+    if (left !== expected) throw new Error(`left are ${left}`);
+    return true;
+  });
+  await mustSucceed(applyRelease(cluster, 'install'));
+  await waitUntilReady(cluster);
+  const { conversationId } = await requireKnown(cluster);
+  await findKnown(cluster).then((found) => {
+    if (found.conversationId !== conversationId) throw new Error(`conversation ${conversationId} is not found again`);
+  });
+  return `left were ${expected.replace(' ', ', ')}`;
+}

@@ -1,0 +1,242 @@
+/** The release under test: where its servers are, its values, and helm's commands with them. */
+import { join } from 'node:path';
+import { generateActorKeys } from '#libs/actor';
+import { repoDir } from '../../tools/check/commands.ts';
+import { type Cluster, type Ended, until } from './commands.ts';
+import { platformImage, refer, serversImage } from './images.ts';
+import type { ClusterSettings } from './settings.ts';
+
+export const chartDir = join(repoDir, 'deploy', 'helm', 'coherence');
+export const releaseName = 'coherence';
+export const components = ['agents', 'conversations', 'directory', 'gateway', 'media', 'transcripts'] as const;
+export const releaseSelector = `app.kubernetes.io/instance=${releaseName}`;
+/** Pods of the platform itself, without those of jobs. */
+export const platformSelector = `${releaseSelector},app.kubernetes.io/component in (${components.join(',')})`;
+export const gatewayUrl = `http://${releaseName}-gateway`;
+export const password = 'password-of-the-cluster-test';
+export const secretName = 'platform-settings';
+export const accountSecretName = 'test-account';
+export const apiToken = 'token-of-the-cluster-test';
+export const loginSecret = 'login-key-of-the-cluster-test';
+const actorKeys = generateActorKeys();
+export const bookingSecret = 'cluster-test-booking-secret';
+export const providerToken = 'cluster-test-provider';
+/** Ports of the servers of others, which the demo plays. */
+export const providerPort = 8790;
+export const modelPort = 8791;
+/** From the address of the demo's pod to its loopback, where it plays them. */
+export const outerPorts = { [providerPort]: 18_790, [modelPort]: 18_791 };
+/** Labels `app` of the pods beside the release: the clients, and the servers of others. */
+export const clientApp = 'client';
+export const othersApp = 'others';
+
+export type Values = Record<string, unknown>;
+
+/** UPGRADING.md, "Replicas that somebody else has set": kubectl scale, or an autoscaler. */
+export const takeOver = ['--force-conflicts'];
+
+const owners = ['agents', 'conversations', 'directory', 'media', 'transcripts'];
+const readyTimeoutMs = 300_000;
+
+/** The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is for the upgrade that must fail. */
+export function describeSecrets(): object[] {
+  const database = (user: string, word = password): string => `postgresql://${user}:${word}@servers-coherence-postgresql:5432/coherence`;
+  const nats = (user: string): string => `nats://${user}:${password}@servers-coherence-nats:4222`;
+  const stringData: Record<string, string> = {
+    DATABASE_URL_ADMIN: database('coherence'),
+    DATABASE_URL_WRONG: database('coherence', 'another-password'),
+    NATS_URL_ADMIN: nats('admin'),
+    NATS_URL_CLI: nats('cli'),
+    NATS_URL_GATEWAY: nats('api-gateway'),
+    S3_ACCESS_KEY_ID: 'coherence',
+    S3_SECRET_ACCESS_KEY: password,
+    ACTOR_SIGNING_KEY: actorKeys.signingKey,
+    ACTOR_PUBLIC_KEY: actorKeys.publicKey,
+    API_TOKEN: apiToken,
+    API_LOGIN_SECRET: loginSecret,
+    BOOKING_WEBHOOK_SECRET: bookingSecret,
+    REALTIMEKIT_API_TOKEN: providerToken,
+    LLM_API_KEY: 'demo',
+    DEMO_PASSWORD: password,
+  };
+  for (const name of owners) {
+    stringData[`DATABASE_URL_${name.toUpperCase()}`] = database(`coherence_${name}`);
+    stringData[`NATS_URL_${name.toUpperCase()}`] = nats(name);
+  }
+  const secret = (name: string, data: Record<string, string>): object => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name },
+    stringData: data,
+  });
+  return [secret(secretName, stringData), secret(accountSecretName, { email: 'ada@example.org', password })];
+}
+
+/** Any uid, as platforms that choose one give it; the image's own is another. */
+export const chosenUser = { runAsUser: 123_456, runAsGroup: 0 };
+
+/** What each component asks, so that two releases fit on any node. */
+export const small = { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '768Mi' } };
+
+/** One replica of everything. */
+export function describeValues(settings: ClusterSettings): Values {
+  return {
+    global: { imageRegistry: settings.registry },
+    image: platformImage,
+    podSecurityContext: chosenUser,
+    secrets: { existingSecret: secretName, revision: 'first' },
+    settings: {
+      S3_ENDPOINT: 'http://servers-coherence-object-store:7070',
+      REALTIMEKIT_BASE_URL: `http://127.0.0.1:${providerPort}`,
+      LLM_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
+      LLM_MODEL: 'demo',
+      RATE_LIMIT_LOGIN_PER_MINUTE: 0,
+    },
+    defaults: { replicas: 1, resources: small },
+    components: {
+      gateway: { resources: small },
+      conversations: { resources: small },
+      directory: { resources: small },
+      media: { resources: small, extraContainers: [describeForwarder(settings, 'provider', providerPort)] },
+      transcripts: { resources: small, extraContainers: [describeForwarder(settings, 'provider', providerPort)] },
+      agents: { resources: small, extraContainers: [describeForwarder(settings, 'model', modelPort)] },
+    },
+    toolbox: { enabled: true },
+    workspace: { demo: true },
+    tests: { existingSecret: accountSecretName },
+    networkPolicy: describePeers(),
+  };
+}
+
+/** Everyone that the release has to do with, and nobody else. */
+function describePeers(): Values {
+  const app = (name: string): object => ({ podSelector: { matchLabels: { app: name } } });
+  const server = (name: string): object => ({ podSelector: { matchLabels: { 'app.kubernetes.io/component': name } } });
+  return {
+    gatewayFrom: [app(clientApp), app(othersApp)],
+    metricsFrom: [app(othersApp)],
+    egress: {
+      postgresql: { to: [server('postgresql')] },
+      nats: { to: [server('nats')] },
+      objectStore: { to: [server('object-store')] },
+      outbound: { to: [app(othersApp)], ports: Object.values(outerPorts) },
+    },
+  };
+}
+
+/** As platform teams close a namespace: what no policy of the release allows is denied to its pods. */
+export function describeClosedNamespace(): object {
+  const podSelector = { matchLabels: { 'app.kubernetes.io/instance': releaseName } };
+  const spec = { podSelector, policyTypes: ['Ingress', 'Egress'] };
+  return { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name: 'closed' }, spec };
+}
+
+/** The demo plays the servers of others on its own loopback; this brings a port of the pod's loopback there. */
+function describeForwarder(settings: ClusterSettings, name: string, port: number): object {
+  return forwarder(settings, `played-${name}`, `127.0.0.1:${port}`, `${othersApp}:${port}`);
+}
+
+/** A container that passes TCP connections on. */
+export function forwarder(settings: ClusterSettings, name: string, from: string, to: string): object {
+  const [host, port] = from.split(':');
+  const [toHost, toPort] = to.split(':');
+  const program =
+    `const net = require('node:net');` +
+    `net.createServer((a) => { const b = net.connect(${toPort}, '${toHost}'); const end = () => { a.destroy(); b.destroy(); };` +
+    `a.on('error', end); b.on('error', end); a.pipe(b).pipe(a); }).listen(${port}, '${host}');` +
+    `process.once('SIGTERM', () => process.exit());`;
+  return {
+    name,
+    image: refer(settings, platformImage),
+    command: ['node', '--eval', program],
+    securityContext: containerSecurity,
+    resources: { requests: { cpu: '5m', memory: '32Mi' } },
+  };
+}
+
+export const containerSecurity = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
+
+/** `helm install` or `upgrade`; values over those of the test. */
+export function applyRelease(
+  cluster: Cluster,
+  action: 'install' | 'upgrade',
+  values: Values = {},
+  args: readonly string[] = [],
+): Promise<Ended> {
+  const files = ['-f', '-'];
+  const input = JSON.stringify(mergeValues(describeValues(cluster.settings), values));
+  return cluster.helm([action, releaseName, chartDir, '--timeout', '10m', ...files, ...args], { input });
+}
+
+export function mergeValues(base: Values, over: Values): Values {
+  const result: Values = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const before = result[key];
+    result[key] = isValues(before) && isValues(value) ? mergeValues(before, value) : value;
+  }
+  return result;
+}
+
+function isValues(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Waits until every workload has `replicas` ready pods of its newest template, and none else. */
+export async function waitUntilReady(cluster: Cluster, replicas = 1): Promise<void> {
+  for (const name of components) {
+    await cluster.kubectl(['rollout', 'status', `deployment/${releaseName}-${name}`, `--timeout=${readyTimeoutMs / 1_000}s`]);
+  }
+  await until(`${replicas} ready pods of each component`, readyTimeoutMs, async () => {
+    const pods = await cluster.listPods(platformSelector);
+    return pods.length === replicas * components.length && pods.every(({ ready }) => ready);
+  });
+}
+
+/** Pods that were told to end are gone, their last requests with them. */
+export async function untilGone(cluster: Cluster, replicas: number): Promise<void> {
+  await until('the old pods to be gone', 120_000, async () => {
+    const names = await cluster.kubectl(['get', 'pods', '--selector', platformSelector, '-o', 'name']);
+    return names.trim().split('\n').length === replicas * components.length;
+  });
+}
+
+/** Names of a release's objects that are there, without those of finished Jobs, which go by themselves. */
+export async function listObjects(cluster: Cluster, release: string): Promise<string[]> {
+  const kinds = 'all,configmaps,secrets,serviceaccounts,networkpolicies,poddisruptionbudgets,persistentvolumeclaims';
+  const names = await cluster.kubectl(['get', kinds, '--selector', `app.kubernetes.io/instance=${release}`, '-o', 'name']);
+  return names
+    .trim()
+    .split('\n')
+    .filter((name) => name !== '' && !/^(job\.batch|pod)\/.*-(setup|workspace)(-|$)/.test(name))
+    .toSorted();
+}
+
+/** What the values of the profile `evaluation` leave to whoever installs. */
+export const evaluationSecrets: Values = {
+  evaluation: { password },
+  secrets: { values: { ACTOR_SIGNING_KEY: actorKeys.signingKey, ACTOR_PUBLIC_KEY: actorKeys.publicKey } },
+};
+
+/** The programs of the servers' image in place of public images, for values under `evaluation`. */
+export function describeServerImages(): Values {
+  const own = (command: string) => ({ image: serversImage, command: [command] });
+  return { postgresql: own('start-postgresql'), nats: own('nats-server'), objectStore: own('versitygw') };
+}
+
+/** PostgreSQL, NATS with the users of the contracts, and the object store, as the profile `evaluation` makes them, beside the release. */
+export async function startServers(cluster: Cluster): Promise<void> {
+  const { settings } = cluster;
+  const values = {
+    profiles: 'evaluation',
+    global: { imageRegistry: settings.registry },
+    evaluation: { ...describeServerImages(), persistence: { enabled: false } },
+  };
+  const rendered = await cluster.helm(['template', 'servers', chartDir, '--show-only', 'templates/evaluation.yaml', '-f', '-'], {
+    input: JSON.stringify(mergeValues(evaluationSecrets, values)),
+  });
+  if (rendered.status !== 0) throw new Error(rendered.stderr);
+  await cluster.kubectl(['apply', '-f', '-'], { input: rendered.stdout });
+  for (const name of ['postgresql', 'nats', 'object-store']) {
+    await cluster.kubectl(['rollout', 'status', `statefulset/servers-coherence-${name}`, '--timeout=180s']);
+  }
+}

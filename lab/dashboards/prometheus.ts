@@ -1,0 +1,75 @@
+/** Prometheus that scrapes the platform of `npm start`, as the chart's ServiceMonitor lets it, and evaluates the chart's alerts. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { type ServerProcess, startServerProcess } from '../../tools/servers/server-process.ts';
+import type { Range, Series } from './dashboard.ts';
+
+export interface Prometheus extends ServerProcess {
+  /** @throws Error with what Prometheus says of an expression that it does not take. */
+  queryRange(expr: string, range: Range): Promise<Series[]>;
+  /** Alerts that are firing. @throws Error when a rule could not be evaluated. */
+  listFiring(): Promise<string[]>;
+}
+
+export const scrapeSeconds = 5;
+const alertsFile = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence', 'files', 'alerts.yaml');
+
+/** The chart's alerts as Prometheus itself reads rules. */
+export function describeRules(): string {
+  const alerts = parse(readFileSync(alertsFile, 'utf8')) as Record<string, unknown>[];
+  return stringify({ groups: [{ name: 'coherence', rules: alerts.map(({ runbook: _page, ...rule }) => rule) }] });
+}
+
+/** @param metricsPorts of the services, all on this machine. */
+export async function startPrometheus(program: string, dir: string, metricsPorts: readonly number[]): Promise<Prometheus> {
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'alerts.yaml'), describeRules());
+  const scrape = {
+    job_name: 'coherence',
+    honor_labels: true,
+    static_configs: [{ targets: metricsPorts.map((port) => `127.0.0.1:${port}`), labels: { namespace: 'coherence' } }],
+  };
+  const interval = `${scrapeSeconds}s`;
+  const configuration = {
+    global: { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval },
+    rule_files: ['alerts.yaml'],
+    scrape_configs: [scrape],
+  };
+  writeFileSync(join(dir, 'prometheus.yaml'), stringify(configuration));
+  const address = `127.0.0.1:${await findFreePort()}`;
+  const server = await startServerProcess({
+    name: 'Prometheus',
+    command: program,
+    args: [
+      `--config.file=${join(dir, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(dir, 'data')}`,
+      `--web.listen-address=${address}`,
+      '--log.level=warn',
+    ],
+    logFile: join(dir, 'prometheus.log'),
+    stopSignal: 'SIGTERM',
+    isReady: async () => (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok === true,
+  });
+  const ask = async <Data>(path: string, form?: Record<string, string>): Promise<Data> => {
+    const init = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) };
+    const answer = (await (await fetch(`http://${address}/api/v1/${path}`, init)).json()) as { status: string; error?: string; data: Data };
+    if (answer.status !== 'success') throw new Error(answer.error ?? answer.status);
+    return answer.data;
+  };
+  return {
+    ...server,
+    queryRange: async (expr, { fromSeconds, toSeconds, stepSeconds }) => {
+      const form = { query: expr, start: String(fromSeconds), end: String(toSeconds), step: String(stepSeconds) };
+      return (await ask<{ result: Series[] }>('query_range', form)).result;
+    },
+    listFiring: async () => {
+      const { groups } = await ask<{ groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[] }>('rules');
+      const rules = groups.flatMap((group) => group.rules);
+      const broken = rules.find(({ health }) => health !== 'ok');
+      if (broken !== undefined) throw new Error(`the alert ${broken.name} could not be evaluated: ${broken.lastError ?? broken.health}`);
+      return rules.filter(({ state }) => state === 'firing').map(({ name }) => name);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * `npm run load:smoke` and `node lab/load/main.ts average|spike|soak`: builds k6, seeds the platform that `npm start` runs in this folder,
+ * or one of its own when none runs (`--own`: always), runs the suite and leaves the summary in `.data/load`. Against other platforms:
+ * test/load/README.md.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { reachableAddress } from '#libs/lifecycle';
+import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
+import { readSettings } from '../../cli/settings.ts';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { k6Tool } from '../../tools/servers/go-tools.ts';
+import { type OwnPlatform, startOwnPlatform } from './own-platform.ts';
+import { seedPlatform } from './seed-platform.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const suites = ['smoke', 'average', 'spike', 'soak'];
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** @returns the exit status: k6's, which is 99 when a threshold is crossed. */
+async function run(args: readonly string[]): Promise<number> {
+  const suite = args.find((arg) => !arg.startsWith('--')) ?? 'smoke';
+  if (!suites.includes(suite)) throw new Error(`There is no suite "${suite}"; there are ${suites.join(', ')}.`);
+  const k6 = await provideGoTool(k6Tool, say);
+  const dataDir = process.env['COHERENCE_DATA_DIR'] || join(repoDir, '.data');
+  const running = !args.includes('--own') && readRunning(dataDir) !== undefined;
+  const seedFile = join(repoDir, '.data', 'load', `seed-${process.pid}.json`);
+  let own: OwnPlatform | undefined;
+  let model: LlmServer | undefined;
+  try {
+    if (!running) {
+      say('No platform runs in this folder; starting one for this run.');
+      own = await startOwnPlatform();
+    }
+    const settings = readRunning(own?.dataDir ?? dataDir);
+    if (settings === undefined) throw new Error('The platform is gone.');
+    model = await playModel(settings);
+    const { prefix } = await seedPlatform(seedFile, { ...process.env, COHERENCE_DATA_DIR: own?.dataDir ?? dataDir });
+    const baseUrl = `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`;
+    say(`${suite} on ${baseUrl}, seeded as ${prefix}`);
+    return await runK6(k6, suite, {
+      BASE_URL: baseUrl,
+      API_TOKEN: settings['API_TOKEN'],
+      API_LOGIN_SECRET: settings['API_LOGIN_SECRET'],
+      BOOKING_WEBHOOK_SECRET: settings['BOOKING_WEBHOOK_SECRET'] ?? process.env['BOOKING_WEBHOOK_SECRET'],
+      SEED_FILE: seedFile,
+      RELEASE: process.env['RELEASE'] ?? readVersion(),
+      RESULT_DIR: process.env['RESULT_DIR'] ?? join(repoDir, '.data', 'load'),
+    });
+  } finally {
+    rmSync(seedFile, { force: true });
+    await model?.stop();
+    await own?.stop();
+  }
+}
+
+/** What the summary calls the run unless RELEASE says otherwise. */
+function readVersion(): string {
+  return (JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+type Settings = Readonly<Record<string, string | undefined>>;
+
+/** Settings of the platform that runs with this data folder. */
+function readRunning(dataDir: string): Settings | undefined {
+  const settings = readSettings({}, join(dataDir, 'environment.json'));
+  return settings['API_TOKEN'] === undefined ? undefined : settings;
+}
+
+/** Visitors need an answer: where no language model is configured, one is played as in the demo. */
+async function playModel(settings: Settings): Promise<LlmServer | undefined> {
+  const { DEMO_MODEL_PORT: port, LLM_API_KEY: apiKey } = settings;
+  if (port === undefined) return undefined;
+  try {
+    return await startLlm({ port: Number(port), apiKey: apiKey ?? '' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined; // a demo plays it already
+    throw error;
+  }
+}
+
+function runK6(program: string, suite: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const script = join(repoDir, 'test', 'load', `${suite}.js`);
+  if (!existsSync(script)) throw new Error(`${script} is missing.`);
+  const child = spawn(program, ['run', '--quiet', '--no-usage-report', script], {
+    cwd: repoDir,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void child.kill(signal));
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      say(error.message);
+      resolve(1);
+    });
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,77 @@
+/** One of the two measured platforms: a filled database of its own and the services on it. */
+import { createLogger } from '#libs/logger';
+import pg from 'pg';
+import { startBenchPlatform, type BenchPlatform } from '../bench/platform.ts';
+import type { BenchServers } from '../bench/servers.ts';
+import { migrateServices } from '../../tools/migrate.ts';
+import type { Tokens } from './scenarios.ts';
+import { fillDatabase, isFilled, type Seed } from './fill.ts';
+import type { StreamTarget } from './stream.ts';
+
+export interface Side {
+  baseUrl: string;
+  tokens: Tokens;
+  stream: StreamTarget;
+  /** On the side's database. */
+  pool: pg.Pool;
+  stop(): Promise<void>;
+}
+
+const account = { email: 'reader@example.org', password: 'a password of the benchmark' };
+
+/** @param options.name of the database; one that is filled already is taken as it is. */
+export async function startSide(options: { servers: BenchServers; name: string; seed: Seed; say: (line: string) => void }): Promise<Side> {
+  const { servers, name } = options;
+  const say = (line: string): void => options.say(`${name}: ${line}`);
+  const databaseUrl = await ensureDatabase(servers.postgres.url, name);
+  await migrateServices({ url: databaseUrl, logger: createLogger({ service: 'bench', level: 'warn' }) });
+  if (await isFilled(databaseUrl)) say('the database is filled already');
+  else await fillDatabase({ url: databaseUrl, seed: options.seed, say });
+  say('starting the six services');
+  const platform = await startBenchPlatform({ servers, databaseUrl, name });
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  const stop = async (): Promise<void> => {
+    await platform.stop();
+    await pool.end();
+  };
+  try {
+    const tokens = { shared: platform.settings['API_TOKEN'] ?? '', user: await login(platform, pool) };
+    const services = [...platform.processes].map(([service, item]) => ({ name: service, pid: item.identity?.pid ?? 0 }));
+    const processes = [...services, { name: 'nats-server', pid: servers.nats.identity.pid }];
+    const { baseUrl } = platform;
+    return { baseUrl, tokens, pool, stop, stream: { baseUrl, userToken: tokens.user, processes } };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function ensureDatabase(serverUrl: string, name: string): Promise<string> {
+  const admin = new pg.Client({ connectionString: serverUrl });
+  await admin.connect();
+  try {
+    const { rowCount } = await admin.query('select from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await admin.query(`create database ${pg.escapeIdentifier(name)}`);
+  } finally {
+    await admin.end();
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** A token of an account that is neither superuser nor editor. */
+async function login(platform: BenchPlatform, pool: pg.Pool): Promise<string> {
+  const { rowCount } = await pool.query('select from directory.accounts where email = $1', [account.email]);
+  if (rowCount === 0)
+    platform.cli(['accounts', 'create', account.email, '--person', '1', '--password-env', 'READER_PASSWORD'], {
+      READER_PASSWORD: account.password,
+    });
+  const answer = await fetch(`${platform.baseUrl}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-svc-api-key': platform.settings['API_LOGIN_SECRET'] ?? '' },
+    body: JSON.stringify(account),
+  });
+  if (answer.status !== 200) throw new Error(`login answered ${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as { token: string }).token;
+}
