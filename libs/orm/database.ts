@@ -1,5 +1,5 @@
 /**
- * One service's database: a pool, named statements, transactions shared by statements and entities, streams from a cursor.
+ * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a cursor.
  */
 import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
 import type { ControlledTransaction } from 'kysely';
@@ -11,31 +11,7 @@ import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDataba
 import { rowParsers } from './parsers.ts';
 import { Pipeline } from './pipeline.ts';
 import { createPool } from './pool.ts';
-
-/** SQL with a name: PostgreSQL parses and plans it once per connection. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-  /**
-   * `each-call`: planned anew for the values of each call. `once`: never for values. Without it PostgreSQL decides after some calls, by what it
-   * guesses about the cost of either.
-   */
-  readonly planned?: 'each-call' | 'once';
-  /**
-   * Shares a connection with others of the same turn of the event loop, one behind the other. `always`: for reads of a few rows by key, which
-   * never wait for a lock. `when-busy`: for writes of one row, as long as they would wait for a connection anyway. A slow one delays the others,
-   * so nobody asks for one within a transaction of its own. Without it a statement has a connection to itself.
-   */
-  readonly pipelined?: 'always' | 'when-busy';
-}
-
-export interface Queryable {
-  /**
-   * Runs a statement; `params` fill `$1…`. JSON, instants and dates come as text, int8 as number where a double holds it. Outside a
-   * transaction a statement that only reads runs again when its connection is lost.
-   */
-  query<Row>(statement: Statement, params?: readonly unknown[]): Promise<Row[]>;
-}
+import type { PreparedStatement, Queryable, Streamable, StreamOptions } from './statement.ts';
 
 /** An open transaction. */
 export interface Tx extends Queryable {
@@ -50,7 +26,7 @@ export interface Tx extends Queryable {
   afterCommit(callback: () => void): void;
 }
 
-export interface Database extends Queryable {
+export interface Database extends Queryable, Streamable {
   readonly orm: MikroORM;
   /** A unit of work of its own, outside any transaction. */
   fork(): EntityManager;
@@ -60,23 +36,12 @@ export interface Database extends Queryable {
    * @throws AppError `unavailable` when the database is away; whatever `work` throws otherwise, after a rollback.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Rows in batches from a cursor, constant memory; the query ends when the reader leaves the loop. */
-  stream<Row>(statement: Statement, params: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]>;
   /** @throws AppError `unavailable`. */
   ping(): Promise<void>;
   /** Connections now: open, unused, and callers that wait for one. */
   stats(): { total: number; idle: number; waiting: number; max: number };
   /** Waits for what runs, then closes every connection. */
   close(): Promise<void>;
-}
-
-export interface StreamOptions {
-  /** Rows that are read at once and held in memory. */
-  readonly batch: number;
-  /** The same of the first batch, when most readers should be done with it; default `batch`. */
-  readonly firstBatch?: number;
-  /** Settings of PostgreSQL's planner for this query alone, such as `cursor_tuple_fraction`. */
-  readonly planner?: Readonly<Record<string, string>>;
 }
 
 export interface DatabaseOptions {
@@ -96,16 +61,6 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/**
- * Declares a statement. Names are unique within a service and at most 63 bytes long.
- * @param options `planned: 'each-call'` for the few whose best plan depends on the values, such as a part of a name: it costs a plan each time;
- *   `planned: 'once'` for those of many tables that are read alike for any values: their planning takes longer than their work
- */
-export function statement(name: string, text: string, options: Pick<Statement, 'planned' | 'pipelined'> = {}): Statement {
-  if (!/^[a-z][a-z0-9_.-]{0,62}$/.test(name)) throw new Error(`"${name}" is not a name of a statement`);
-  return Object.freeze({ name, text, ...options });
-}
-
 /** Statements that share a connection at most; more take another, so that PostgreSQL works on them side by side. */
 const readsOfConnection = 16;
 /** Each of them waits for the disk, and PostgreSQL commits those of several connections together. */
@@ -117,7 +72,7 @@ const maxLostConnections = 2;
 const queryTimeoutSlackMs = 5_000;
 const planOnce = 'set plan_cache_mode = force_generic_plan';
 const planAsUsual = 'reset plan_cache_mode';
-const pingStatement = statement('ping', 'select 1');
+const pingStatement: PreparedStatement = { name: 'ping', text: 'select 1' };
 /** Words of a statement that may change something: it does not run twice. */
 const writes = /\b(insert|update|delete|merge|create|alter|drop|call|nextval|setval)\b/i;
 
@@ -165,12 +120,12 @@ class PooledDatabase implements Database {
     return this.orm.em.fork();
   }
 
-  query<Row>(item: Statement, params: readonly unknown[] = []): Promise<Row[]> {
+  query<Row>(item: PreparedStatement, params: readonly unknown[] = []): Promise<Row[]> {
     const span = startStatement(item.name);
     return span === undefined ? this.#query<Row>(item, params) : traceWork(span, () => this.#query<Row>(item, params));
   }
 
-  async #query<Row>(item: Statement, params: readonly unknown[]): Promise<Row[]> {
+  async #query<Row>(item: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
     return this.#retry(async () => {
       try {
         return await this.#pipelineOf(item).run((client) => this.#run<Row>(client, item, params));
@@ -180,7 +135,7 @@ class PooledDatabase implements Database {
     });
   }
 
-  #pipelineOf({ pipelined }: Statement): Pipeline {
+  #pipelineOf({ pipelined }: PreparedStatement): Pipeline {
     if (pipelined === undefined) return this.#single;
     if (pipelined === 'always') return this.#reads;
     const { idleCount, totalCount, waitingCount, options } = this.#pool;
@@ -191,7 +146,7 @@ class PooledDatabase implements Database {
     return this.#retry(() => this.#attempt(work));
   }
 
-  async *stream<Row>(item: Statement, params: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]> {
+  async *stream<Row>(item: PreparedStatement, params: readonly unknown[], options: StreamOptions): AsyncIterable<Row[]> {
     const { batch, firstBatch = batch, planner = {} } = options;
     let client: pg.PoolClient | undefined;
     let failed = true;
@@ -259,7 +214,7 @@ class PooledDatabase implements Database {
     return this.#closing;
   }
 
-  async #run<Row>(client: pg.PoolClient, { name, text, planned }: Statement, params: readonly unknown[]): Promise<Row[]> {
+  async #run<Row>(client: pg.PoolClient, { name, text, planned }: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
     const config: pg.QueryConfig & { query_timeout: number } = {
       // Without a name PostgreSQL keeps no plan.
       ...(planned === 'each-call' ? {} : { name }),

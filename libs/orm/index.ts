@@ -2,8 +2,14 @@
  * The database of a service: MikroORM on PostgreSQL for writes with invariants, named (prepared) statements for the rest, both on
  * one connection inside a transaction; migrations.
  */
-export { createDatabase, statement } from './database.ts';
-export type { Database, DatabaseOptions, Queryable, Statement, Tx } from './database.ts';
+export { createDatabase } from './database.ts';
+export type { Database, DatabaseOptions, Tx } from './database.ts';
+export { Parameter, Sql, sql } from './sql.ts';
+export type { SqlPart } from './sql.ts';
+export { t } from './sql-type.ts';
+export type { ParamsOf, RowOf, Shape } from './sql-type.ts';
+export { statement } from './statement.ts';
+export type { DeclaredStatement, PreparedStatement, PreparedStatement as Statement, Queryable, StreamOptions } from './statement.ts';
 export { constraintOf, isConnectionError, sqlStateOf, toDatabaseError } from './errors.ts';
 export { measurePool } from './metrics.ts';
 export { migrate, Migration } from './migrate.ts';

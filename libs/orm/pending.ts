@@ -1,9 +1,12 @@
 /** Whether the database is as new as this release: services wait for the migrations, they never run them (architecture#data). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
-import { type Database, statement } from './database.ts';
+import type { Database } from './database.ts';
 import { sqlStateOf } from './errors.ts';
 import type { MigrationClass } from './migrate.ts';
+import { sql } from './sql.ts';
+import { t } from './sql-type.ts';
+import { statement } from './statement.ts';
 
 const pollMs = 500;
 /** Undefined table, undefined schema, and no rights on either yet. */
@@ -11,9 +14,13 @@ const notThereYet = new Set(['42P01', '3F000', '42501']);
 
 /** Names of the migrations that the schema's history lacks, in order. @throws AppError unavailable */
 export async function findPendingMigrations(db: Database, schema: string, migrations: readonly MigrationClass[]): Promise<string[]> {
-  const history = statement(`list_migrations_${schema}`, `select name from ${schema}.migrations`);
+  const listMigrations = statement.many({
+    name: `list_migrations_${schema}`,
+    row: { name: t.text },
+    sql: () => sql`select name from ${sql.id(`${schema}.migrations`)}`,
+  });
   try {
-    const rows = await db.query<{ name: string }>(history);
+    const rows = await listMigrations(db);
     const done = new Set(rows.map(({ name }) => name));
     return migrations.map(({ name }) => name).filter((name) => !done.has(name));
   } catch (error) {

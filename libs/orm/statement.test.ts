@@ -1,0 +1,92 @@
+import { describe, expect, it } from '@jest/globals';
+import { sql, type Sql, type SqlPart } from './sql.ts';
+import { t } from './sql-type.ts';
+import { type PreparedStatement, type Queryable, statement } from './statement.ts';
+
+/** A database that tells what it was asked. */
+function recorder(rows: readonly unknown[] = []): { on: Queryable; asked: { statement: PreparedStatement; values: readonly unknown[] }[] } {
+  const asked: { statement: PreparedStatement; values: readonly unknown[] }[] = [];
+  const query = async <Row>(prepared: PreparedStatement, values: readonly unknown[] = []): Promise<Row[]> => {
+    asked.push({ statement: prepared, values });
+    return rows as Row[];
+  };
+  return { on: { query }, asked };
+}
+
+const rename = {
+  name: 'people.rename',
+  params: { id: t.integer, name: t.text.nullable },
+  sql: ({ id, name }: { id: SqlPart; name: SqlPart }) =>
+    sql`update people set name = ${name}, old = name where id = ${id} and name <> ${name}`,
+};
+
+describe('statement (architecture#data)', () => {
+  it('numbers and casts the parameters of its fragments in the order of their first use, one number for each', () => {
+    const { prepared, order } = statement.none(rename);
+    expect(prepared.text).toBe('update people set name = $1::text, old = name where id = $2::integer and name <> $1::text');
+    expect(order).toEqual(['name', 'id']);
+  });
+
+  it('is called with values by name, where undefined stands for null', async () => {
+    const { on, asked } = recorder();
+    const call = statement.none({ ...rename, pipelined: 'when-busy' });
+    await call(on, { id: 7, name: undefined });
+    expect(asked).toEqual([
+      { statement: { name: 'people.rename', text: expect.any(String), pipelined: 'when-busy' }, values: [undefined, 7] },
+    ]);
+  });
+
+  it('composes fragments that take parameters', () => {
+    const isNear = (row: string, ids: SqlPart): Sql => sql`${sql.id(`${row}.id`)} = any(${ids})`;
+    const { prepared } = statement.many({
+      name: 'people.near',
+      params: { ids: t.integer.array, limit: t.integer },
+      row: { id: t.integer },
+      sql: ({ ids, limit }) =>
+        sql`select p.id from people p where ${sql.join([isNear('p', ids), sql`p.kind = ${sql.literal("it's")}`], sql` and `)} limit ${limit} offset ${0}`,
+    });
+    expect(prepared.text).toBe(`select p.id from people p where p.id = any($1::integer[]) and p.kind = 'it''s' limit $2::integer offset 0`);
+  });
+
+  it('gives the rows, the first one, the one that must be there, or nothing', async () => {
+    const shape = { name: 'people.list', row: { id: t.integer }, sql: () => sql`select id from people` };
+    const [full, empty] = [recorder([{ id: 1 }, { id: 2 }]).on, recorder().on];
+    expect(await statement.many(shape)(full)).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(await statement.maybeOne(shape)(full)).toEqual({ id: 1 });
+    expect(await statement.maybeOne(shape)(empty)).toBeUndefined();
+    expect(await statement.one(shape)(full)).toEqual({ id: 1 });
+    await expect(statement.one(shape)(empty)).rejects.toThrow('Statement "people.list" gave no row');
+    expect(await statement.none(shape)(full)).toBeUndefined();
+  });
+
+  it('refuses text of a caller as SQL, and names that are none', () => {
+    const text = 'x; drop table people' as unknown as SqlPart;
+    expect(() => sql`select ${text}`).toThrow('"x; drop table people" is no fragment of SQL');
+    expect(() => sql`select ${1.5}`).toThrow('"1.5" is no fragment of SQL');
+    expect(() => sql.id('p; drop')).toThrow('"p; drop" is no plain name of SQL');
+  });
+
+  it('refuses a malformed name and a parameter that it does not use', () => {
+    expect(() => statement.none({ ...rename, name: 'Rename' })).toThrow('"Rename" is not a name of a statement');
+    expect(() => statement.none({ ...rename, params: { ...rename.params, age: t.integer } })).toThrow(
+      'Statement "people.rename" does not use age',
+    );
+  });
+
+  it('holds the values to their types', async () => {
+    const { on } = recorder();
+    const call = statement.none(rename);
+    // @ts-expect-error a parameter is missing
+    await call(on, { id: 7 });
+    // @ts-expect-error of the wrong type
+    await call(on, { id: '7', name: null });
+    const kinds = statement.maybeOne({
+      name: 'kinds',
+      row: { kind: t.text.as<'a' | 'b'>().nullable },
+      sql: () => sql`select kind from kinds`,
+    });
+    const row = await kinds(on);
+    const kind: 'a' | 'b' | null | undefined = row?.kind;
+    expect(kind).toBeUndefined();
+  });
+});
