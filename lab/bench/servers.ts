@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { provideGoTool } from '../../tools/servers/go-tool.ts';
 import { natsServerTool } from '../../tools/servers/go-tools.ts';
 import { type NatsServer, startNats } from '../../tools/servers/nats.ts';
-import { type ObjectStoreServer, startObjectStore } from '../../tools/servers/object-store.ts';
+import { startObjectStore } from '../../tools/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../tools/servers/object-store-server.ts';
 import { type PostgresServer, startPostgres } from '../../tools/servers/postgres.ts';
 
 export interface BenchServers {

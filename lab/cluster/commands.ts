@@ -1,6 +1,7 @@
 /** kubectl and helm against the cluster, in the namespace of the test. */
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Capability, describeAbsent } from './capabilities.ts';
 import type { ClusterSettings } from './settings.ts';
 
 /** What a program said when it failed. */
@@ -101,6 +102,13 @@ export async function readConditions(cluster: Cluster, kind: string, name: strin
     status?: { conditions?: { type: string; status: string }[] };
   };
   return Object.fromEntries((status?.conditions ?? []).map(({ type, status: value }) => [type, value]));
+}
+
+/** @returns true when the cluster has it, false when CLUSTER_WITHOUT says that it has not. @throws Error when it is merely absent. */
+export async function askFor(cluster: Cluster, capability: Capability, probe: () => Promise<boolean>): Promise<boolean> {
+  if (cluster.settings.without.has(capability)) return false;
+  if (await probe()) return true;
+  throw new Error(describeAbsent(capability));
 }
 
 /** Asks until it is so. @throws Error after `timeoutMs` with what the last attempt said. */

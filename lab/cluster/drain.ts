@@ -1,8 +1,7 @@
 /** Voluntary disruptions: what budgets let the cluster's owner do to the pods. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askFor } from './capabilities.ts';
 import { describeLoad, underLoad, type Known } from './client.ts';
-import { type Cluster, CommandError, mustSucceed, run, until } from './commands.ts';
+import { askFor, type Cluster, CommandError, mustSucceed, run, until } from './commands.ts';
 import { applyRelease, components, platformSelector, takeOver, untilGone, waitUntilReady } from './release.ts';
 
 const replicas = 2;

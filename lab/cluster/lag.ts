@@ -1,6 +1,5 @@
 /** Pods by what waits or is under way: KEDA reads the consumers of a job worker from the broker and brings pods (values, `autoscaling.type: keda`). */
-import { askFor } from './capabilities.ts';
-import { type Cluster, mustSucceed, readConditions, until } from './commands.ts';
+import { askFor, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
 import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
 
 const name = `${releaseName}-transcripts`;

@@ -1,6 +1,5 @@
 /** What the network lets through: asked with connections, from pods that the policies know and from others. */
-import { askFor } from './capabilities.ts';
-import { type Cluster, until } from './commands.ts';
+import { askFor, type Cluster, until } from './commands.ts';
 import { clientApp, components, modelPort, othersApp, releaseName } from './release.ts';
 
 /** From where, to which host and port, and whether the chart promises that it is open. */

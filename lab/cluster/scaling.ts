@@ -1,7 +1,6 @@
 /** Pods by load: a HorizontalPodAutoscaler takes over from `replicas` of the values, as UPGRADING.md says. */
-import { askFor } from './capabilities.ts';
 import { describeLoad, underLoad, type Known } from './client.ts';
-import { type Cluster, mustSucceed, readConditions, until } from './commands.ts';
+import { askFor, type Cluster, mustSucceed, readConditions, until } from './commands.ts';
 import { applyRelease, releaseName, releaseSelector, takeOver, untilGone, type Values, waitUntilReady } from './release.ts';
 
 const name = `${releaseName}-gateway`;

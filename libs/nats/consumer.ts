@@ -8,8 +8,7 @@ import { drainSubscription } from './drain-subscription.ts';
 import { randomToken } from './token.ts';
 import { readHeader } from './wire.ts';
 import type { Outbox, Parties } from './outbox.ts';
-import type { Prefixes } from './jetstream.ts';
-import type { StreamName } from './streams.ts';
+import type { Prefixes, StreamName } from './streams.ts';
 
 export interface ConsumerOptions {
   readonly stream: StreamName;

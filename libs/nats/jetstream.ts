@@ -10,7 +10,7 @@ import { AppError, unavailable } from '#libs/errors';
 import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
 import { type PublishDurableOptions, publishAndConfirm } from './durable-publish.ts';
 import type { Parties } from './outbox.ts';
-import { deleteStream, ensureStream, findStream, type StreamLimits, type StreamName, streamNames } from './streams.ts';
+import { deleteStream, ensureStream, findStream, type Prefixes, type StreamLimits, type StreamName, streamNames } from './streams.ts';
 import { connectionLost } from './wire.ts';
 
 const streamPollMs = 500;
@@ -30,13 +30,6 @@ export interface StreamSize {
   readonly bytes: number;
   /** -1 = without a bound: made by an earlier release. */
   readonly maxBytes: number;
-}
-
-/** What names of this installation begin with. */
-export interface Prefixes {
-  readonly subject: string;
-  readonly stream: string;
-  readonly inbox: string;
 }
 
 export class JetStream {

@@ -2,7 +2,6 @@
 import { DiscardPolicy, JetStreamApiError, type JetStreamManager, RetentionPolicy, StorageType, type StreamInfo } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
-import type { Prefixes } from './jetstream.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -36,6 +35,13 @@ export const streams = {
 
 export type StreamName = keyof typeof streams;
 export const streamNames = Object.keys(streams) as StreamName[];
+
+/** What names of this installation begin with. */
+export interface Prefixes {
+  readonly subject: string;
+  readonly stream: string;
+  readonly inbox: string;
+}
 
 /** Bytes that a stream may hold; default as declared. */
 export type StreamLimits = Partial<Readonly<Record<StreamName, number>>>;

@@ -1,5 +1,8 @@
 /** What the played language model answers when nobody has told it what to answer: enough for the demo. */
-import type { LlmMessage } from './llm.ts';
+export interface LlmMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
 
 /**
  * A modest answer without a model: greets, tells what the visitor said before, or quotes the sentence of the agent's prompt that

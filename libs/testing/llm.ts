@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer as readBytes } from 'node:stream/consumers';
-import { answerSensibly, rememberSensibly, summarizeSensibly } from './llm-answers.ts';
+import { answerSensibly, type LlmMessage, rememberSensibly, summarizeSensibly } from './llm-answers.ts';
 import {
   hearSensibly,
   readTranscriptionRequest,
@@ -15,13 +15,9 @@ import {
 } from './llm-transcription.ts';
 import { completion, misbehave, sendError, sendJson, sendStream, waitOrLeave, type LlmFault } from './llm-wire.ts';
 
+export type { LlmMessage } from './llm-answers.ts';
 export type { LlmFault } from './llm-wire.ts';
 export type { SpokenAnswer, TranscriptionRequest } from './llm-transcription.ts';
-
-export interface LlmMessage {
-  readonly role: 'system' | 'user' | 'assistant';
-  readonly content: string;
-}
 
 export interface LlmRequest {
   readonly model: string;

@@ -1,6 +1,13 @@
 /** Recordings of the played meeting provider: what its API says of them, and their bytes, whole or from an offset. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Answer } from './realtimekit.ts';
+
+/** What is sent, faults apart. */
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly parts: Iterable<string | Uint8Array>;
+}
 
 export interface PlayedRecording {
   readonly id: string;

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerRecording, listRecordings, toRecording, type PlayedRecording } from './realtimekit-recordings.ts';
+import { type Answer, answerRecording, listRecordings, toRecording, type PlayedRecording } from './realtimekit-recordings.ts';
 import { createWebhookSender, type WebhookSender } from './realtimekit-webhooks.ts';
 
 /** One row of the JSON artifact. Any field may be anything, to play a provider that answers nonsense. */
@@ -185,14 +185,6 @@ export async function startRealtimeKit(options: { port?: number; apiToken?: stri
       await once(server, 'close');
     },
   };
-}
-
-/** What is sent, faults apart. */
-export interface Answer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly parts: Iterable<string | Uint8Array>;
 }
 
 const expired: Answer = { status: 403, contentType: 'application/xml', parts: ['<Error><Code>AccessDenied</Code></Error>'] };

@@ -1,21 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { findBorderViolations, type SourceFile } from './borders.ts';
-
-const repoDir = join(import.meta.dirname, '..', '..');
-
-function readSources(): SourceFile[] {
-  return ['services', 'libs', 'cli', 'lab', 'tools', 'test'].flatMap((top) =>
-    readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => ({ path: `${top}/${name}`, text: readFileSync(join(repoDir, top, name), 'utf8') })),
-  );
-}
+import { findBorderViolations } from './borders.ts';
+import { readSources } from './sources.ts';
 
 describe('borders of services and libraries (architecture#contracts)', () => {
   it('are kept by every file', () => {
-    const files = readSources();
+    const files = readSources('services', 'libs', 'cli', 'lab', 'tools', 'test');
     expect(files.length).toBeGreaterThan(50);
     expect(findBorderViolations(files)).toEqual([]);
   });

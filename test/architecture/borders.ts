@@ -1,11 +1,7 @@
 /** The borders between the parts of the platform (design: each library is the only importer of its packages). */
 import { dirname, join, normalize } from 'node:path/posix';
-
-export interface SourceFile {
-  /** Relative to the repository, with `/`. */
-  path: string;
-  text: string;
-}
+import { listImports } from './imports.ts';
+import type { SourceFile } from './sources.ts';
 
 /** Packages by the only library that may import them. */
 const owners: readonly { library: string; packages: RegExp }[] = [
@@ -23,21 +19,16 @@ const owners: readonly { library: string; packages: RegExp }[] = [
 const programs = new Set(['cli', 'lab', 'tools']);
 /** Where the environment may be read: everything else is told by a configuration. */
 const environmentReaders = /^(libs\/(config|testing)\/|cli\/|lab\/|tools\/|test\/)/;
-const importPattern = /(?:^|[\s;])(?:import|export)\s(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 
 /** One line per broken border: `path: what`. */
 export function findBorderViolations(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
-    const found = listImports(file.text).flatMap((specifier) => checkImport(file.path, specifier));
+    const found = listImports(file.text).flatMap(({ specifier }) => checkImport(file.path, specifier));
     if (/\bprocess\.env\b/.test(file.text) && !environmentReaders.test(file.path) && !isTest(file.path)) {
       found.push('reads process.env; settings come through #libs/config');
     }
     return found.map((what) => `${file.path}: ${what}`);
   });
-}
-
-function listImports(text: string): string[] {
-  return [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2] ?? '');
 }
 
 function checkImport(path: string, specifier: string): string[] {

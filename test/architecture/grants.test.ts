@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -15,19 +15,10 @@ import {
 import { pipelineJobs } from '#libs/pipeline';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { contracts } from '../../tools/servers/service-contracts.ts';
-import type { SourceFile } from './borders.ts';
 import { compareGrants, findUses } from './grants.ts';
+import { readSources, repoDir } from './sources.ts';
 
-const repoDir = join(import.meta.dirname, '..', '..');
 const gateway = 'api-gateway';
-
-function readSources(...folders: string[]): SourceFile[] {
-  return folders.flatMap((folder) =>
-    readdirSync(join(repoDir, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(join(repoDir, folder, name), 'utf8') })),
-  );
-}
 
 /** Pipeline jobs stand in contracts under their types, and in a registry where they are started. */
 const pipelineGrants = Object.fromEntries(

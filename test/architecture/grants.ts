@@ -3,7 +3,7 @@
  * is named in its declaration, and the rights of the NATS users follow from that.
  */
 import type { ServiceContract } from '#libs/contract';
-import type { SourceFile } from './borders.ts';
+import type { SourceFile } from './sources.ts';
 
 type Kind = 'rpcs' | 'jobs' | 'events';
 /** `directory.rpcs.getPeople` → users that use it. */

@@ -1,7 +1,7 @@
 /** MinIO as the object store, on the loopback interface; nothing but its S3 API is used. It syncs what it acknowledges by itself. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObjectStoreServer, ObjectStoreStart } from './object-store.ts';
+import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.ts';
 import { findFreePort } from './ports.ts';
 import { startServerProcess } from './server-process.ts';
 

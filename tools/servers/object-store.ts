@@ -5,30 +5,11 @@ import { join } from 'node:path';
 import { provideGoTool } from './go-tool.ts';
 import { minioTool, versitygwTool } from './go-tools.ts';
 import { startMinio } from './minio.ts';
-import type { ServerProcess } from './server-process.ts';
+import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.ts';
 import type { Progress } from './tool-cache.ts';
 import { startVersitygw } from './versitygw.ts';
 
 export type ObjectStoreKind = 'versitygw' | 'minio';
-
-export interface ObjectStoreServer extends ServerProcess {
-  readonly endpoint: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-}
-
-/** What every kind is started with. */
-export interface ObjectStoreStart {
-  program: string;
-  dataDir: string;
-  logFile: string;
-  port?: number;
-  region: string;
-  /** What was acknowledged survives a power cut, as far as the file system can be told so. */
-  durable: boolean;
-  accessKeyId: string;
-  secretAccessKey: string;
-}
 
 export interface ObjectStoreOptions extends Pick<ObjectStoreStart, 'dataDir' | 'logFile' | 'port' | 'durable'> {
   kind?: ObjectStoreKind | undefined;

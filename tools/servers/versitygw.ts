@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObjectStoreServer, ObjectStoreStart } from './object-store.ts';
+import type { ObjectStoreServer, ObjectStoreStart } from './object-store-server.ts';
 import { findFreePort } from './ports.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 

@@ -1,0 +1,53 @@
+/** Circles of imports, of types too: files that can only be understood together. */
+import { dirname, join, normalize } from 'node:path/posix';
+import { listImports } from './imports.ts';
+import type { SourceFile } from './sources.ts';
+
+/** The files of each circle, joined by arrows. */
+export function findCircles(files: readonly SourceFile[]): string[] {
+  const graph = new Map(files.map(({ path, text }) => [path, listImports(text).flatMap(({ specifier }) => resolve(path, specifier))]));
+  const state = {
+    next: 0,
+    stack: [] as string[],
+    circles: [] as string[][],
+    order: new Map<string, number>(),
+    low: new Map<string, number>(),
+  };
+  for (const path of graph.keys()) if (!state.order.has(path)) visit(path, graph, state);
+  return state.circles.map((circle) => circle.toReversed().join(' → ')).toSorted();
+}
+
+interface Walk {
+  next: number;
+  /** Files whose circle is not known yet. */
+  readonly stack: string[];
+  readonly circles: string[][];
+  readonly order: Map<string, number>;
+  /** The earliest file that each leads back to. */
+  readonly low: Map<string, number>;
+}
+
+/** Tarjan's strongly connected components. */
+function visit(path: string, graph: ReadonlyMap<string, readonly string[]>, walk: Walk): void {
+  const order = walk.next++;
+  walk.order.set(path, order);
+  walk.low.set(path, order);
+  walk.stack.push(path);
+  const lower = (value: number | undefined): void => void walk.low.set(path, Math.min(walk.low.get(path) ?? order, value ?? order));
+  for (const target of graph.get(path) ?? []) {
+    if (!graph.has(target)) continue;
+    if (!walk.order.has(target)) {
+      visit(target, graph, walk);
+      lower(walk.low.get(target));
+    } else if (walk.stack.includes(target)) lower(walk.order.get(target));
+  }
+  if (walk.low.get(path) !== order) return;
+  const circle = walk.stack.splice(walk.stack.indexOf(path));
+  if (circle.length > 1) walk.circles.push(circle);
+}
+
+function resolve(path: string, specifier: string): string[] {
+  if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
+  const [, kind, name] = /^#(libs|services)\/(.+)$/.exec(specifier) ?? [];
+  return kind === undefined ? [] : [`${kind}/${name}/${kind === 'libs' ? 'index' : 'contract'}.ts`];
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { findCircles } from './circles.ts';
+import { findFeatureViolations } from './features.ts';
+import { readSources } from './sources.ts';
+
+/** Services whose folders are not features yet; it only ever gets shorter. */
+const unfinished = ['agents', 'conversations', 'directory', 'media', 'transcripts'];
+const serviceOf = (line: string): string => line.split('/')[1] ?? '';
+
+describe('features of services (CONTRIBUTING.md)', () => {
+  it('are kept by every file', () => {
+    const files = readSources('services');
+    expect(files.length).toBeGreaterThan(300);
+    const violations = findFeatureViolations(files);
+    expect(violations.filter((line) => !unfinished.includes(serviceOf(line)))).toEqual([]);
+    expect([...new Set(violations.map(serviceOf))].toSorted()).toEqual(unfinished);
+  });
+
+  it.each([
+    ['services/media/video/handlers.ts', "import { a } from '../audio/statements.ts';", 'reached through its index.ts or contract.ts'],
+    ['services/media/video/handlers.ts', "import type { A } from '../audio/rules/cut.ts';", 'reached through its index.ts or contract.ts'],
+    ['services/media/access.ts', "import { a } from './audio/handlers.ts';", 'reached through its index.ts or contract.ts'],
+    ['services/media/audio/workers.ts', "import { a } from './handlers.ts';", 'workers import services/media/audio/handlers.ts'],
+    [
+      'services/media/audio/workers/cut.ts',
+      "import { a } from '../handlers/cut.ts';",
+      'workers import services/media/audio/handlers/cut.ts',
+    ],
+    ['services/media/audio/rules.ts', "import { createBus } from '#libs/nats';", 'rules import #libs/nats'],
+    ['services/media/audio/rules/cut.ts', "import { readFile } from 'node:fs/promises';", 'rules import node:fs/promises'],
+    ['services/media/audio/rules.ts', "import { insert } from './statements.ts';", 'rules import services/media/audio/statements.ts'],
+    ['services/media/audio/handlers.ts', "import { sql } from '#libs/orm';", 'declares SQL'],
+    ['services/media/audio/handlers.ts', "import { type Tx, statement } from '#libs/orm';", 'declares SQL'],
+    ['services/media/service.ts', 'await db.query(`delete from media.files`);', 'has SQL in its text'],
+    ['services/media/audio/workers.ts', 'const text = `\n  with due as (\n select 1) select 2`;', 'has SQL in its text'],
+  ])('finds a violation planted in %s: %s', (path, text, what) => {
+    expect(findFeatureViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);
+  });
+
+  it('finds IO that rules reach through another file of their service', () => {
+    const files = [
+      { path: 'services/media/audio/rules.ts', text: "import { a } from '../clock.ts';" },
+      { path: 'services/media/clock.ts', text: "import { request } from 'node:http';" },
+    ];
+    expect(findFeatureViolations(files)).toEqual(['services/media/audio/rules.ts: rules import node:http through services/media/clock.ts']);
+  });
+
+  it.each([
+    ['services/media/service.ts', "import { a } from './audio/workers.ts';\nimport { b } from './video/handlers.ts';"],
+    ['services/media/video/handlers.ts', "import { a } from '../audio/index.ts';\nimport { b } from '../audio/contract.ts';"],
+    ['services/media/video/handlers.ts', "import { a } from './statements.ts';\nimport { b } from '../entities/file.entity.ts';"],
+    ['services/media/audio/rules.ts', "import type { Queryable } from '#libs/orm';\nimport { a } from '#libs/errors';"],
+    ['services/media/audio/statements/cut.ts', "import { sql } from '#libs/orm';\nexport const text = `select id from media.files`;"],
+    ['services/media/visibility.ts', "import { sql } from '#libs/orm';"],
+    ['services/media/audio/handlers.test.ts', "import { a } from '../video/statements.ts';"],
+    ['services/media/audio/handlers.ts', "throw invalid('Select a file from the list');"],
+    ['services/api-gateway/routes/files.ts', "import { a } from '../handlers/files.ts';"],
+  ])('lets pass in %s: %s', (path, text) => {
+    expect(findFeatureViolations([{ path, text }])).toEqual([]);
+  });
+});
+
+describe('imports', () => {
+  it('go in no circle, of types neither', () => {
+    const circles = findCircles(readSources('services', 'libs', 'cli', 'lab', 'tools', 'clients'));
+    expect(circles.filter((line) => !line.startsWith('libs/orm/') && !unfinished.includes(serviceOf(line)))).toEqual([]);
+  });
+
+  it('are seen to go in a circle', () => {
+    const files = [
+      { path: 'libs/a/index.ts', text: "export { b } from './b.ts';" },
+      { path: 'libs/a/b.ts', text: "import type { C } from '#libs/c';" },
+      { path: 'libs/c/index.ts', text: "import { a } from '../a/index.ts';" },
+    ];
+    expect(findCircles(files)).toEqual(['libs/c/index.ts → libs/a/b.ts → libs/a/index.ts']);
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * The shape inside a service: a folder is a feature, and its files have roles (rules/contributing). Which file may import which follows from
+ * where it stands, so that somebody who changes a feature knows whom that concerns.
+ */
+import { dirname, join, normalize } from 'node:path/posix';
+import type { SourceFile } from './sources.ts';
+import { listImports } from './imports.ts';
+
+/** Folders of a service that are no features. */
+const noFeatures = new Set(['entities', 'migrations']);
+/** It has routes instead of features. */
+const gateway = 'api-gateway';
+/** Files that put the features together: they know handlers and workers. */
+const composition = new Set(['service.ts', 'handlers.ts', 'workers.ts', 'main.ts']);
+/** Libraries that reach something outside the process, and Node's own modules that do. */
+const io =
+  /^(#libs\/(ffmpeg|http|jobs|nats|object-store|openai|orm|outbound|pipeline-worker|realtimekit|transfer)|(node:)?(child_process|dns|fs|http|https|http2|net|tls|worker_threads)(\/.*)?)$/;
+/** Text that PostgreSQL is meant to read. */
+const sqlText =
+  /[`'"]\s*(select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w.]+\s+(\w+\s+)?set\s|delete\s+from\s|with\s+\w+\s+as\s+(materialized\s+)?\()/;
+
+interface Place {
+  readonly service: string;
+  /** Undefined for what stands above the features. */
+  readonly feature: string | undefined;
+  /** `handlers` for `handlers.ts` and everything in `handlers/`. */
+  readonly role: string;
+}
+
+/** One line for each broken rule: `path: what`. */
+export function findFeatureViolations(files: readonly SourceFile[]): string[] {
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  return files.flatMap(({ path, text }) => {
+    const place = findPlace(path);
+    if (place === undefined) return [];
+    const found = listTargets(path, text).flatMap((target) => checkTarget(path, place, target));
+    if (place.role === 'rules') found.push(...findIo(path, texts));
+    if (!mayHoldSql(place)) found.push(...checkSql(text));
+    return [...new Set(found)].map((what) => `${path}: ${what}`);
+  });
+}
+
+function findPlace(path: string): Place | undefined {
+  const [top, service = '', ...rest] = path.split('/');
+  if (top !== 'services' || service === gateway || rest.length === 0 || path.endsWith('.test.ts')) return undefined;
+  const [first = '', second = ''] = rest;
+  if (rest.length === 1) return { service, feature: undefined, role: first.replace(/\.ts$/, '') };
+  return noFeatures.has(first) ? undefined : { service, feature: first, role: second.replace(/\.ts$/, '') };
+}
+
+/** Files that it imports by their path. */
+function listTargets(path: string, text: string): string[] {
+  return listImports(text).flatMap(({ specifier }) => (specifier.startsWith('.') ? [normalize(join(dirname(path), specifier))] : []));
+}
+
+function checkTarget(path: string, place: Place, target: string): string[] {
+  const to = findPlace(target);
+  if (to === undefined || to.service !== place.service) return [];
+  const found: string[] = [];
+  if (place.role === 'workers' && to.role === 'handlers') found.push(`workers import ${target}`);
+  const isComposition = place.feature === undefined && composition.has(path.split('/')[2] ?? '');
+  const isFace = to.role === 'index' || to.role === 'contract';
+  if (to.feature !== undefined && to.feature !== place.feature && !isFace && !isComposition) {
+    found.push(`imports ${target}; a feature is reached through its index.ts or contract.ts`);
+  }
+  return found;
+}
+
+/** What its loading reaches, through files of its service too; the faces of other features are theirs to answer for. */
+function findIo(path: string, texts: ReadonlyMap<string, string>): string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const { specifier, isType } of listImports(texts.get(file) ?? '')) {
+      if (isType) continue;
+      const through = file === path ? '' : ` through ${file}`;
+      if (io.test(specifier)) found.push(`rules import ${specifier}${through}`);
+      if (!specifier.startsWith('.')) continue;
+      const target = normalize(join(dirname(file), specifier));
+      const role = findPlace(target)?.role ?? '';
+      if (/^(handlers|statements|workers)$/.test(role)) found.push(`rules import ${target}${through}`);
+      else if (role !== 'index' && role !== 'contract') visit(target);
+    }
+  };
+  visit(path);
+  return found;
+}
+
+/** Statements, and what several features share: the fragments above them. */
+function mayHoldSql({ feature, role }: Place): boolean {
+  return role === 'statements' || (feature === undefined && !/^(config|contract|main|service)$/.test(role));
+}
+
+function checkSql(text: string): string[] {
+  const tag = /import\s*\{[^}]*\b(sql|statement)\b[^}]*\}\s*from\s*['"]#libs\/orm['"]/.test(text);
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+  return [...(tag ? ['declares SQL; it belongs into statements.ts'] : []), ...(sqlText.test(code) ? ['has SQL in its text'] : [])];
+}
