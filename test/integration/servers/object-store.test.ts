@@ -8,12 +8,8 @@ import { createObjectStore, minPartBytes, type ObjectStore } from '#libs/object-
 import { waitFor } from '#libs/testing';
 import { provideGoTool } from '../../../tools/servers/go-tool.ts';
 import { versitygwTool } from '../../../tools/servers/go-tools.ts';
-import {
-  type ObjectStoreOptions,
-  type ObjectStoreServer,
-  readObjectStoreKind,
-  startObjectStore,
-} from '../../../tools/servers/object-store.ts';
+import { type ObjectStoreOptions, readObjectStoreKind, startObjectStore } from '../../../tools/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../../tools/servers/object-store-server.ts';
 
 const kind = readObjectStoreKind(process.env['TEST_OBJECT_STORE']);
 const options = { contentType: 'audio/mpeg' };
