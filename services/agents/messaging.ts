@@ -1,17 +1,17 @@
 /** The messaging side of the service: its intake, its jobs and what operators do with it, put together. */
 import { createOutbound } from '#libs/outbound';
 import type { Metrics } from '#libs/telemetry';
+import { createBotApi } from './bot/bot-api.ts';
+import { createBotWebhookHandlers } from './bot/handlers.ts';
+import type { ChatRuntime } from './chat/runtime.ts';
 import type { AgentsConfig } from './config.ts';
-import { createBotWebhookHandlers } from './handlers/bot-webhook.ts';
-import { createReceiptHandlers } from './handlers/receipts.ts';
-import { countReceipts } from './repositories/receipts.ts';
-import type { ChatRuntime } from './runtime/chat.ts';
-import { createBotApi } from './telegram/bot-api.ts';
-import { createIntakeOrder } from './telegram/intake-order.ts';
-import { createEchoWorker } from './workers/echo-update.ts';
-import { type IntakeDependencies, startUpdateIntake } from './workers/update-intake.ts';
-import { createChatWorker } from './workers/work-chat.ts';
 import { agents } from './contract.ts';
+import { createReceiptHandlers } from './receipts/handlers.ts';
+import { countReceipts } from './receipts/statements.ts';
+import { createIntakeOrder } from './telegram/intake-order.ts';
+import { createEchoWorker } from './telegram/workers/echo-update.ts';
+import { type IntakeDependencies, startUpdateIntake } from './telegram/workers/update-intake.ts';
+import { createChatWorker } from './telegram/workers/work-chat.ts';
 
 export interface MessagingDependencies extends Omit<IntakeDependencies, 'allowUnsigned'> {
   readonly config: AgentsConfig;

@@ -12,25 +12,27 @@ import { startReceiptRetention } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
+import { createAgentHandlers } from './agent/handlers.ts';
+import { createChatHandler } from './chat/handlers.ts';
+import { createChatRuntime } from './chat/runtime.ts';
+import { sweepTickets } from './chat/statements/turn-tickets.ts';
+import { createTurnQueue } from './chat/turn-queue.ts';
 import type { AgentsConfig } from './config.ts';
 import { agents } from './contract.ts';
-import { createMessagingHtml } from './domain/messaging-html.ts';
-import { createAgentHandlers } from './handlers/agents.ts';
-import { createChatHandler } from './handlers/chat.ts';
-import { createExportPerson } from './handlers/person-data.ts';
-import { createKnowledgeHandlers } from './handlers/knowledge.ts';
-import { createRecordHandlers } from './handlers/record.ts';
-import { createWorkspaceExport, createWorkspaceHandler } from './handlers/workspace.ts';
+import { createForgetHandlers } from './forget/handlers.ts';
+import { createKnowledgeHandlers } from './knowledge/handlers.ts';
+import { createListUsage } from './language-model/handlers.ts';
+import { createMeasuredModel } from './language-model/measured-model.ts';
+import { createTokenBudget } from './language-model/token-budget.ts';
+import { createAgentMemoryJob, createRenewAgentMemory, createThreadMemoryJob, enqueueThreadMemory } from './memory/workers.ts';
+import { createMessagingHtml } from './messaging-html.ts';
 import { createMessaging } from './messaging.ts';
-import { sweepTickets } from './repositories/tickets.ts';
-import { createChatRuntime } from './runtime/chat.ts';
-import { createMeasuredModel } from './runtime/measured-model.ts';
-import { createModel } from '#libs/openai';
-import { createTokenBudget } from './runtime/token-budget.ts';
-import { createTurnQueue } from './runtime/turn-queue.ts';
-import { createAgentMemoryJob, createRenewAgentMemory, createThreadMemoryJob, enqueueThreadMemory } from './workers/memory.ts';
-import { createPublishingSummary } from './workers/publishing-summary.ts';
 import { migrations } from './migrations/index.ts';
+import { createExportPerson } from './person-data/handlers.ts';
+import { createPublishingSummary } from './publishing-summary/workers.ts';
+import { createGetRecord } from './record/handlers.ts';
+import { createWorkspaceExport, createWorkspaceHandler } from './workspace/handlers.ts';
+import { createModel } from '#libs/openai';
 
 export interface AgentsOptions {
   config: AgentsConfig;
@@ -109,7 +111,9 @@ export async function createService({
         ...messaging.handlers,
         ...createAgentHandlers(db),
         exportPerson: createExportPerson(db),
-        ...createRecordHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
+        ...createForgetHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
+        getRecord: createGetRecord(db),
+        listUsage: createListUsage(db),
         ...createKnowledgeHandlers({ db, mode: config.AGENT_KNOWLEDGE, renewAgentMemory }),
         applyWorkspace: createWorkspaceHandler(db, config.ALLOW_UNSIGNED_WEBHOOKS),
         exportWorkspace: createWorkspaceExport(db),

@@ -1,6 +1,6 @@
 /** "typing …" in a chat while the agent thinks: the platform shows it for five seconds, so it is said again and again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BotApi } from './bot-api.ts';
+import type { BotApi } from '../bot/index.ts';
 
 const usualRepeatMs = 4_500;
 

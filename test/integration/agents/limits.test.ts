@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
-import { estimateMessage, estimateTokens } from '../../../services/agents/domain/tokens.ts';
-import { BudgetSpent, createTokenBudget } from '../../../services/agents/runtime/token-budget.ts';
+import { BudgetSpent, createTokenBudget } from '../../../services/agents/language-model/token-budget.ts';
+import { estimateMessage, estimateTokens } from '../../../services/agents/tokens.ts';
 import { failureOf, type Place, startPlace } from './place.ts';
 
 describe('agents.chat.send under the limit of an address (D71)', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { noAnswerNotice } from '../../../services/agents/workers/answer-question.ts';
+import { noAnswerNotice } from '../../../services/agents/telegram/workers/answer-question.ts';
 import { botToken, echoChannel, startDesk, type TelegramDesk } from './telegram-desk.ts';
 
 let desk: TelegramDesk;

@@ -1,0 +1,49 @@
+/** The chat of visitors with an agent. */
+import { byAnybody, rpc, Type } from '#libs/contract';
+import { nullable, slug } from '../schemas.ts';
+
+/** Longest chat message, in characters (D33a). */
+export const maxChatBodyCharacters = 16_384;
+
+/** Body of a visitor's message (rules/agents#visitor-chat). */
+export const AgentChatIn = Type.Object(
+  {
+    body: Type.String({ maxLength: maxChatBodyCharacters, description: 'The message, Markdown allowed. Blank → 400.' }),
+    visitor_id: Type.Optional(
+      nullable(Type.String({ description: 'As returned before, to continue a thread; anything else begins a new one (D33a).' })),
+    ),
+  },
+  { $id: 'AgentChatIn' },
+);
+
+/** AgentChatOut of rules/agents#visitor-chat. */
+export const AgentChatOut = Type.Object(
+  {
+    visitor_id: Type.String({ description: "Identifier of the visitor's thread; keep it secret, it is the key to the thread." }),
+    thread_key: Type.String({ description: '`web:visitor:<visitor_id>:agent:<agent_id>`.' }),
+    human_html: Type.String({ description: "The visitor's message as HTML of the messaging subset." }),
+    agent_html: Type.String({ description: 'The reply as HTML of the messaging subset.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the turn was recorded, ISO 8601 with `+00:00`.' }),
+  },
+  { $id: 'AgentChatOut' },
+);
+
+export const chatRpcs = {
+  sendChatMessage: rpc({
+    subject: 'agents.chat.send',
+    callers: byAnybody,
+    summary: "Answers a visitor's message and records the turn, wholly or not at all.",
+    request: Type.Object({
+      agent_slug: slug,
+      body: AgentChatIn.properties.body,
+      visitor_id: AgentChatIn.properties.visitor_id,
+      idempotency_key: Type.Optional(
+        nullable(Type.String({ description: 'Names the message: the same words under it, from the same visitor, are one message.' })),
+      ),
+      ip: Type.String({ description: 'What limits count the visitor by: IPv4 address or IPv6 /64.' }),
+    }),
+    reply: AgentChatOut,
+    timeoutMs: 150_000,
+    idempotent: false,
+  }),
+};

@@ -1,0 +1,97 @@
+/** `agents.chat.send`: the checks of a visitor's message in their order, then the turn (rules/agents#visitor-chat; D33a). */
+import { AppError, notFound, unavailable } from '#libs/errors';
+import type { Handler } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
+import { findAgent } from '../agent/index.ts';
+import type { agents } from '../contract.ts';
+import { visitorThreadKey, visitorTurnKey } from './rules/visitor.ts';
+import type { ChatRuntime, RecordedTurn } from './runtime.ts';
+import { admitMessage } from './statements/rate-limit.ts';
+import { findVisitor } from './statements/threads.ts';
+import { TurnFailure } from './turn-failure.ts';
+
+export interface ChatHandlerDependencies {
+  readonly db: Database;
+  /** Undefined when no language model is configured. */
+  readonly runtime: ChatRuntime | undefined;
+  readonly metrics: Metrics;
+  /** Of one visitor from one address, and of one address; 0 = no limit. */
+  readonly messagesPerMinute: Readonly<Record<ChatLimit, number>>;
+  /** Aborts when the service stops and can wait no longer. */
+  readonly stopping: AbortSignal;
+}
+
+const limits = ['visitor', 'address'] as const;
+type ChatLimit = (typeof limits)[number];
+
+/** Time in which an answer must be ready before the caller gives up. */
+const answerMarginMs = 1_000;
+
+export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof agents.rpcs.sendChatMessage> {
+  const { db, runtime, messagesPerMinute } = deps;
+  const refusals = deps.metrics.counter('chat_refused_total', 'Chat messages over a limit of messages a minute', { limit: limits });
+
+  async function admit(limit: ChatLimit, key: string): Promise<void> {
+    const perMinute = messagesPerMinute[limit];
+    if (perMinute === 0) return;
+    const { admitted, retryAfter } = await admitMessage(db, key, perMinute);
+    if (admitted) return;
+    refusals.inc({ limit });
+    throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
+  }
+
+  /** Whoever sends a first message again is the visitor of the first time. */
+  async function findSender(visitorId: string, turn: RecordedTurn): Promise<string> {
+    const sender = turn.repeated ? await findVisitor(db, turn.threadId) : visitorId;
+    if (sender === undefined) throw unavailable('The thread is gone; nothing was recorded');
+    return sender;
+  }
+
+  return async (request, context) => {
+    const agent = await findAgent(db, request.agent_slug);
+    if (agent === undefined) throw notFound();
+    if (request.body.trim() === '') throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
+    if (runtime === undefined) throw unavailable('Agent runtime is not configured');
+    const thread = await runtime.findThread(agent, request.visitor_id);
+    // An address without a known visitor counts by itself, so that leaving the id out does not lift the limit.
+    await admit('visitor', visitorKey(agent.id, thread.kind === 'known' ? thread.visitorId : '', request.ip));
+    await admit('address', `address:${request.ip}`); // D71: over all visitors and agents
+    const deadlineMs = context.deadlineMs - answerMarginMs;
+    const timeout = AbortSignal.timeout(Math.max(0, deadlineMs - Date.now()));
+    const { visitor_id: given = null, idempotency_key: name = null, body } = request;
+    const turn = await runtime
+      .takeTurn({
+        agent,
+        thread: { key: visitorThreadKey(thread.visitorId, agent.id), channel: 'web', visitorId: thread.visitorId },
+        opening: thread.kind === 'known' ? 'existing' : 'new',
+        body,
+        idempotencyKey: name === null ? undefined : visitorTurnKey(given, name, body),
+        deadlineMs,
+        signal: AbortSignal.any([timeout, deps.stopping]),
+        logger: context.logger,
+      })
+      .catch(rethrowFailure);
+    const visitorId = await findSender(thread.visitorId, turn);
+    // The message that opened the thread counts for its visitor too.
+    if (thread.kind === 'new') await admit('visitor', visitorKey(agent.id, visitorId, request.ip)).catch(() => undefined);
+    return {
+      visitor_id: visitorId,
+      thread_key: visitorThreadKey(visitorId, agent.id),
+      human_html: turn.humanHtml,
+      agent_html: turn.agentHtml,
+      created_at: turn.createdAt.replace(/Z$/, '+00:00'),
+    };
+  };
+}
+
+function visitorKey(agentId: number, visitorId: string, ip: string): string {
+  return `${agentId}:${visitorId}:${ip}`;
+}
+
+function rethrowFailure(error: unknown): never {
+  if (!(error instanceof TurnFailure)) throw error;
+  const reason = error.kind === 'over_budget' ? 'The agent has answered as much as it may today' : 'The agent cannot answer now';
+  const base = unavailable(`${reason}; nothing was recorded`);
+  throw new AppError({ ...base.toBody(), details: { retry_after: error.retryAfter } }, { cause: error });
+}

@@ -1,0 +1,92 @@
+/**
+ * One turn at a time in each thread, whatever the number of replicas (D33). Waiting costs one small statement every
+ * 150 ms and no connection; a replica that dies gives its place up when its lease runs out.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '#libs/logger';
+import type { Database, Tx } from '#libs/orm';
+import { renewTicket, returnTicket, takeTicket, useTicket } from './statements/turn-tickets.ts';
+import { TurnFailure } from './turn-failure.ts';
+
+export interface HeldTurn {
+  readonly threadId: number;
+  /** Aborts when the turn may no longer go on. */
+  readonly signal: AbortSignal;
+  /**
+   * Ends the turn inside the transaction that records it.
+   * @throws TurnFailure `lost` when the turn was lost meanwhile; nothing may be recorded then.
+   */
+  finish(tx: Tx): Promise<void>;
+}
+
+export interface TurnQueue {
+  /**
+   * Waits for the thread's turn and runs `work` in it. Undefined when there is no such thread.
+   * @throws TurnFailure `out_of_time` when the signal aborts while waiting
+   */
+  run<T>(threadId: number, signal: AbortSignal, work: (turn: HeldTurn) => Promise<T>): Promise<T | undefined>;
+}
+
+const defaultLeaseMs = 15_000;
+const pollMs = 150;
+
+export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: number }): TurnQueue {
+  const { db, logger } = deps;
+  const leaseSeconds = (deps.leaseMs ?? defaultLeaseMs) / 1000;
+
+  async function waitForTurn(threadId: number, ticket: number, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const place = await renewTicket(db, threadId, ticket, leaseSeconds);
+      if (place === 'first') return;
+      if (place === 'lost') throw new TurnFailure('lost', 'The turn was lost while waiting');
+      await sleep(pollMs / 2 + Math.random() * pollMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) throw new TurnFailure('out_of_time', 'The conversation is busy');
+    }
+  }
+
+  /** Renews the lease until stopped; aborts the turn when that fails for good. */
+  function keepLease(threadId: number, ticket: number, lost: AbortController): () => void {
+    let heldUntilMs = Date.now() + leaseSeconds * 1000;
+    const renew = async (): Promise<void> => {
+      const askedMs = Date.now();
+      try {
+        const place = await renewTicket(db, threadId, ticket, leaseSeconds);
+        if (place === 'first') heldUntilMs = askedMs + leaseSeconds * 1000;
+        else lost.abort();
+      } catch (error) {
+        logger.warn({ err: error, threadId }, 'lease of a chat turn could not be renewed');
+        if (Date.now() > heldUntilMs) lost.abort();
+      }
+    };
+    const timer = setInterval(() => void renew(), (leaseSeconds * 1000) / 3);
+    return () => clearInterval(timer);
+  }
+
+  return {
+    run: async (threadId, signal, work) => {
+      const ticket = await takeTicket(db, threadId, leaseSeconds);
+      if (ticket === undefined) return undefined;
+      let finished = false;
+      try {
+        await waitForTurn(threadId, ticket, signal);
+        const lost = new AbortController();
+        const stopLease = keepLease(threadId, ticket, lost);
+        const finish = async (tx: Tx): Promise<void> => {
+          if (!(await useTicket(tx, threadId, ticket))) throw new TurnFailure('lost', 'The turn was lost; nothing was recorded');
+          tx.afterCommit(() => (finished = true));
+        };
+        try {
+          return await work({ threadId, signal: AbortSignal.any([signal, lost.signal]), finish });
+        } finally {
+          stopLease();
+        }
+      } finally {
+        if (!finished) {
+          await returnTicket(db, threadId, ticket).catch((error: unknown) => {
+            logger.warn({ err: error, threadId }, 'ticket of a chat turn is left to run out');
+          });
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** `agents.record.forget` and `agents.memory.forget`: conversations are deleted with everything that was made of them. */
+import type { Jobs } from '#libs/jobs';
+import type { Handlers } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import { getAgent } from '../agent/index.ts';
+import type { agents } from '../contract.ts';
+import { enqueueThreadMemory, type RenewAgentMemory } from '../memory/index.ts';
+import { eraseReceipts, listNumbersOfChat, readTelegramThreadKey } from '../telegram/index.ts';
+import { forget, type ForgetTarget } from './statements.ts';
+
+type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson'>;
+
+export function createForgetHandlers(deps: {
+  db: Database;
+  jobs: Pick<Jobs, 'enqueue'>;
+  memoryDelayMs: number;
+  renewAgentMemory: RenewAgentMemory;
+}): ForgetHandlers {
+  const { db, jobs, memoryDelayMs, renewAgentMemory } = deps;
+
+  async function forgetTarget(target: ForgetTarget): Promise<{ threads: number; messages: number; facts: number }> {
+    return await db.transaction(async (tx) => {
+      const { threads, messages, facts, shortenedThreadIds, agentIds } = await forget(tx, target);
+      await forgetReceipts(tx, target);
+      for (const threadId of shortenedThreadIds) await enqueueThreadMemory(tx, jobs, threadId, memoryDelayMs);
+      for (const agentId of agentIds) await renewAgentMemory(tx, agentId);
+      return { threads, messages, facts };
+    });
+  }
+
+  /** What receipts of the messaging platform hold of the same conversations. */
+  async function forgetReceipts(tx: Tx, { agentId, threadKey, telegramUserId }: ForgetTarget): Promise<void> {
+    if (telegramUserId !== undefined) await eraseReceipts(tx, { senderId: telegramUserId });
+    else if (threadKey === undefined) {
+      if (agentId !== undefined) await eraseReceipts(tx, { agentId });
+    } else {
+      const chat = readTelegramThreadKey(threadKey);
+      if (chat === undefined || (agentId !== undefined && agentId !== chat.agentId)) return;
+      for (const chatId of await listNumbersOfChat(tx, chat)) await eraseReceipts(tx, { agentId: chat.agentId, chatId });
+    }
+  }
+
+  return {
+    forgetThreads: async ({ slug, thread_key: threadKey }) => {
+      const { id } = await getAgent(db, slug);
+      return await forgetTarget({ agentId: id, threadKey });
+    },
+    forgetPerson: async (request) => {
+      if ('visitor_id' in request) return await forgetTarget({ visitorId: request.visitor_id });
+      if ('thread_key' in request) return await forgetTarget({ threadKey: request.thread_key });
+      return await forgetTarget({ telegramUserId: request.telegram_user_id });
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** What the language model cost. */
+import { byOperators, rpc, Type } from '#libs/contract';
+import { slug } from '../schemas.ts';
+
+export const languageModelRpcs = {
+  listUsage: rpc({
+    subject: 'admin.agents.usage.list',
+    callers: byOperators,
+    summary: 'What the language model cost each agent, by day (UTC) and purpose, newest day first.',
+    request: Type.Object({
+      slug: Type.Optional(slug),
+      since: Type.Optional(Type.String({ format: 'date', description: 'First day, `YYYY-MM-DD`.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })),
+    }),
+    reply: Type.Object({
+      items: Type.Array(
+        Type.Object({
+          slug: Type.String(),
+          day: Type.String(),
+          purpose: Type.Union([Type.Literal('chat'), Type.Literal('memory')]),
+          calls: Type.Integer({ description: 'Calls of the model, failed ones included.' }),
+          failed_calls: Type.Integer(),
+          calls_without_usage: Type.Integer({ description: 'Calls whose tokens the model did not tell.' }),
+          prompt_tokens: Type.Integer(),
+          completion_tokens: Type.Integer(),
+          duration_ms: Type.Integer({ description: 'Time spent waiting for the model.' }),
+        }),
+      ),
+    }),
+  }),
+};

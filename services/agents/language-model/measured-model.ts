@@ -1,0 +1,92 @@
+/**
+ * The model with its accounts: every call is counted for its agent and day and in the metrics, whether its answer is of use or not, and none is
+ * made beyond the agent's tokens of the day (D71).
+ */
+import type { Logger } from '#libs/logger';
+import type { Database } from '#libs/orm';
+import { getTracer, type Metrics, traceWork } from '#libs/telemetry';
+import { estimateMessage, estimateTokens } from '../tokens.ts';
+import { addUsage, type UsagePurpose } from './statements/usage.ts';
+import type { TokenBudget } from './token-budget.ts';
+import { type Model, type ModelAnswer, ModelFailure, type ModelUsage, type PromptMessage } from '#libs/openai';
+
+/** What an answer is taken to cost before it is known. */
+const answerTokens = 1_000;
+
+export interface ModelCall {
+  /** Null: for no agent, so that no budget ends it; the metrics alone count it. */
+  readonly agentId: number | null;
+  readonly purpose: UsagePurpose | 'publishing';
+  readonly messages: readonly PromptMessage[];
+  readonly signal: AbortSignal;
+}
+
+export interface MeasuredModel {
+  /** @throws ModelFailure; BudgetSpent before the model is asked */
+  ask(call: ModelCall): Promise<ModelAnswer>;
+}
+
+/** `models` names the model of each purpose; several may be the same. */
+export function createMeasuredModel(deps: {
+  db: Database;
+  logger: Logger;
+  metrics: Metrics;
+  models: Readonly<Record<ModelCall['purpose'], Model>>;
+  budget: TokenBudget;
+}): MeasuredModel {
+  const { db, logger, budget } = deps;
+  const answers = deps.metrics.red('llm_requests', 'Chat completions asked of the language model', ['purpose']);
+  const tokens = deps.metrics.counter('llm_tokens_total', 'Tokens that the language model reported', ['purpose', 'direction']);
+
+  /** Accounts that cannot be kept are no reason to keep an answer back. */
+  async function account(call: ModelCall, took: CallResult, startedMs: number, spend: (tokens: number) => Promise<void>): Promise<void> {
+    const { agentId, purpose } = call;
+    const { outcome, usage } = took;
+    const durationMs = performance.now() - startedMs;
+    answers.observe({ purpose }, outcome, durationMs / 1000);
+    tokens.inc({ purpose, direction: 'in' }, usage.promptTokens ?? 0);
+    tokens.inc({ purpose, direction: 'out' }, usage.completionTokens ?? 0);
+    if (agentId === null || purpose === 'publishing') return;
+    const used = { agentId, purpose, failed: outcome !== 'ok', durationMs, ...usage };
+    await Promise.all([addUsage(db, used), spend(costOf(call, took))]).catch((error: unknown) => {
+      logger.warn({ err: error }, 'use of the language model could not be written down');
+    });
+  }
+
+  return {
+    ask: async (call) => {
+      const { agentId, purpose, messages, signal } = call;
+      const spend = agentId === null ? async () => undefined : await budget.take(agentId, estimatePrompt(messages) + answerTokens);
+      const startedMs = performance.now();
+      try {
+        const span = getTracer()?.startChild(`llm ${purpose}`, 'client', { 'gen_ai.operation.name': 'chat' });
+        const answer = await traceWork(span, () => deps.models[purpose].answer(messages, signal));
+        await account(call, { outcome: 'ok', ...answer }, startedMs, spend);
+        return answer;
+      } catch (error) {
+        if (error instanceof ModelFailure) await account(call, { outcome: error.kind, usage: error.usage }, startedMs, spend);
+        throw error;
+      }
+    },
+  };
+}
+
+interface CallResult {
+  readonly outcome: 'ok' | ModelFailure['kind'];
+  readonly usage: ModelUsage;
+  readonly text?: string;
+}
+
+/** Nothing was generated. */
+const unbilled = new Set<CallResult['outcome']>(['connection', 'status']);
+
+/** Tokens of a call as the model told them, else as they are estimated. */
+function costOf({ messages }: ModelCall, { outcome, usage, text }: CallResult): number {
+  const { promptTokens, completionTokens } = usage;
+  if (unbilled.has(outcome)) return (promptTokens ?? 0) + (completionTokens ?? 0);
+  return (promptTokens ?? estimatePrompt(messages)) + (completionTokens ?? (text === undefined ? answerTokens : estimateTokens(text)));
+}
+
+function estimatePrompt(messages: readonly PromptMessage[]): number {
+  return messages.reduce((sum, { content }) => sum + estimateMessage(content), 0);
+}

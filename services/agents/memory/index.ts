@@ -1,0 +1,4 @@
+/** What is remembered of threads, and the jobs that remember it. */
+export { maxKnowledgePerAgent, type RecalledMemory } from './rules.ts';
+export { dropSummaries, recall } from './statements.ts';
+export { enqueueThreadMemory, type RenewAgentMemory } from './workers.ts';

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { estimateTokens } from '../../tokens.ts';
+import { groupByTokens, splitByTokens } from './parts.ts';
+
+describe('splitByTokens (publishing_summary: long transcripts are summarised in parts)', () => {
+  it('keeps lines whole and joins them to the text', () => {
+    const lines = Array.from({ length: 40 }, (_, index) => `a line of some words number ${index}\n`);
+    const parts = splitByTokens(lines.join(''), 60);
+    expect(parts.length).toBeGreaterThan(5);
+    expect(parts.join('')).toBe(lines.join(''));
+    for (const part of parts) expect(part.endsWith('\n')).toBe(true);
+  });
+
+  it('loses nothing and stays within the budget, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.integer({ min: 20, max: 300 }), (text, budget) => {
+        const parts = splitByTokens(text, budget);
+        expect(parts.join('')).toBe(text);
+        for (const part of parts) expect(estimateTokens(part)).toBeLessThanOrEqual(budget);
+      }),
+    );
+  });
+});
+
+describe('groupByTokens', () => {
+  it('groups in order, and always comes out with fewer when there are more than one', () => {
+    const text = fc.string({ maxLength: 400 });
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 30 }), fc.integer({ min: 20, max: 300 }), (texts, budget) => {
+        const groups = groupByTokens(texts, budget);
+        expect(groups.flat()).toEqual(texts);
+        if (texts.length > 1) expect(groups.length).toBeLessThan(texts.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,48 @@
+/** Long texts in parts that fit into a budget of estimated tokens. */
+import { estimateTokens } from '../../tokens.ts';
+
+/** Parts at line ends where there are some, else anywhere; together they are the text. */
+export function splitByTokens(text: string, budget: number): string[] {
+  const parts: string[] = [];
+  let part = '';
+  let tokens = 0;
+  for (const piece of pieces(text, budget)) {
+    const cost = estimateTokens(piece);
+    if (part !== '' && tokens + cost > budget) {
+      parts.push(part);
+      part = '';
+      tokens = 0;
+    }
+    part += piece;
+    tokens += cost;
+  }
+  return part === '' ? parts : [...parts, part];
+}
+
+/** Lines with their ends; longer ones than the budget in pieces that surely fit. */
+function* pieces(text: string, budget: number): Generator<string> {
+  // No character costs more than three tokens; a surrogate pair may be cut, and is then no worse than its halves.
+  const step = Math.max(1, Math.floor(budget / 3));
+  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    if (estimateTokens(line) <= budget) yield line;
+    else for (let at = 0; at < line.length; at += step) yield line.slice(at, at + step);
+  }
+}
+
+/** Texts in groups that fit into the budget, at least two in each but the last, so that fewer come out than went in. */
+export function groupByTokens(texts: readonly string[], budget: number): string[][] {
+  const groups: string[][] = [];
+  let tokens = 0;
+  for (const text of texts) {
+    const cost = estimateTokens(text) + 4;
+    const group = groups.at(-1);
+    if (group === undefined || (group.length >= 2 && tokens + cost > budget)) {
+      groups.push([text]);
+      tokens = cost;
+    } else {
+      group.push(text);
+      tokens += cost;
+    }
+  }
+  return groups;
+}

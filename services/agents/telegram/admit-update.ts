@@ -1,0 +1,57 @@
+/** The way of an update: into the queue of its chat, to the echo, or nowhere. Taken when it arrives and when an operator replays it. */
+import type { Jobs } from '#libs/jobs';
+import type { CallContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import type { MessagingAgent } from '../agent/index.ts';
+import { agents } from '../contract.ts';
+import type { Update } from './rules/update.ts';
+import { hasJob, openChat, setChatJob } from './statements/chats.ts';
+import { findNextReceipt, type NewReceipt } from './statements/receipts.ts';
+
+/** What asked for it. */
+type Origin = Pick<CallContext, 'requestId' | 'traceparent'>;
+
+export interface Admission {
+  readonly agent: MessagingAgent;
+  readonly update: Update;
+  readonly origin: Origin;
+  /** Writes the receipt with what is known now. */
+  readonly store: (
+    facts: Pick<NewReceipt, 'updateId' | 'kind' | 'chatId' | 'senderId' | 'chat' | 'message'> & { outcome: string },
+  ) => Promise<{ id: number; is_new: boolean }>;
+}
+
+/** Puts an update on its way: into the queue of its chat, to the echo, or nowhere. @returns the job that works it */
+export async function admitUpdate(
+  tx: Tx,
+  jobs: Jobs<typeof agents>,
+  { agent, update, origin, store }: Admission,
+): Promise<string | undefined> {
+  const { updateId, field: kind, chatId, senderId, content } = update;
+  const facts = { updateId, kind, chatId, senderId };
+  if (content.kind !== 'other') {
+    const chat = await openChat(tx, agent.id, content.chatId);
+    await store({ ...facts, chat, outcome: 'pending' });
+    return await startChat(tx, jobs, chat, origin);
+  }
+  if (agent.echo_channel === null || agent.bot_token === null) {
+    await store({ ...facts, outcome: 'ignored', message: 'Nothing to answer, and the agent has no echo channel.' });
+    return undefined;
+  }
+  const { id, is_new: isNew } = await store({ ...facts, outcome: 'pending' });
+  return isNew ? await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: id, what: 'raw' }, origin) : undefined;
+}
+
+/** Sees that a job works the chat while updates wait; the chat must be locked. @returns the job when it was made now */
+export async function startChat(tx: Tx, jobs: Jobs<typeof agents>, chat: number, origin: Origin): Promise<string | undefined> {
+  if (await hasJob(tx, chat)) return undefined;
+  if ((await findNextReceipt(tx, chat)) === undefined) return undefined;
+  const jobId = await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat }, origin);
+  await setChatJob(tx, chat, jobId);
+  return jobId;
+}
+
+/** One answer per agent and update (D32). */
+export function updateKey(agentId: number, updateId: number): string {
+  return `update:${agentId}:${updateId}`;
+}

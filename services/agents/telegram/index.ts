@@ -1,0 +1,7 @@
+/** Updates, chats and replies of the messaging platform, for what operators do with them. */
+export { admitUpdate, startChat, updateKey } from './admit-update.ts';
+export { readTelegramThreadKey, telegramSender } from './rules/keys.ts';
+export { readUpdate, type Update } from './rules/update.ts';
+export { listNumbersOfChat, openChat } from './statements/chats.ts';
+export { eraseReceipts, findReceipt, type ReceiptRow } from './statements/receipts.ts';
+export { clearSends, repeatSends } from './statements/sends.ts';

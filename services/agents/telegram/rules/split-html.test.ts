@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { readTelegramHtml } from '#libs/testing';
+import { createMessagingHtml, toVisibleText } from '../../messaging-html.ts';
+import { splitHtml, splitReply } from './split-html.ts';
+
+const { render } = createMessagingHtml();
+const small = { visible: 20, bytes: 400 };
+
+describe('splitHtml (D32, D33b: parts of at most 4096 UTF-16 units of visible text)', () => {
+  it('leaves a text that fits in one piece', () => {
+    expect(splitHtml('<b>a</b> &lt; b')).toEqual(['<b>a</b> &lt; b']);
+    expect(splitHtml('')).toEqual([]);
+  });
+
+  it('sends exactly 4096 units in one part and one more in two', () => {
+    expect(splitHtml('x'.repeat(4_096))).toHaveLength(1);
+    expect(splitHtml('x'.repeat(4_097)).map((part) => part.length)).toEqual([4_096, 1]);
+    expect(splitHtml('&amp;'.repeat(4_096))).toHaveLength(1);
+  });
+
+  it('counts a character outside the basic plane as two units and never cuts it', () => {
+    const parts = splitHtml('😀'.repeat(15), small);
+    expect(parts.map((part) => part.length)).toEqual([20, 10]);
+    for (const part of parts) expect(part.isWellFormed()).toBe(true);
+  });
+
+  it('never cuts an entity, and closes and opens again what is open at a cut', () => {
+    expect(splitHtml('<b><i>aaaaaaaaaaaaaaaaaaa&amp;bb</i></b>', small)).toEqual([
+      '<b><i>aaaaaaaaaaaaaaaaaaa&amp;</i></b>',
+      '<b><i>bb</i></b>',
+    ]);
+    expect(splitHtml(`<pre><code class="language-js">${'x'.repeat(25)}</code></pre>`, small)).toEqual([
+      `<pre><code class="language-js">${'x'.repeat(20)}</code></pre>`,
+      `<pre><code class="language-js">xxxxx</code></pre>`,
+    ]);
+  });
+
+  it('cuts at the end of a line, else of a word, in the second half of a part', () => {
+    expect(splitHtml('one two three\nfour five six', small)).toEqual(['one two three\n', 'four five six']);
+    expect(splitHtml('one two three four five', small)).toEqual(['one two three four ', 'five']);
+    expect(splitHtml('a\nbbbbbbbbbbbbbbbbbbbbbbbb', small)[0]).toHaveLength(20);
+  });
+
+  it('keeps a part within the bytes that the platform reads, and the text of a link that is too long', () => {
+    const many = '<a href="https://example.org/0123456789">x</a>'.repeat(18);
+    const parts = splitHtml(many, small);
+    expect(parts.every((part) => Buffer.byteLength(part) <= small.bytes)).toBe(true);
+    expect(parts.map(toVisibleText).join('')).toBe('x'.repeat(18));
+    expect(splitHtml(`<a href="https://example.org/${'y'.repeat(500)}">x</a>`, small)).toEqual(['x']);
+  });
+
+  it('loses nothing: every part is well formed and short enough, and together they show the whole, for any Markdown', () => {
+    const piece = fc.constantFrom(
+      '**',
+      '*',
+      '~~',
+      '`',
+      '```\n',
+      '> ',
+      '- ',
+      '# ',
+      '[a](https://e.org/?a=1&b=2)',
+      '\n',
+      '\n\n',
+      ' ',
+      '&',
+      '<',
+      '"',
+      '😀',
+      'ü',
+      'word',
+      'xxxxxxxxxxxxxxxxxxxxxxx',
+    );
+    const markdown = fc.array(piece, { maxLength: 80 }).map((pieces) => pieces.join(''));
+    const check = (): void =>
+      fc.assert(
+        fc.property(fc.oneof(markdown, fc.string({ unit: 'binary', maxLength: 120 })), fc.integer({ min: 2, max: 60 }), (text, visible) => {
+          const html = render(text);
+          const parts = splitHtml(html, { visible, bytes: 2_000 });
+          for (const part of parts) {
+            expect(readTelegramHtml(part)).toBe(toVisibleText(part));
+            expect(toVisibleText(part).length).toBeLessThanOrEqual(visible);
+          }
+          expect(parts.map(toVisibleText).join('')).toBe(toVisibleText(html));
+        }),
+        { numRuns: 400 },
+      );
+    expect(check).not.toThrow();
+  });
+});
+
+describe('splitReply (rules/providers#telegram-sending)', () => {
+  it('leaves out a part that shows nothing, which the platform refuses', () => {
+    expect(splitReply(`${'a'.repeat(4_096)}${'\n'.repeat(4_100)}b`).map((part) => part.trim().length)).toEqual([4_096, 1]);
+  });
+});

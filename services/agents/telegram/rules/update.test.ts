@@ -1,0 +1,164 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { judgeUpdate, readUpdate } from './update.ts';
+
+const open = { deliveryId: 'd', digest: null };
+const read = (update: object) => readUpdate(Buffer.from(JSON.stringify(update)));
+const ann = { id: 1001, is_bot: false, first_name: 'Ann' };
+const group = { id: -100, type: 'group', title: 'Group' };
+const message = (more: object) => ({
+  update_id: 7,
+  message: { message_id: 42, date: 1, from: ann, chat: { id: 1001, type: 'private' }, ...more },
+});
+
+describe('readUpdate (rules/agents#messaging-webhook; D32)', () => {
+  it.each([
+    ['private', { id: 1001, type: 'private' }],
+    ['group', group],
+    ['supergroup', { id: -1_001_234_567_890, type: 'supergroup' }],
+  ])('takes a text from a %s chat as a question', (chatType, chat) => {
+    expect(read(message({ chat, text: 'hello' }))).toEqual({
+      updateId: 7,
+      field: 'message',
+      chatId: chat.id,
+      senderId: 1001,
+      content: {
+        kind: 'question',
+        chatId: chat.id,
+        chatType,
+        messageId: 42,
+        topicId: undefined,
+        senderId: 1001,
+        text: 'hello',
+        entities: [],
+      },
+    });
+  });
+
+  it('takes a text of an administrator who stays anonymous as one of nobody known (rules/providers#telegram-updates)', () => {
+    const from = { id: 1_087_968_824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
+    const anonymous = message({ chat: group, from, sender_chat: group, text: 'hello' });
+    expect(read(anonymous)).toMatchObject({ senderId: undefined, content: { kind: 'question', senderId: undefined, text: 'hello' } });
+  });
+
+  it('keeps the topic only of a message in a topic', () => {
+    const topic = { chat: group, text: 'x', message_thread_id: 7 };
+    expect(read(message({ ...topic, is_topic_message: true }))?.content).toMatchObject({ topicId: 7 });
+    expect(read(message(topic))?.content).toMatchObject({ topicId: undefined });
+  });
+
+  it.each([
+    ['a channel’s message', message({ chat: { id: -5, type: 'channel' }, text: 'x' })],
+    ['an edited message', { update_id: 7, edited_message: message({ text: 'x' }).message }],
+    ['a channel post', { update_id: 7, channel_post: message({ text: 'x' }).message }],
+    ['a photo', message({ photo: [], caption: 'x' })],
+    ['a blank text', message({ text: ' \n' })],
+    ['a text that is none', message({ text: 5 })],
+    ['a chat without a number', message({ chat: { type: 'private' }, text: 'x' })],
+    ['a bot’s message', message({ from: { ...ann, is_bot: true }, text: 'x' })],
+    ['a post copied into the discussion group', message({ chat: group, text: 'x', is_automatic_forward: true })],
+    ['a callback query', { update_id: 7, callback_query: { id: '1', from: ann, data: 'x' } }],
+    ['an unknown kind', { update_id: 7, new_kind_of_thing: {} }],
+    ['nothing', { update_id: 7 }],
+  ])('leaves %s to the echo', (_what, update) => {
+    expect(read(update)?.content).toEqual({ kind: 'other' });
+  });
+
+  it('tells a migration from either side', () => {
+    expect(read(message({ chat: group, migrate_to_chat_id: -200 }))?.content).toEqual({
+      kind: 'migration',
+      chatId: -100,
+      from: -100,
+      to: -200,
+    });
+    const supergroup = { id: -200, type: 'supergroup' };
+    expect(read(message({ chat: supergroup, migrate_from_chat_id: -100 }))?.content).toEqual({
+      kind: 'migration',
+      chatId: -200,
+      from: -100,
+      to: -200,
+    });
+  });
+
+  it.each([
+    ['of a private chat', { chat: { id: 7, type: 'private' }, migrate_to_chat_id: -200 }],
+    ['of a private chat by a supergroup', { chat: { id: -200, type: 'supergroup' }, migrate_from_chat_id: 7 }],
+    ['of a group to a private chat', { chat: group, migrate_to_chat_id: 7 }],
+    ['of a supergroup', { chat: { id: -200, type: 'supergroup' }, migrate_to_chat_id: -300 }],
+    ['told by a group', { chat: group, migrate_from_chat_id: -300 }],
+    ['told by a channel', { chat: { id: -200, type: 'channel' }, migrate_from_chat_id: -300 }],
+    ['to where it is', { chat: group, migrate_to_chat_id: group.id }],
+    ['to zero', { chat: group, migrate_to_chat_id: 0 }],
+  ])('takes no migration %s: only a group becomes a supergroup', (_what, more) => {
+    expect(read(message(more))?.content).toEqual({ kind: 'other' });
+  });
+
+  it('takes control characters out of a text and keeps its lines (D74)', () => {
+    expect(read(message({ text: 'a\u0000\u001b[31m\tb\nc\u009b\ud83d' }))?.content).toMatchObject({ text: 'a[31m\tb\nc\ufffd' });
+    expect(read(message({ text: '\u0000\u0007\n' }))?.content).toEqual({ kind: 'other' });
+  });
+
+  it('takes a text as long as the platform lets anybody write, and none that is longer', () => {
+    expect(read(message({ text: 'x'.repeat(16_384) }))?.content).toMatchObject({ kind: 'question' });
+    expect(read(message({ text: 'x'.repeat(16_385) }))?.content).toEqual({ kind: 'other' });
+  });
+
+  it('leaves out entities that are none', () => {
+    const entities = [
+      { type: 'bot_command', offset: 0, length: 4 },
+      { type: 'mention', offset: -1, length: 2 },
+      { offset: 0, length: 1 },
+      null,
+      'x',
+    ];
+    expect(read(message({ text: '/ask x', entities }))?.content).toMatchObject({
+      entities: [{ type: 'bot_command', offset: 0, length: 4 }],
+    });
+  });
+});
+
+describe('judgeUpdate (D31, D33d)', () => {
+  const body = (text: string): Buffer => Buffer.from(text);
+  const anybody = { secret: undefined, allowUnsigned: true };
+  const trust = { secret: 'secret', allowUnsigned: false };
+
+  it('believes nobody without a secret, whatever was sent, unless that is allowed (D64)', () => {
+    for (const sent of [body('{"update_id":7}'), body('no JSON'), null]) {
+      expect(judgeUpdate(sent, open, { secret: undefined, allowUnsigned: false })).toMatchObject({
+        outcome: 'rejected_unsigned',
+        message: expect.stringContaining('webhook_secret'),
+      });
+    }
+    expect(judgeUpdate(body('{"update_id":7}'), open, anybody)).toMatchObject({ kind: 'update' });
+    expect(judgeUpdate(body('{"update_id":7}'), open, { ...trust, allowUnsigned: true })).toMatchObject({ outcome: 'rejected_secret' });
+  });
+
+  it.each([
+    ['no JSON', '{"update_id":'],
+    ['no object', '[1]'],
+    ['no update_id', '{"message":{}}'],
+    ['an update_id that is no integer', '{"update_id":"7"}'],
+    ['U+0000', '{"update_id":7,"message":{"caption":"a\\u0000"}}'],
+    ['too deep', `{"update_id":7,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['nothing', ''],
+  ])('rejects %s as unreadable', (_what, text) => {
+    expect(judgeUpdate(body(text), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
+  });
+
+  it('rejects a body that is not UTF-8, and one over the cap', () => {
+    expect(judgeUpdate(Buffer.from([0x7b, 0xff, 0x7d]), open, anybody)).toMatchObject({ outcome: 'rejected_unreadable' });
+    expect(judgeUpdate(null, open, anybody)).toMatchObject({ outcome: 'rejected_too_large' });
+  });
+
+  it('compares the secret before it reads the body', () => {
+    const digest = (secret: string): string => createHmac('sha256', 'd').update(secret).digest('hex');
+    const judge = (given: string | null) => judgeUpdate(body('{"update_id":7}'), { deliveryId: 'd', digest: given }, trust);
+    expect(judge(digest('secret'))).toMatchObject({ kind: 'update' });
+    for (const wrong of [null, '', digest('other'), digest('secret').toUpperCase(), 'x'.repeat(64)]) {
+      expect(judge(wrong)).toMatchObject({ outcome: 'rejected_secret' });
+    }
+    expect(judgeUpdate(body('no JSON'), open, trust)).toMatchObject({ outcome: 'rejected_secret' });
+    const ofAnother = { deliveryId: 'other', digest: digest('secret') };
+    expect(judgeUpdate(body('{"update_id":7}'), ofAnother, trust)).toMatchObject({ outcome: 'rejected_secret' });
+  });
+});

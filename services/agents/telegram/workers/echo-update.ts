@@ -1,0 +1,84 @@
+/**
+ * The echo channel (rules/agents#messaging-webhook; D33c): the mirror of a question with its answer, or an update as it came.
+ * Best effort and apart from the replies: tried once, cut to fit, and nobody waits for it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PayloadOf } from '#libs/contract';
+import type { JobRun } from '#libs/jobs';
+import type { Database } from '#libs/orm';
+import { findMessagingAgent } from '../../agent/index.ts';
+import type { BotApi, SendResult } from '../../bot/index.ts';
+import { findTurn } from '../../chat/index.ts';
+import type { agents } from '../../contract.ts';
+import { toVisibleText } from '../../messaging-html.ts';
+import { messageLimits, splitReply } from '../rules/split-html.ts';
+import { endEcho, findReceipt, type ReceiptRow, takeEcho } from '../statements/receipts.ts';
+import { turnKeyOf } from './answer-question.ts';
+
+const maxParts = 8;
+const maxCalls = 6;
+const reconnectMs = 2_000;
+
+export function createEchoWorker({ db, bot }: { db: Database; bot: BotApi }) {
+  return async (run: JobRun<PayloadOf<typeof agents.jobs.echoUpdate>>): Promise<void> => {
+    const { receipt_id: receiptId, what } = run.payload;
+    const receipt = await findReceipt(db, receiptId);
+    if (receipt === undefined || receipt.agent_id === null) return;
+    const agent = await findMessagingAgent(db, { id: receipt.agent_id });
+    if (agent === undefined || agent.bot_token === null || agent.echo_channel === null) return;
+    if (!(await takeEcho(db, receiptId))) {
+      if (receipt.echo === 'sending') await endEcho(db, receiptId, false, null);
+      return;
+    }
+    const parts = what === 'raw' ? readRaw(receipt) : await readMirror(db, receipt);
+    for (const { text, html } of parts) {
+      const result = await sendPart(bot, agent.bot_token, { chatId: toChatId(agent.echo_channel), text, html }, run.signal);
+      if (result.kind === 'sent') continue;
+      run.logger.warn({ agent: agent.slug, receiptId, kind: result.kind }, 'echo did not get through');
+      return await endEcho(db, receiptId, false, what === 'raw' && 'error' in result ? result.error : null);
+    }
+    await endEcho(db, receiptId, true, null);
+  };
+}
+
+interface Part {
+  readonly text: string;
+  readonly html: boolean;
+}
+
+/** The update's JSON as it was sent, cut to one message. */
+function readRaw({ body }: ReceiptRow): Part[] {
+  const text = body?.toString('utf8').trim() ?? '';
+  const fits = text.length <= messageLimits.visible;
+  return text === '' ? [] : [{ text: fits ? text : `${text.slice(0, messageLimits.visible - 1).toWellFormed()}…`, html: false }];
+}
+
+/** `Q: …`, a blank line, `A: …`. */
+async function readMirror(db: Database, { agent_id: agentId, update_id: updateId }: ReceiptRow): Promise<Part[]> {
+  const turn = await findTurn(db, `agent:${agentId}:${turnKeyOf(updateId)}`);
+  if (turn === undefined) return [];
+  const parts = splitReply(`Q: ${turn.humanHtml}\n\nA: ${turn.agentHtml}`);
+  return parts.slice(0, maxParts).map((text) => ({ text, html: true }));
+}
+
+async function sendPart(bot: BotApi, token: string, message: Part & { chatId: number | string }, signal: AbortSignal): Promise<SendResult> {
+  let { chatId, text, html } = message;
+  let result: SendResult = { kind: 'not_sent', error: 'not tried' };
+  for (let call = 0; call < maxCalls; call++) {
+    result = await bot.send(token, { chatId, text, html }, signal);
+    if (result.kind === 'migrated') chatId = result.chatId;
+    else if (result.kind === 'wait') await sleep(result.seconds * 1000, undefined, { signal });
+    else if (result.kind === 'not_sent') await sleep(reconnectMs, undefined, { signal });
+    else if (result.kind === 'refused_html' && html) {
+      text = toVisibleText(text);
+      html = false;
+    } else break;
+  }
+  return result;
+}
+
+/** A channel is named by its number or by `@name`. */
+function toChatId(channel: string): number | string {
+  const id = Number(channel);
+  return /^-?[0-9]+$/.test(channel) && Number.isSafeInteger(id) ? id : channel;
+}

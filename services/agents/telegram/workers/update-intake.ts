@@ -1,0 +1,66 @@
+/** From the stream of webhooks to receipts: stored once per update, judged by bytes and secret, worked by a job (D20, D31, D33d). */
+import { createHash } from 'node:crypto';
+import type { Static } from '#libs/contract';
+import type { Jobs } from '#libs/jobs';
+import { toStorableText } from '#libs/json';
+import type { Logger } from '#libs/logger';
+import type { Bus, RunningConsumer } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { createRefusals, keepBody, type ReceivedWebhook, type Refusals, startReceiptIntake } from '#libs/webhooks';
+import { findMessagingAgent } from '../../agent/index.ts';
+import { agents, TelegramWebhook } from '../../contract.ts';
+import { type Admission, admitUpdate, updateKey } from '../admit-update.ts';
+import { judgeUpdate } from '../rules/update.ts';
+import { insertReceipt } from '../statements/receipts.ts';
+
+export interface IntakeDependencies {
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Jobs<typeof agents>;
+  readonly logger: Logger;
+  /** Whether agents without a webhook secret believe anybody (D64). */
+  readonly allowUnsigned: boolean;
+}
+
+/** Storing takes milliseconds; what a dead process held must not keep the others waiting for long. */
+const ackWaitMs = 5_000;
+
+export function startUpdateIntake(deps: IntakeDependencies): Promise<RunningConsumer> {
+  const { bus, logger } = deps;
+  const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
+  const refusals = createRefusals({ db: deps.db, schema: 'agents', source: 'telegram' });
+  return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, refusals, webhook, received) });
+}
+
+async function storeUpdate(
+  { db, jobs, allowUnsigned }: IntakeDependencies,
+  refusals: Refusals,
+  webhook: Static<typeof TelegramWebhook>,
+  received: ReceivedWebhook,
+): Promise<void> {
+  const { body, streamSequence, traceparent } = received;
+  const agent = await findMessagingAgent(db, { slug: webhook.slug });
+  const agentSlug = toStorableText(webhook.slug).slice(0, 200);
+  const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
+  const reject = async (outcome: string, message: string): Promise<void> => {
+    const dedupeKey = digest(outcome, agentSlug, body ?? webhook.id);
+    const kept = await refusals.place({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
+    if (kept !== undefined) await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...kept }));
+  };
+  if (agent === undefined)
+    return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');
+  const given = { deliveryId: webhook.id, digest: webhook.secret_digest };
+  const verdict = judgeUpdate(body, given, { secret: agent.webhook_secret ?? undefined, allowUnsigned });
+  if (verdict.kind === 'rejected') return await reject(verdict.outcome, verdict.message);
+  const { update } = verdict;
+  const receipt = { ...base, dedupeKey: updateKey(agent.id, update.updateId) };
+  const origin = { requestId: webhook.id, traceparent };
+  await jobs.transaction((tx) => {
+    const store: Admission['store'] = (more) => insertReceipt(tx, { ...receipt, ...keepBody(more.outcome, body), ...more });
+    return admitUpdate(tx, jobs, { agent, update, origin, store });
+  });
+}
+
+function digest(outcome: string, slug: string, body: Buffer | string): string {
+  return createHash('sha256').update(`${outcome}\n${slug}\n`).update(body).digest('hex');
+}

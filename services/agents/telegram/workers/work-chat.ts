@@ -1,0 +1,106 @@
+/**
+ * Works the next update of a chat (D32). A chat with waiting updates has exactly one job; at its end the job makes the next one in the
+ * same transaction, so messages of one chat are answered in order while other chats go on. An attempt takes a new fence: what an older
+ * attempt still does writes nothing.
+ */
+import { AppError } from '#libs/errors';
+import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
+import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
+import { agents } from '../../contract.ts';
+import { type Migration, readUpdate } from '../rules/update.ts';
+import { beginChat, type ClaimedChat, hasWaiting, lockChat, migrateChat, setChatJob } from '../statements/chats.ts';
+import { findNextReceipt, findReceipt, type ReceiptRow, type Settlement, settleReceipt } from '../statements/receipts.ts';
+import type { ChatRun, ChatWorkerDependencies } from '../work-item.ts';
+import { answerQuestion } from './answer-question.ts';
+import { deliverReply } from './deliver-reply.ts';
+
+/** A fault of ours that is still there after so many attempts would keep the chat silent for ever. */
+const maxFaults = 8;
+const migrationPauseMs = 300;
+
+export function createChatWorker(deps: ChatWorkerDependencies) {
+  return async (run: ChatRun): Promise<void> => {
+    const chat = await beginChat(deps.db, run.payload.chat_id, run.id);
+    if (chat === undefined) return;
+    const receiptId = await waitForNext(deps, run, chat);
+    if (receiptId === undefined) return await finish(deps, run, chat, undefined);
+    const settlement = await workReceipt(deps, run, chat, receiptId).catch((error: unknown) => judgeFault(error, run));
+    await finish(deps, run, chat, { receiptId, settlement });
+  };
+}
+
+/** The first waiting update, once no earlier one can be on its way. */
+async function waitForNext({ db, order }: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat): Promise<number | undefined> {
+  for (;;) {
+    const next = await findNextReceipt(db, chat.id);
+    if (next === undefined || next.waited || order.isComplete(next.stream_sequence)) return next?.id;
+    await order.refresh();
+    run.signal.throwIfAborted();
+  }
+}
+
+async function workReceipt(deps: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat, receiptId: number): Promise<Settlement> {
+  const { db } = deps;
+  const receipt = await findReceipt(db, receiptId);
+  const agent = await findMessagingAgent(db, { id: chat.agent_id });
+  if (receipt === undefined || agent === undefined) return { outcome: 'agent_not_found' };
+  const update = receipt.body === null ? undefined : readUpdate(receipt.body);
+  if (update === undefined || update.content.kind === 'other')
+    return { outcome: 'failed', message: 'The update was erased before it was worked.' };
+  const { content } = update;
+  if (content.kind === 'migration') return await migrate(deps, agent, receipt, content);
+  const { bot_token: token } = agent;
+  if (token === null) return { outcome: 'failed', message: 'The agent has no config.messaging.bot_token.' };
+  const item = { run, chat, receipt, agent: { ...agent, bot_token: token } };
+  if (receipt.outcome === 'pending') {
+    if (receipt.expired) return { outcome: 'expired', message: 'Too old to be answered.' };
+    const settlement = await answerQuestion(deps, item, content);
+    if (settlement !== undefined) return settlement;
+  }
+  return await deliverReply(deps, item, content);
+}
+
+/** What waits in the group goes before what was written in the supergroup. */
+async function migrate(
+  { db }: ChatWorkerDependencies,
+  agent: MessagingAgent,
+  receipt: ReceiptRow,
+  { chatId, from, to }: Migration,
+): Promise<Settlement> {
+  if (chatId === to && !receipt.expired && (await hasWaiting(db, agent.id, from))) {
+    throw new RetryLater('The group has waiting updates', { delayMs: migrationPauseMs });
+  }
+  await db.transaction((tx) => migrateChat(tx, agent.id, from, to));
+  return { outcome: 'migrated', message: `${from} is ${to} now.`, echo: 'raw' };
+}
+
+/** Expected failures are tried again; a fault ends its update after a while, so that the chat goes on. */
+function judgeFault(error: unknown, run: ChatRun): Settlement {
+  if (run.signal.aborted || error instanceof RetryLater || error instanceof LeaseLost || error instanceof PermanentJobError) throw error;
+  if (error instanceof AppError && error.retryable) throw new RetryLater(error.message, { cause: error });
+  if (run.attempt < maxFaults) throw error;
+  run.logger.error({ err: error, chat: run.payload.chat_id }, 'update is given up');
+  return { outcome: 'failed', message: 'Internal error; see the log.' };
+}
+
+/** Settles the update and goes on with the next one, in one transaction with the end of the job. */
+async function finish(
+  { jobs }: ChatWorkerDependencies,
+  run: ChatRun,
+  chat: ClaimedChat,
+  done: { receiptId: number; settlement: Settlement } | undefined,
+): Promise<void> {
+  await run.complete(async (tx) => {
+    if (!(await lockChat(tx, chat))) throw new LeaseLost();
+    const { requestId } = run;
+    if (done !== undefined) {
+      const { receiptId, settlement } = done;
+      await settleReceipt(tx, receiptId, settlement);
+      const { echo } = settlement;
+      if (echo !== undefined) await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
+    }
+    const next = await findNextReceipt(tx, chat.id);
+    const jobId = next === undefined ? null : await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat.id }, { requestId });
+    await setChatJob(tx, chat.id, jobId);
+  });
+}

@@ -1,0 +1,72 @@
+/** What may be wrong with the `agents` list of a workspace file (rules/workspace#workspace-file; D33e, D64). */
+import { isPublicSecret, shortestSecret } from '#libs/config';
+import type { Static } from '#libs/contract';
+import { findJsonProblem, isJsonObject } from '#libs/json';
+import { compileSchemaForAll } from '#libs/schema';
+import { AgentItem } from './contract.ts';
+
+export type Item = Static<typeof AgentItem>;
+
+export interface Problem {
+  path: (string | number)[];
+  message: string;
+}
+
+const checkItem = compileSchemaForAll(AgentItem);
+
+/** Every problem of the list. @param allowUnsigned whether bots need no webhook secret (D64) */
+export function findAgentProblems(items: readonly unknown[], allowUnsigned: boolean): Problem[] {
+  return [...items.flatMap((item, index) => findProblems(item, index, allowUnsigned)), ...findRepeatedSlugs(items)];
+}
+
+function findProblems(item: unknown, index: number, allowUnsigned: boolean): Problem[] {
+  const json = findJsonProblem(item);
+  if (json !== undefined) return [{ path: [index, ...json.path], message: jsonMessages[json.kind] }];
+  const broken = checkItem(item).map(({ path, keyword, params, message }) => {
+    const property = keyword === 'additionalProperties' ? String(params['additionalProperty']) : undefined;
+    return property === undefined
+      ? { path: [index, ...path], message }
+      : { path: [index, ...path, property], message: 'is not a field of an agent' };
+  });
+  return broken.length > 0 ? broken : findMessagingProblems(item as Item, index, allowUnsigned);
+}
+
+/** The messaging settings that the runtime relies on are strings when they are there, and a bot has a secret that nobody guesses (D64). */
+function findMessagingProblems(item: Item, index: number, allowUnsigned: boolean): Problem[] {
+  const messaging = item.config?.['messaging'];
+  if (messaging === undefined || messaging === null) return [];
+  if (!isJsonObject(messaging)) return [{ path: [index, 'config', 'messaging'], message: 'must be an object' }];
+  const problems = ['bot_token', 'webhook_secret', 'echo_channel']
+    .filter((key) => messaging[key] !== undefined && messaging[key] !== null && typeof messaging[key] !== 'string')
+    .map((key) => ({ path: [index, 'config', 'messaging', key], message: 'must be a string' }));
+  const { bot_token: token, webhook_secret: secret } = messaging as { bot_token?: string | null; webhook_secret?: string | null };
+  if (problems.length > 0 || allowUnsigned || (token ?? '') === '' || isGoodSecret(secret ?? '')) return problems;
+  return [{ path: [index, 'config', 'messaging', 'webhook_secret'], message: secretMessage }];
+}
+
+/** As Telegram takes it, and as good as the secrets of the settings. */
+function isGoodSecret(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,256}$/.test(text) && text.length >= shortestSecret && !isPublicSecret(text);
+}
+const secretMessage =
+  `must be ${shortestSecret} to 256 of A-Z a-z 0-9 _ - beside a bot_token, or anybody may send updates in the name of the bot: make one with ` +
+  '`openssl rand -hex 24`, or allow that with ALLOW_UNSIGNED_WEBHOOKS=true';
+
+function findRepeatedSlugs(items: readonly unknown[]): Problem[] {
+  const seen = new Set<unknown>();
+  return items.flatMap((item, index) => {
+    const slug = isJsonObject(item) ? item['slug'] : undefined;
+    if (slug === undefined || !seen.has(slug)) {
+      seen.add(slug);
+      return [];
+    }
+    return [{ path: [index, 'slug'], message: 'is used by an earlier agent too' }];
+  });
+}
+
+const jsonMessages = {
+  depth: 'is nested too deeply',
+  null_character: 'contains U+0000',
+  lone_surrogate: 'contains half of a character',
+  number_range: 'is a number out of range',
+} as const;
