@@ -1,5 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { Type, type Callers, anyActor, byClients, byOperators, defineService, event, job, ownAccount, route, rpc } from './index.ts';
+import {
+  Type,
+  type AnswerOf,
+  type Callers,
+  type InputOf,
+  anyActor,
+  byClients,
+  byOperators,
+  defineService,
+  event,
+  job,
+  ownAccount,
+  route,
+  rpc,
+} from './index.ts';
 
 const empty = Type.Object({});
 const callers = { other: ownAccount };
@@ -59,10 +73,58 @@ describe('defineService (architecture#contracts)', () => {
 });
 
 describe('route (architecture#contracts)', () => {
+  const base = { method: 'GET', path: '/a/{id}', operationId: 'a', tag: 't', summary: 's', auth: 'none', replies: {} } as const;
+  const params = Type.Object({ id: Type.Integer() });
+  const byId = rpc({ subject: 'things.thing.read', callers, summary: 'Read', request: params, reply: empty });
+  const byName = rpc({
+    subject: 'things.thing.find',
+    callers,
+    summary: 'Find',
+    request: Type.Object({ name: Type.String(), limit: Type.Optional(Type.Integer()) }),
+    reply: empty,
+  });
+
   it('needs exactly one of rpc and handler', () => {
-    const base = { method: 'GET', path: '/a', operationId: 'a', tag: 't', summary: 's', auth: 'none', replies: {} } as const;
+    // @ts-expect-error neither of them
     expect(() => route(base)).toThrow('exactly one of rpc and handler');
+    // @ts-expect-error both of them
     expect(() => route({ ...base, rpc: get, handler: 'media' })).toThrow('exactly one of rpc and handler');
     expect(route({ ...base, rpc: get }).rpc).toBe(get);
+  });
+
+  it('wants toRequest from a route whose fields are not what the operation takes', () => {
+    expect(route({ ...base, params, rpc: byId }).rpc).toBe(byId);
+    // @ts-expect-error the operation takes a name, and the route does not say which
+    route({ ...base, params, rpc: byName });
+    // @ts-expect-error nor does it when the fields of the path are not declared
+    route({ ...base, rpc: byId });
+  });
+
+  it('holds what toRequest makes of the input against the schemas of both', () => {
+    const query = Type.Object({ limit: Type.Optional(Type.Integer()) });
+    const said = route({
+      ...base,
+      params,
+      query,
+      rpc: byName,
+      toRequest: (input) => ({ name: `${input.params.id}`, limit: input.query.limit }),
+    });
+    expect(said.rpc).toBe(byName);
+    // @ts-expect-error the id is a number, the name is none
+    route({ ...base, params, rpc: byName, toRequest: (input) => ({ name: input.params.id }) });
+    // @ts-expect-error no such parameter
+    route({ ...base, params, rpc: byName, toRequest: (input) => ({ name: input.params.slug }) });
+  });
+
+  it('gives a handler the types of its own route', () => {
+    const replies = { 200: { description: 'OK', schema: Type.Object({ ok: Type.Literal(true) }) } };
+    const handled = route({ ...base, params, replies, handler: 'thing' });
+    const input: Pick<InputOf<typeof handled>, 'params'> = { params: { id: 1 } };
+    const answer: AnswerOf<typeof handled> = { ok: true };
+    // @ts-expect-error the id is a number
+    input.params.id = 'one';
+    // @ts-expect-error another answer than the documented one
+    answer.ok = false;
+    expect(handled.handler).toBe('thing');
   });
 });

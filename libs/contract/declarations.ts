@@ -1,10 +1,10 @@
 /**
- * Contracts as frozen data: what a service answers (rpc), works (job), tells (event), and what the gateway serves (route).
+ * Contracts as frozen data: what a service answers (rpc), works (job) and tells (event); what the gateway serves is in route.ts.
  * Everything else (validation, OpenAPI, docs, clients, subscriptions) is derived from these values.
  */
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '#libs/errors';
-import { type Actor, type Callers, checkCallers } from './callers.ts';
+import { type Callers, checkCallers } from './callers.ts';
 
 /** Application errors that an operation may answer with: reason → code and when it happens. */
 export type ErrorReasons = Readonly<Record<string, { code: ErrorCode; when: string }>>;
@@ -142,88 +142,6 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
       throw new Error(`contract ${contract.service}: consumer "${durable}" takes "${filter}", which is not its own`);
   }
   return Object.freeze(contract);
-}
-
-/**
- * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key
- * `X-Svc-Api-Key` of login (checked before the body is read, D40), operations.
- */
-export type AuthClass = 'none' | 'shared-or-user' | 'user' | 'coherence' | 'shared' | 'v1' | 'login-gate' | 'ops';
-
-/** What a route hands on: validated and coerced input, raw text of numbers kept. */
-export interface RouteInput {
-  params: Record<string, unknown>;
-  query: Record<string, unknown>;
-  headers: Record<string, unknown>;
-  body: unknown;
-  actor: Actor | undefined;
-  /** What limits count the client by: its IPv4 address, or the /64 of its IPv6 address (D71). */
-  ip: string;
-}
-
-export interface RouteReply {
-  description: string;
-  /** Absent = no body. */
-  schema?: TSchema;
-  /** Default `application/json`. */
-  contentType?: string;
-}
-
-/**
- * One HTTP operation. Path parameters are written `{conversation_id}`. Query, header and path schemas are objects of scalar
- * schemas; the http library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive allowed) or
- * `format: date-time-offset`.
- */
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
-  readonly operationId: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly auth: AuthClass;
-  /** False: served, but not in the OpenAPI documents (the documents themselves, their pages). */
-  readonly documented?: false;
-  /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (rules/http#headers-of-every-answer). */
-  readonly deprecatedFields?: readonly string[];
-  /** Never refused because the gateway is busy: the sender would not come again (D20). */
-  readonly neverShed?: boolean;
-  readonly params?: TSchema;
-  readonly query?: TSchema;
-  readonly headers?: TSchema;
-  /** JSON body. `optional`: an empty body is `{}`. */
-  readonly body?: { schema: TSchema; optional?: boolean };
-  /** Body that the handler reads itself, byte for byte: neither it nor the parameters are validated (D33d). */
-  readonly rawBody?: { contentType: string; description: string; schema?: TSchema };
-  /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */
-  readonly upload?: { part: string; description: string };
-  /** The operation called; the reply's bytes are passed through unparsed. */
-  readonly rpc?: Rpc;
-  /** Input → RPC request. Default: path parameters, query and body merged. */
-  readonly toRequest?: (input: RouteInput) => unknown;
-  /** Status of the reply; `outcomes` maps a reply's outcome (see libs/nats `withOutcome`) to another one. Default 200. */
-  readonly status?: number;
-  readonly outcomes?: Readonly<Record<string, number>>;
-  /** Extra response headers, from the input. */
-  readonly responseHeaders?: (input: RouteInput) => Record<string, string>;
-  /** Status → reply, for the documents; error replies are joined from the class, the RPC's errors and these. */
-  readonly replies: Readonly<Record<number, RouteReply>>;
-  /** Strong ETag and If-None-Match; for GET of one resource (rules/http#etag). */
-  readonly etag?: boolean;
-  /** Name of a handler in the gateway that serves the route itself (uploads, downloads, webhooks); instead of `rpc`. */
-  readonly handler?: string;
-  /** Time for the whole request; default 15 000. */
-  readonly deadlineMs?: number;
-  /** Extra application errors beyond those of the RPC. */
-  readonly errors?: ErrorReasons;
-}
-
-/** Declares a route of the gateway's table (architecture#contracts). */
-export function route(declaration: Route): Route {
-  if ((declaration.rpc === undefined) === (declaration.handler === undefined)) {
-    throw new Error(`route ${declaration.method} ${declaration.path}: exactly one of rpc and handler is needed`);
-  }
-  return Object.freeze(declaration);
 }
 
 /** Type of a validated request, reply or payload. */

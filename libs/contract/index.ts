@@ -3,6 +3,7 @@ export { Type } from 'typebox';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './callers.ts';
 export * from './declarations.ts';
+export * from './route.ts';
 export { jobAdminRpcs, jobDetailsSchema, jobSchema, jobStates } from './job-admin.ts';
 export { line } from './line.ts';
 export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';

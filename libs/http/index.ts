@@ -7,7 +7,7 @@ export { type HttpContext, readClientAddress, type Refusal, refusals, type Surfa
 export { createDocs, createDocsAssets, type Docs } from './docs.ts';
 export { hasBody, watchBody } from './incoming.ts';
 export { countRefusals } from './metrics.ts';
-export { type HandlerCall, type MountOptions, mountRoutes, type RouteHandler } from './mount.ts';
+export { type HandlerCall, type MountOptions, mountRoutes, type RouteHandler, type RouteHandlers } from './mount.ts';
 export { buildOpenApi, type OpenApiDocument, type OpenApiExamples, type OpenApiInfo } from './openapi.ts';
 export { watchAnswer } from './outgoing.ts';
 export { sendBytes } from './reply.ts';

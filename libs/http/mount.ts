@@ -4,8 +4,9 @@
  */
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Actor, AuthClass, Route, RouteInput, Rpc, TSchema } from '#libs/contract';
+import type { Actor, AnswerOf, AuthClass, HandledRoute, InputOf, Route, RouteInput, Rpc, TSchema } from '#libs/contract';
 import { AppError } from '#libs/errors';
+import { isJsonObject } from '#libs/json';
 import type { CallContext, RawReply } from '#libs/nats';
 import { collectSoon } from '#libs/transfer';
 import { answerNotFound, type HttpApp } from './app.ts';
@@ -14,31 +15,40 @@ import { type Capacities, type Capacity, createCapacities } from './capacity.ts'
 import { invalidInput, maxProblems, MethodNotAllowed, UnparsableBody, type ValidationItem } from './envelope.ts';
 import { type ExchangeState, type HttpContext, readClientAddress } from './exchange.ts';
 import { absentId, compileParameters } from './parameters.ts';
-import { type ReplyShape, sendReply } from './reply.ts';
+import { type ReplyShape, sendBytes, sendReply } from './reply.ts';
 import { listUnstorable } from './storable.ts';
 import { compileCheck } from './validation.ts';
 
-/** What a handler of the gateway gets; it answers through `ctx`. */
-export interface HandlerCall {
+/** What a handler of the gateway gets. It answers with the JSON that its route promises, or otherwise through `ctx`. */
+export interface HandlerCall<Input = RouteInput, Answer = never> {
   readonly ctx: HttpContext;
   readonly route: Route;
-  readonly input: RouteInput;
+  readonly input: Input;
   readonly call: CallContext;
+  readonly answer: (body: Answer) => void;
 }
-export type RouteHandler = (call: HandlerCall) => Promise<void> | void;
+export type RouteHandler<Input = RouteInput, Answer = never> = (call: HandlerCall<Input, Answer>) => Promise<void> | void;
 
-export interface MountOptions {
+/** A handler for each name in a table of routes. */
+export type RouteHandlers<R extends Route> = {
+  readonly [Name in Extract<R, HandledRoute>['handler']]: RouteHandlerOf<Extract<R, HandledRoute<Name>>>;
+};
+type RouteHandlerOf<R extends HandledRoute> = RouteHandler<InputOf<R>, AnswerOf<R>>;
+
+export interface MountOptions<R extends Route> {
   /** Says who calls. @throws AppError unauthenticated or permission_denied. */
   authenticate: (auth: AuthClass, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
   /** Calls the operation; normally the bus's `callRaw`. */
   callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
-  handlers: Readonly<Record<string, RouteHandler>>;
+  handlers: RouteHandlers<R>;
   /**
    * Requests with a credential that are worked on at the same time, and as many without; more are answered with 503, except on routes that
    * are never shed.
    */
   maxInFlight: number;
 }
+
+type Mounting = Omit<MountOptions<Route>, 'handlers'> & { readonly handlers: Readonly<Record<string, RouteHandler>> };
 
 interface Operation {
   readonly route: Route;
@@ -56,15 +66,19 @@ const bodyLocation = ['body', 'payload'] as const;
  * Adds the routes to the app, and 404 for everything else.
  * @throws Error when a route names a handler that is not there, a handler no route, or two routes share method and path or operation id.
  */
-export function mountRoutes(app: HttpApp, routes: readonly Route[], options: MountOptions): void {
-  checkTable(routes, options.handlers);
+export function mountRoutes<R extends Route>(app: HttpApp, routes: readonly R[], options: MountOptions<R>): void {
+  // From here on all are alike: each handler gets what the schemas of its route, of which its types are made, have let through.
+  const handlers = options.handlers as unknown as Mounting['handlers'];
+  checkTable(routes, handlers);
   const capacities = createCapacities(options.maxInFlight);
   // The router tries its patterns one by one; a router for each number of segments leaves it a few.
   const routers = new Map<number, ReturnType<typeof createRouter>>();
   const byPath = Map.groupBy(routes, (route) => route.path.replace(/(?<=.)\/$/, ''));
   const paths = [...byPath.entries()].toSorted(([left], [right]) => compareSpecificity(left, right));
   for (const [path, group] of paths) {
-    const operations = new Map(group.map((route) => [route.method as string, compileOperation(route, options, capacities)]));
+    const operations = new Map(
+      group.map((route) => [route.method as string, compileOperation(route, { ...options, handlers }, capacities)]),
+    );
     const read = operations.get('GET');
     if (read !== undefined) operations.set('HEAD', read);
     const allow = [...operations.keys()].toSorted().join(', ');
@@ -128,7 +142,7 @@ function checkTable(routes: readonly Route[], handlers: Readonly<Record<string, 
   for (const name of Object.keys(handlers)) if (!named.has(name)) throw new Error(`handler "${name}" has no route`);
 }
 
-function compileOperation(route: Route, options: MountOptions, capacities: Capacities): Operation {
+function compileOperation(route: Route, options: Mounting, capacities: Capacities): Operation {
   const authenticate = compileAuthenticate(route, options, capacities);
   const capacity = route.auth === 'none' ? capacities.anonymous : capacities.authenticated;
   const readInput = compileInput(route);
@@ -162,7 +176,7 @@ function compileOperation(route: Route, options: MountOptions, capacities: Capac
 /** The directory may have to be asked; how many are asked about at the same time is bounded. */
 function compileAuthenticate(
   { auth }: Route,
-  options: MountOptions,
+  options: Mounting,
   capacities: Capacities,
 ): (ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined> {
   return (ctx) => {
@@ -195,18 +209,19 @@ function refuseEncoding({ req, state }: HttpContext): void {
   throw new AppError({ code: 'unsupported_media_type', message: 'Content-Encoding is not supported; send the body as it is' });
 }
 
-function compilePerform(
-  route: Route,
-  options: MountOptions,
-): (ctx: HttpContext, input: RouteInput, call: CallContext) => Promise<void> | void {
+function compilePerform(route: Route, options: Mounting): (ctx: HttpContext, input: RouteInput, call: CallContext) => Promise<void> | void {
   const { rpc, handler: name } = route;
+  const shapes = compileShapes(route);
   if (rpc === undefined) {
     const handler = options.handlers[name ?? ''];
     if (handler === undefined) throw new Error(`route ${route.path}: there is no handler "${name}"`);
-    return (ctx, input, call) => handler({ ctx, route, input, call });
+    const shape = shapes(undefined);
+    return (ctx, input, call) => {
+      const answer = (body: unknown): void => sendBytes(ctx, Buffer.from(JSON.stringify(body), 'utf8'), undefined, shape);
+      return handler({ ctx, route, input, call, answer });
+    };
   }
-  const shapes = compileShapes(route);
-  const toRequest = route.toRequest ?? defaultRequest;
+  const toRequest = route.toRequest ?? mergeFields;
   return async (ctx, input, call) => {
     const reply = await options.callRaw(rpc, toRequest(input), call);
     for (const [header, value] of Object.entries(route.responseHeaders?.(input) ?? {})) ctx.res.setHeader(header, value);
@@ -227,7 +242,7 @@ function compileShapes(route: Route): (outcome: string | undefined) => ReplyShap
 }
 
 /** Body fields, query and path together; the path wins, so that no body can name another row. */
-const defaultRequest = ({ body, query, params }: RouteInput): unknown => ({ ...(body as object | undefined), ...query, ...params });
+const mergeFields = ({ body, query, params }: RouteInput): unknown => ({ ...(isJsonObject(body) ? body : undefined), ...query, ...params });
 
 /** Only a schema that says so lets undeclared fields through to the operation; else they are ignored (rules/http#paths-and-methods), and gone with the body. */
 function compilePick(schema: TSchema): (body: unknown) => unknown {

@@ -46,6 +46,12 @@ describe('OpenAPI documents (rules/http#live-schema)', () => {
     expect(ids.length).toBe(routes.filter((route) => route.documented !== false).length);
   });
 
+  it.each(routes.filter(({ rpc }) => rpc !== undefined))('$operationId promises what its operation answers', ({ rpc, replies }) => {
+    const shapeOf = (schema: object | undefined) => JSON.parse(JSON.stringify({ ...schema, description: undefined })) as unknown;
+    const successes = Object.entries(replies).filter(([status]) => Number(status) < 300);
+    expect(successes.map(([, { schema }]) => shapeOf(schema))).toEqual(successes.map(() => shapeOf(rpc?.reply)));
+  });
+
   it.each(operations)('$operationId describes itself, its replies and the schema of every JSON body', (operation) => {
     expect(operation.summary).not.toBe('');
     for (const [status, { description, content = {} }] of Object.entries(operation.responses)) {

@@ -7,9 +7,10 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, notFound } from '#libs/errors';
-import { type Asset, type HttpContext, packAsset, type RouteHandler, sendAsset, sendBytes } from '#libs/http';
+import { type Asset, type HttpContext, packAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import { agents, maxChatBodyCharacters } from '#services/agents';
+import type { chatPageRoutes } from '../routes/chat-page.ts';
 
 const folder = join(import.meta.dirname, '..', 'chat-page');
 
@@ -46,7 +47,7 @@ const securityHeaders: readonly (readonly [string, string])[] = [
 ];
 
 /** Handlers of the page and its files, which are read and compressed once, here. */
-export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<Record<'home' | 'icon' | 'page' | 'asset', RouteHandler>> {
+export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<RouteHandlers<(typeof chatPageRoutes)[number]>> {
   const assets = new Map<string, Asset>();
   for (const [file, contentType] of Object.entries(contentTypes)) {
     assets.set(file, await packAsset(readFileSync(join(folder, file)), contentType));
@@ -66,20 +67,20 @@ export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<Record<'ho
   };
 
   return {
-    home: ({ ctx }) => sendPage(ctx, home, 200),
+    'home-page': ({ ctx }) => sendPage(ctx, home, 200),
     icon: ({ ctx }) => sendFile(ctx, 'icon.svg', 'public, max-age=86400'),
-    page: async ({ ctx, input, call }) => {
-      const slug = String(input.params['agent_slug']);
+    'chat-page': async ({ ctx, input, call }) => {
+      const slug = input.params.agent_slug;
       const known = await isKnown(slug, (request) => bus.call(agents.rpcs.getAgent, request, call));
       if (!known) return sendPage(ctx, absent, 404);
       const title = toTitle(slug);
       const values = { assets: assetsPath, slug, title, initial: title.charAt(0), maxLength: String(maxChatBodyCharacters) };
       sendPage(ctx, Buffer.from(fill(template, values), 'utf8'), 200);
     },
-    asset: ({ ctx, input }) => {
+    'chat-page-asset': ({ ctx, input }) => {
       // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
-      const cacheControl = input.params['version'] === version ? 'public, max-age=31536000, immutable' : 'no-store';
-      sendFile(ctx, String(input.params['file']), cacheControl);
+      const cacheControl = input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store';
+      sendFile(ctx, input.params.file, cacheControl);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Handlers of the routes that the gateway serves itself; their names are those in the route table. */
-import { createDocs, createDocsAssets, type RouteHandler, sendBytes } from '#libs/http';
+import type { ReplyOf, RouteInput } from '#libs/contract';
+import { createDocs, createDocsAssets, type RouteHandler, type RouteHandlers } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import { telegramWebhookSubject } from '#services/agents';
 import { bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';
@@ -19,7 +20,7 @@ export async function createHandlers(parts: {
   sessions: Sessions;
   intake: WebhookIntake;
   media: RouteHandler;
-}): Promise<Record<string, RouteHandler>> {
+}): Promise<RouteHandlers<(typeof routes)[number]>> {
   const documents = buildDocuments(routes);
   const api = createDocs(documents.api, '/api/openapi.json');
   const v1 = createDocs(documents.v1, '/api/v1/openapi.json');
@@ -35,23 +36,19 @@ export async function createHandlers(parts: {
     'api-docs': ({ ctx }) => api.sendPage(ctx),
     'v1-schema': ({ ctx }) => v1.sendDocument(ctx),
     'v1-docs': ({ ctx }) => v1.sendPage(ctx),
-    'home-page': chat.home,
-    icon: chat.icon,
-    'chat-page': chat.page,
-    'chat-page-asset': chat.asset,
-    'docs-asset': ({ ctx, input }) => sendAsset(ctx, String(input.params['file'])),
+    ...chat,
+    'docs-asset': ({ ctx, input }) => sendAsset(ctx, input.params.file),
   };
 }
 
 /** The caller must not be let in again by this replica's memory of a moment ago. */
-function createLogout(bus: Bus, sessions: Sessions): RouteHandler {
-  return async ({ ctx, input, call }) => {
+function createLogout(bus: Bus, sessions: Sessions): RouteHandler<RouteInput, ReplyOf<typeof directory.rpcs.logout>> {
+  return async ({ input, call, answer }) => {
     const { actor } = input;
     try {
-      await bus.call(directory.rpcs.logout, {}, call);
+      answer(await bus.call(directory.rpcs.logout, {}, call));
     } finally {
       if (actor?.kind === 'user' && actor.sessionKey !== undefined) sessions.forget(actor.sessionKey);
     }
-    sendBytes(ctx, Buffer.from('{"revoked":true}'), undefined, { status: 200, contentType: 'application/json', etag: false });
   };
 }

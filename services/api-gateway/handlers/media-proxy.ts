@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { finished, pipeline } from 'node:stream/promises';
 import type { ActorSigner } from '#libs/actor';
 import { AppError, unavailable } from '#libs/errors';
-import { type HandlerCall, type HttpContext, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
+import { type HttpContext, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
 import { countTransferred, relay } from '#libs/transfer';
@@ -28,7 +28,7 @@ const publicHeaders = [...responseHeaders, 'cache-control'];
 /** Time for the rest of an upload that was answered before its end. */
 const lingerMs = 30_000;
 
-/** Handler that passes the request to the path that the route's `toRequest` names. */
+/** Handler that passes the request to the path that the route's `forwardTo` names. */
 export function createMediaProxy(options: {
   openUrl: string;
   internalUrl: string;
@@ -37,10 +37,9 @@ export function createMediaProxy(options: {
 }): RouteHandler & { close(): void } {
   const bases = { open: new URL(options.openUrl), internal: new URL(options.internalUrl) };
   const agent = new Agent({ keepAlive: true, keepAliveMsecs: 10_000, maxFreeSockets: 64 });
-  const handler = async (exchange: HandlerCall): Promise<void> => {
-    const { ctx, route, input, call } = exchange;
+  const handler: RouteHandler = async ({ ctx, route, input, call }) => {
     const upload = route.upload !== undefined;
-    const path = String(route.toRequest?.(input));
+    const path = route.forwardTo?.(input) ?? ctx.path;
     // Whoever has no credential is served what needs none, on the port for that.
     const base = call.actor === undefined ? bases.open : bases.internal;
     const vouched = call.actor === undefined ? undefined : options.actors.writeFor(call.actor, ctx.method, path);

@@ -6,7 +6,8 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
-import { type HttpContext, readRawBody, Room, type RouteHandler, sendBytes } from '#libs/http';
+import type { RouteInput } from '#libs/contract';
+import { type HttpContext, readRawBody, Room, type RouteHandler } from '#libs/http';
 import type { Bus } from '#libs/nats';
 import { packWebhooks } from '#libs/webhooks';
 import { type Counter, type Metrics, newRequestId } from '#libs/telemetry';
@@ -27,7 +28,7 @@ export interface WebhookKind {
 
 export interface WebhookIntake {
   /** Handler of a route; its path parameters become fields of the message. */
-  handler(kind: WebhookKind): RouteHandler;
+  handler(kind: WebhookKind): RouteHandler<RouteInput, { ok: true }>;
   stop(): Promise<void>;
 }
 
@@ -40,7 +41,6 @@ const turnPatienceMs = 250;
 const maxBodiesBytes = 64 * 1024 * 1024;
 /** What is kept in memory when neither broker nor disk takes it. */
 const maxHeldBytes = 64 * 1024 * 1024;
-const accepted = Buffer.from('{"ok":true}');
 
 /** Opens the spool in `dir` and drains it whenever the broker is there. */
 export async function createWebhookIntake(options: {
@@ -120,7 +120,7 @@ export async function createWebhookIntake(options: {
   return {
     handler:
       (kind) =>
-      async ({ ctx, input, call }) => {
+      async ({ ctx, input, call, answer }) => {
         const { bytes, leave } = await readRawBody(ctx, bodies);
         try {
           const id = newRequestId();
@@ -135,7 +135,7 @@ export async function createWebhookIntake(options: {
         } finally {
           leave();
         }
-        sendBytes(ctx, accepted, undefined, { status: 200, contentType: 'application/json', etag: false });
+        answer({ ok: true });
       },
     stop: async () => {
       clearInterval(timer);

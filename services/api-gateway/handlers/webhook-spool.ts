@@ -130,7 +130,7 @@ async function readEntry(path: string): Promise<SpoolEntry | 'gone' | 'unreadabl
   try {
     return decodeEntry(await readFile(path)) ?? 'unreadable';
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'gone';
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'gone';
     throw error;
   }
 }

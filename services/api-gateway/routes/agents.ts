@@ -2,13 +2,13 @@
  * Agent records, the visitor chat and the messaging webhook (rules/agents#agents, rules/agents#visitor-chat,
  * rules/agents#messaging-webhook; D30 to D33d).
  */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { AgentChatIn, AgentChatOut, AgentOut, agents } from '#services/agents';
 
 /** Two attempts of the language model, and a turn of the same thread that may have to end first. */
 const chatDeadlineMs = 140_000;
 
-export const agentRoutes: Route[] = [
+export const agentRoutes = [
   route({
     method: 'GET',
     path: '/api/agents/{slug}/',
@@ -18,7 +18,6 @@ export const agentRoutes: Route[] = [
     auth: 'shared',
     params: Type.Object({ slug: Type.String({ description: 'Slug of the agent.' }) }),
     rpc: agents.rpcs.getAgent,
-    toRequest: (input) => ({ slug: input.params['slug'] }),
     etag: true,
     replies: {
       200: { description: 'The agent.', schema: AgentOut },
@@ -50,17 +49,13 @@ export const agentRoutes: Route[] = [
     }),
     body: { schema: AgentChatIn },
     rpc: agents.rpcs.sendChatMessage,
-    toRequest: (input) => {
-      const { body, visitor_id: visitorId } = input.body as { body: string; visitor_id?: string | null };
-      const idempotencyKey = input.headers['Idempotency-Key'];
-      return {
-        agent_slug: input.params['agent_slug'],
-        body,
-        visitor_id: visitorId ?? null,
-        idempotency_key: idempotencyKey ?? null,
-        ip: input.ip,
-      };
-    },
+    toRequest: ({ params: { agent_slug }, headers, body: { body, visitor_id = null }, ip }) => ({
+      agent_slug,
+      body,
+      visitor_id,
+      idempotency_key: headers['Idempotency-Key'] ?? null,
+      ip,
+    }),
     deadlineMs: chatDeadlineMs,
     replies: {
       200: { description: 'The recorded turn.', schema: AgentChatOut },

@@ -1,18 +1,17 @@
 /** Upload and download of the canonical audio (rules/media#audio-upload, rules/media#audio-download; D27). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { dataErrors } from '#services/conversations';
 import { AudioMetadata, audioUploadErrors, mediaPaths } from '#services/media';
 
 const path = '/api/coherence/conversations/{conversation_id}/audio';
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
-const toPath: NonNullable<Route['toRequest']> = (input) => mediaPaths.conversationAudio(Number(input.params['conversation_id']));
 const rangeHeaders = Type.Object({
   Range: Type.Optional(Type.String({ description: 'One range of bytes, e.g. `bytes=0-1023`.' })),
   'If-Range': Type.Optional(Type.String({ description: 'The range counts only while the file has this ETag.' })),
   'If-None-Match': Type.Optional(Type.String({ description: '304 when the file has one of these ETags.' })),
 });
 
-export const audioRoutes: Route[] = [
+export const audioRoutes = [
   route({
     method: 'POST',
     path,
@@ -26,7 +25,7 @@ export const audioRoutes: Route[] = [
     params,
     upload: { part: 'audio', description: 'aac, flac, m4a, mp3, oga, ogg, opus, wav or webm; at most 500 MiB.' },
     handler: 'media',
-    toRequest: toPath,
+    forwardTo: ({ params: { conversation_id } }) => mediaPaths.conversationAudio(conversation_id),
     status: 201,
     deadlineMs: 3_600_000,
     replies: { 201: { description: 'The metadata, as stored under `infos.audio`.', schema: AudioMetadata } },
@@ -44,7 +43,7 @@ export const audioRoutes: Route[] = [
     headers: rangeHeaders,
     etag: true,
     handler: 'media',
-    toRequest: toPath,
+    forwardTo: ({ params: { conversation_id } }) => mediaPaths.conversationAudio(conversation_id),
     replies: {
       200: { description: 'The file.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },
       206: { description: 'The range that was asked for.', contentType: 'audio/*', schema: Type.String({ format: 'binary' }) },

@@ -1,6 +1,5 @@
 /** Login, logout and whoami (rules/access#login; D40). */
-import { route, type Route } from '#libs/contract';
-import { Type } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory } from '#services/directory';
 
 const rateLimited = {
@@ -10,7 +9,7 @@ const rateLimited = {
   },
 } as const;
 
-export const authRoutes: Route[] = [
+export const authRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/auth/login',
@@ -21,10 +20,7 @@ export const authRoutes: Route[] = [
     auth: 'login-gate',
     body: { schema: Type.Object({ email: Type.String({ maxLength: 1_000 }), password: Type.String({ maxLength: 4_000 }) }) },
     rpc: directory.rpcs.login,
-    toRequest: ({ body, ip }) => {
-      const { email, password } = body as { email: string; password: string };
-      return { email, password, ip };
-    },
+    toRequest: ({ body, ip }) => ({ ...body, ip }),
     replies: { 200: { description: 'The token and the person behind the account.', schema: directory.rpcs.login.reply } },
     errors: rateLimited,
   }),

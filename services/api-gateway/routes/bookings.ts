@@ -1,11 +1,10 @@
 /** The booking webhook and its hint (rules/bookings#booking-webhook; D19a, D20, D33d). */
-import { route, type Route } from '#libs/contract';
-import { Type } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { conversations } from '#services/conversations';
 
 const path = '/api/coherence/hook/booking/{person_id}';
 
-export const bookingRoutes: Route[] = [
+export const bookingRoutes = [
   route({
     method: 'POST',
     path,

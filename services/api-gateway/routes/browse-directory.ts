@@ -1,11 +1,11 @@
 /** Holons and people for public pages (rules/discovery#browse; D17, D18, D18c, D18e, D18f). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { BrowsedHolon, directory, LookupIds, PublicHolon, PublicPerson } from '#services/directory';
 
 const path = '/api/coherence/browse';
 const query = Type.Object({ ids: LookupIds });
 
-export const browseDirectoryRoutes: Route[] = [
+export const browseDirectoryRoutes = [
   route({
     method: 'GET',
     path: `${path}/holons/{holon_slug}`,

@@ -1,11 +1,11 @@
 /** Public conversation metadata (rules/discovery#browse; D17, D18a to D18f, D28). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { BrowsedEvents, BrowsedJourney, conversations } from '#services/conversations';
 
 const path = '/api/coherence/browse';
 const holonSlug = Type.String({ description: 'Slug of the holon.' });
 
-export const browseRoutes: Route[] = [
+export const browseRoutes = [
   route({
     method: 'GET',
     path: `${path}/holons/{holon_slug}/conversations`,

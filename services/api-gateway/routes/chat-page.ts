@@ -1,10 +1,10 @@
 /** The first page, and the one on which visitors write to an agent. They use the public API, which the documents describe, not them. */
-import { route, type Route, Type } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 
 /** An agents service that does not answer keeps nobody from the page: it is shown, and its first message tells. */
 const pageDeadlineMs = 3_000;
 
-export const chatPageRoutes: Route[] = [
+export const chatPageRoutes = [
   route({
     method: 'GET',
     path: '/',

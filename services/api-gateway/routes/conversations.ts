@@ -1,5 +1,5 @@
 /** Find or create, read, PATCH, recorded (rules/conversations#recorded; D1 to D3, D9 to D9b, D16a, D21, D22). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { ConversationOut, conversations, ExpectedUpdatedAt, JsonStore, RecordedWrite } from '#services/conversations';
 
 const path = '/api/coherence/conversations';
@@ -9,7 +9,7 @@ const namespaces =
   'Forbidden in both fields: `enter-coherence` (its own endpoint writes it), `booking`, `pipeline.*` and `idempotency` (written internally only), ' +
   '`question_changes` and `question_timings`. Forbidden in `config`: `publishing`, `publishing_status`, `publish_decisions`, `publishing_approval`.';
 
-export const conversationRoutes: Route[] = [
+export const conversationRoutes = [
   route({
     method: 'GET',
     path,
@@ -26,7 +26,6 @@ export const conversationRoutes: Route[] = [
       time: Type.String({ format: 'date-time', description: "The caller's time; without an offset it is UTC." }),
     }),
     rpc: conversations.rpcs.findActive,
-    toRequest: ({ query: { person_id, journey, time } }) => ({ person_id, journey, time }),
     replies: { 200: { description: 'The active conversations, at least one.', schema: Type.Array(ConversationOut) } },
   }),
   route({
@@ -38,7 +37,6 @@ export const conversationRoutes: Route[] = [
     auth: 'shared-or-user',
     params,
     rpc: conversations.rpcs.get,
-    toRequest: ({ params: { conversation_id } }) => ({ conversation_id }),
     etag: true,
     replies: { 200: { description: 'The conversation.', schema: ConversationOut } },
     errors: notFound,
@@ -63,10 +61,7 @@ export const conversationRoutes: Route[] = [
       }),
     },
     rpc: conversations.rpcs.patch,
-    toRequest: ({ params: { conversation_id }, headers, body }) => {
-      const { infos, config, expected_updated_at } = body as Record<string, unknown>;
-      return { conversation_id, infos, config, expected_updated_at, if_match: headers['If-Match'] };
-    },
+    toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
     replies: { 200: { description: 'The updated conversation.', schema: ConversationOut } },
     errors: notFound,
   }),

@@ -1,27 +1,35 @@
 /** The live schemas and their pages (rules/http#live-schema). They describe the other routes, not themselves. */
-import { route, type Route } from '#libs/contract';
-import { Type } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 
-const page = (path: string, operationId: string, handler: string, contentType: string): Route =>
+const page = { method: 'GET', tag: 'docs', auth: 'none', documented: false } as const;
+const ok = (contentType: string) => ({ 200: { description: 'OK', contentType } });
+
+export const docsRoutes = [
   route({
-    method: 'GET',
-    path,
-    operationId,
-    tag: 'docs',
-    summary: operationId,
-    auth: 'none',
-    documented: false,
-    handler,
-    replies: { 200: { description: 'OK', contentType } },
-  });
-
-export const docsRoutes: Route[] = [
-  page('/api/openapi.json', 'api-schema', 'api-schema', 'application/json'),
-  page('/api/docs', 'api-docs', 'api-docs', 'text/html'),
-  page('/api/v1/openapi.json', 'v1-schema', 'v1-schema', 'application/json'),
-  page('/api/v1/docs', 'v1-docs', 'v1-docs', 'text/html'),
-  {
-    ...page('/api/docs/assets/{file}', 'docs-asset', 'docs-asset', 'text/javascript'),
+    ...page,
+    path: '/api/openapi.json',
+    operationId: 'api-schema',
+    summary: 'api-schema',
+    handler: 'api-schema',
+    replies: ok('application/json'),
+  }),
+  route({ ...page, path: '/api/docs', operationId: 'api-docs', summary: 'api-docs', handler: 'api-docs', replies: ok('text/html') }),
+  route({
+    ...page,
+    path: '/api/v1/openapi.json',
+    operationId: 'v1-schema',
+    summary: 'v1-schema',
+    handler: 'v1-schema',
+    replies: ok('application/json'),
+  }),
+  route({ ...page, path: '/api/v1/docs', operationId: 'v1-docs', summary: 'v1-docs', handler: 'v1-docs', replies: ok('text/html') }),
+  route({
+    ...page,
+    path: '/api/docs/assets/{file}',
+    operationId: 'docs-asset',
+    summary: 'docs-asset',
     params: Type.Object({ file: Type.String() }),
-  },
+    handler: 'docs-asset',
+    replies: ok('text/javascript'),
+  }),
 ];

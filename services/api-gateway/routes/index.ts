@@ -1,5 +1,4 @@
 /** The route table: every HTTP operation of the platform (architecture#contracts). */
-import type { Route } from '#libs/contract';
 import { agentRoutes } from './agents.ts';
 import { audioRoutes } from './audio.ts';
 import { authRoutes } from './auth.ts';
@@ -19,7 +18,7 @@ import { roomRoutes } from './room.ts';
 import { v1Routes } from './v1/index.ts';
 import { videoRoutes } from './video.ts';
 
-export const routes: readonly Route[] = [
+export const routes = [
   ...conversationRoutes,
   ...infosRoutes,
   ...questionRoutes,

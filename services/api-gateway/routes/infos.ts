@@ -1,12 +1,12 @@
 /** `infos` alone (rules/conversations#infos; D9a, D9b). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { conversations, Infos, JsonStore } from '#services/conversations';
 
 const path = '/api/coherence/conversations/{conversation_id}/infos';
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
 const errors = { not_found: { code: 'not_found', when: 'No such conversation.' } } as const;
 
-export const infosRoutes: Route[] = [
+export const infosRoutes = [
   route({
     method: 'GET',
     path,

@@ -2,7 +2,7 @@
  * Conversation events, journey steps and the configuration of their pipeline jobs (rules/discovery#conversation-events,
  * rules/steps#step-configuration; D10, D11, D16b, D18f, D18g).
  */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { ConversationEvent, directory, EventJourney, StepConfig, StepConfigWrite, StepItem } from '#services/directory';
 
 const root = '/api/coherence';
@@ -10,7 +10,7 @@ const journeySlug = Type.String({ description: 'Slug of the journey.' });
 const stepParams = Type.Object({ journey_slug: journeySlug, step_slug: Type.String({ description: 'Slug of the step.' }) });
 const noStep = { not_found: { code: 'not_found', when: 'No such journey, or no such step in it.' } } as const;
 
-export const journeyRoutes: Route[] = [
+export const journeyRoutes = [
   route({
     method: 'GET',
     path: `${root}/conversation-events`,

@@ -1,7 +1,7 @@
 /** The meeting provider's webhook (rules/providers#realtimekit): it wakes imports that wait; what they import they fetch themselves. */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 
-export const meetingRoutes: Route[] = [
+export const meetingRoutes = [
   route({
     method: 'POST',
     path: '/api/hook/meetings',

@@ -1,8 +1,8 @@
 /** Question changes (rules/questions#record-a-change; D14 to D16a). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { conversations, QuestionChange, QuestionChangeReply } from '#services/conversations';
 
-export const questionRoutes: Route[] = [
+export const questionRoutes = [
   route({
     method: 'POST',
     path: '/api/coherence/conversations/{conversation_id}/question-changes',

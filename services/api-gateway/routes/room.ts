@@ -1,12 +1,12 @@
 /** Room state (rules/room#room-state; D8, D23, D26b). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { conversations, RoomState, RoomWrite, RoomWriteReply } from '#services/conversations';
 
 const path = '/api/coherence/conversations/{conversation_id}/enter-coherence';
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
 const errors = { not_found: { code: 'not_found', when: 'No such conversation.' } } as const;
 
-export const roomRoutes: Route[] = [
+export const roomRoutes = [
   route({
     method: 'POST',
     path,
@@ -34,7 +34,6 @@ export const roomRoutes: Route[] = [
     auth: 'shared-or-user',
     params,
     rpc: conversations.rpcs.readRoom,
-    toRequest: ({ params: { conversation_id } }) => ({ conversation_id }),
     etag: true,
     replies: { 200: { description: 'Stored state; null or empty where nothing is written.', schema: RoomState } },
     errors,

@@ -1,10 +1,10 @@
 /** Discovery: search and summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { conversations, searchFilters, SearchItem, SearchSort } from '#services/conversations';
 
 const path = '/api/coherence/conversations';
 
-export const searchRoutes: Route[] = [
+export const searchRoutes = [
   route({
     method: 'GET',
     path: `${path}/search`,

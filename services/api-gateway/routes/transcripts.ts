@@ -1,10 +1,10 @@
 /** The transcript and its import evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D24, D24a). */
-import { Type, route, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { importEvidence, transcripts } from '#services/transcripts';
 
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
 
-export const transcriptRoutes: Route[] = [
+export const transcriptRoutes = [
   route({
     method: 'GET',
     path: '/api/coherence/conversations/{conversation_id}/transcript',
@@ -27,7 +27,7 @@ export const transcriptRoutes: Route[] = [
     etag: true,
     deadlineMs: 60_000,
     responseHeaders: ({ params: { conversation_id: id } }) => ({
-      'Content-Disposition': `attachment; filename=conversation-${String(id)}.md`,
+      'Content-Disposition': `attachment; filename=conversation-${id}.md`,
     }),
     replies: { 200: { description: 'UTF-8 Markdown.', contentType: 'text/markdown; charset=utf-8', schema: Type.String() } },
     errors: { not_found: { code: 'not_found', when: 'No such conversation, or the speaker has no utterances in it.' } },

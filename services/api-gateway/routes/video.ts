@@ -1,10 +1,10 @@
 /** Address of the recording, and the media path itself (rules/media#video; D27). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { media, mediaPaths } from '#services/media';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
-export const videoRoutes: Route[] = [
+export const videoRoutes = [
   route({
     method: 'GET',
     path: '/api/coherence/conversations/{conversation_id}/video',
@@ -38,9 +38,8 @@ export const videoRoutes: Route[] = [
     }),
     etag: true,
     handler: 'media',
-    toRequest: ({ params, query }) => {
-      const path = mediaPaths.file({ folder: String(params['folder']), owner: String(params['owner']), file: String(params['file']) });
-      const { v } = query as { v?: string };
+    forwardTo: ({ params, query: { v } }) => {
+      const path = mediaPaths.file(params);
       return v === undefined ? path : `${path}?v=${encodeURIComponent(v)}`;
     },
     replies: {

@@ -129,7 +129,7 @@ const routes: Route[] = [
     body: { schema: Type.Object({ questionId: Type.Integer() }) },
     status: 200,
     outcomes: { created: 201 },
-    toRequest: ({ headers, body }) => ({ key: headers['Idempotency-Key'], ...(body as object), outcome: 'created' }),
+    toRequest: ({ headers, body }) => ({ ...body, key: headers['Idempotency-Key'], outcome: 'created' }),
     rpc: echo,
   }),
   route({

@@ -1,8 +1,8 @@
 /** Classes of the open API (rules/journeys#classes). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, ObjectClassPublic } from '#services/directory';
 
-export const classRoutes: Route[] = [
+export const classRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/classes',

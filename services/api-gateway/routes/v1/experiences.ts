@@ -1,9 +1,9 @@
 /** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, newExperience } from '#services/directory';
 import { mediaPaths } from '#services/media';
 
-export const experienceRoutes: Route[] = [
+export const experienceRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/experiences',
@@ -30,7 +30,7 @@ export const experienceRoutes: Route[] = [
     params: Type.Object({ experience_id: Type.Integer({ description: 'Id of the experience.' }) }),
     upload: { part: 'logo', description: 'A jpeg, png, gif or webp image of at most 5 242 880 bytes.' },
     handler: 'media',
-    toRequest: ({ params }) => mediaPaths.holonLogo(Number(params['experience_id'])),
+    forwardTo: ({ params: { experience_id } }) => mediaPaths.holonLogo(experience_id),
     deadlineMs: 120_000,
     replies: { 200: { description: 'The experience with its new logo.', schema: directory.rpcs.checkExperienceLogo.reply } },
     errors: {

@@ -1,8 +1,8 @@
 /** Editing of holons (rules/holons#update-a-holon; D46a). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, holonUpdate } from '#services/directory';
 
-export const holonUpdateRoutes: Route[] = [
+export const holonUpdateRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/holons/{holon_id}/update',

@@ -1,10 +1,10 @@
 /** Holons of the open API (rules/holons#holons). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, holonListQuery, HolonPublic } from '#services/directory';
 
 const absent = { not_found: { code: 'not_found', when: 'There is no such holon, or none that the caller may see.' } } as const;
 
-export const holonRoutes: Route[] = [
+export const holonRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/holons',

@@ -1,5 +1,4 @@
 /** Operations of the open API beside login (rules/memberships#lists), by resource. */
-import type { Route } from '#libs/contract';
 import { classRoutes } from './classes.ts';
 import { experienceRoutes } from './experiences.ts';
 import { holonUpdateRoutes } from './holon-update.ts';
@@ -13,7 +12,7 @@ import { searchV1Routes } from './search.ts';
 import { relationshipRoutes } from './relationships.ts';
 import { responsibleRoutes } from './responsible.ts';
 
-export const v1Routes: readonly Route[] = [
+export const v1Routes = [
   ...searchV1Routes,
   ...peopleRoutes,
   ...holonRoutes,

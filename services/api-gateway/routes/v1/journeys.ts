@@ -1,8 +1,8 @@
 /** Journeys of the open API (rules/journeys#journeys). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, Journey, journeyListQuery } from '#services/directory';
 
-export const journeyV1Routes: Route[] = [
+export const journeyV1Routes = [
   route({
     method: 'GET',
     path: '/api/v1/journeys',

@@ -1,10 +1,10 @@
 /** Memberships of the open API (rules/memberships#updates; D45 to D47a). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { BulkAdd, directory, holonMembershipsQuery, MembershipUpdate, personMembershipsQuery } from '#services/directory';
 
 const { listPersonMemberships, listHolonMemberships, updateMembership, bulkAddMemberships } = directory.rpcs;
 
-export const membershipRoutes: readonly Route[] = [
+export const membershipRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/people/{person_id}/memberships',

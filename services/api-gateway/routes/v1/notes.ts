@@ -1,10 +1,10 @@
 /** Feeds of notes of the open API (rules/memberships#notes). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, notesQuery } from '#services/directory';
 
 const { listNotesOfPerson, listNotesOfHolon } = directory.rpcs;
 
-export const noteRoutes: readonly Route[] = [
+export const noteRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/people/{person_id}/notes',

@@ -1,8 +1,8 @@
 /** Creation of people (rules/people#create-a-person; D43 to D44). */
-import { route, type Route } from '#libs/contract';
+import { route } from '#libs/contract';
 import { directory, DuplicatePerson, newPerson } from '#services/directory';
 
-export const peopleWriteRoutes: Route[] = [
+export const peopleWriteRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/people',

@@ -1,8 +1,8 @@
 /** People of the open API (rules/people#people). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, personListQuery, PersonPublic } from '#services/directory';
 
-export const peopleRoutes: Route[] = [
+export const peopleRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/people',

@@ -1,10 +1,10 @@
 /** Relationships of the open API (rules/memberships#relationship-list; D46, D48). */
-import { route, Type, type Route } from '#libs/contract';
+import { route, Type } from '#libs/contract';
 import { directory, holonRelationshipsQuery, RelationshipUpdate } from '#services/directory';
 
 const { listHolonRelationships, updateRelationship } = directory.rpcs;
 
-export const relationshipRoutes: readonly Route[] = [
+export const relationshipRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/holons/{holon_id}/relationships',

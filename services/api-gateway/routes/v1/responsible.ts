@@ -1,10 +1,10 @@
 /** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
-import { route, type Route } from '#libs/contract';
+import { route } from '#libs/contract';
 import { directory, worklistQuery } from '#services/directory';
 
 const { listResponsible } = directory.rpcs;
 
-export const responsibleRoutes: readonly Route[] = [
+export const responsibleRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/responsible',

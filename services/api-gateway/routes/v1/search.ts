@@ -1,8 +1,8 @@
 /** Search of the open API (rules/people#search; D42). */
-import { route, type Route } from '#libs/contract';
+import { route } from '#libs/contract';
 import { directory, searchQuery } from '#services/directory';
 
-export const searchV1Routes: Route[] = [
+export const searchV1Routes = [
   route({
     method: 'GET',
     path: '/api/v1/search',

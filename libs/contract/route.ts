@@ -1,0 +1,188 @@
+/**
+ * HTTP operations of the gateway as frozen data. `route()` infers from the schemas of a declaration what its functions and its handler get,
+ * and wants from them what the operation takes: the schemas are the only place where a type is written.
+ */
+import type { Static, TSchema } from 'typebox';
+import type { Actor } from './callers.ts';
+import type { ErrorReasons, RequestOf, Rpc } from './declarations.ts';
+
+/**
+ * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key
+ * `X-Svc-Api-Key` of login (checked before the body is read, D40), operations.
+ */
+export type AuthClass = 'none' | 'shared-or-user' | 'user' | 'coherence' | 'shared' | 'v1' | 'login-gate' | 'ops';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a route hands on: validated and coerced input, raw text of numbers kept. */
+export interface RouteInput<Params = Fields, Query = Fields, Headers = Fields, Body = unknown> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly headers: Headers;
+  readonly body: Body;
+  readonly actor: Actor | undefined;
+  /** What limits count the client by: its IPv4 address, or the /64 of its IPv6 address (D71). */
+  readonly ip: string;
+}
+
+export interface RouteReply<Schema extends TSchema = TSchema> {
+  readonly description: string;
+  /** Absent = no body. */
+  readonly schema?: Schema;
+  /** Default `application/json`. */
+  readonly contentType?: string;
+}
+
+interface RouteFacts {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path parameters are written `{conversation_id}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly auth: AuthClass;
+  /** False: served, but not in the OpenAPI documents (the documents themselves, their pages). */
+  readonly documented?: false;
+  /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (rules/http#headers-of-every-answer). */
+  readonly deprecatedFields?: readonly string[];
+  /** Never refused because the gateway is busy: the sender would not come again (D20). */
+  readonly neverShed?: boolean;
+  /** Body that the handler reads itself, byte for byte: neither it nor the parameters are validated (D33d). */
+  readonly rawBody?: { readonly contentType: string; readonly description: string; readonly schema?: TSchema };
+  /** Streamed multipart with this file part; served by `handler` in the gateway, never read by the body parser. */
+  readonly upload?: { readonly part: string; readonly description: string };
+  /** Status of the reply; `outcomes` maps a reply's outcome (see libs/nats `withOutcome`) to another one. Default 200. */
+  readonly status?: number;
+  readonly outcomes?: Readonly<Record<string, number>>;
+  /** Strong ETag and If-None-Match; for GET of one resource (rules/http#etag). */
+  readonly etag?: boolean;
+  /** Time for the whole request; default 15 000. */
+  readonly deadlineMs?: number;
+  /** Extra application errors beyond those of the RPC. */
+  readonly errors?: ErrorReasons;
+}
+
+/**
+ * One HTTP operation as data, for whoever treats all of them alike. Query, header and path schemas are objects of scalar schemas; the http
+ * library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive allowed) or `format: date-time-offset`.
+ */
+export interface Route extends RouteFacts {
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly headers?: TSchema;
+  /** JSON body. `optional`: an empty body is `{}`. */
+  readonly body?: RouteBody;
+  /** The operation called; the reply's bytes are passed through unparsed. */
+  readonly rpc?: Rpc | undefined;
+  /** Name of a handler in the gateway that serves the route itself (uploads, downloads, webhooks); instead of `rpc`. */
+  readonly handler?: string | undefined;
+  /** Status → reply, for the documents; error replies are joined from the class, the RPC's errors and these. */
+  readonly replies: Readonly<Record<number, RouteReply>>;
+  // Methods, so that functions which want the route's own input may stand here: whoever calls them has checked the input by its schemas.
+  /** Input → RPC request. Default: path parameters, query and body merged. */
+  toRequest?(this: void, input: RouteInput): unknown;
+  /** Extra response headers, from the input. */
+  responseHeaders?(this: void, input: RouteInput): Record<string, string>;
+  /** Path to which a handler that forwards requests to another service passes this one on. */
+  forwardTo?(this: void, input: RouteInput): string;
+}
+
+interface RouteBody<Schema = TSchema> {
+  readonly schema: Schema;
+  readonly optional?: boolean;
+}
+
+/** A route that calls an operation. Nobody asks for its types once it is declared. */
+export interface CallingRoute extends Route {
+  readonly handler?: undefined;
+}
+
+/** A route that a handler of the gateway serves; `InputOf` and `AnswerOf` are what the handler works with. */
+export interface HandledRoute<Name extends string = string, Input extends RouteInput = RouteInput, Answer = unknown> extends Route {
+  readonly handler: Name;
+  /** For the type checker alone; there is no such property. */
+  readonly types?: { readonly input: Input; readonly answer: Answer };
+}
+
+export type InputOf<R extends HandledRoute> = NonNullable<R['types']>['input'];
+/** JSON that the route answers with when all is well. */
+export type AnswerOf<R extends HandledRoute> = NonNullable<R['types']>['answer'];
+
+type Declared = TSchema | undefined;
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- what is not declared has no fields, and joins with what has
+type NoFields = Readonly<Record<never, never>>;
+type FieldsOf<Schema extends Declared> = Schema extends TSchema ? Static<Schema> : NoFields;
+type BodyOf<Schema extends Declared> = Schema extends TSchema ? Static<Schema> : undefined;
+type InputBy<Params extends Declared, Query extends Declared, Headers extends Declared, Body extends Declared> = RouteInput<
+  FieldsOf<Params>,
+  FieldsOf<Query>,
+  FieldsOf<Headers>,
+  BodyOf<Body>
+>;
+
+/** A value before it becomes JSON: an optional field may be undefined, which leaves it out. */
+type BeforeJson<T> = { [K in keyof T]: object extends Pick<T, K> ? T[K] | undefined : T[K] };
+
+/** What an operation is asked when a route does not say: the path wins over the query, both over the body. */
+type DefaultRequest<Params, Query, Body> = Params &
+  Omit<Query, keyof Params> &
+  (Body extends object ? Omit<Body, keyof Params | keyof Query> : unknown);
+
+interface Shapes<Params, Query, Headers, Body, Replies> {
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly headers?: Headers;
+  readonly body?: RouteBody<Body>;
+  readonly replies: Replies;
+}
+
+interface Calling<Operation extends Rpc, Input> {
+  readonly rpc: Operation;
+  readonly handler?: undefined;
+  readonly toRequest?: (input: Input) => BeforeJson<RequestOf<Operation>>;
+  readonly responseHeaders?: (input: Input) => Record<string, string>;
+}
+
+/** A route says how to ask its operation when its fields alone are not what that takes. */
+type MustSayRequest<Operation extends Rpc, Input extends RouteInput> =
+  DefaultRequest<Input['params'], Input['query'], Input['body']> extends RequestOf<Operation> ? unknown : { readonly toRequest: unknown };
+
+interface Handled<Name, Input> {
+  readonly rpc?: undefined;
+  readonly handler: Name;
+  readonly forwardTo?: (input: Input) => string;
+}
+
+type Replies = Readonly<Record<number, RouteReply>>;
+type AnswerBy<Given extends Replies> = Given extends { readonly 200: RouteReply<infer Schema> } ? Static<Schema> : unknown;
+
+/** Declares a route of the gateway's table (architecture#contracts). @throws Error when it has neither rpc nor handler, or both. */
+export function route<
+  const Name extends string,
+  Given extends Replies,
+  Params extends Declared = undefined,
+  Query extends Declared = undefined,
+  Headers extends Declared = undefined,
+  Body extends Declared = undefined,
+>(
+  declaration: RouteFacts & Shapes<Params, Query, Headers, Body, Given> & Handled<Name, InputBy<Params, Query, Headers, Body>>,
+): HandledRoute<Name, InputBy<Params, Query, Headers, Body>, AnswerBy<Given>>;
+export function route<
+  Operation extends Rpc,
+  Params extends Declared = undefined,
+  Query extends Declared = undefined,
+  Headers extends Declared = undefined,
+  Body extends Declared = undefined,
+>(
+  declaration: RouteFacts &
+    Shapes<Params, Query, Headers, Body, Replies> &
+    Calling<Operation, InputBy<Params, Query, Headers, Body>> &
+    MustSayRequest<Operation, InputBy<Params, Query, Headers, Body>>,
+): CallingRoute;
+export function route(declaration: Route): Route {
+  if ((declaration.rpc === undefined) === (declaration.handler === undefined)) {
+    throw new Error(`route ${declaration.method} ${declaration.path}: exactly one of rpc and handler is needed`);
+  }
+  return Object.freeze(declaration);
+}
