@@ -108,10 +108,10 @@ export class Attempt {
       this.signal.throwIfAborted();
       // First the fence: it locks the row, so nobody can take the job over before this transaction ends.
       this.fenced = true;
-      const rows = await tx.query(succeedJobs, [[id], [lease], [null]]);
+      const rows = await succeedJobs(tx, { ids: [id], leases: [lease], results: [null] });
       if (rows.length === 0) throw new LeaseLost();
       const result = encodeResult(await work(tx));
-      if (result !== null) await tx.query(keepResult, [result, id]);
+      if (result !== null) await keepResult(tx, { id, result });
     });
     await effect.catch((error: unknown) => {
       this.fenced = false;
@@ -136,7 +136,7 @@ export class Attempt {
     if (progress === undefined || this.#over || this.fenced) return;
     try {
       const { id, lease } = this.#row;
-      await this.#deps.db.query(writeProgress, [id, lease, progress.percent, progress.phase, this.#deps.tuning.leaseMs]);
+      await writeProgress(this.#deps.db, { id, lease, ...progress, duration: this.#deps.tuning.leaseMs });
     } catch (error) {
       this.#deps.logger.debug(describeFault(error), 'progress not written');
     }

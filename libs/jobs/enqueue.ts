@@ -102,9 +102,10 @@ export class Outbox {
 
   /** No row means that a concurrent transaction added the job between the look and the insert: the next look finds it. */
   async #insertKeyed(tx: Tx, job: NewJob, key: string): Promise<{ id: string; added: boolean; unsent: boolean }> {
-    const values = [job.id, job.type, job.payload, job.delayMs, job.now, job.request_id, job.traceparent, key];
+    const { id, type, payload, delayMs, now, request_id: requestId, traceparent } = job;
+    const values = { id, type, payload, delay: delayMs, sent: now, requestId, traceparent, key };
     for (let attempt = 0; attempt < keyedTries; attempt++) {
-      const [row] = await tx.query<{ id: string; added: boolean; unsent: boolean }>(insertKeyedJob, values);
+      const row = await insertKeyedJob(tx, values);
       if (row !== undefined) return row;
     }
     throw new Error('The job under this key changes hands too often');
@@ -129,30 +130,30 @@ export class Outbox {
 
   async #writeJobs(tx: Tx, { jobs }: Parcel): Promise<void> {
     if (jobs.length === 0) return;
-    await tx.query(insertJobs, [
-      jobs.map(({ id }) => id),
-      jobs.map(({ type }) => type),
-      jobs.map(({ payload }) => payload),
-      jobs.map(({ delayMs }) => delayMs),
-      jobs.map(({ now }) => now),
-      jobs.map(({ request_id: requestId }) => requestId),
-      jobs.map(({ traceparent }) => traceparent),
-    ]);
+    await insertJobs(tx, {
+      ids: jobs.map(({ id }) => id),
+      types: jobs.map(({ type }) => type),
+      payloads: jobs.map(({ payload }) => payload),
+      delays: jobs.map(({ delayMs }) => delayMs),
+      sent: jobs.map(({ now }) => now),
+      requestIds: jobs.map(({ request_id: requestId }) => requestId),
+      traceparents: jobs.map(({ traceparent }) => traceparent),
+    });
   }
 
   async #writeLetters(tx: Tx, parcel: Parcel): Promise<void> {
     const { letters } = parcel;
     if (letters.length === 0) return;
     const now = this.#relay.ready;
-    const rows = await tx.query<{ id: number; message_id: string; behind: boolean }>(insertOutbox, [
-      letters.map(({ messageId }) => messageId),
-      letters.map(({ kind }) => kind),
-      letters.map(({ subject }) => subject),
-      letters.map(({ body }) => body),
-      letters.map(({ requestId }) => requestId),
-      letters.map(({ traceparent }) => traceparent),
-      now ? this.#tuning.outboxTakeMs : 0,
-    ]);
+    const rows = await insertOutbox(tx, {
+      messageIds: letters.map(({ messageId }) => messageId),
+      kinds: letters.map(({ kind }) => kind),
+      subjects: letters.map(({ subject }) => subject),
+      bodies: letters.map(({ body }) => body),
+      requestIds: letters.map(({ requestId }) => requestId),
+      traceparents: letters.map(({ traceparent }) => traceparent),
+      take: now ? this.#tuning.outboxTakeMs : 0,
+    });
     if (!now) {
       parcel.wake = true;
       return;

@@ -72,7 +72,7 @@ export function createJobs<C extends ServiceContract>(options: JobsOptions<C>): 
     work: (handlers: Readonly<Record<string, JobHandler<never>>>) => (started ??= start(handlers)),
     stop: () => (stopped ??= stop()),
     wake: async ({ type }, match) => {
-      const rows = await db.query(wakeJobs, [type, JSON.stringify(match)]);
+      const rows = await wakeJobs(db, { type, payload: JSON.stringify(match) });
       if (rows.length > 0) relay.wake();
       return rows.length;
     },

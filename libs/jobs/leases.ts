@@ -53,11 +53,11 @@ export class LeaseKeeper {
     try {
       const running = [...this.#held].flatMap(({ job }) => (job === undefined || job.isFenced() ? [] : [job]));
       if (running.length > 0) {
-        const rows = await this.#db.query<{ id: string }>(renewLeases, [
-          running.map(({ id }) => id),
-          running.map(({ lease }) => lease),
-          this.#leaseMs,
-        ]);
+        const rows = await renewLeases(this.#db, {
+          ids: running.map(({ id }) => id),
+          leases: running.map(({ lease }) => lease),
+          duration: this.#leaseMs,
+        });
         const kept = new Set(rows.map(({ id }) => id));
         const still = new Set([...this.#held].map(({ job }) => job));
         for (const job of running) if (!kept.has(job.id) && still.has(job) && !job.isFenced()) job.onLost();

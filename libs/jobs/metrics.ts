@@ -2,19 +2,11 @@
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import type { Outcome } from './policy.ts';
-import { countJobs, readOutboxAge } from './statements.ts';
+import { countJobs, type CountRow, readOutboxAge } from './statements.ts';
 
 export interface JobMetrics {
   /** Counts an attempt; `malformed` = a message that is no job. */
   attempted(type: string, outcome: Outcome | 'malformed', seconds: number): void;
-}
-
-interface CountRow {
-  readonly type: string;
-  readonly pending: number;
-  readonly running: number;
-  readonly dead: number;
-  readonly oldest_seconds: number;
 }
 
 /** Queue lengths are read from the database at each scrape, at most once a second. */
@@ -27,13 +19,11 @@ export function createJobMetrics(metrics: Metrics | undefined, db: Database, typ
   const read = (): NonNullable<typeof reading> => {
     if (reading !== undefined && performance.now() - readAtMs < 1_000) return reading;
     readAtMs = performance.now();
-    reading = Promise.all([db.query<CountRow>(countJobs), db.query<{ seconds: number; rows: number }>(readOutboxAge)]).then(
-      ([rows, [outbox]]) => ({
-        rows,
-        outboxSeconds: outbox?.seconds ?? 0,
-        outboxRows: outbox?.rows ?? 0,
-      }),
-    );
+    reading = Promise.all([countJobs(db), readOutboxAge(db)]).then(([rows, outbox]) => ({
+      rows,
+      outboxSeconds: outbox.seconds,
+      outboxRows: outbox.rows,
+    }));
     return reading;
   };
   const gaugeOfTypes = (name: string, help: string, pick: (row: CountRow) => number): void => {

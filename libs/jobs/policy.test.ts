@@ -84,7 +84,12 @@ describe('verdict on an attempt (architecture#jobs)', () => {
       payload: Type.Object({}),
       policy: { ...policy, maxAttempts: Infinity },
     });
-    expect(policyColumns([declaration])).toEqual([['shop.pack'], [2_147_483_647], [1_000], [60_000]]);
+    expect(policyColumns([declaration])).toEqual({
+      types: ['shop.pack'],
+      maxAttempts: [2_147_483_647],
+      firstDelays: [1_000],
+      longestDelays: [60_000],
+    });
     expect(consumerOf('shop.pack')).toBe('shop_pack');
   });
 });

@@ -44,12 +44,20 @@ export function judge(error: unknown, policy: JobPolicy, { attempt, requeued }: 
   return { outcome: 'retried', dead: false, delayMs: backoffMs(policy, attempt), error: text, counts: true };
 }
 
+/** Policies of the types of jobs, column by column. */
+export interface PolicyColumns {
+  readonly types: readonly string[];
+  readonly maxAttempts: readonly number[];
+  readonly firstDelays: readonly number[];
+  readonly longestDelays: readonly number[];
+}
+
 /** Attempts, first and longest delay of each type, as columns for the sweeper. */
-export function policyColumns(declarations: readonly Job[]): unknown[][] {
-  return [
-    declarations.map(({ type }) => type),
-    declarations.map(({ policy }) => maxAttemptsOf(policy)),
-    declarations.map(({ policy }) => policy.firstDelayMs),
-    declarations.map(({ policy }) => policy.maxDelayMs),
-  ];
+export function policyColumns(declarations: readonly Job[]): PolicyColumns {
+  return {
+    types: declarations.map(({ type }) => type),
+    maxAttempts: declarations.map(({ policy }) => maxAttemptsOf(policy)),
+    firstDelays: declarations.map(({ policy }) => policy.firstDelayMs),
+    longestDelays: declarations.map(({ policy }) => policy.maxDelayMs),
+  };
 }

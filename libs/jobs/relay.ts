@@ -82,7 +82,7 @@ export class Relay {
     this.#stored = createBatcher({
       keyOf: String,
       run: async (ids) => {
-        await this.#db.query(deleteOutbox, [ids]);
+        await deleteOutbox(this.#db, { ids });
         return new Map<string, never>();
       },
     });
@@ -183,8 +183,8 @@ export class Relay {
   /** One round; true when there may be more. */
   async #pass(): Promise<boolean> {
     const [jobs, outbox] = await Promise.all([
-      this.#db.query<DueRow>(takeDueJobs, [batchSize]),
-      this.#db.query<OutboxRow>(takeOutbox, [batchSize, this.#tuning.outboxTakeMs, eventLock]),
+      takeDueJobs(this.#db, { limit: batchSize }),
+      takeOutbox(this.#db, { limit: batchSize, take: this.#tuning.outboxTakeMs, lock: eventLock }),
     ]);
     const rows = outbox.toSorted((a, b) => a.id - b.id);
     const events = rows.filter((row) => row.kind === 'event').map(messageOfOutbox);
@@ -243,8 +243,10 @@ export class Relay {
     const jobs = messages.flatMap(({ source }) => (source.table === 'jobs' ? [source] : []));
     const outbox = messages.flatMap(({ source }) => (source.table === 'outbox' ? [source.id] : []));
     try {
-      if (jobs.length > 0) await this.#db.query(unsendJobs, [jobs.map(({ id }) => id), jobs.map(({ generation }) => generation)]);
-      if (outbox.length > 0) await this.#db.query(releaseOutbox, [outbox]);
+      if (jobs.length > 0) {
+        await unsendJobs(this.#db, { ids: jobs.map(({ id }) => id), generations: jobs.map(({ generation }) => generation) });
+      }
+      if (outbox.length > 0) await releaseOutbox(this.#db, { ids: outbox });
     } catch {
       // the sweeper finds the jobs, time the outbox rows
     }

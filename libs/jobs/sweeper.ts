@@ -7,7 +7,7 @@ import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { describeFault } from './errors.ts';
-import { policyColumns } from './policy.ts';
+import { policyColumns, type PolicyColumns } from './policy.ts';
 import type { Relay } from './relay.ts';
 import { deleteFinished, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
 import type { JobTuning } from './types.ts';
@@ -23,7 +23,7 @@ export class Sweeper {
   readonly #relay: Relay;
   readonly #logger: Logger;
   readonly #tuning: JobTuning;
-  readonly #policies: unknown[][];
+  readonly #policies: PolicyColumns;
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
   #failing = false;
@@ -60,7 +60,7 @@ export class Sweeper {
 
   /** Takes jobs from workers whose lease has ended: queued again, or dead when that was the last attempt. All of them, or these. */
   async expire(ids: readonly string[] | null): Promise<void> {
-    const rows = await this.#db.query<{ id: string; type: string; state: string }>(expireLeases, [...this.#policies, ids, expiredText]);
+    const rows = await expireLeases(this.#db, { ...this.#policies, ids, error: expiredText });
     for (const { id, type, state } of rows) this.#logger.warn({ job: type, jobId: id, state }, 'lease of a job expired');
     if (rows.length > 0) this.#relay.wake();
   }
@@ -70,7 +70,7 @@ export class Sweeper {
       await this.expire(null);
       await this.#requeueOverdue();
       const { keepFinishedMs } = this.#tuning;
-      await this.#db.query(deleteFinished, [createUuid(Date.now() - keepFinishedMs, { zero: true }), keepFinishedMs]);
+      await deleteFinished(this.#db, { oldestKept: createUuid(Date.now() - keepFinishedMs, { zero: true }), age: keepFinishedMs });
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#logger.warn(describeFault(error), 'jobs cannot be swept now');
@@ -81,14 +81,13 @@ export class Sweeper {
   /** A job waits although it was sent: either the broker has a queue, then it may wait, or its message is gone. */
   async #requeueOverdue(): Promise<void> {
     const limitMs = this.#tuning.queuedTooLongMs;
-    const overdue = await this.#db.query<{ type: string; age_ms: number }>(findOverdueTypes, [limitMs]);
-    const [own] = this.#policies;
+    const overdue = await findOverdueTypes(this.#db, { age: limitMs });
     for (const { type, age_ms: ageMs } of overdue) {
-      if (own?.includes(type) !== true) continue;
+      if (!this.#policies.types.includes(type)) continue;
       const lag = await this.#bus.consumerLag('JOBS', consumerOf(type)).catch(() => undefined);
       const waiting = lag === undefined ? 0 : lag.pending + lag.ackPending;
       if (waiting > 0 && ageMs < limitMs * patience) continue;
-      const rows = await this.#db.query(requeueOverdue, [[type], waiting > 0 ? limitMs * patience : limitMs]);
+      const rows = await requeueOverdue(this.#db, { type, age: waiting > 0 ? limitMs * patience : limitMs });
       if (rows.length > 0) {
         this.#logger.warn({ job: type, count: rows.length }, 'jobs are sent again: the broker has lost them');
         this.#relay.wake();

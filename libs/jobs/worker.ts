@@ -19,7 +19,7 @@ import { type Holding, LeaseKeeper } from './leases.ts';
 import type { JobMetrics } from './metrics.ts';
 import { judge, type Outcome } from './policy.ts';
 import type { Relay } from './relay.ts';
-import { acceptJobs, claimJobs, type ClaimedRow, endAttempt, readStatus, type StatusRow, succeedJobs } from './statements.ts';
+import { acceptJobs, claimJobs, type ClaimedRow, endAttempt, readStatus, succeedJobs } from './statements.ts';
 import type { Sweeper } from './sweeper.ts';
 import type { JobHandler, Jobs, JobTuning } from './types.ts';
 
@@ -46,6 +46,9 @@ interface Line {
   readonly check: SchemaCheck;
 }
 
+/** Another service's job as it comes. */
+type ForeignJob = { readonly id: string; readonly type: string } & NonNullable<DeliveredJob['content']> & ReturnType<typeof readOrigin>;
+
 export class Worker {
   readonly #deps: WorkerDependencies;
   readonly #leases: LeaseKeeper;
@@ -60,29 +63,36 @@ export class Worker {
     this.#deps = deps;
     this.#leases = new LeaseKeeper({ db: deps.db, logger: deps.logger, leaseMs: deps.tuning.leaseMs });
     const { db, tuning, worker } = deps;
-    this.#accept = createBatcher<{ id: string; values: unknown[] }, never>({
+    this.#accept = createBatcher<ForeignJob, never>({
       keyOf: ({ id }) => id,
       run: async (items) => {
-        const columns = [0, 1, 2, 3, 4, 5, 6].map((column) => items.map(({ values }) => values[column]));
-        await db.query(acceptJobs, columns);
+        await acceptJobs(db, {
+          ids: items.map(({ id }) => id),
+          types: items.map(({ type }) => type),
+          keys: items.map(({ key }) => key),
+          payloads: items.map(({ payload }) => payload),
+          delays: items.map(({ delayMs }) => delayMs),
+          requestIds: items.map(({ requestId }) => requestId),
+          traceparents: items.map(({ traceparent }) => traceparent),
+        });
         return new Map<string, never>();
       },
     });
     this.#claim = createBatcher<string, ClaimedRow>({
       keyOf: (id) => id,
       run: async (ids) => {
-        const rows = await db.query<ClaimedRow>(claimJobs, [ids, tuning.leaseMs, worker]);
+        const rows = await claimJobs(db, { ids, lease: tuning.leaseMs, worker });
         return new Map(rows.map((row) => [row.id, row]));
       },
     });
     this.#succeed = createBatcher<{ id: string; lease: number; result: string | null }, true>({
       keyOf: ({ id }) => id,
       run: async (items) => {
-        const rows = await db.query<{ id: string }>(succeedJobs, [
-          items.map(({ id }) => id),
-          items.map(({ lease }) => lease),
-          items.map(({ result }) => result),
-        ]);
+        const rows = await succeedJobs(db, {
+          ids: items.map(({ id }) => id),
+          leases: items.map(({ lease }) => lease),
+          results: items.map(({ result }) => result),
+        });
         return new Map(rows.map(({ id }) => [id, true]));
       },
     });
@@ -141,13 +151,12 @@ export class Worker {
   /** Gives another service's job its row, once; a job that waits under the same key already makes it superfluous. */
   async #acceptForeign(type: string, { id, content }: DeliveredJob, delivery: Delivery): Promise<void> {
     if (content === undefined) return;
-    const { requestId, traceparent } = readOrigin(delivery);
-    await this.#accept.add({ id, values: [id, type, content.key, content.payload, content.delayMs, requestId, traceparent] });
+    await this.#accept.add({ id, type, ...content, ...readOrigin(delivery) });
     if (content.delayMs > 0) this.#deps.relay.wakeIn(content.delayMs);
   }
 
   async #settleUnclaimed(type: string, { id }: DeliveredJob, delivery: Delivery): Promise<void> {
-    const [status] = await this.#deps.db.query<StatusRow>(readStatus, [[id]]);
+    const status = await readStatus(this.#deps.db, { id });
     if (status === undefined) {
       this.#deps.logger.debug({ job: type, jobId: id }, 'job waits under another id, or is gone');
       delivery.ack();
@@ -217,9 +226,9 @@ export class Worker {
     const { policy } = declaration;
     const verdict = judge(failure, policy, { attempt: row.attempts, requeued: row.generation });
     if (verdict.outcome === 'lost') return 'lost';
-    const values = [row.id, row.lease, verdict.dead, verdict.delayMs, verdict.error, verdict.counts, policy.expiresAfterMs ?? null];
-    const rows = await this.#persist(() => this.#deps.db.query<{ state: 'queued' | 'dead' }>(endAttempt, values));
-    const [ended] = rows;
+    const { dead, delayMs, error, counts } = verdict;
+    const values = { id: row.id, lease: row.lease, dead, delay: delayMs, error, counts, maxAge: policy.expiresAfterMs };
+    const ended = await this.#persist(() => endAttempt(this.#deps.db, values));
     if (ended === undefined) return 'lost';
     if (ended.state === 'dead') return 'dead';
     if (verdict.delayMs === 0) this.#deps.relay.wake();

@@ -29,10 +29,12 @@ export class SqlType<Value> {
 /** A type that arrays exist of. */
 class ScalarType<Value> extends SqlType<Value> {
   readonly array: SqlType<readonly Value[]>;
+  readonly arrayWithNulls: SqlType<readonly (Value | null)[]>;
 
   constructor(name: string, oids: readonly number[], arrayOids: readonly number[]) {
     super(name, oids);
     this.array = new SqlType<readonly Value[]>(`${name}[]`, arrayOids);
+    this.arrayWithNulls = new SqlType<readonly (Value | null)[]>(`${name}[]`, arrayOids);
   }
 }
 

@@ -1,0 +1,138 @@
+/** Every declared statement is run once against the empty tables of its service; what it gives is held against its declaration. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import type { DeclaredStatement, Shape } from '#libs/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+
+type AnyStatement = DeclaredStatement<Shape, Shape, unknown>;
+
+interface Column {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+const repoDir = join(import.meta.dirname, '..', '..', '..');
+const declaration = /\bstatement\.(?:many|maybeOne|one|none)\(/g;
+/** Tables that a library makes in each service that uses it. */
+const schemaOfLibraries = 'conversations';
+/** A rule of the tables refuses what the test writes; the statement was understood, and its columns are known. */
+const refusedByTables = /^(22|23|P0)/;
+
+let env: TestEnvironment;
+let client: pg.Client;
+
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  client = new pg.Client({ connectionString: env.settings['DATABASE_URL'] });
+  await client.connect();
+});
+
+afterAll(async () => {
+  await client.end();
+  await env.stop();
+});
+
+/** Sources that declare statements, by the schema that they run in. */
+function listSources(): { schema: string; path: string; declarations: number }[] {
+  return ['services', 'libs'].flatMap((top) =>
+    readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.startsWith('orm/'))
+      .map((name) => {
+        const path = `${top}/${name}`;
+        const declarations = readFileSync(join(repoDir, path), 'utf8').match(declaration)?.length ?? 0;
+        return { path, declarations, schema: top === 'services' ? (name.split('/')[0] ?? '') : schemaOfLibraries };
+      })
+      .filter(({ declarations }) => declarations > 0),
+  );
+}
+
+/** The statements that a module exports, also those in lists, maps and records. */
+function findStatements(value: unknown): AnyStatement[] {
+  if (typeof value === 'function') return 'prepared' in value ? [value as unknown as AnyStatement] : [];
+  if (value instanceof Map) return [...value.values()].flatMap(findStatements);
+  if (Array.isArray(value)) return value.flatMap(findStatements);
+  if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+    return Object.values(value).flatMap(findStatements);
+  }
+  return [];
+}
+
+/** What is wrong with the statement, in words. */
+async function findProblems({ prepared, params, row, order }: AnyStatement): Promise<string[]> {
+  let columns: Column[] = [];
+  const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+  const keep = ({ fields }: { fields: Column[] }): void => void (columns = fields);
+  connection.on('rowDescription', keep);
+  await client.query('begin');
+  try {
+    await client.query({ text: prepared.text, values: order.map((name) => sample(params[name]?.name ?? '')) });
+  } catch (error) {
+    const { code = '', message } = error as pg.DatabaseError;
+    if (!refusedByTables.test(code)) return [`${prepared.name}: ${message}`];
+  } finally {
+    await client.query('rollback');
+    connection.off('rowDescription', keep);
+  }
+  if (Object.keys(row).length === 0) return [];
+  const given = Object.fromEntries(columns.map(({ name, dataTypeID }) => [name, dataTypeID]));
+  return [...new Set([...Object.keys(row), ...Object.keys(given)])].flatMap((name) => {
+    const [type, oid] = [row[name], given[name]];
+    if (type === undefined) return [`${prepared.name}: gives ${name}, which is not declared`];
+    if (oid === undefined) return [`${prepared.name}: does not give ${name}`];
+    return type.oids.includes(oid) ? [] : [`${prepared.name}: ${name} is of type ${oid}, declared is ${type.name}`];
+  });
+}
+
+/** A value of the type; null would be refused where a clause needs one. */
+function sample(type: string): unknown {
+  if (type.endsWith('[]')) return [];
+  if (type === 'jsonb') return '[]';
+  return null;
+}
+
+const sources = listSources();
+
+describe('declared statements (architecture#data)', () => {
+  it.each(sources)('$path: runs, and has the columns that it declares', async ({ path, schema, declarations }) => {
+    const statements = findStatements({ ...((await import(join(repoDir, path))) as object) });
+    // Those that nobody exports could not be run here.
+    expect(statements.length).toBeGreaterThanOrEqual(declarations);
+    await client.query(`set search_path = ${schema}, public`);
+    const problems: string[] = [];
+    for (const item of statements) problems.push(...(await findProblems(item)));
+    expect(problems).toEqual([]);
+  });
+
+  it('have names that are unique within a service', async () => {
+    const names = new Map<string, string>();
+    const taken: string[] = [];
+    for (const { path, schema } of sources) {
+      for (const { prepared } of new Set(findStatements({ ...((await import(join(repoDir, path))) as object) }))) {
+        const key = `${schema}: ${prepared.name}`;
+        const text = names.get(key);
+        if (text !== undefined && text !== prepared.text) taken.push(key);
+        names.set(key, prepared.text);
+      }
+    }
+    expect(taken).toEqual([]);
+  });
+
+  it('are found wrong when they are', async () => {
+    const { sql, statement, t } = await import('#libs/orm');
+    const wrong = statement.many({
+      name: 'planted',
+      params: { id: t.integer },
+      row: { id: t.text, gone: t.integer },
+      sql: ({ id }) => sql`select id, name from directory.people where id = ${id}`,
+    });
+    expect(await findProblems(wrong as unknown as AnyStatement)).toEqual([
+      'planted: id is of type 23, declared is text',
+      'planted: does not give gone',
+      'planted: gives name, which is not declared',
+    ]);
+    const broken = statement.none({ name: 'broken', sql: () => sql`update directory.people set nothing = 1` });
+    expect(await findProblems(broken as unknown as AnyStatement)).toEqual([expect.stringContaining('broken: column "nothing"')]);
+  });
+});
