@@ -1,13 +1,27 @@
-/** Words that the schemas of the open API are made of: ids, instants, paging, error declarations (rules/memberships#lists; D47). */
+/** Words that the schemas of the directory are made of: ids, instants, lengths, paging, error declarations (rules/memberships#lists; D47). */
 import { Type, type ErrorReasons, type TObject, type TProperties, type TSchema } from '#libs/contract';
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+export const jsonObject = Type.Record(Type.String(), Type.Unknown());
 export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
 export const instant = (description: string) => Type.String({ format: 'date-time', description });
 
 /** Id in a path or a filter: one that no row can have finds nothing (rules/http#ids). */
 export const anyId = (description: string) => Type.Integer({ description });
 
+/** Positive 32-bit integer, the id of a row. */
+export const rowId = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+/** Ids asked for in one call; whoever needs more asks again. */
+export const idList = Type.Array(rowId, { maxItems: 10_000 });
+/** What an event about rows says. */
+export const changedIds = Type.Object({ ids: nullable(Type.Array(rowId)) }, { description: 'null: too many to name, forget all.' });
+
+/** Longest name of a person or holon, in characters. */
+export const maxNameLength = 500;
+/** Longest description, in characters of HTML. */
+export const maxDescriptionLength = 100_000;
+/** Longest name of a channel, such as `email`, in characters. */
+export const maxChannelLength = 100;
 /** Longest note, in characters. */
 export const maxNoteLength = 100_000;
 

@@ -40,6 +40,10 @@ export function isTimeZone(name: string): boolean {
 export const followUpPeriods = ['overdue', 'today', 'future'] as const;
 export type FollowUpPeriod = (typeof followUpPeriods)[number];
 
+export function isFollowUpPeriod(text: string): text is FollowUpPeriod {
+  return (followUpPeriods as readonly string[]).includes(text);
+}
+
 /** Dates from `from` to `to`, both included, without `except`; PostgreSQL's infinities where there is no bound. */
 export interface DateSpan {
   readonly from: string;

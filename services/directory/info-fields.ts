@@ -1,8 +1,8 @@
 /** Custom fields of a class: what a value must look like, by the class's `info_field_groups` (rules/holons#update-a-holon; D46a). */
 import { AppError } from '#libs/errors';
 import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
-import { maxDescriptionLength } from './contract.ts';
-import { isWebAddress } from './links/rules.ts';
+import { maxDescriptionLength } from './fields.ts';
+import { isWebAddress } from './links.ts';
 import { sanitizeRichText } from './rich-text.ts';
 
 /** One field as the class declares it. */

@@ -12,27 +12,38 @@ import { createTelemetry } from '#libs/telemetry';
 import { systemClock, type Clock } from '#libs/time';
 import type { DirectoryConfig } from './config.ts';
 import { directory } from './contract.ts';
-import { createPasswords } from './accounts/rules/password.ts';
-import { entities } from './entities/index.ts';
 import { createAccountHandlers } from './accounts/handlers/accounts.ts';
+import { createSessionHandlers } from './accounts/handlers/sessions.ts';
+import { createLoginThrottle } from './accounts/login-throttle.ts';
+import { createPasswords } from './accounts/rules/password.ts';
+import { deleteOldSessions } from './accounts/statements/sessions.ts';
 import { createResolveAttendees } from './attendees/handlers.ts';
 import { createBrowseHandlers } from './browse/handlers.ts';
-import { createPersonDataHandlers } from './person-data/handlers.ts';
-import { createListRefusedLinks } from './links/handlers.ts';
-import { createLoginThrottle } from './accounts/login-throttle.ts';
-import { createReadHandlers } from './handlers/reads.ts';
-import { createSessionHandlers } from './accounts/handlers/sessions.ts';
-import { createStepHandlers } from './steps/handlers.ts';
-import { createSetLogo } from './experiences/handlers.ts';
-import { createV1Handlers } from './handlers/v1/index.ts';
-import { createWorkflowHandlers } from './handlers/v1/workflow.ts';
-import { createWriteHandlers } from './handlers/v1/writes.ts';
-import { createWorkspaceHandlers } from './workspace/handlers.ts';
-import { deleteOldSessions } from './accounts/statements/sessions.ts';
+import { createClassHandlers } from './classes/handlers.ts';
+import { entities } from './entities/index.ts';
+import { createExperienceHandlers } from './experiences/handlers.ts';
+import { createSetLogo } from './experiences/workers.ts';
+import { createHolonReadHandlers } from './holons/handlers/read.ts';
+import { createUpdateHolon } from './holons/handlers/update.ts';
+import { createVisibleHolonHandlers } from './holons/handlers/visible.ts';
+import { createJourneyHandlers } from './journeys/handlers.ts';
 import { joinUsageCounts } from './journeys/statements.ts';
-import { foldTallies } from './worklist/statements.ts';
-import { noteAdd } from './notes/workers.ts';
+import { createListRefusedLinks } from './refused-links/handlers.ts';
+import { createBulkAddHandlers } from './memberships/handlers/bulk-add.ts';
+import { createMembershipListHandlers } from './memberships/handlers/lists.ts';
+import { createUpdateMembership } from './memberships/handlers/update.ts';
 import { migrations } from './migrations/index.ts';
+import { createNoteHandlers } from './notes/handlers.ts';
+import { noteAdd } from './notes/workers.ts';
+import { createCreatePerson } from './people/handlers/create.ts';
+import { createPeopleReadHandlers } from './people/handlers/read.ts';
+import { createPersonDataHandlers } from './person-data/handlers.ts';
+import { createRelationshipHandlers } from './relationships/handlers.ts';
+import { createSearchDirectory } from './search/handlers.ts';
+import { createStepHandlers } from './steps/handlers.ts';
+import { createWorklistHandlers } from './worklist/handlers.ts';
+import { foldTallies } from './worklist/statements.ts';
+import { createWorkspaceHandlers } from './workspace/handlers.ts';
 
 export interface DirectoryOptions {
   config: DirectoryConfig;
@@ -85,18 +96,30 @@ export async function createService({ config, logger: given, pipeline, clock = s
       await bus.waitForStreams();
       const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
       const throttle = createLoginThrottle(db, telemetry.metrics, limits);
+      const calendar = { db, clock, timeZone: config.WORKLIST_TIME_ZONE };
       const responder = await bus.serve(directory, {
-        ...createReadHandlers(db, registry),
-        ...createBrowseHandlers(db),
-        ...createStepHandlers(db, registry),
-        ...createV1Handlers(db),
-        ...createWriteHandlers({ db, jobs }),
-        ...createPersonDataHandlers({ db, jobs }),
-        ...createWorkflowHandlers({ db, config, clock }),
-        ...createSessionHandlers({ db, jobs, passwords, gatePasswords: createPasswords({ turns: gateTurns }), throttle }),
-        ...createAccountHandlers({ db, jobs, passwords }),
-        ...createWorkspaceHandlers({ db, jobs, passwords }),
+        ...createPeopleReadHandlers(db),
+        createPerson: createCreatePerson(jobs),
         resolveAttendees: createResolveAttendees({ db, jobs }),
+        ...createPersonDataHandlers({ db, jobs }),
+        ...createAccountHandlers({ db, jobs, passwords }),
+        ...createSessionHandlers({ db, jobs, passwords, gatePasswords: createPasswords({ turns: gateTurns }), throttle }),
+        ...createHolonReadHandlers(db),
+        ...createVisibleHolonHandlers(db),
+        updateHolon: createUpdateHolon(jobs),
+        ...createExperienceHandlers({ db, jobs }),
+        ...createClassHandlers(db),
+        ...createJourneyHandlers(db),
+        ...createStepHandlers(db, registry),
+        ...createMembershipListHandlers(calendar),
+        updateMembership: createUpdateMembership(db),
+        ...createBulkAddHandlers({ db, waitMs: config.BULK_ADD_WAIT_MS }),
+        ...createRelationshipHandlers(db),
+        ...createWorklistHandlers(calendar),
+        ...createNoteHandlers(db),
+        searchDirectory: createSearchDirectory(db),
+        ...createBrowseHandlers(db),
+        ...createWorkspaceHandlers({ db, jobs, passwords }),
         listRefusedLinks: createListRefusedLinks(db),
         ...jobAdminHandlers(jobs),
       });

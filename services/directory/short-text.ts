@@ -2,7 +2,7 @@
  * Whether a text of one or two characters is in many rows or in few: the index of short grams is right for few, and for many the rows are
  * read in their order until the page is full. Nothing else tells the planner, so a sample is asked first.
  */
-import { statement } from '#libs/orm';
+import { statement, type Queryable } from '#libs/orm';
 import { foldedSql } from './text-match.ts';
 
 /** Places of a table that are read, whatever its size: the same ones each time, so that they stay in memory. */
@@ -33,4 +33,13 @@ const sample = (table: 'people' | 'holons') =>
   );
 
 /** `$1` = text; one row. */
-export const sampleText = { people: sample('people'), holons: sample('holons') };
+const sampleText = { people: sample('people'), holons: sample('holons') };
+
+/** Two characters may be typed as more: accents of their own, letters of two units. */
+const maxShortLength = 4;
+
+/** Whether a text that is too short for trigrams is in many rows; of a longer one the planner knows. */
+export async function sampleShort(db: Queryable, table: keyof typeof sampleText, text: string): Promise<ShortTextRow> {
+  const [row] = text === '' || text.length > maxShortLength ? [] : await db.query<ShortTextRow>(sampleText[table], [text]);
+  return row ?? { name: false, text: false, description: false };
+}

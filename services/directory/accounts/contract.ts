@@ -1,17 +1,17 @@
 /** Accounts, for the admin CLI: who may log in, and as what (rules/cli#admin-cli). */
-import { byOperators, rpc, Type } from '#libs/contract';
+import { byAnybody, byOperators, byUsers, event, rpc, Type } from '#libs/contract';
+import { nullable, rowId } from '../fields.ts';
+import { PersonPublic } from '../public-schemas.ts';
 
-const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const email = Type.String({ minLength: 1, maxLength: 320 });
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** Every group that gives its members something; there are no others. */
 export const accountGroups = ['coherence_users'] as const;
 
 const facts = {
-  id,
+  id: rowId,
   email: Type.String(),
-  person_id: nullable(id),
+  person_id: nullable(rowId),
   is_active: Type.Boolean(),
   superuser: Type.Boolean(),
   global_editor: Type.Boolean(),
@@ -34,8 +34,19 @@ const badPassword = {
   public_password: { code: 'bad_request', when: 'The password stands in the documents; refused in production.' },
 } as const;
 
-const person = Type.Optional(Type.Union([id, Type.String()], { description: 'Id or workspace key of the person.' }));
+const person = Type.Optional(Type.Union([rowId, Type.String()], { description: 'Id or workspace key of the person.' }));
 const groupNames = Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 150 }), { maxItems: 100 }));
+
+/** What a caller may do, as the gateway puts it in the `Actor` header. */
+const userActor = Type.Object({
+  kind: Type.Literal('user'),
+  accountId: rowId,
+  personId: nullable(rowId),
+  superuser: Type.Boolean(),
+  globalEditor: Type.Boolean(),
+  coherenceAccess: Type.Boolean({ description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).' }),
+  sessionKey: Type.String({ description: 'Session of the token; what logout revokes.' }),
+});
 
 export const accountRpcs = {
   listAccounts: rpc({
@@ -113,5 +124,64 @@ export const accountRpcs = {
     request: Type.Object({ email }),
     reply: account,
     errors: notFound,
+  }),
+} as const;
+
+/** To be spread into the contract of the directory. */
+export const sessionRpcs = {
+  login: rpc({
+    subject: 'directory.sessions.login',
+    callers: byAnybody,
+    summary: 'Exchanges email and password for a token valid for 24 hours (rules/access#login; D40).',
+    request: Type.Object({ email: Type.String(), password: Type.String(), ip: Type.String() }),
+    reply: Type.Object({
+      token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`, shown this once.' }),
+      token_type: Type.Literal('Bearer'),
+      expires_at: Type.String({ format: 'date-time', description: 'With explicit offset.' }),
+      expires_in_seconds: Type.Integer(),
+      person: PersonPublic,
+    }),
+    idempotent: false,
+  }),
+  refuseLogin: rpc({
+    subject: 'directory.sessions.refuse-login',
+    callers: byAnybody,
+    summary:
+      'Answers a login whose gate key is wrong: the same work and error as a wrong password (D40), a throttle of its own (D76). Never succeeds.',
+    request: Type.Object({ ip: Type.String() }),
+    reply: Type.Object({}),
+    idempotent: false,
+  }),
+  logout: rpc({
+    subject: 'directory.sessions.logout',
+    callers: byUsers,
+    summary: "Revokes the session of the caller's token.",
+    request: Type.Object({}),
+    reply: Type.Object({ revoked: Type.Literal(true) }),
+  }),
+  verifySession: rpc({
+    subject: 'directory.sessions.verify',
+    callers: byAnybody,
+    summary: 'Who a per-user token belongs to; unauthenticated when unknown, expired, revoked or of an inactive account.',
+    request: Type.Object({ token: Type.String({ maxLength: 8_192 }) }),
+    reply: Type.Object({ actor: userActor, expires_at: Type.String({ format: 'date-time' }) }),
+    timeoutMs: 5_000,
+  }),
+  whoami: rpc({
+    subject: 'directory.sessions.whoami',
+    callers: byUsers,
+    summary: "The caller's person (GET /api/v1/auth/whoami).",
+    request: Type.Object({}),
+    reply: Type.Object({ authenticated: Type.Literal(true), person: PersonPublic }),
+  }),
+} as const;
+
+/** To be spread into the contract of the directory. */
+export const sessionEvents = {
+  sessionsRevoked: event({
+    subject: 'events.directory.sessions.revoked',
+    heardBy: ['api-gateway'],
+    summary: 'Tokens became invalid, or what their account may do changed.',
+    payload: Type.Object({ session_keys: Type.Array(Type.String()) }),
   }),
 } as const;

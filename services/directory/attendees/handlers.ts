@@ -3,7 +3,7 @@ import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import { directory } from '../contract.ts';
-import { createAttendees, findAttendees, lockAttendees, type AttendeeRow } from '../people/statements/read.ts';
+import { createAttendees, findAttendees, lockAttendees, type AttendeeRow } from './statements.ts';
 import type { Queryable } from '#libs/orm';
 
 interface Attendee {

@@ -1,4 +1,4 @@
-/** Reads of the conversation surface that depend on what the caller may see; JSON is made by SQL, one statement for each request. */
+/** Browse, look-ups, conversation events and the journeys that they own, as far as the caller may see them (D10, D11, D18d, D18f). JSON is made by SQL. */
 import { statement } from '#libs/orm';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import { holonVisibleSql } from '../visibility.ts';
@@ -44,47 +44,43 @@ export const lookUpHolons = statement(
    where h.id = any($1::integer[]) and ${holonVisibleSql('h', 'c', 2)}`,
 );
 
-/** `$1` = account, `$2` = ids; one row with the reply of `holons.covered`. Looks up from each of them. */
-export const findCoveredHolons = statement(
-  'holons.find-covered',
-  `select json_build_object('ids', coalesce(json_agg(distinct given.id), '[]'))::text as body
-   from unnest($2::integer[]) as given(id) where directory.has_team_authority(given.id, $1::integer)`,
-);
+/** List of ConversationEvent. The parent is named to those who may see it. */
+function eventListSql(from: string, viewer: number): string {
+  return `select coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug, 'name', h.name, 'type', c.slug,
+       'parent_id', p.id, 'parent_slug', p.slug) order by h.name, h.id), '[]')::text as body
+     from ${from}
+     join directory.object_classes c on c.id = h.class_id and c.conversation_event
+     left join (directory.holons p join directory.object_classes k on k.id = p.class_id)
+       on p.id = h.parent_id and ${holonVisibleSql('p', 'k', viewer)}
+     where ${holonVisibleSql('h', 'c', viewer)}`;
+}
 
-/** `$1` = account; the same of all, looking down from the account's holons. */
-export const listCoveredHolons = statement(
-  'holons.list-covered',
-  `with recursive covered as (
-     select team.holon_id as id from directory.team_authority team where team.account_id = $1::integer and team.is_active
-     union select below.id from directory.holons below join covered on below.parent_id = covered.id
-   )
-   select json_build_object('ids', coalesce(json_agg(covered.id order by covered.id), '[]'))::text as body
-   from covered`,
-);
+/** `$1`, `$2` = viewer; one row with every event. */
+export const listAllEvents = statement('events.list-all', eventListSql('directory.holons h', 1));
 
-/** `$1` = slug, `$2`, `$3` = viewer; one row with the reply of `holons.subtree`. */
-export const getHolonSubtree = statement(
-  'holons.subtree',
+/** `$1` = slug, `$2`, `$3` = viewer; the holon and its descendants, as far as they are events. The body is null when the holon is absent or
+ * invisible. `offset 0` keeps the look-up by id, whatever the planner expects of the size of a tree. */
+export const listEventsBelow = statement(
+  'events.list-below',
   `with recursive root as (
-     select h.id, h.class_id from directory.holons h join directory.object_classes c on c.id = h.class_id
-     where h.slug = $1::text and ${holonVisibleSql('h', 'c', 2)}
+     select r.id from directory.holons r join directory.object_classes t on t.id = r.class_id
+     where r.slug = $1::text and ${holonVisibleSql('r', 't', 2)}
    ), tree as (
-     select id, class_id from root
-     union select h.id, h.class_id from directory.holons h join tree on h.parent_id = tree.id
+     select id from root
+     union select below.id from directory.holons below join tree on below.parent_id = tree.id
    )
-   select json_build_object('found', exists (select from root), 'holon_id', (select id from root), 'ids', coalesce((
-     select json_agg(h.id order by h.id)
-     from tree h join directory.object_classes c on c.id = h.class_id
-     where ${holonVisibleSql('h', 'c', 2)}), '[]'))::text as body`,
+   select case when exists (select from root) then events.body end as body
+   from (${eventListSql('tree cross join lateral (select * from directory.holons where id = tree.id offset 0) h', 2)}) as events`,
 );
 
-/** `$1` = ids, `$2` = slugs, `$3` = false, `$4` = account or null, whose flags are looked up here; one row with the reply of `holons.visible`. */
-export const getVisibleHolons = statement(
-  'holons.visible',
-  `select json_build_object('items', coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug) order by h.id), '[]'))::text as body
-   from (select id from directory.holons where id = any($1::integer[])
-         union select id from directory.holons where slug = any($2::text[])) as wanted
-   join directory.holons h on h.id = wanted.id join directory.object_classes c on c.id = h.class_id
-   where ${holonVisibleSql('h', 'c', 3)}
-     or exists (select from directory.accounts a where a.id = $4::integer and a.is_active and (a.superuser or a.global_editor))`,
+/** `$1` = slug, `$2`, `$3` = viewer; one row with the list of EventJourney, none when there is no such event for the caller. */
+export const listEventJourneys = statement(
+  'events.list-journeys',
+  `select coalesce((
+     select json_agg(json_build_object('id', j.id, 'slug', j.slug, 'name', j.name, 'description', j.description, 'step_count',
+       (select count(*) from directory.journey_steps s where s.journey_id = j.id and not s.is_archived)) order by a.position, j.id)
+     from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id and j.is_conversation
+     where a.holon_id = h.id), '[]')::text as body
+   from directory.holons h join directory.object_classes c on c.id = h.class_id and c.conversation_event
+   where h.slug = $1::text and ${holonVisibleSql('h', 'c', 2)}`,
 );

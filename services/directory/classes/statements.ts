@@ -1,7 +1,7 @@
 /** Reads of classes for the open API (rules/journeys#classes). */
 import { statement } from '#libs/orm';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
-import { journeyListItemSql } from '../journeys/statements.ts';
+import { journeyListItemSql } from '../journeys/index.ts';
 
 /** The class's own journeys, then those of its ancestors, nearest first, each in catalogue order; one that comes again counts where it comes first. */
 const catalogueSql = `coalesce((

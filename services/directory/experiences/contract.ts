@@ -1,9 +1,8 @@
 /** Experiences of the open API (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import { byUsers, ownAccount, job, line, rpc, Type, type Static } from '#libs/contract';
-import { anyId, nullable, v1Errors } from '../fields.ts';
-import { holonUpdate } from '../contract/holon-update.ts';
-import { HolonPublic } from '../holons/contract.ts';
-import { maxDescriptionLength, maxNameLength } from '../contract/people-write.ts';
+import { byUsers, job, line, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { anyId, maxDescriptionLength, maxNameLength, nullable, v1Errors } from '../fields.ts';
+import { holonUpdate } from '../holons/contract.ts';
+import { HolonPublic } from '../public-schemas.ts';
 
 /** Root of the class tree whose holons are experiences (D51a). */
 export const experienceClassSlug = 'experience';

@@ -2,33 +2,32 @@
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { parseJson, type JsonObject } from '#libs/json';
-import type { Jobs, JobHandler } from '#libs/jobs';
+import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
-import type { PayloadOf } from '#libs/contract';
 import { directory } from '../contract.ts';
-import { slugOf, slugWithSuffix } from './rules.ts';
 import { checkInfoFields, readInfoFields } from '../info-fields.ts';
 import { sanitizeRichText } from '../rich-text.ts';
 import { readViewer } from '../viewer.ts';
+import { getWrittenHolon } from '../holons/index.ts';
+import { isPossibleId } from '../possible-id.ts';
+import type { experienceRpcs } from './contract.ts';
+import { slugOf, slugWithSuffix } from './rules.ts';
+import { setLogo } from './set-logo.ts';
 import {
   findExperience,
   findParent,
-  getWrittenHolon,
+  getLogo,
   insertExperience,
   listExperienceClasses,
-  getLogo,
-  saveLogo,
   type ExperienceClassRow,
   type ExperienceRow,
   type ParentRow,
-} from '../holons/statements/update.ts';
+} from './statements.ts';
 
-type ExperienceHandlers = Pick<Handlers<typeof directory>, 'createExperience' | 'checkExperienceLogo' | 'setExperienceLogo'>;
+type ExperienceHandlers = Pick<Handlers<typeof directory>, keyof typeof experienceRpcs>;
 type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
-type LogoSetting = PayloadOf<typeof directory.jobs.setExperienceLogo>;
 
-const maxId = 2_147_483_647;
 /** With a random suffix of six characters a second try is rare and a third unheard of. */
 const slugTries = 10;
 
@@ -49,7 +48,7 @@ export function createExperienceHandlers({ db, jobs }: { readonly db: Database; 
         return rawJson(`{"experience":${written?.body ?? 'null'}}`);
       }),
     checkExperienceLogo: async ({ experience_id: id }, { actor }) => {
-      const [row] = id < 1 || id > maxId ? [] : await db.query<ExperienceRow>(findExperience, [id, ...readViewer(actor)]);
+      const [row] = !isPossibleId(id) ? [] : await db.query<ExperienceRow>(findExperience, [id, ...readViewer(actor)]);
       if (row === undefined) throw notFound();
       if (!row.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this experience.' });
       return rawJson(`{"experience":${row.body}}`);
@@ -63,22 +62,9 @@ export function createExperienceHandlers({ db, jobs }: { readonly db: Database; 
   };
 }
 
-/** Job `directory.set-logo`. */
-export function createSetLogo(jobs: Jobs): JobHandler<LogoSetting> {
-  return async ({ payload }) => setLogo(jobs, payload);
-}
-
-/** An older picture than the one that is set changes nothing. */
-async function setLogo(jobs: Jobs, { experience_id: id, logo_url: url, blob_id: blobId }: LogoSetting): Promise<void> {
-  await jobs.transaction(async (tx) => {
-    const saved = await tx.query(saveLogo, [id, url, blobId]);
-    if (saved.length > 0) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
-  });
-}
-
 /** @throws AppError 404, 403 */
 async function findEditableParent(tx: Tx, id: number, actor: Actor | undefined): Promise<ParentRow> {
-  const [parent] = id < 1 || id > maxId ? [] : await tx.query<ParentRow>(findParent, [id, ...readViewer(actor)]);
+  const [parent] = isPossibleId(id) ? await tx.query<ParentRow>(findParent, [id, ...readViewer(actor)]) : [];
   if (parent === undefined) throw notFound();
   if (!parent.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit the content of this holon.' });
   return parent;

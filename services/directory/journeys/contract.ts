@@ -1,6 +1,6 @@
 /** Journeys of the open API (rules/journeys#journeys). */
-import { byUsers, rpc, Type, type Static } from '#libs/contract';
-import { extend, limitParameter, nullable, offsetParameter, page, searchText } from '../fields.ts';
+import { byUsers, event, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { changedIds, extend, idList, jsonObject, limitParameter, nullable, offsetParameter, page, rowId, searchText } from '../fields.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -73,8 +73,38 @@ export const journeyListQuery = Type.Object({
 });
 export type JourneyListQuery = Static<typeof journeyListQuery>;
 
+const question = Type.Object({ id: rowId, text: Type.String(), order: Type.Integer({ minimum: 0 }) });
+
+const step = Type.Object({
+  id: rowId,
+  slug: Type.String(),
+  title: Type.String(),
+  order: Type.Integer(),
+  is_archived: Type.Boolean(),
+  pipeline_job: nullable(Type.String()),
+});
+
+const journey = Type.Object({
+  id: rowId,
+  slug: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  texts: jsonObject,
+  is_conversation: Type.Boolean(),
+  questions: Type.Array(question, { description: 'By `order`, from 0 (D4).' }),
+  steps: Type.Array(step, { description: 'By (order, id), archived ones included.' }),
+  owner_event_ids: Type.Array(rowId, { description: 'Conversation-event holons with the journey attached directly, ascending (D18d).' }),
+});
+
 /** To be spread into the contract of the directory. */
 export const journeyRpcs = {
+  getJourneys: rpc({
+    subject: 'directory.journeys.get-many',
+    callers: { conversations: ownAccount, cli: ownAccount },
+    summary: 'Journeys with questions, steps and owning events, by id or slug; unknown ones are absent.',
+    request: Type.Object({ ids: Type.Optional(idList), slugs: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })) }),
+    reply: Type.Object({ items: Type.Array(journey) }),
+  }),
   listJourneys: rpc({
     subject: 'directory.journeys.list',
     callers: byUsers,
@@ -88,5 +118,15 @@ export const journeyRpcs = {
     summary: 'One journey with its steps (rules/journeys#journeys).',
     request: Type.Object({ slug: Type.String({ description: 'Slug of the journey.' }) }),
     reply: Journey,
+  }),
+} as const;
+
+/** To be spread into the contract of the directory. */
+export const journeyEvents = {
+  journeysChanged: event({
+    subject: 'events.directory.journeys.changed',
+    heardBy: ['conversations'],
+    summary: 'Journeys, steps, questions or the events that own them were created or changed.',
+    payload: changedIds,
   }),
 } as const;

@@ -1,19 +1,8 @@
 /** Memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to D47a). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
-import { anyId, limitParameter, maxNoteLength, nullable, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
-import { HolonPublic } from '../holons/contract.ts';
-import { NoteItem } from '../notes/contract.ts';
-import { PersonPublic } from '../people/contract.ts';
-
-export const followUpAfter = nullable(Type.String({ format: 'date', description: '`YYYY-MM-DD`.' }));
-
-/** What items of memberships, relationships and worklists have in common. */
-export const workflowFields = {
-  journey_name: nullable(Type.String()),
-  step_title: nullable(Type.String()),
-  follow_up_after: followUpAfter,
-  responsible_person: nullable(PersonPublic),
-};
+import { anyId, limitParameter, nullable, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
+import { HolonPublic, NoteItem, PersonPublic } from '../public-schemas.ts';
+import { workflowFields, workflowUpdateFields, workflowChanges, textChange } from '../workflow/contract.ts';
 
 const membershipFields = {
   membership_id: Type.Integer(),
@@ -69,14 +58,6 @@ export const holonMembershipsQuery = Type.Object({
 });
 export type HolonMembershipsQuery = Static<typeof holonMembershipsQuery>;
 
-/** What memberships and relationships have in common in an update. */
-export const workflowUpdateFields = {
-  note: Type.String({ maxLength: maxNoteLength, description: 'Needed; trimmed, then stored verbatim.' }),
-  follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`; null clears, absent leaves as it is.' }))),
-  step_slug: Type.Optional(line({ description: 'Active step to move to.' })),
-  advance_step: Type.Optional(Type.Boolean({ description: 'Move to the next active step. Not together with `step_slug`.' })),
-};
-
 export const MembershipUpdate = Type.Object(
   {
     ...workflowUpdateFields,
@@ -89,18 +70,6 @@ export const MembershipUpdate = Type.Object(
   },
   { $id: 'MembershipUpdate' },
 );
-
-const textChange = Type.Object(
-  { old: nullable(Type.String()), new: nullable(Type.String()) },
-  { $id: 'TextChange', description: 'A value before and after: slugs of journeys and steps, dates; null where there is none.' },
-);
-const change = Type.Optional(textChange);
-/** Fields of `changes` that memberships and relationships share. */
-export const workflowChanges = {
-  /** There when the step is another one, even with the same slug. */
-  current_step: change,
-  follow_up_after: change,
-};
 
 /** No slug is longer. Without a bound the reply, which repeats the slug for each item, would be 500 times the request (D60). */
 const maxSlugLength = 200;
@@ -197,7 +166,7 @@ export const membershipRpcs = {
       membership: Membership,
       note: NoteItem,
       changes: Type.Object(
-        { journey: change, ...workflowChanges },
+        { journey: textChange, ...workflowChanges },
         { $id: 'MembershipChanges', description: 'Only what changed; `current_step` also when another step has the same slug.' },
       ),
     }),

@@ -1,15 +1,12 @@
 /** Creates one membership inside a transaction, for the operations that may bring one along (rules/people#create-a-person; D43, D43a). */
-import { AppError } from '#libs/errors';
+import { badRequest, type AppError } from '#libs/errors';
 import { constraintOf, type Queryable } from '#libs/orm';
 import { checkFollowUp } from '../follow-up.ts';
-import { readNote } from '../notes/rules.ts';
-import { findActiveStep, findNextStep, type JourneyStep } from '../step-move.ts';
+import { isPossibleId } from '../possible-id.ts';
+import { findActiveStep, findNextStep } from '../step-move.ts';
 import type { ViewerParameters } from '../viewer.ts';
-import { insertMemberships, insertNote, membershipUnique, readMembership } from './statements/writes.ts';
-import { findAccountable, findHolon, findJourneysFor, type JourneyRow } from '../workflow/statements/facts.ts';
-
-/** Largest id that a row can have. */
-const maxId = 2_147_483_647;
+import { checkResponsible, findAllowedJourney, findHolon } from '../workflow/index.ts';
+import { insertMemberships, membershipUnique, readMembership } from './statements/writes.ts';
 
 export interface MembershipWish {
   readonly personId: number;
@@ -22,33 +19,6 @@ export interface MembershipWish {
   readonly responsiblePersonId?: number | null | undefined;
 }
 
-/** True for an integer that a row may have as its id; any other is as absent as an unknown one. */
-export function isPossibleId(id: number): boolean {
-  return id >= 1 && id <= maxId;
-}
-
-/** @throws AppError 400 unless the person has a user account (rules/memberships#updates). */
-export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
-  if (personId === null || personId === undefined) return;
-  const found = isPossibleId(personId) ? await tx.query<{ id: number }>(findAccountable, [[personId]]) : [];
-  if (found.length === 0) throw refuse('responsible_person_id must be a person with a user account.');
-}
-
-/**
- * A journey that the effective catalogue of the holon's class has, with its steps.
- * @throws AppError 400 when it is unknown or not in the catalogue.
- */
-export async function findAllowedJourney(
-  tx: Queryable,
-  holonId: number,
-  slug: string,
-): Promise<{ id: number; steps: readonly JourneyStep[] }> {
-  const [journey] = await tx.query<JourneyRow>(findJourneysFor, [holonId, [slug]]);
-  if (journey === undefined) throw refuse(`There is no journey "${slug}".`);
-  if (!journey.allowed) throw refuse(`The journey "${slug}" is not in the catalogue of the holon's class.`);
-  return { id: journey.id, steps: JSON.parse(journey.steps) as JourneyStep[] };
-}
-
 /**
  * Writes the membership. The person exists; the bulk restriction of the journey does not apply.
  * @returns its id
@@ -58,10 +28,10 @@ export async function createMembership(tx: Queryable, wish: MembershipWish): Pro
   const { holonId, stepSlug } = wish;
   checkFollowUp(wish.followUpAfter);
   const [holon] = isPossibleId(holonId) ? await tx.query<{ id: number }>(findHolon, [holonId]) : [];
-  if (holon === undefined) throw refuse(`There is no holon ${holonId}.`);
+  if (holon === undefined) throw badRequest(`There is no holon ${holonId}.`);
   const journey = await findAllowedJourney(tx, holonId, wish.journeySlug);
   const step = stepSlug === undefined ? findNextStep(journey.steps, null) : findActiveStep(journey.steps, stepSlug);
-  if (stepSlug !== undefined && step === undefined) throw refuse(`The journey has no active step "${stepSlug}".`);
+  if (stepSlug !== undefined && step === undefined) throw badRequest(`The journey has no active step "${stepSlug}".`);
   await checkResponsible(tx, wish.responsiblePersonId);
   const row = {
     person_id: wish.personId,
@@ -73,31 +43,6 @@ export async function createMembership(tx: Queryable, wish: MembershipWish): Pro
   const [created] = await tx.query<{ id: number }>(insertMemberships, [JSON.stringify([row]), holonId]);
   if (created === undefined) throw alreadyThere();
   return created.id;
-}
-
-export interface NewNote {
-  /** As the caller sent it. */
-  readonly text: string;
-  readonly authorPersonId: number | null;
-  readonly membershipId?: number;
-  readonly relationshipId?: number;
-  /** Feeds that it is written into. */
-  readonly personIds: readonly number[];
-  readonly holonIds: readonly number[];
-}
-
-/** Writes a note into the feeds. @returns the NoteItem as JSON text. @throws AppError 400 when nothing is left of the trimmed text. */
-export async function createNote(tx: Queryable, note: NewNote): Promise<string> {
-  const [row] = await tx.query<{ body: string }>(insertNote, [
-    readNote(note.text),
-    note.authorPersonId,
-    note.membershipId ?? null,
-    note.relationshipId ?? null,
-    note.personIds,
-    note.holonIds,
-  ]);
-  if (row === undefined) throw new Error('the note was not written');
-  return row.body;
 }
 
 /** A membership as answers to writes show it: JSON text of Membership, with person and holon. */
@@ -113,9 +58,5 @@ export function translateDuplicate(error: unknown): unknown {
 }
 
 function alreadyThere(): AppError {
-  return refuse('The person has a membership on that journey in the same holon already.');
-}
-
-function refuse(message: string): AppError {
-  return new AppError({ code: 'bad_request', message });
+  return badRequest('The person has a membership on that journey in the same holon already.');
 }

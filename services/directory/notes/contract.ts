@@ -1,19 +1,7 @@
 /** Notes of the open API (rules/memberships#notes). */
-import { byUsers, rpc, Type } from '#libs/contract';
-import { anyId, instant, limitParameter, nullable, pageFields, v1Errors } from '../fields.ts';
-import { PersonPublic } from '../people/contract.ts';
-
-/** Note item of rules/memberships#notes. `author_person` is null for notes written by the system. */
-export const NoteItem = Type.Object(
-  {
-    id: Type.Integer(),
-    body: Type.String(),
-    note_type: Type.String({ description: 'Open list: note, system, booking, booking_error, …; through this API always `note`.' }),
-    created_at: instant('When it was written.'),
-    author_person: nullable(PersonPublic),
-  },
-  { $id: 'NoteItem', description: 'A note.' },
-);
+import { byOperators, byUsers, job, rpc, Type } from '#libs/contract';
+import { anyId, limitParameter, nullable, pageFields, rowId, v1Errors } from '../fields.ts';
+import { NoteItem } from '../public-schemas.ts';
 
 export const notesQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }) });
 const notes = Type.Object({
@@ -39,5 +27,35 @@ export const noteRpcs = {
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...notesQuery.properties }),
     reply: notes,
     errors: v1Errors.notFound('No holon has the id, or the caller may not see it.'),
+  }),
+  listNotes: rpc({
+    subject: 'admin.directory.notes.list',
+    callers: byOperators,
+    summary: 'Notes of a person or a holon, newest first; for the admin CLI.',
+    request: Type.Object({
+      person_id: Type.Optional(rowId),
+      holon_id: Type.Optional(rowId),
+      before: Type.Optional(rowId),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+    }),
+    reply: Type.Object({ items: Type.Array(NoteItem) }),
+  }),
+} as const;
+
+/** To be spread into the contract of the directory. */
+export const noteJobs = {
+  noteAdd: job({
+    type: 'directory.note-add',
+    startedBy: ['conversations'],
+    summary: 'Adds a note of another service to people and holons, once for each key; ids that do not exist are skipped.',
+    payload: Type.Object({
+      key: Type.String({ minLength: 1, maxLength: 500, description: 'The same key adds the note once.' }),
+      person_ids: Type.Optional(Type.Array(rowId)),
+      holon_ids: Type.Optional(Type.Array(rowId)),
+      body: Type.String(),
+      note_type: Type.String({ minLength: 1, maxLength: 64 }),
+      author_person_id: nullable(rowId),
+      created_at: Type.Optional(Type.String({ format: 'date-time' })),
+    }),
   }),
 } as const;

@@ -1,23 +1,23 @@
-/** People of the open API (rules/people#people). */
-import { byUsers, rpc, Type, type Static } from '#libs/contract';
-import { anyId, extend, jsonDocument, listParameters, nullable, pageFields, searchText, timestamps, v1Errors } from '../fields.ts';
-
-export const PersonPublic = Type.Object(
-  {
-    id: Type.Integer(),
-    name: Type.String(),
-    description: Type.String({ description: 'Rich text, possibly empty.' }),
-    photo_url: nullable(Type.String()),
-    actor_kind: Type.String({ description: 'For example `human`.' }),
-    contact: jsonDocument('Contact values by channel, such as `email`, `phone`, `linkedin`; possibly empty.'),
-  },
-  { $id: 'PersonPublic', description: 'A person of the shared directory.' },
-);
-
-export const PersonListItem = extend(PersonPublic, timestamps, {
-  $id: 'PersonListItem',
-  description: 'A person in lists and search results.',
-});
+/** People: lists, look-ups, creation (rules/people#people, rules/people#create-a-person; D43, D43a, D44). */
+import { byOperators, byUsers, event, line, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import {
+  anyId,
+  changedIds,
+  idList,
+  jsonObject,
+  listParameters,
+  maxChannelLength,
+  maxDescriptionLength,
+  maxNameLength,
+  maxNoteLength,
+  nullable,
+  pageFields,
+  rowId,
+  searchText,
+  v1Errors,
+} from '../fields.ts';
+import { Membership } from '../memberships/contract.ts';
+import { NoteItem, PersonListItem, PersonPublic } from '../public-schemas.ts';
 
 export const personListQuery = Type.Object({
   q: searchText('Part of the name; case and accents do not count, `%` and `_` are literals.'),
@@ -25,8 +25,97 @@ export const personListQuery = Type.Object({
 });
 export type PersonListQuery = Static<typeof personListQuery>;
 
+const channel = (maxLength: number, description: string) => Type.Optional(nullable(Type.String({ maxLength, description })));
+
+/** Contact values by channel; blank ones and null are left out. */
+const newContact = Type.Object(
+  {
+    email: channel(320, 'Nobody else may have it; case and surrounding space do not count.'),
+    linkedin: channel(500, 'Nobody else may have it; scheme, `www.`, query and trailing slash do not count.'),
+  },
+  {
+    $id: 'NewContact',
+    additionalProperties: nullable(Type.String({ maxLength: 2_000 })),
+    propertyNames: line({ maxLength: maxChannelLength }),
+    maxProperties: 50,
+    description:
+      'Contact values by channel, such as `email`, `linkedin`, `phone`, `website`. Blank ones are left out. A value with a scheme is a link, ' +
+      'http, https, mailto or tel; any other is text.',
+  },
+);
+
+const firstMembership = Type.Object(
+  {
+    holon_id: Type.Integer({ description: 'Holon to join.' }),
+    journey_slug: line({ description: "A journey of the catalogue of the holon's class." }),
+    step_slug: Type.Optional(nullable(line({ description: 'An active step of the journey; default the first one.' }))),
+    follow_up_after: Type.Optional(nullable(Type.String({ description: '`YYYY-MM-DD`.' }))),
+    responsible_person_id: Type.Optional(nullable(Type.Integer({ description: 'A person with a user account.' }))),
+  },
+  { $id: 'FirstMembership', description: 'First membership of the person.' },
+);
+
+export const newPerson = Type.Object(
+  {
+    name: line({ maxLength: maxNameLength, description: 'Trimmed; not blank. No identity: several people may have one name.' }),
+    description: Type.Optional(
+      Type.String({ maxLength: maxDescriptionLength, description: "Rich text; sanitised with the web editor's allowlist." }),
+    ),
+    actor_kind: Type.Optional(line({ minLength: 1, maxLength: 64, default: 'human', description: 'Default `human`.' })),
+    photo_url: Type.Optional(nullable(Type.String({ maxLength: 2_000, description: 'An http or https address.' }))),
+    contact: Type.Optional(newContact),
+    membership: Type.Optional(nullable(firstMembership)),
+    note: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: maxNoteLength,
+          description: 'Attached to the membership when there is one, else to the person. Not blank.',
+        }),
+      ),
+    ),
+  },
+  { $id: 'NewPerson' },
+);
+export type NewPerson = Static<typeof newPerson>;
+
+/** Refusal of a duplicate (D44). */
+export const DuplicatePerson = Type.Object(
+  {
+    code: Type.Literal('duplicate_person'),
+    message: Type.String(),
+    retryable: Type.Literal(false),
+    match_field: Type.Enum(['contact.email', 'contact.linkedin'], { description: 'When both match it is `contact.email`.' }),
+    match_value: Type.String({ description: 'As it was sent.' }),
+    existing_person_ids: Type.Array(Type.Integer(), { minItems: 1, description: 'Ascending.' }),
+  },
+  { $id: 'DuplicatePerson', description: 'The person exists already; nothing was written.' },
+);
+
+const person = Type.Object({
+  id: rowId,
+  name: Type.String(),
+  photo: nullable(Type.String()),
+  contact: jsonObject,
+  description: Type.String(),
+  actor_kind: Type.String(),
+});
+
 /** To be spread into the contract of the directory. */
 export const peopleRpcs = {
+  getPeople: rpc({
+    subject: 'directory.people.get-many',
+    callers: { conversations: ownAccount, transcripts: ownAccount },
+    summary: 'People by id. Unknown ids are absent; the order is that of the ids.',
+    request: Type.Object({ ids: idList }),
+    reply: Type.Object({ items: Type.Array(person) }),
+  }),
+  findPeopleByKeys: rpc({
+    subject: 'admin.directory.people.find-by-keys',
+    callers: byOperators,
+    summary: 'Ids of people by their keys of the workspace file; unknown ones are absent.',
+    request: Type.Object({ keys: Type.Array(Type.String(), { maxItems: 10_000 }) }),
+    reply: Type.Object({ items: Type.Array(Type.Object({ key: Type.String(), id: rowId })) }),
+  }),
   listPeople: rpc({
     subject: 'directory.people.list',
     callers: byUsers,
@@ -41,5 +130,30 @@ export const peopleRpcs = {
     summary: 'One person (rules/people#people).',
     request: Type.Object({ person_id: anyId('Id of the person.') }),
     reply: PersonPublic,
+  }),
+  createPerson: rpc({
+    subject: 'directory.people.create',
+    callers: byUsers,
+    summary: 'Creates a person with an optional first membership and note, whole or not at all (rules/people#create-a-person).',
+    request: newPerson,
+    reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),
+    errors: {
+      ...v1Errors.validation(
+        'The name is blank, a contact value or the photo is malformed, the note is blank, or the membership names something unknown or not allowed.',
+      ),
+      ...v1Errors.denied('The caller has no global edit access.'),
+      duplicate_person: { code: 'conflict', when: "Another person's email or LinkedIn address is the same." },
+    },
+    idempotent: false,
+  }),
+} as const;
+
+/** To be spread into the contract of the directory. */
+export const peopleEvents = {
+  peopleChanged: event({
+    subject: 'events.directory.people.changed',
+    heardBy: ['conversations'],
+    summary: 'People were created or changed.',
+    payload: changedIds,
   }),
 } as const;

@@ -2,7 +2,7 @@
 import { AppError, appError } from '#libs/errors';
 import type { NewPerson } from '../contract.ts';
 import { isEmail } from '../email.ts';
-import { findContactProblem, isWebAddress } from '../links/rules.ts';
+import { findContactProblem, isWebAddress } from '../links.ts';
 import { sanitizeRichText } from '../rich-text.ts';
 
 /** Columns of the new row. */

@@ -1,8 +1,6 @@
 /** Everything of one person, to be handed out or removed: for `people export` and `people erase` of the admin CLI. */
 import { byOperators, rpc, Type } from '#libs/contract';
-import { nullable } from '../fields.ts';
-
-const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+import { nullable, rowId } from '../fields.ts';
 
 /** Lists of what the directory has of a person; each is read page by page. */
 export const personDataParts = [
@@ -25,10 +23,10 @@ export const erasureRpcs = {
     summary: 'The person behind an id, a key of the workspace file or an email; by id also one who was erased.',
     request: Type.Object({ who: Type.String({ minLength: 1, maxLength: 500 }) }),
     reply: Type.Object({
-      id,
+      id: rowId,
       name: nullable(Type.String({ description: 'Null when the person was erased.' })),
       emails: Type.Array(Type.String(), { description: 'Of contact and accounts, as stored.' }),
-      account_ids: Type.Array(id),
+      account_ids: Type.Array(rowId),
       telegram_user_id: nullable(Type.Integer({ description: 'Of `contact.telegram_user_id`, when it is a number.' })),
     }),
     errors: {
@@ -41,7 +39,7 @@ export const erasureRpcs = {
     callers: byOperators,
     summary: 'One page of one part of what the directory has of a person. Hashes of passwords and tokens are never shown.',
     request: Type.Object({
-      person_id: id,
+      person_id: rowId,
       part: Type.Enum(personDataParts),
       after: Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' }),
     }),
@@ -52,7 +50,7 @@ export const erasureRpcs = {
     subject: 'admin.directory.people.suspend',
     callers: byOperators,
     summary: 'Deactivates the accounts of a person and revokes their tokens: the first step of an erasure.',
-    request: Type.Object({ person_id: id }),
+    request: Type.Object({ person_id: rowId }),
     reply: Type.Object({ accounts: Type.Integer() }),
   }),
   erasePerson: rpc({
@@ -60,7 +58,7 @@ export const erasureRpcs = {
     callers: byOperators,
     summary:
       'Deletes a person with accounts, memberships and notes, and records that without personal data: the last step of an erasure. Repeatable.',
-    request: Type.Object({ person_id: id, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),
+    request: Type.Object({ person_id: rowId, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts }),
     timeoutMs: 60_000,
   }),

@@ -19,8 +19,7 @@ import {
   type IdentifiedRow,
   type IdentityRow,
 } from './statements.ts';
-import { forgetAttempts, revokeAccountSessions } from '../accounts/statements/sessions.ts';
-import { emailThrottleKey } from '../accounts/login-throttle.ts';
+import { emailThrottleKey, forgetAttempts, revokeAccountSessions } from '../accounts/index.ts';
 
 type PersonDataHandlers = Pick<Handlers<typeof directory>, 'identifyPerson' | 'exportPerson' | 'suspendPerson' | 'erasePerson'>;
 

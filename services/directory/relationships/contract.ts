@@ -1,9 +1,8 @@
 /** Relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
 import { byUsers, rpc, Type } from '#libs/contract';
 import { anyId, limitParameter, v1Errors } from '../fields.ts';
-import { HolonPublic } from '../holons/contract.ts';
-import { workflowChanges, workflowFields, workflowUpdateFields } from '../memberships/contract.ts';
-import { NoteItem } from '../notes/contract.ts';
+import { HolonPublic, NoteItem } from '../public-schemas.ts';
+import { workflowFields, workflowUpdateFields, workflowChanges } from '../workflow/contract.ts';
 
 export const Relationship = Type.Object(
   { relationship_id: Type.Integer(), from_holon: HolonPublic, to_holon: HolonPublic, ...workflowFields },

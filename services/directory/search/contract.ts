@@ -1,8 +1,7 @@
 /** Search over people and holons (rules/people#search; D42). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { searchText, v1Errors } from '../fields.ts';
-import { HolonListItem } from '../holons/contract.ts';
-import { PersonListItem } from '../people/contract.ts';
+import { HolonListItem, PersonListItem } from '../public-schemas.ts';
 
 const hit = {
   id: Type.Integer(),

@@ -1,15 +1,17 @@
 /** Journey steps and their configuration (rules/steps#step-configuration; D16b). */
 import type { Actor } from '#libs/contract';
-import { notFound } from '#libs/errors';
+import { appError, notFound } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { pipelineJobs, type PipelineJob } from '#libs/pipeline';
+import { dropUndeclared, pipelineJobs, validateStepConfig, type PipelineJob } from '#libs/pipeline';
 import type { directory } from '../contract.ts';
+import type { stepRpcs } from './contract.ts';
 import { applyPatch, checkFreshness, listTouchedPaths, presentConfig } from './rules.ts';
 import {
   addConfigAudit,
   findStepByPlace,
+  findStepConfig,
   listConfigAudit,
   listSteps,
   lockStepByPlace,
@@ -17,19 +19,36 @@ import {
   type StepConfigRow,
 } from './statements.ts';
 
-type StepHandlers = Pick<Handlers<typeof directory>, 'listSteps' | 'readStepConfig' | 'patchStepConfig' | 'listConfigAudit'>;
-
 const defaultAuditEntries = 1_000;
 
 /** @param jobs registered pipeline jobs; tests bring their own. */
-export function createStepHandlers(db: Database, jobs: ReadonlyMap<string, PipelineJob> = pipelineJobs): StepHandlers {
-  const jobOf = (row: StepConfigRow): PipelineJob | undefined => (row.pipeline_job === null ? undefined : jobs.get(row.pipeline_job));
+export function createStepHandlers(
+  db: Database,
+  jobs: ReadonlyMap<string, PipelineJob> = pipelineJobs,
+): Pick<Handlers<typeof directory>, keyof typeof stepRpcs> {
+  const jobOf = (row: Pick<StepConfigRow, 'pipeline_job'>): PipelineJob | undefined =>
+    row.pipeline_job === null ? undefined : jobs.get(row.pipeline_job);
   const present = (row: StepConfigRow): { config: JsonObject; updated_at: string } => ({
     config: presentConfig(jobOf(row), readStored(row)),
     updated_at: row.updated_at,
   });
 
   return {
+    getStepConfig: async ({ step_id: stepId }) => {
+      const [row] = await db.query<Pick<StepConfigRow, 'pipeline_job' | 'config'>>(findStepConfig, [stepId]);
+      if (row === undefined) throw notFound();
+      const config = readStored(row);
+      const job = jobOf(row);
+      if (job === undefined) return { pipeline_job: row.pipeline_job, config };
+      // Keys that the model no longer declares do not stop the job; a PATCH of the configuration asks for their removal (D16b).
+      const result = validateStepConfig(job, dropUndeclared(job.config, config));
+      if (Object.keys(result.problems).length > 0) {
+        throw appError('bad_request', 'invalid_step_config', `The configuration of step ${stepId} does not fit ${job.name}.`, {
+          fields: result.problems,
+        });
+      }
+      return { pipeline_job: job.name, config: result.config };
+    },
     listSteps: async ({ journey_slug: journey }) => {
       const [row] = await db.query<{ body: string }>(listSteps, [journey]);
       if (row === undefined) throw notFound();
@@ -59,7 +78,7 @@ export function createStepHandlers(db: Database, jobs: ReadonlyMap<string, Pipel
   };
 }
 
-function readStored({ config }: StepConfigRow): JsonObject {
+function readStored({ config }: Pick<StepConfigRow, 'config'>): JsonObject {
   const stored = parseJson(config);
   return isJsonObject(stored) ? stored : {};
 }

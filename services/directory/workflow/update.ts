@@ -1,48 +1,28 @@
 /** Updates of memberships and relationships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
-import { rawJson, type Handlers, type RawJson } from '#libs/nats';
-import type { Database, Statement, Tx } from '#libs/orm';
+import { rawJson, type RawJson } from '#libs/nats';
+import type { Statement, Tx } from '#libs/orm';
 import type { directory } from '../contract.ts';
 import { checkFollowUp } from '../follow-up.ts';
-import { readNote } from '../notes/rules.ts';
+import { createNote, readNote } from '../notes/index.ts';
 import { checkStepControls, chooseStep, type JourneyStep } from '../step-move.ts';
 import { readViewer } from '../viewer.ts';
-import {
-  findMembership,
-  findRelationship,
-  lockMembership,
-  lockRelationship,
-  readMembership,
-  readRelationship,
-  saveMembership,
-  saveRelationship,
-  type WorkflowRow,
-} from '../memberships/statements/writes.ts';
+import type { WorkflowRow } from './statements/state.ts';
+import { checkResponsible, findAllowedJourney } from './checks.ts';
 import { findJourneySteps } from './statements/facts.ts';
-import { checkResponsible, createNote, findAllowedJourney, translateDuplicate } from '../memberships/new-membership.ts';
 
-type UpdateHandlers = Pick<Handlers<typeof directory>, 'updateMembership' | 'updateRelationship'>;
 /** A relationship has no `journey_slug` and no `responsible_person_id` to change. */
-type Update = Omit<RequestOf<typeof directory.rpcs.updateMembership>, 'membership_id'>;
+export type WorkflowUpdate = Omit<RequestOf<typeof directory.rpcs.updateMembership>, 'membership_id'>;
 
 /** What differs between the two. */
-interface Kind {
+export interface WorkflowKind {
   readonly name: 'membership' | 'relationship';
   readonly lock: Statement;
   readonly find: Statement;
   readonly save: Statement;
   readonly read: Statement;
 }
-
-const membership: Kind = { name: 'membership', lock: lockMembership, find: findMembership, save: saveMembership, read: readMembership };
-const relationship: Kind = {
-  name: 'relationship',
-  lock: lockRelationship,
-  find: findRelationship,
-  save: saveRelationship,
-  read: readRelationship,
-};
 
 /** Where a row is, and where it goes. */
 interface Place {
@@ -54,22 +34,14 @@ interface Place {
   readonly responsiblePersonId: number | null;
 }
 
-export function createWorkflowUpdateHandlers(db: Database): UpdateHandlers {
-  async function update(kind: Kind, id: number, request: Update, actor: Actor | undefined): Promise<RawJson> {
-    try {
-      return await db.transaction((tx) => updateRow(tx, kind, id, request, actor));
-    } catch (error) {
-      throw translateDuplicate(error);
-    }
-  }
-  return {
-    updateMembership: ({ membership_id: id, ...request }, { actor }) => update(membership, id, request, actor),
-    updateRelationship: ({ relationship_id: id, ...request }, { actor }) => update(relationship, id, request, actor),
-  };
-}
-
 /** Two updates of one row run one after the other: the second begins with what the first has left. */
-async function updateRow(tx: Tx, kind: Kind, id: number, request: Update, actor: Actor | undefined): Promise<RawJson> {
+export async function updateWorkflow(
+  tx: Tx,
+  kind: WorkflowKind,
+  id: number,
+  request: WorkflowUpdate,
+  actor: Actor | undefined,
+): Promise<RawJson> {
   const viewer = readViewer(actor);
   const [, [row]] = await Promise.all([tx.query(kind.lock, [id]), tx.query<WorkflowRow>(kind.find, [id, ...viewer])]);
   if (row === undefined || !row.visible) throw notFound();
@@ -86,7 +58,7 @@ async function updateRow(tx: Tx, kind: Kind, id: number, request: Update, actor:
     createNote(tx, {
       text: request.note,
       authorPersonId: actor?.kind === 'user' ? actor.personId : null,
-      ...(kind === membership ? { membershipId: id } : { relationshipId: id }),
+      ...(kind.name === 'membership' ? { membershipId: id } : { relationshipId: id }),
       personIds: row.person_ids,
       holonIds: row.holon_ids,
     }),
@@ -107,7 +79,7 @@ function placeOf(row: WorkflowRow): Place {
   };
 }
 
-async function move(tx: Tx, row: WorkflowRow, before: Place, request: Update): Promise<Place> {
+async function move(tx: Tx, row: WorkflowRow, before: Place, request: WorkflowUpdate): Promise<Place> {
   const [holonId = 0] = row.holon_ids;
   const { journey_slug: slug, responsible_person_id: responsible } = request;
   const leaves = slug !== undefined && slug !== before.journeySlug;
@@ -127,7 +99,7 @@ async function move(tx: Tx, row: WorkflowRow, before: Place, request: Update): P
 }
 
 /** Steps of the present journey, where the request asks for a move. */
-async function listSteps(tx: Tx, journeyId: number | null, request: Update): Promise<readonly JourneyStep[]> {
+async function listSteps(tx: Tx, journeyId: number | null, request: WorkflowUpdate): Promise<readonly JourneyStep[]> {
   if (journeyId === null || (request.step_slug === undefined && request.advance_step !== true)) return [];
   const [found] = await tx.query<{ steps: string }>(findJourneySteps, [journeyId]);
   return JSON.parse(found?.steps ?? '[]') as JourneyStep[];

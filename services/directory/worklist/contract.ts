@@ -1,9 +1,8 @@
 /** The follow-up worklist of the open API (rules/memberships#worklist; D47a, D50). */
 import { byUsers, rpc, Type, type Static } from '#libs/contract';
 import { anyId, limitParameter, offsetParameter, page, v1Errors } from '../fields.ts';
-import { HolonPublic } from '../holons/contract.ts';
-import { workflowFields } from '../memberships/contract.ts';
-import { PersonPublic } from '../people/contract.ts';
+import { HolonPublic, PersonPublic } from '../public-schemas.ts';
+import { workflowFields } from '../workflow/contract.ts';
 
 export const WorklistItem = Type.Union(
   [
@@ -40,7 +39,7 @@ export const worklistQuery = Type.Object({
 export type WorklistQuery = Static<typeof worklistQuery>;
 
 /** To be spread into the contract of the directory. */
-export const responsibleRpcs = {
+export const worklistRpcs = {
   listResponsible: rpc({
     subject: 'directory.worklist.list',
     callers: byUsers,

@@ -6,8 +6,14 @@ import { statement, type Statement } from '#libs/orm';
 import type { DateSpan } from '../follow-up.ts';
 import type { ViewerParameters } from '../viewer.ts';
 import { coveredHolonsSql } from '../visibility.ts';
-import { membershipJoinsSql, relationshipJoinsSql, worklistMembershipSql, worklistRelationshipSql } from '../workflow/statements/json.ts';
-import { hangsOnVisibleSql, privateClassesSql } from '../workflow/statements/visible.ts';
+import {
+  hangsOnVisibleSql,
+  membershipJoinsSql,
+  privateClassesSql,
+  relationshipJoinsSql,
+  worklistMembershipSql,
+  worklistRelationshipSql,
+} from '../workflow/index.ts';
 
 export interface WorklistFilters {
   readonly limit: number;

@@ -1,7 +1,7 @@
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { directory } from '../contract.ts';
-import { findAccountSessions, revokeAccountSessions } from '../accounts/statements/sessions.ts';
+import { findAccountSessions, revokeAccountSessions } from '../accounts/index.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Targets } from './rules/resolve.ts';
 import type { Written } from './write.ts';

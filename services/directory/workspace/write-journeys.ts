@@ -1,14 +1,14 @@
 /** Steps and questions of the file's journeys; their order is their place in the file. */
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
-import { addConfigAudit, lockSteps } from '../steps/statements.ts';
+import { addConfigAudit, lockSteps } from '../steps/index.ts';
 import { insertAll, takeIds, updateAll } from './bulk.ts';
 import { findQuestions, type QuestionRow } from './statements/lookups.ts';
 import type { Row } from './statements/tables.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target } from './rules/resolve.ts';
 import { stepColumns } from './rules/rows.ts';
-import type { Stored } from './stored.ts';
+import type { Stored } from './rules/stored.ts';
 
 type JourneyIdOf = (target: Target) => number;
 

@@ -1,14 +1,15 @@
 /** Writes the resolved items of a document in one transaction, list by list, each table in bulk. */
 import type { JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
-import { attach, grantTeams, type AttachedRow, type TeamRow } from './statements/trees.ts';
-import { findSteps, type StepRow } from './statements/lookups.ts';
+import { attach, type AttachedRow } from '../attachments.ts';
+import { grantTeams, type TeamRow } from './statements/trees.ts';
+import { findSteps } from './statements/lookups.ts';
 import { batches, insertAll, takeIds, updateAll } from './bulk.ts';
 import type { Row, TableName } from './statements/tables.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target, Targets } from './rules/resolve.ts';
 import { columnsOf, type IdOf } from './rules/rows.ts';
-import type { EdgeList, Stored } from './stored.ts';
+import type { EdgeList, Stored, StepRow } from './rules/stored.ts';
 import { writeQuestions, writeSteps } from './write-journeys.ts';
 import { listNames, type ListName } from './rules/vocabulary.ts';
 

@@ -5,8 +5,9 @@ import pg from 'pg';
 import * as conversation from '../../../services/conversations/repositories/conversation.ts';
 import * as discovery from '../../../services/conversations/repositories/discovery.ts';
 import * as browse from '../../../services/directory/browse/statements.ts';
-import * as holons from '../../../services/directory/repositories/holons.ts';
-import * as journeys from '../../../services/directory/repositories/journeys.ts';
+import * as holons from '../../../services/directory/holons/statements/read.ts';
+import * as visible from '../../../services/directory/holons/statements/visible.ts';
+import * as journeys from '../../../services/directory/journeys/statements.ts';
 import * as people from '../../../services/directory/people/statements/read.ts';
 import { seedDatabase } from '../../../lab/scale/seed.ts';
 
@@ -163,10 +164,10 @@ describe('the plans of what conversations ask of a large directory (D18f)', () =
     ['a holon by slug', holons.getHolons, [[], ['holon-77']]],
     ['journeys by id', journeys.getJourneys, [ids.slice(0, 5), []]],
     ['a journey by slug', journeys.getJourneys, [[], ['journey-7']]],
-    ['the holons below one', browse.getHolonSubtree, ['holon-60', ...account]],
-    ['which holons are visible', browse.getVisibleHolons, [ids, [], ...account]],
-    ['holons covered by team authority', browse.listCoveredHolons, [1]],
-    ['which holons team authority covers', browse.findCoveredHolons, [1, ids]],
+    ['the holons below one', visible.getHolonSubtree, ['holon-60', ...account]],
+    ['which holons are visible', visible.getVisibleHolons, [ids, [], ...account]],
+    ['holons covered by team authority', visible.listCoveredHolons, [1]],
+    ['which holons team authority covers', visible.findCoveredHolons, [1, ids]],
     ['a holon with its events', browse.browseHolon, ['holon-60', ...account]],
     ['public people', browse.lookUpPeople, [ids.slice(0, 50)]],
     ['public holons', browse.lookUpHolons, [ids.slice(0, 50), ...account]],

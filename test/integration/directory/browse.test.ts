@@ -6,6 +6,7 @@ import { superuser } from '#libs/testing';
 import { createDatabase, type Database } from '#libs/orm';
 import { directory } from '#services/directory';
 import { createBrowseHandlers } from '../../../services/directory/browse/handlers.ts';
+import { createVisibleHolonHandlers } from '../../../services/directory/holons/handlers/visible.ts';
 import { createWorld, type World } from './world.ts';
 
 const { browseHolon, listConversationEvents, listEventJourneys, lookUpHolons, lookUpPeople } = directory.rpcs;
@@ -182,7 +183,7 @@ describe('the number of statements of a read', () => {
         return db.query(...call);
       },
     });
-    const handlers = createBrowseHandlers(counting);
+    const handlers = { ...createBrowseHandlers(counting), ...createVisibleHolonHandlers(counting) };
     const context = { actor: { kind: 'shared' } } as RequestContext;
     const fifty = numbers.slice(0, 50);
     const reads = [

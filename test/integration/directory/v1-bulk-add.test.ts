@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase, statement, type Database } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers/bulk-add.ts';
-import { takeBulkTurn } from '../../../services/directory/repositories/v1/bulk-add.ts';
+import { takeBulkTurn } from '../../../services/directory/memberships/statements/bulk-add.ts';
 import { callers, createNetwork, edits, rpcs, sees, type Caller, type Network } from './workflow-network.ts';
 
 const crowd = Array.from({ length: 500 }, (_, index) => ({ key: `p${index}`, name: `Person ${index}` }));

@@ -7,8 +7,7 @@ import type { Database } from '#libs/orm';
 import { directory } from '../../contract.ts';
 import type { Passwords } from '../rules/password.ts';
 import { createToken, parseToken, tokenLifetimeSeconds } from '../rules/token.ts';
-import { getWhoami } from '../../people/statements/read.ts';
-import { createSession, findCredentials, revokeSession, verifySession, type CredentialsRow } from '../statements/sessions.ts';
+import { createSession, findCredentials, getWhoami, revokeSession, verifySession, type CredentialsRow } from '../statements/sessions.ts';
 import type { LoginThrottle } from '../login-throttle.ts';
 
 export interface SessionOptions {

@@ -18,6 +18,13 @@ export const findCredentials = statement(
    where lower(a.email) = lower(btrim($1::text))`,
 );
 
+/** `$1` = person id; one row with the reply of `sessions.whoami`. */
+export const getWhoami = statement(
+  'people.whoami',
+  `select json_build_object('authenticated', true, 'person', ${personPublicSql('p')})::text as body
+   from directory.people p where p.id = $1::integer`,
+);
+
 /**
  * `$1` = session key, `$2` = SHA-256 of the secret, `$3` = account, `$4` = the hash that was verified, `$5` = lifetime in seconds.
  * No row when the account was deactivated or its password changed since it was read.

@@ -18,11 +18,10 @@ import {
   type LockedHolon,
   type SavedHolon,
 } from '../statements/update.ts';
-import { attach } from '../../workspace/statements/trees.ts';
+import { attach } from '../../attachments.ts';
+import { isPossibleId } from '../../possible-id.ts';
 
 type Request = RequestOf<typeof directory.rpcs.updateHolon>;
-
-const maxId = 2_147_483_647;
 
 export function createUpdateHolon(jobs: Jobs): Handler<typeof directory.rpcs.updateHolon> {
   return (request, { actor }) =>
@@ -57,7 +56,7 @@ export function createUpdateHolon(jobs: Jobs): Handler<typeof directory.rpcs.upd
 /** @throws AppError 404 for a holon that is absent or invisible, 403 without the right to do what the request asks for */
 async function lockForEditing(tx: Tx, { holon_id: id, journey_ids: journeys }: Request, actor: Actor | undefined): Promise<LockedHolon> {
   const viewer = readViewer(actor);
-  const [holon] = id < 1 || id > maxId ? [] : await tx.query<LockedHolon>(lockHolon, [id, ...viewer]);
+  const [holon] = isPossibleId(id) ? await tx.query<LockedHolon>(lockHolon, [id, ...viewer]) : [];
   if (holon === undefined) throw notFound();
   if (!holon.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
   const [hasGlobalEdit] = viewer;
@@ -76,7 +75,7 @@ async function checkIds(
 ): Promise<number[] | undefined> {
   if (given === undefined) return undefined;
   const ids = [...new Set(given)];
-  const possible = ids.filter((id) => id >= 1 && id <= maxId);
+  const possible = ids.filter(isPossibleId);
   const known = new Set((await tx.query<{ id: number }>(statement, [possible])).map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw invalidHolonField(`${problem} ${unknown}.`);

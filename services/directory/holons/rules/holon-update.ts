@@ -4,7 +4,7 @@ import type { JsonObject } from '#libs/json';
 import type { HolonUpdate } from '../../contract.ts';
 import { findCountryCode } from './countries.ts';
 import type { InfosChange } from '../../info-fields.ts';
-import { findLinkProblem } from '../../links/rules.ts';
+import { findLinkProblem } from '../../links.ts';
 import { sanitizeRichText } from '../../rich-text.ts';
 
 /** What an update can change. */

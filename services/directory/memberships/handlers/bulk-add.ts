@@ -8,10 +8,10 @@ import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
 import { decideBulk, tripleKey, type BulkFacts, type BulkItem, type BulkJourney, type NewMembership } from '../rules.ts';
 import type { JourneyStep } from '../../step-move.ts';
 import { readViewer } from '../../viewer.ts';
-import { takeBulkTurn, type BulkTurnRow } from '../../repositories/v1/bulk-add.ts';
-import { findPresent, insertMemberships } from '../statements/writes.ts';
-import { findAccountable, findJourneysFor, findPeople, type JourneyRow } from '../../workflow/statements/facts.ts';
-import { isPossibleId } from '../new-membership.ts';
+import { findPresent, takeBulkTurn, type BulkTurnRow } from '../statements/bulk-add.ts';
+import { insertMemberships } from '../statements/writes.ts';
+import { isPossibleId } from '../../possible-id.ts';
+import { findAccountable, findJourneysFor, findPeople, type JourneyRow } from '../../workflow/index.ts';
 
 export interface BulkAddOptions {
   readonly db: Database;

@@ -2,8 +2,7 @@
 import type { Statement } from '#libs/orm';
 import { holonVisibleSql } from '../../visibility.ts';
 import { listStatement } from '../../list-statement.ts';
-import { membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/statements/json.ts';
-import { hangsOnVisibleSql } from '../../workflow/statements/visible.ts';
+import { hangsOnVisibleSql, membershipJoinsSql, membershipWithHolonSql, membershipWithPersonSql } from '../../workflow/index.ts';
 
 /**
  * The row that a membership names, looked up one by one. As a join, a holon or a person with very many memberships would have PostgreSQL read

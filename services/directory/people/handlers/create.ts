@@ -6,10 +6,10 @@ import { rawJson, type Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { directory, type NewPerson } from '../../contract.ts';
 import { checkNewPerson, refuseDuplicate, type KnownPeople, type PersonValues } from '../rules.ts';
-import { readNote } from '../../notes/rules.ts';
+import { createNote, readNote } from '../../notes/index.ts';
 import { readViewer } from '../../viewer.ts';
 import { findByAddress, insertPerson, lockAddresses } from '../statements/create.ts';
-import { createMembership, createNote, showMembership } from '../../memberships/new-membership.ts';
+import { createMembership, showMembership } from '../../memberships/index.ts';
 
 export function createCreatePerson(jobs: Jobs): Handler<typeof directory.rpcs.createPerson> {
   return async (request, { actor }) => {

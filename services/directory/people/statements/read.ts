@@ -1,6 +1,9 @@
-/** Reads of people; JSON is made by SQL and passed on as it is. */
+/** Reads of people (rules/people#people); JSON is made by SQL and passed on as it is. */
 import { statement } from '#libs/orm';
-import { personPublicSql } from '../../public-json.ts';
+import { listStatement } from '../../list-statement.ts';
+import { personListItemSql, personPublicSql } from '../../public-json.ts';
+import { recordOrders, type RecordSort } from '../../record-list.ts';
+import { containsInAnySql, containsSql, gramsOf, longGramsOf } from '../../text-match.ts';
 
 /** `$1` = ids; one row with the reply of `people.get-many`, in the order of the ids. */
 export const getPeople = statement(
@@ -11,43 +14,41 @@ export const getPeople = statement(
    join directory.people p on p.id = wanted.id`,
 );
 
-/** `$1` = person id; one row with the reply of `sessions.whoami`. */
-export const getWhoami = statement(
-  'people.whoami',
-  `select json_build_object('authenticated', true, 'person', ${personPublicSql('p')})::text as body
-   from directory.people p where p.id = $1::integer`,
+/** `$1` = workspace keys; one row with the reply of `people.find-by-keys`. */
+export const findPeopleByKeys = statement(
+  'people.find-by-keys',
+  `select json_build_object('items', coalesce(json_agg(json_build_object('key', key, 'id', id)), '[]'))::text as body
+   from directory.people where key = any($1::text[])`,
 );
 
-export interface AttendeeRow {
-  readonly place: number;
-  readonly id: number;
-}
-
-/** `$1` = JSON list of `{place, email, origin_key}`; the people that are known already, the oldest of several with one address. */
-export const findAttendees = statement(
-  'people.find-attendees',
-  `select distinct on (a.place) a.place, p.id
-   from jsonb_to_recordset($1::jsonb) as a(place integer, email text, origin_key text)
-   join directory.people p on lower(btrim(p.contact ->> 'email')) = lower(btrim(a.email)) or p.origin_key = a.origin_key
-   order by a.place, p.id`,
+/** `$1` = person; one row with PersonPublic. */
+export const getPerson = statement(
+  'v1.people.get',
+  `select ${personPublicSql('p')}::text as body from directory.people p where p.id = $1::integer`,
 );
 
-/** `$1` = emails and origin keys; holds back others that would create the same people until the transaction ends. */
-export const lockAttendees = statement(
-  'people.lock-attendees',
-  `select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || lower(btrim(what)), 0)))
-   from (select distinct what from unnest($1::text[]) as w(what) order by what) as ordered`,
-);
+/** @param found the matches are found first; otherwise the page is read in its order */
+const list = (sort: RecordSort, found: boolean) =>
+  listStatement({
+    name: `v1.people.list-${sort}${found ? '.found' : ''}`,
+    planned: 'each-call',
+    ...(found ? { foundOnce: true } : {}),
+    from: 'directory.people p',
+    where: `${found ? containsInAnySql('p.search_name', '$1', gramsOf('p'), longGramsOf.people('p')) : containsSql('p.search_name', '$1', gramsOf('p'), 'true')}
+      and ($2::timestamptz is null or p.created_at > $2::timestamptz) and ($3::timestamptz is null or p.updated_at > $3::timestamptz)`,
+    key: 'p.id',
+    order: recordOrders[sort]('p'),
+    itemFrom: 'directory.people p on p.id = page.key',
+    item: personListItemSql('p'),
+    limit: '$4::integer',
+    offset: '$5::integer',
+    extra: { query: '$1::text' },
+    fields: ['limit', 'offset', 'count', 'has_more', 'items'],
+  });
 
-/** `$1` = JSON list of `{place, name, email, origin_key}`; creates them and returns their ids by place. */
-export const createAttendees = statement(
-  'people.create-attendees',
-  `with input as (
-     select *, nextval(pg_get_serial_sequence('directory.people', 'id'))::integer as id
-     from jsonb_to_recordset($1::jsonb) as a(place integer, name text, email text, origin_key text)
-   ), created as (
-     insert into directory.people (id, name, contact, origin_key)
-     select id, name, case when email is null then '{}'::jsonb else jsonb_build_object('email', email) end, origin_key from input
-   )
-   select place, id from input order by place`,
-);
+const lists = (found: boolean) => ({ name: list('name', found), latest: list('latest', found), updated: list('updated', found) });
+
+/** `$1` = part of the name, `$2`, `$3` = created, updated after or null, `$4` = limit, `$5` = offset. */
+export const findPeople = lists(true);
+/** The same for a text that is empty, or short and in many names. */
+export const listPeople = lists(false);

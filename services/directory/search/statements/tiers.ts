@@ -113,6 +113,6 @@ function describeKind({ kind, table, from, visible, item, inManyTexts, inManyDes
 }
 
 /** `$1` = text, `$2` = results of a kind, `$3` = kinds, `$4`, `$5` = viewer, `$6` to `$9` = a short text is in many texts, descriptions of people, of holons; one row. */
-export const searchDirectory = statement('v1.search', `with ${searched.map(describeKind).join(',\n')} ${resultsSql}`, {
+export const searchTiers = statement('v1.search', `with ${searched.map(describeKind).join(',\n')} ${resultsSql}`, {
   planned: 'each-call',
 });

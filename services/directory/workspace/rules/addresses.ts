@@ -1,15 +1,12 @@
 /** Links, contact values and addresses of a workspace document (D72), by the rules that hold for the API. */
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { hasControls } from '#libs/text';
-import { maxChannelLength } from '../../contract.ts';
+import { maxChannelLength } from '../../fields.ts';
 import type { InfoField } from '../../info-fields.ts';
-import { findContactProblem, findLinkProblem, isWebAddress } from '../../links/rules.ts';
-import type { Path, Problem } from './check-document.ts';
+import { findContactProblem, findLinkProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../links.ts';
+import type { Path, Problem } from './problem.ts';
 
-/** Longest link or contact value, in characters. */
-export const maxAddressLength = 2_000;
 export const controls = 'must have no control characters';
-export const tooLongAddress = `is longer than ${maxAddressLength} characters`;
 
 /** Everything that is wrong with the values of channels, or with the link among the texts of a journey. null takes a value away. */
 export function listAddressProblems(kind: 'links' | 'contact' | 'journey_texts', given: JsonObject, path: Path): Problem[] {
@@ -25,12 +22,6 @@ export function listAddressProblems(kind: 'links' | 'contact' | 'journey_texts',
       return message === undefined ? [] : [{ path: place, message }];
     });
   });
-}
-
-/** Why a text is no http or https address; the empty one is none at all. */
-export function webAddressProblem(value: string): string | undefined {
-  if (value.length > maxAddressLength) return tooLongAddress;
-  return value === '' || isWebAddress(value) ? undefined : 'must be an http or https address';
 }
 
 /** Words of a slide that are shown and not followed. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { checkDocument, identityOf } from './check-document.ts';
 import { namesIn, resolveItems } from './resolve.ts';
-import type { Stored } from '../stored.ts';
+import type { Stored } from './stored.ts';
 import { listNames, vocabulary, type ListName } from './vocabulary.ts';
 
 function emptyStored(): Stored {

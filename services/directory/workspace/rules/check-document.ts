@@ -1,19 +1,13 @@
 /** Structure of a workspace document: known lists and fields, types, keys named once. Nothing here asks the database. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { hasControls } from '#libs/text';
-import { maxDescriptionLength } from '../../contract.ts';
+import { maxDescriptionLength } from '../../fields.ts';
 import { isEmail } from '../../email.ts';
-import { findContactProblem } from '../../links/rules.ts';
-import { controls, listAddressProblems, maxAddressLength, tooLongAddress, webAddressProblem } from './addresses.ts';
+import { findContactProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../links.ts';
+import { controls, listAddressProblems } from './addresses.ts';
 import { checkClassConfig } from './class-config.ts';
+import type { Path, Problem } from './problem.ts';
 import { foreignLists, keyFields, listNames, vocabulary, type Field, type FieldRule, type Fields, type ListName } from './vocabulary.ts';
-
-export type Path = readonly (string | number)[];
-
-export interface Problem {
-  readonly path: (string | number)[];
-  readonly message: string;
-}
 
 /** One item of a list: its checked fields and where it stands in the document. */
 export interface Item {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#libs/json';
 import { hasControls } from '#libs/text';
-import type { Path, Problem } from './check-document.ts';
+import type { Path, Problem } from './problem.ts';
 import { infoFieldTypes } from './vocabulary.ts';
 
 /** Checks `config.info_field_groups` of a class: groups of custom fields with key, type, label and options (rules/journeys#classes). */

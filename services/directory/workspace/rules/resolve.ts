@@ -1,8 +1,8 @@
 /** References of a document against itself first, then the database (rules/workspace#workspace-file), and what a new item must name. */
 import { isJsonObject, type JsonObject } from '#libs/json';
-import type { EdgeRow } from '../statements/lookups.ts';
-import { identityOf, type Item, type Lists, type Path, type Problem } from './check-document.ts';
-import type { EdgeList, Stored } from '../stored.ts';
+import { identityOf, type Item, type Lists } from './check-document.ts';
+import type { Path, Problem } from './problem.ts';
+import type { EdgeList, EdgeRow, Stored } from './stored.ts';
 import { keyFields, listNames, vocabulary, type Fields, type ListName } from './vocabulary.ts';
 
 const nouns: Readonly<Record<ListName, string>> = {

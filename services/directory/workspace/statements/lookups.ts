@@ -23,14 +23,6 @@ export const findByKey: Record<ListName, Statement> = {
   relationships: byKey('relationships', 'relationships', 'key'),
 };
 
-export interface StepRow {
-  readonly id: number;
-  readonly journey_id: number;
-  readonly slug: string;
-  readonly position: number;
-  readonly is_archived: boolean;
-}
-
 /** `$1` = journey ids. */
 export const findSteps = statement(
   'workspace.find-steps',
@@ -51,14 +43,6 @@ export const findQuestions = statement(
   `select id, journey_id, text, is_retired from directory.journey_questions where journey_id = any($1::integer[])
    order by journey_id, is_retired, position, id`,
 );
-
-export interface EdgeRow {
-  readonly id: number;
-  readonly key: string | null;
-  readonly left_id: number;
-  readonly right_id: number;
-  readonly journey_id: number | null;
-}
 
 /** `$1` = JSON list of `{left_id, right_id}`, `$2` = keys. Keyless rows first, so that they are the natural match of a triple. */
 export const findEdges: Record<'memberships' | 'relationships', Statement> = {

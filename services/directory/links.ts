@@ -25,6 +25,16 @@ export function isWebAddress(text: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(text) && !hasControls(text) && URL.canParse(text);
 }
 
+/** Longest link or contact value, in characters. */
+export const maxAddressLength = 2_000;
+export const tooLongAddress = `is longer than ${maxAddressLength} characters`;
+
+/** Why a text is no http or https address; the empty one is none at all. */
+export function webAddressProblem(value: string): string | undefined {
+  if (value.length > maxAddressLength) return tooLongAddress;
+  return value === '' || isWebAddress(value) ? undefined : 'must be an http or https address';
+}
+
 /**
  * The scheme that any reader may see in a text, in lower case. Browsers skip control characters and spaces before it and line breaks within it;
  * others drop what is invisible, or take compatible forms of letters for the letters.

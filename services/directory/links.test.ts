@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findContactProblem, findLinkProblem, isWebAddress } from './rules.ts';
+import { findContactProblem, findLinkProblem, isWebAddress } from './links.ts';
 
 const links = [
   'https://example.org',

@@ -1,19 +1,10 @@
 /** What the database has of the things that a document names, read in a few queries whatever the size of the document. */
 import type { JsonObject } from '#libs/json';
 import type { Queryable } from '#libs/orm';
-import { findByKey, findEdges, findSteps, type EdgeRow, type KeyRow, type StepRow } from './statements/lookups.ts';
 import { identityOf, type Lists } from './rules/check-document.ts';
+import type { EdgeList, EdgeRow, Stored, StepRow } from './rules/stored.ts';
 import { listNames, vocabulary, type Fields, type ListName } from './rules/vocabulary.ts';
-
-export type EdgeList = 'memberships' | 'relationships';
-
-export interface Stored {
-  /** Key → id for everything that the document names or refers to and that exists. Emails are in lower case. */
-  readonly ids: Readonly<Record<ListName, Map<string, number>>>;
-  /** Steps of the journeys named or referred to, by journey id, in order. */
-  readonly steps: Map<number, StepRow[]>;
-  readonly edges: Readonly<Record<EdgeList, readonly EdgeRow[]>>;
-}
+import { findByKey, findEdges, findSteps, type KeyRow } from './statements/lookups.ts';
 
 /** Collects the values of every reference field, nested ones included. */
 export function referencesIn(fields: Fields, value: JsonObject, found: (list: ListName, key: string) => void): void {

@@ -1,8 +1,7 @@
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { directory } from '../contract.ts';
-import { findContactProblem, findLinkProblem } from './rules.ts';
-import { webAddressProblem } from '../workspace/rules/addresses.ts';
+import { findContactProblem, findLinkProblem, webAddressProblem } from '../links.ts';
 import { findUnusualLinks, type StoredLinkRow } from './statements.ts';
 
 const maxItems = 1_000;

@@ -1,0 +1,15 @@
+/** Makes a stored picture the logo of a holon (rules/media#logo; D51). */
+import type { PayloadOf } from '#libs/contract';
+import type { Jobs } from '#libs/jobs';
+import { directory } from '../contract.ts';
+import { saveLogo } from './statements.ts';
+
+export type LogoSetting = PayloadOf<typeof directory.jobs.setExperienceLogo>;
+
+/** An older picture than the one that is set changes nothing. */
+export async function setLogo(jobs: Jobs, { experience_id: id, logo_url: url, blob_id: blobId }: LogoSetting): Promise<void> {
+  await jobs.transaction(async (tx) => {
+    const saved = await tx.query(saveLogo, [id, url, blobId]);
+    if (saved.length > 0) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+  });
+}

@@ -1,0 +1,2 @@
+/** What other features need of holons. */
+export { getWrittenHolon } from './statements/update.ts';

@@ -1,0 +1,2 @@
+/** What other features need of journeys. */
+export { journeyListItemSql } from './statements.ts';

@@ -1,0 +1,2 @@
+/** What other features need of memberships. */
+export { createMembership, showMembership } from './new-membership.ts';

@@ -1,0 +1,30 @@
+/** Search over people and holons (rules/people#search; D42): a sample, then one statement. */
+import { badRequest } from '#libs/errors';
+import type { Handler } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { directory } from '../contract.ts';
+import { readBody } from '../read-body.ts';
+import { readViewer } from '../viewer.ts';
+import { searchRare } from './statements/rare.ts';
+import { sampleSearch, type SearchSampleRow } from './statements/sample.ts';
+import { searchTiers } from './statements/tiers.ts';
+
+/** Results of a kind when the caller does not say (rules/http#limits). */
+const usualLimit = 20;
+
+export function createSearchDirectory(db: Database): Handler<typeof directory.rpcs.searchDirectory> {
+  return async ({ q, types, limit_per_type: limit = usualLimit }, { actor }) => {
+    const kinds = readTypes(types);
+    const [sample] = await db.query<SearchSampleRow>(sampleSearch, [q]);
+    const params = [q, limit, kinds, ...readViewer(actor)];
+    if (sample?.rare === true) return readBody(db, searchRare, ...params);
+    return readBody(db, searchTiers, ...params, ...(sample?.frequent ?? []));
+  };
+}
+
+/** The kinds asked for, once each. @throws AppError bad_request */
+function readTypes(types: string | undefined): string[] {
+  const asked = types === undefined ? ['person', 'holon'] : types.split(',').map((type) => type.trim());
+  if (!asked.every((type) => type === 'person' || type === 'holon')) throw badRequest('types must be a list of person and holon.');
+  return [...new Set(asked)];
+}

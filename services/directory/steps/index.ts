@@ -1,0 +1,2 @@
+/** What other features need of steps. */
+export { addConfigAudit, lockSteps } from './statements.ts';

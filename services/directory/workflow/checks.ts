@@ -1,0 +1,28 @@
+/** What memberships and relationships are checked for before they are written (rules/memberships#updates; D46). */
+import { badRequest } from '#libs/errors';
+import type { Queryable } from '#libs/orm';
+import { isPossibleId } from '../possible-id.ts';
+import type { JourneyStep } from '../step-move.ts';
+import { findAccountable, findJourneysFor, type JourneyRow } from './statements/facts.ts';
+
+/** @throws AppError 400 unless the person has a user account (rules/memberships#updates). */
+export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
+  if (personId === null || personId === undefined) return;
+  const found = isPossibleId(personId) ? await tx.query<{ id: number }>(findAccountable, [[personId]]) : [];
+  if (found.length === 0) throw badRequest('responsible_person_id must be a person with a user account.');
+}
+
+/**
+ * A journey that the effective catalogue of the holon's class has, with its steps.
+ * @throws AppError 400 when it is unknown or not in the catalogue.
+ */
+export async function findAllowedJourney(
+  tx: Queryable,
+  holonId: number,
+  slug: string,
+): Promise<{ id: number; steps: readonly JourneyStep[] }> {
+  const [journey] = await tx.query<JourneyRow>(findJourneysFor, [holonId, [slug]]);
+  if (journey === undefined) throw badRequest(`There is no journey "${slug}".`);
+  if (!journey.allowed) throw badRequest(`The journey "${slug}" is not in the catalogue of the holon's class.`);
+  return { id: journey.id, steps: JSON.parse(journey.steps) as JourneyStep[] };
+}

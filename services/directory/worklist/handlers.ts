@@ -1,0 +1,71 @@
+/** The follow-up worklist (rules/memberships#worklist; D41, D47a, D48, D50). */
+import { badRequest } from '#libs/errors';
+import type { Handlers } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { Clock } from '#libs/time';
+import type { directory } from '../contract.ts';
+import { isFollowUpPeriod, readToday, spanOf, type DateSpan } from '../follow-up.ts';
+import { readBody } from '../read-body.ts';
+import { readViewer } from '../viewer.ts';
+import type { worklistRpcs } from './contract.ts';
+import { findClassSubtrees, listWorklist, type ClassSubtreeRow } from './statements.ts';
+
+export interface WorklistOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Time zone of "today" (D50). */
+  readonly timeZone: string;
+}
+
+/** Items of a page when the caller does not say (rules/http#limits). */
+const usualLimit = 100;
+
+export function createWorklistHandlers({
+  db,
+  clock,
+  timeZone,
+}: WorklistOptions): Pick<Handlers<typeof directory>, keyof typeof worklistRpcs> {
+  return {
+    listResponsible: async ({ responsible, type, when, limit = usualLimit, offset = 0 }, { actor }) => {
+      const span = readWhen(when, readToday(clock, timeZone));
+      const { memberships, classIds } = await readTypes(db, type);
+      const { statement, params } = listWorklist({
+        limit,
+        offset,
+        viewer: readViewer(actor),
+        responsibleId: responsible,
+        span,
+        memberships,
+        classIds,
+      });
+      return readBody(db, statement, ...params);
+    },
+  };
+}
+
+function readWhen(text: string | undefined, today: string): DateSpan | undefined {
+  const tokens = readTokens(text);
+  const periods = tokens.filter(isFollowUpPeriod);
+  const unknown = tokens.find((token) => !isFollowUpPeriod(token));
+  if (unknown !== undefined) throw badRequest(`when cannot be "${unknown}".`);
+  return periods.length === 0 ? undefined : spanOf(new Set(periods), today);
+}
+
+/** Without types everything; else memberships only where they are named, and relationships of the classes. */
+async function readTypes(
+  db: Database,
+  text: string | undefined,
+): Promise<{ memberships: boolean; classIds: readonly number[] | undefined }> {
+  const tokens = readTokens(text);
+  if (tokens.length === 0) return { memberships: true, classIds: undefined };
+  const slugs = tokens.filter((token) => token !== 'person');
+  const found = slugs.length === 0 ? [] : await db.query<ClassSubtreeRow>(findClassSubtrees, [slugs]);
+  const unknown = slugs.find((slug) => !found.some((row) => row.slug === slug));
+  if (unknown !== undefined) throw badRequest(`type cannot be "${unknown}".`);
+  return { memberships: tokens.includes('person'), classIds: [...new Set(found.flatMap(({ ids }) => ids))] };
+}
+
+/** Comma-separated words, empty ones dropped. */
+function readTokens(text: string | undefined): string[] {
+  return (text ?? '').split(',').flatMap((token) => (token.trim() === '' ? [] : [token.trim()]));
+}
