@@ -4,13 +4,9 @@
  */
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import {
-  findActive,
-  getConversation,
-  lockRoom,
-  patchConversation,
-  replaceRoom,
-} from '../../services/conversations/repositories/conversation.ts';
+import { findActive, patchConversation } from '../../services/conversations/conversation/statements.ts';
+import { getConversation } from '../../services/conversations/statements.ts';
+import { lockRoom, replaceRoom } from '../../services/conversations/room/statements.ts';
 
 const pool = new pg.Pool({
   connectionString: process.env['DATABASE_URL'],

@@ -7,11 +7,11 @@ import type { Actor } from '#libs/contract';
 import type { CallContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { ConversationsConfig } from './config.ts';
-import { isPossibleId } from './conversation-view.ts';
-import type { DirectoryCache } from './directory/directory-cache.ts';
-import { idsFromSql } from './domain/representation.ts';
+import type { DirectoryCache } from './directory-cache/index.ts';
+import { isPossibleId } from './ids.ts';
 import type { Refusals } from './refusals.ts';
-import { findMembership } from './repositories/conversation.ts';
+import { idsFromSql } from './sql-values.ts';
+import { findMembership } from './statements.ts';
 
 type UserActor = Extract<Actor, { kind: 'user' }>;
 

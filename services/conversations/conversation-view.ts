@@ -1,8 +1,7 @@
 /** Rows of conversations to ConversationOut, with one directory look-up for everything that is not cached. */
-import { notFound } from '#libs/errors';
-import { maxId } from './schemas.ts';
-import type { DirectoryCache } from './directory/directory-cache.ts';
-import { idsFromSql, renderConversation, type ConversationRow } from './domain/representation.ts';
+import type { DirectoryCache } from './directory-cache/index.ts';
+import { type ConversationRow, renderConversation } from './representation.ts';
+import { idsFromSql } from './sql-values.ts';
 
 /** Only what the view reads of the directory, so that it can be tested without a bus. */
 export type ViewDirectory = Pick<DirectoryCache, 'people' | 'holons' | 'journeys'>;
@@ -36,14 +35,4 @@ export class ConversationView {
       }),
     );
   }
-}
-
-/** The id when a row can have it. @throws AppError 404: nobody has it (rules/http#ids) */
-export function requireId(id: number): number {
-  if (!isPossibleId(id)) throw notFound();
-  return id;
-}
-
-export function isPossibleId(id: number): boolean {
-  return Number.isInteger(id) && id >= 1 && id <= maxId;
 }

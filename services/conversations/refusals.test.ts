@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { PermanentJobError } from '#libs/jobs';
 import { createMetrics } from '#libs/telemetry';
-import { DataTooLarge } from './domain/data-size.ts';
+import { DataTooLarge } from './data-size.ts';
 import { createRefusals } from './refusals.ts';
 
 const broken = (constraint: string): Error => Object.assign(new Error('refused'), { code: '23514', constraint });

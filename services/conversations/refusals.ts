@@ -2,7 +2,7 @@
 import { type AppError, notFound } from '#libs/errors';
 import { type JobHandler, PermanentJobError } from '#libs/jobs';
 import type { Metrics } from '#libs/telemetry';
-import { boundedFields, type DataTooLarge, findTooLarge } from './domain/data-size.ts';
+import { boundedFields, type DataTooLarge, findTooLarge } from './data-size.ts';
 
 export interface Refusals {
   /** An error that left the service's own work, as its caller gets it. */

@@ -4,32 +4,32 @@ import { createJobs } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { connectBus, createBusMetrics, newContext } from '#libs/nats';
-import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
+import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
+import { createOutbound } from '#libs/outbound';
 import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createOutbound } from '#libs/outbound';
 import { createWebhookKeys } from '#libs/realtimekit';
+import { createTelemetry } from '#libs/telemetry';
+import { type Clock, systemClock } from '#libs/time';
 import { startReceiptRetention } from '#libs/webhooks';
-import { createTelemetry, type Metrics } from '#libs/telemetry';
-import { formatInstant, systemClock, type Clock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
+import { createAttachAudioWorker } from './audio/workers.ts';
+import { createBookingEventWorker } from './booking/workers/booking-event.ts';
+import { startWebhookIntake } from './booking/workers/intake.ts';
 import type { ConversationsConfig } from './config.ts';
 import { ConversationView } from './conversation-view.ts';
+import { createRemoval } from './deletion/workers.ts';
 import type { Dependencies } from './dependencies.ts';
-import { DirectoryCache } from './directory/directory-cache.ts';
-import { createHandlers } from './handlers/index.ts';
-import { createRefusals } from './refusals.ts';
-import { countReceipts } from './repositories/receipt.ts';
-import { dropExpiredKeys } from './repositories/ledger.ts';
-import { createAdvanceStepWorker } from './workers/advance-step.ts';
-import { createAttachAudioWorker } from './workers/attach-audio.ts';
-import { createBookingEventWorker } from './workers/booking-event.ts';
-import { createPipelineFinishedWorker } from './workers/pipeline-finished.ts';
-import { createMeetingReportWorker, startMeetingIntake } from './workers/meeting-report.ts';
-import { createRemoval } from './workers/removal.ts';
-import { startWebhookIntake } from './workers/webhook-intake.ts';
+import { DirectoryCache } from './directory-cache/index.ts';
+import { createHandlers } from './handlers.ts';
+import { createMeetingReportWorker, startMeetingIntake } from './meeting/workers.ts';
 import { migrations } from './migrations/index.ts';
+import { createAdvanceStepWorker } from './pipeline/workers/advance-step.ts';
+import { createPipelineFinishedWorker } from './pipeline/workers/pipeline-finished.ts';
+import { measureReceipts } from './receipts/metrics.ts';
+import { sweepKeys } from './recorded/workers.ts';
+import { createRefusals } from './refusals.ts';
 
 export interface ConversationsOptions {
   config: ConversationsConfig;
@@ -39,8 +39,6 @@ export interface ConversationsOptions {
 }
 
 const serviceName = 'conversations';
-const keySweepMs = 60_000;
-const keysPerSweep = 10_000;
 
 export async function createService({ config, logger: given, clock = systemClock, pipeline }: ConversationsOptions): Promise<Service> {
   const logger = given ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
@@ -141,22 +139,4 @@ export async function createService({ config, logger: given, clock = systemClock
       await telemetry.stop();
     },
   };
-}
-
-/** Drops idempotency keys whose 24 hours are over, now and then. Returns the end of it. */
-function sweepKeys({ db, clock, logger }: Dependencies): () => void {
-  const timer = setInterval(() => {
-    db.query(dropExpiredKeys, [formatInstant(clock.now()), keysPerSweep]).catch((error: unknown) =>
-      logger.warn({ err: error }, 'expired idempotency keys stay for now'),
-    );
-  }, keySweepMs);
-  return () => clearInterval(timer);
-}
-
-function measureReceipts(metrics: Metrics, db: Database): void {
-  metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
-    const rows = await db.query<{ source: string; outcome: string; count: number }>(countReceipts);
-    gauge.reset();
-    for (const { source, outcome, count } of rows) gauge.set({ source, outcome }, count);
-  });
 }

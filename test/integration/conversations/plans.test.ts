@@ -2,8 +2,9 @@ import { plannerOptions } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import * as conversation from '../../../services/conversations/repositories/conversation.ts';
-import * as discovery from '../../../services/conversations/repositories/discovery.ts';
+import * as conversation from '../../../services/conversations/conversation/statements.ts';
+import * as discovery from '../../../services/conversations/discovery/statements.ts';
+import { findMembership, getConversation } from '../../../services/conversations/statements.ts';
 import * as browse from '../../../services/directory/browse/statements.ts';
 import * as holons from '../../../services/directory/holons/statements/read.ts';
 import * as visible from '../../../services/directory/holons/statements/visible.ts';
@@ -97,10 +98,10 @@ describe('the plans of conversations in a large database (rules/discovery#search
   });
 
   it.each([
-    ['single read', conversation.getConversation, [17]],
+    ['single read', getConversation, [17]],
     ['find-active', conversation.findActive, [300, 7, '2025-01-01T00:00:00Z', 51]],
     ['find-active within a scope', conversation.findActiveWithin, [300, 7, '2025-01-01T00:00:00Z', 301, [2_007], 51]],
-    ['membership', conversation.findMembership, [17, 300]],
+    ['membership', findMembership, [17, 300]],
     ['PATCH', conversation.patchConversation, [17, '{"a":1}', '{}', null]],
     ['summary', discovery.summarizeConversation, [17]],
   ])('%s reads no large table from end to end', async (_name, { text }, params) => {

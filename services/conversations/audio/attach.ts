@@ -1,0 +1,22 @@
+/** Attaches an upload to its conversation, for the operation and the job. */
+import type { PayloadOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import type { Tx } from '#libs/orm';
+import type { conversations } from '../contract.ts';
+import { requireId } from '../ids.ts';
+import { addNote } from '../notes/index.ts';
+import { attachAudio } from './statements.ts';
+
+export type Attachment = PayloadOf<typeof conversations.jobs.attachAudio>;
+
+/** As `attach`, in the caller's transaction. */
+export async function attachIn(tx: Tx, request: Attachment): Promise<void> {
+  const { audio } = request;
+  const id = requireId(request.conversation_id);
+  const [found] = await tx.query<{ attached: boolean }>(attachAudio, [id, request.blob_id, JSON.stringify(audio)]);
+  if (found === undefined) throw notFound();
+  if (request.note === false) return;
+  const account = request.actor_account_id === null ? '' : ` by account ${request.actor_account_id}`;
+  const body = `Audio uploaded${account}: ${audio.name} (${audio.size_bytes} bytes)`;
+  await tx.query(addNote, [id, `audio:${request.blob_id}`, 'audio', body, request.actor_person_id, null]);
+}

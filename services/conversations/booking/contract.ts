@@ -1,0 +1,38 @@
+/** Contract: webhooks of bookings. */
+import { byAnybody, job, rpc, Type } from '#libs/contract';
+import { AnyId } from '../schemas.ts';
+
+/** What the gateway says of a webhook on `webhooks.conversations.bookings`, besides its body (architecture#webhooks). */
+export const BookingWebhook = Type.Object({
+  id: Type.String({ description: 'Request id of the intake; one per delivery.' }),
+  received_at: Type.String({ format: 'date-time' }),
+  person_id: Type.String({ description: "The path's person as it was written." }),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'Lower-case names: x-cal-signature-256, content-type, x-cal-webhook-version.',
+  }),
+});
+
+export const bookingWebhookSubject = 'webhooks.conversations.bookings';
+
+export const bookingRpcs = {
+  bookingHint: rpc({
+    subject: 'conversations.bookings.hint',
+    callers: byAnybody,
+    summary: 'Plain text that tells how to register the booking webhook.',
+    request: Type.Object({ person_id: AnyId }),
+    reply: Type.String(),
+  }),
+} as const;
+
+export const bookingJobs = {
+  bookingEvent: job({
+    type: 'conversations.booking-event',
+    summary: 'Applies the booking webhook of a receipt.',
+    payload: Type.Object({ receipt_id: Type.Integer({ minimum: 1 }) }),
+    policy: { maxAttempts: 20, firstDelayMs: 500, maxDelayMs: 300_000, timeoutMs: 60_000, concurrency: 4 },
+  }),
+} as const;
+
+export const bookingConsumers = {
+  bookings: { stream: 'WEBHOOKS', durable: 'conversations-bookings', filter: bookingWebhookSubject },
+} as const;

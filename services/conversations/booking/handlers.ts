@@ -1,0 +1,19 @@
+/** The hint of GET /hook/booking/{person_id}. */
+import type { RequestOf } from '#libs/contract';
+import { rawBytes, type RawJson } from '#libs/nats';
+import type { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { bookingTriggers } from './rules/booking-event.ts';
+
+/** The same for every integer id, known or not (D19a). */
+export async function bookingHint(
+  _dependencies: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.bookingHint>,
+): Promise<RawJson> {
+  return rawBytes(
+    `Booking webhook of person ${request.person_id}.\n` +
+      'Register this address as a webhook subscriber in Cal.com, with the triggers ' +
+      `${bookingTriggers.join(', ')} and the JSON payload as it is.\n` +
+      'Requests are sent with POST and always answered with {"ok": true}.\n',
+  );
+}

@@ -1,0 +1,50 @@
+/** `config.booking` and the sentences of booking notes (D19). */
+import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
+import { formatInstant, type Instant } from '#libs/time';
+import type { ConversationRow } from '../../representation.ts';
+import { parseSqlInstant } from '../../sql-values.ts';
+import type { BookingEvent } from './booking-event.ts';
+
+/** `config.booking` after an event: what the event leaves out stays as it is. `uids` is the chain so far. */
+export function bookingConfig(event: BookingEvent, at: Instant, uids: readonly string[], before: JsonObject): JsonObject {
+  return {
+    provider: 'cal.com',
+    uid: event.uid ?? before['uid'] ?? null,
+    uids,
+    booking_id: event.bookingId ?? before['booking_id'] ?? null,
+    title: event.title ?? before['title'] ?? null,
+    last_event_at: formatInstant(at),
+  };
+}
+
+/** `config.booking` as it is stored. */
+export function storedBooking(row: ConversationRow): JsonObject {
+  const config = parseJson(row.config);
+  const booking = isJsonObject(config) ? config['booking'] : undefined;
+  return isJsonObject(booking) ? booking : {};
+}
+
+/** The booking's title in quotes, else its uid. */
+export function titleOf(event: BookingEvent, before: JsonObject = {}): string {
+  const title = event.title ?? before['title'] ?? event.uid;
+  return typeof title === 'string' ? `"${title}"` : 'without a title';
+}
+
+export interface Bounds {
+  readonly start: Instant | undefined;
+  readonly finish: Instant | undefined;
+}
+
+/** Start and finish as they are stored. */
+export function boundsOf(row: ConversationRow): Bounds {
+  return { start: optionalInstant(row.start), finish: optionalInstant(row.finish) };
+}
+
+export function describeBounds({ start, finish }: Bounds): string {
+  return `${showInstant(start) ?? 'no start'} to ${showInstant(finish) ?? 'open end'}`;
+}
+
+/** Text for PostgreSQL and people. */
+export const showInstant = (instant: Instant | undefined): string | null => (instant === undefined ? null : formatInstant(instant));
+
+const optionalInstant = (text: string | null): Instant | undefined => (text === null ? undefined : parseSqlInstant(text));

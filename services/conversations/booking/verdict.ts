@@ -1,0 +1,56 @@
+/** What a booking webhook is, by its bytes alone (D33d, D64). */
+import { toLine } from '#libs/text';
+import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
+import { type BookingEvent, type BookingTrigger, bookingTriggers, readBooking, shorten } from './rules/booking-event.ts';
+
+export type Verdict =
+  | {
+      readonly kind: 'rejected';
+      readonly outcome: 'rejected_too_large' | 'rejected_signature' | 'rejected_unreadable' | typeof unsignedOutcome;
+      readonly message: string;
+    }
+  | { readonly kind: 'ignored'; readonly trigger: string | null; readonly message: string }
+  | { readonly kind: 'booking'; readonly event: BookingEvent };
+
+/** Who is believed (D64). */
+export interface BookingTrust {
+  /** Empty = no signature can be checked. */
+  readonly BOOKING_WEBHOOK_SECRET: string;
+  readonly ALLOW_UNSIGNED_WEBHOOKS: boolean;
+}
+
+export interface RawWebhook {
+  /** Null when it was too large to be kept. */
+  readonly body: Buffer | null;
+  /** `X-Cal-Signature-256`. */
+  readonly signature: string | undefined;
+}
+
+/** Keys of names, titles and what has a slug in it. */
+const lines = new Set(['title', 'name', 'email', 'videoCallUrl']);
+
+/** What a webhook is, by its bytes alone. */
+export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): Verdict {
+  const { BOOKING_WEBHOOK_SECRET: secret } = trust;
+  if (secret === '' && !trust.ALLOW_UNSIGNED_WEBHOOKS) {
+    return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
+  }
+  if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
+  if (secret !== '' && !isHmac(signature, secret, body)) {
+    return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
+  }
+  const document = readWebhookBody(body, { lines });
+  if (document === undefined)
+    return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no JSON object that can be stored.' };
+  const trigger = document['triggerEvent'];
+  if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
+  if (!isBookingTrigger(trigger))
+    return { kind: 'ignored', trigger: toLine(shorten(trigger)), message: 'No booking event that is acted on.' };
+  return { kind: 'booking', event: readBooking(trigger, document, secret !== '') };
+}
+
+function isBookingTrigger(trigger: string): trigger is BookingTrigger {
+  return (bookingTriggers as readonly string[]).includes(trigger);
+}
+
+export const signatureHeader = 'x-cal-signature-256';

@@ -1,0 +1,148 @@
+/** Applies a booking event whose booking is locked: create, change or cancel (rules/bookings#booking-webhook; D19, D19a). */
+import type { JsonObject } from '#libs/json';
+import type { Tx } from '#libs/orm';
+import { formatInstant } from '#libs/time';
+import { directory } from '#services/directory';
+import { conversations } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { addNote } from '../../notes/index.ts';
+import { enterStep } from '../../pipeline/index.ts';
+import type { Settlement } from '../../receipts/index.ts';
+import type { ConversationRow } from '../../representation.ts';
+import { idsFromSql, parseSqlInstant } from '../../sql-values.ts';
+import { insertConversation, lockConversation } from '../../statements.ts';
+import { firstStep } from '../../step.ts';
+import { joinIds } from '../rules/booking-event.ts';
+import { bookingConfig, boundsOf, describeBounds, showInstant, storedBooking, titleOf } from '../rules/booking-text.ts';
+import {
+  addIdentifiers,
+  type BookingRow,
+  findWaitingReceipts,
+  insertBooking,
+  listUids,
+  replaceParticipants,
+  updateBooked,
+  updateBooking,
+} from '../statements.ts';
+import { cancelBooking } from './cancel.ts';
+import type { PreparedEvent } from './prepare.ts';
+
+/** Applies one event; `booking` is the locked match, undefined when there is none. */
+export async function applyBooking(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow | undefined,
+  prepared: PreparedEvent,
+): Promise<Settlement> {
+  const cancels = prepared.event.trigger === 'BOOKING_CANCELLED';
+  if (booking === undefined) {
+    if (cancels) return { outcome: 'waiting', message: 'The booking is not known yet.' };
+    return createBooked(dependencies, tx, undefined, prepared);
+  }
+  await extendChain(dependencies, tx, booking.id, prepared);
+  if (prepared.at < parseSqlInstant(booking.last_event_at)) return skipStale(tx, booking, prepared);
+  if (cancels) return cancelBooking(dependencies, tx, booking, prepared);
+  const [row] = booking.conversation_id === null ? [] : await tx.query<ConversationRow>(lockConversation, [booking.conversation_id]);
+  return row === undefined ? createBooked(dependencies, tx, booking, prepared) : changeBooked(dependencies, tx, booking, row, prepared);
+}
+
+/** Adds what the event names to the chain, and wakes the cancellations that waited for it. */
+async function extendChain({ jobs }: Dependencies, tx: Tx, bookingId: number, { event, receiptId, run }: PreparedEvent): Promise<void> {
+  await tx.query(addIdentifiers, [bookingId, event.identifiers]);
+  for (const { id } of await tx.query<{ id: number }>(findWaitingReceipts, [event.identifiers])) {
+    if (id === receiptId) continue;
+    await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });
+  }
+}
+
+/** An older event changes nothing, but the person on whose hook it came takes part in the conversation. */
+async function skipStale(tx: Tx, booking: BookingRow, { personId }: PreparedEvent): Promise<Settlement> {
+  const message = 'A newer event of this booking is applied already.';
+  const [row] = booking.conversation_id === null ? [] : await tx.query<ConversationRow>(lockConversation, [booking.conversation_id]);
+  if (row === undefined) return { outcome: 'stale', message };
+  const participants = idsFromSql(row.participants);
+  if (!participants.includes(personId)) await tx.query(replaceParticipants, [row.id, [...participants, personId]]);
+  return { outcome: 'stale', message, conversationId: row.id };
+}
+
+async function createBooked(
+  dependencies: Dependencies,
+  tx: Tx,
+  known: BookingRow | undefined,
+  prepared: PreparedEvent,
+): Promise<Settlement> {
+  const { event, at, journey, personIds, receiptId, run } = prepared;
+  if (journey === undefined || typeof journey === 'string') return noteJourneyError(dependencies, tx, prepared, journey ?? 'No journey.');
+  const [booking] = known === undefined ? await tx.query<BookingRow>(insertBooking, [prepared.attendeeKey, formatInstant(at)]) : [known];
+  if (booking === undefined) throw new Error('the booking was not inserted');
+  if (known === undefined) await extendChain(dependencies, tx, booking.id, prepared);
+  const step = firstStep(journey.steps);
+  const config = JSON.stringify({ booking: bookingConfig(event, at, await chainOf(tx, booking.id), {}) });
+  const eventId = journey.ownerEventIds.length === 1 ? journey.ownerEventIds[0] : null;
+  const bounds = [showInstant(event.start), showInstant(event.finish)];
+  const [row] = await tx.query<ConversationRow>(insertConversation, [
+    journey.id,
+    step?.id ?? null,
+    eventId,
+    ...bounds,
+    joinIds(personIds, []),
+    config,
+  ]);
+  if (row === undefined) throw new Error('the conversation was not inserted');
+  await tx.query(updateBooking, [booking.id, row.id, formatInstant(at), false]);
+  await tx.query(addNote, [
+    row.id,
+    noteKey(receiptId),
+    'booking',
+    `Booking created: ${titleOf(event)}, ${describeBounds(event)}`,
+    null,
+    null,
+  ]);
+  await enterStep(dependencies, tx, row.id, step, 'booking', run);
+  return { outcome: 'applied', message: 'Conversation created.', conversationId: row.id };
+}
+
+async function noteJourneyError({ jobs }: Dependencies, tx: Tx, prepared: PreparedEvent, message: string): Promise<Settlement> {
+  const note = {
+    key: `booking-error:${prepared.receiptId}`,
+    person_ids: [prepared.personId],
+    body: `Booking ${titleOf(prepared.event)} could not become a conversation. ${message}`,
+    note_type: 'booking_error',
+    author_person_id: null,
+  };
+  await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: prepared.run.requestId });
+  return { outcome: 'journey_error', message };
+}
+
+/** Later events move the bounds, add participants and never remove one (D19a). */
+async function changeBooked(
+  { jobs }: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  row: ConversationRow,
+  { event, at, personIds, receiptId }: PreparedEvent,
+): Promise<Settlement> {
+  const before = idsFromSql(row.participants);
+  const participants = joinIds(before, personIds);
+  const stored = boundsOf(row);
+  const bounds = { start: event.start ?? stored.start, finish: event.finish ?? stored.finish };
+  const moved = bounds.start !== stored.start || bounds.finish !== stored.finish;
+  const joined = participants.length - before.length;
+  const booked: JsonObject = bookingConfig(event, at, await chainOf(tx, booking.id), storedBooking(row));
+  await tx.query(updateBooked, [row.id, showInstant(bounds.start), showInstant(bounds.finish), JSON.stringify(booked), participants]);
+  await tx.query(updateBooking, [booking.id, row.id, formatInstant(at), false]);
+  const conversationId = row.id;
+  if (!moved && joined === 0) return { outcome: 'applied', message: 'Nothing to change.', conversationId };
+  const what = moved ? `rescheduled: ${titleOf(event)}, ${describeBounds(bounds)}` : titleOf(event);
+  const who = joined === 0 ? '' : `; ${joined} ${joined === 1 ? 'participant' : 'participants'} added`;
+  await tx.query(addNote, [row.id, noteKey(receiptId), 'booking', `Booking ${what}${who}`, null, null]);
+  await jobs.emit(tx, conversations.events.changed, { id: row.id });
+  return { outcome: 'applied', message: moved ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
+}
+
+async function chainOf(tx: Tx, bookingId: number): Promise<string[]> {
+  return (await tx.query<{ uid: string }>(listUids, [bookingId])).map((item) => item.uid);
+}
+
+/** One note per receipt, however often it is worked. */
+const noteKey = (receiptId: number): string => `booking:${receiptId}`;

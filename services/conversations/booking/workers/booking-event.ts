@@ -1,0 +1,62 @@
+/**
+ * Works one receipt of a booking webhook (rules/bookings#booking-webhook; D19, D19a). What needs the directory is asked first; then, in one
+ * transaction under locks on the event's identifiers, the booking is matched again and the event applied. When the match has changed in
+ * between, the job runs again.
+ */
+import type { PayloadOf } from '#libs/contract';
+import { type JobRun, RetryLater } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
+import type { conversations } from '../../contract.ts';
+import { DataTooLarge } from '../../data-size.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { getReceipt, type Settlement, settleReceipt, type StoredReceipt } from '../../receipts/index.ts';
+import { parseSqlInstant } from '../../sql-values.ts';
+import { chooseBookings } from '../rules/booking-event.ts';
+import { type BookingRow, lockBookings, lockIdentifiers, type MatchedBooking } from '../statements.ts';
+import { judgeWebhook, signatureHeader } from '../verdict.ts';
+import { applyBooking } from './apply.ts';
+import { mergeBookings } from './merge.ts';
+import { prepare, type PreparedEvent } from './prepare.ts';
+
+export function createBookingEventWorker(dependencies: Dependencies) {
+  return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
+    const [receipt] = await dependencies.db.query<StoredReceipt>(getReceipt, [run.payload.receipt_id]);
+    if (receipt === undefined || receipt.body === null) return; // nothing is left that could be worked
+    const headers = JSON.parse(receipt.headers) as Record<string, string>;
+    const verdict = judgeWebhook({ body: receipt.body, signature: headers[signatureHeader] }, dependencies.config);
+    if (verdict.kind !== 'booking') {
+      const outcome = verdict.kind === 'rejected' ? verdict.outcome : 'ignored';
+      return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: verdict.message }));
+    }
+    const { event } = verdict;
+    const prepared = await prepare(dependencies, receipt, event, run);
+    const more = { identifiers: event.matchers, trigger: event.trigger };
+    try {
+      await run.complete(async (tx) => {
+        const settlement = 'outcome' in prepared ? prepared : await applyLocked(dependencies, tx, prepared);
+        await settleReceipt(tx, receipt.id, { ...settlement, ...more });
+      });
+    } catch (error) {
+      const refusal = dependencies.refusals.explain(error);
+      if (!(refusal instanceof DataTooLarge)) throw error;
+      const settlement: Settlement = { outcome: 'refused_data_too_large', message: refusal.message };
+      await run.complete((tx) => settleReceipt(tx, receipt.id, { ...settlement, ...more }));
+    }
+  };
+}
+
+async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: PreparedEvent): Promise<Settlement> {
+  const { identifiers, matchers } = prepared.event;
+  await tx.query(lockIdentifiers, [identifiers]);
+  let booking: BookingRow | undefined;
+  for (const item of chooseBookings(await tx.query<MatchedBooking>(lockBookings, [matchers]))) {
+    booking = booking === undefined ? item : await mergeBookings(dependencies, tx, booking, item, prepared);
+  }
+  const isStale = booking !== undefined && prepared.at < parseSqlInstant(booking.last_event_at);
+  const cancels = prepared.event.trigger === 'BOOKING_CANCELLED';
+  const lacksJourney = !isStale && !cancels && (booking?.conversation_id ?? null) === null && prepared.journey === undefined;
+  if ((booking?.attendee_key ?? prepared.attendeeKey) !== prepared.attendeeKey || lacksJourney) {
+    throw new RetryLater('The booking was changed by another event at the same time', { delayMs: 0 });
+  }
+  return applyBooking(dependencies, tx, booking, prepared);
+}

@@ -1,0 +1,43 @@
+/** The end of a booked conversation (rules/bookings#booking-webhook; D19a). */
+import type { Tx } from '#libs/orm';
+import { formatInstant } from '#libs/time';
+import { directory } from '#services/directory';
+import { deleteConversation } from '../../deletion/index.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import type { Settlement } from '../../receipts/index.ts';
+import type { ConversationRow } from '../../representation.ts';
+import { idsFromSql } from '../../sql-values.ts';
+import { lockConversation } from '../../statements.ts';
+import { boundsOf, describeBounds, storedBooking, titleOf } from '../rules/booking-text.ts';
+import { type BookingRow, updateBooking } from '../statements.ts';
+import type { PreparedEvent } from './prepare.ts';
+
+/** Cancels the locked booking; one that is cancelled already stays so. */
+export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
+  const [row] = booking.conversation_id === null ? [] : await tx.query<ConversationRow>(lockConversation, [booking.conversation_id]);
+  // First the conversation, which remembers the booking that it still has.
+  if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
+  await tx.query(updateBooking, [booking.id, null, formatInstant(prepared.at), true]);
+  if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
+  return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
+}
+
+/** The note goes to every participant and is not the locked conversation's, which is deleted. */
+export async function removeBooked(
+  { jobs, clock }: Dependencies,
+  tx: Tx,
+  row: ConversationRow,
+  { event, receiptId, run }: PreparedEvent,
+): Promise<void> {
+  const reason = event.cancellationReason === null ? '' : ` Reason: ${event.cancellationReason}`;
+  const note = {
+    key: `booking-cancelled:${receiptId}:${row.id}`,
+    person_ids: idsFromSql(row.participants),
+    body: `Booking cancelled: ${titleOf(event, storedBooking(row))}, ${describeBounds(boundsOf(row))}.${reason}`,
+    note_type: 'booking',
+    author_person_id: null,
+  };
+  await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId });
+  const at = formatInstant(clock.now());
+  await deleteConversation(jobs, tx, { id: row.id, at, reason: 'booking_cancelled', by: `receipt ${receiptId}` });
+}

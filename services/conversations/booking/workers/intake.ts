@@ -1,0 +1,57 @@
+/** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (D20, D33d, D64, D68). */
+import { createHash } from 'node:crypto';
+import type { Static } from '#libs/contract';
+import { toStorableText } from '#libs/json';
+import type { RunningConsumer } from '#libs/nats';
+import { createRefusals, keepBody, keepHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import { conversations } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { insertReceipt } from '../../receipts/index.ts';
+import { BookingWebhook } from '../contract.ts';
+import { judgeWebhook, signatureHeader, type Verdict } from '../verdict.ts';
+
+type Webhook = Static<typeof BookingWebhook>;
+
+/** Of the path's person, who is a number. */
+const maxPersonLength = 40;
+
+/** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
+export function startWebhookIntake(dependencies: Dependencies): Promise<RunningConsumer> {
+  const { bus, config, db, jobs, logger } = dependencies;
+  const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
+  const refusals = createRefusals({ db, schema: 'conversations', source: 'booking' });
+  const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
+    const { id: deliveryId, received_at: receivedAt } = webhook;
+    const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, config);
+    const key = dedupeKey(webhook, body, verdict);
+    const { trigger, outcome, message } = describeVerdict(verdict);
+    const kept =
+      verdict.kind === 'rejected'
+        ? await refusals.place({ outcome, message: verdict.message, receivedAt, dedupeKey: key, body })
+        : { outcome, message, dedupeKey: key, ...keepBody(outcome, body) };
+    if (kept === undefined) return;
+    const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);
+    const facts = { source: 'booking', deliveryId, receivedAt, personId, headers: keepHeaders(outcome, webhook.headers), trigger } as const;
+    await jobs.transaction(async (tx) => {
+      const id = await insertReceipt(tx, { ...facts, ...kept });
+      if (id === undefined || verdict.kind !== 'booking') return;
+      await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: deliveryId, traceparent });
+    });
+  };
+  return startReceiptIntake({ bus, logger, ...from, store });
+}
+
+function describeVerdict(verdict: Verdict): { trigger: string | null; outcome: string; message: string | null } {
+  if (verdict.kind === 'booking') return { trigger: verdict.event.trigger, outcome: 'pending', message: null };
+  if (verdict.kind === 'ignored') return { trigger: verdict.trigger, outcome: 'ignored', message: verdict.message };
+  return { trigger: null, outcome: verdict.outcome, message: verdict.message };
+}
+
+/**
+ * The provider sends no id of a delivery: the same bytes on the same hook are the same event. A rejected signature is apart, so that
+ * the same body is taken when it comes well signed.
+ */
+function dedupeKey(webhook: Webhook, body: Buffer | null, verdict: Verdict): string {
+  const hash = createHash('sha256').update(`${verdict.kind === 'rejected' ? verdict.outcome : 'taken'}\n${webhook.person_id}\n`);
+  return hash.update(body ?? webhook.id).digest('hex');
+}

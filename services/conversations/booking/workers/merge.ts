@@ -1,0 +1,60 @@
+/**
+ * Two chains turn out to be one booking: its events came in an order in which the link between them was missing. Their conversations
+ * become one, or go when the later chain is cancelled, so that a booking never has two.
+ */
+import type { Tx } from '#libs/orm';
+import { formatInstant } from '#libs/time';
+import { deleteConversation } from '../../deletion/index.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { deriveState, moveQuestionChanges } from '../../questions/index.ts';
+import type { ConversationRow } from '../../representation.ts';
+import { parseSqlInstant } from '../../sql-values.ts';
+import { lockConversation } from '../../statements.ts';
+import { type BookingRow, deleteBooking, joinConversations, moveIdentifiers, updateBooking } from '../statements.ts';
+import { removeBooked } from './cancel.ts';
+import type { PreparedEvent } from './prepare.ts';
+
+/** Merges `other` into `booking`, both locked; what is later of the two decides bounds, `config.booking` and whether it is cancelled. */
+export async function mergeBookings(
+  dependencies: Dependencies,
+  tx: Tx,
+  booking: BookingRow,
+  other: BookingRow,
+  prepared: PreparedEvent,
+): Promise<BookingRow> {
+  const latest = parseSqlInstant(other.last_event_at) > parseSqlInstant(booking.last_event_at) ? other : booking;
+  const conversationId = latest.cancelled
+    ? await removeAll(dependencies, tx, [booking, other], prepared)
+    : await joinLive(dependencies, tx, booking, other, { joinedIsLater: latest === other, receiptId: prepared.receiptId });
+  await tx.query(moveIdentifiers, [booking.id, other.id]);
+  await tx.query(deleteBooking, [other.id]);
+  const cancelled = conversationId === null;
+  await tx.query(updateBooking, [booking.id, conversationId, `${latest.last_event_at}+00`, cancelled]);
+  return { ...booking, conversation_id: conversationId, cancelled, last_event_at: latest.last_event_at };
+}
+
+async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly BookingRow[], prepared: PreparedEvent): Promise<null> {
+  for (const { conversation_id: id } of bookings) {
+    const [row] = id === null ? [] : await tx.query<ConversationRow>(lockConversation, [id]);
+    if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
+  }
+  return null;
+}
+
+async function joinLive(
+  { jobs, clock }: Dependencies,
+  tx: Tx,
+  { conversation_id: kept }: BookingRow,
+  { conversation_id: joined }: BookingRow,
+  { joinedIsLater, receiptId }: { joinedIsLater: boolean; receiptId: number },
+): Promise<number | null> {
+  if (kept === null || joined === null || kept === joined) return kept ?? joined;
+  await tx.query(lockConversation, [kept]);
+  await tx.query(lockConversation, [joined]);
+  await tx.query(joinConversations, [kept, joined, joinedIsLater]);
+  const moved = await tx.query(moveQuestionChanges, [kept, joined]);
+  if (moved.length > 0) await deriveState(tx, kept);
+  const deletion = { reason: 'bookings_joined', by: `receipt ${receiptId}` } as const;
+  await deleteConversation(jobs, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });
+  return kept;
+}

@@ -1,0 +1,72 @@
+/** What a booking event needs of other services, asked for before any lock. */
+import { AppError } from '#libs/errors';
+import type { JobRun } from '#libs/jobs';
+import type { Instant } from '#libs/time';
+import { directory } from '#services/directory';
+import type { Dependencies } from '../../dependencies.ts';
+import type { CachedJourney } from '../../directory-cache/index.ts';
+import { isPossibleId } from '../../ids.ts';
+import type { Settlement, StoredReceipt } from '../../receipts/index.ts';
+import { parseSqlInstant } from '../../sql-values.ts';
+import { type BookingEvent, chooseBookings, readJourneyHint } from '../rules/booking-event.ts';
+import { findBookings, type MatchedBooking } from '../statements.ts';
+
+/** An event with what the directory knows about it. */
+export interface PreparedEvent {
+  readonly receiptId: number;
+  readonly event: BookingEvent;
+  /** The provider's time of the event, else the time of receipt. */
+  readonly at: Instant;
+  readonly personId: number;
+  readonly attendeeKey: string;
+  /** The path's person, then the attendees. */
+  readonly personIds: readonly number[];
+  /** Why no conversation can be made of it, or its journey; undefined when no journey is needed. */
+  readonly journey: CachedJourney | string | undefined;
+  readonly run: JobRun<unknown>;
+}
+
+/** Everything that needs another service, before any lock. */
+export async function prepare(
+  dependencies: Dependencies,
+  receipt: StoredReceipt,
+  event: BookingEvent,
+  run: JobRun<unknown>,
+): Promise<PreparedEvent | Settlement> {
+  const { db, bus, directory: cache, config } = dependencies;
+  const personId = /^[0-9]{1,10}$/.test(receipt.person_id) ? Number(receipt.person_id) : 0;
+  const known = isPossibleId(personId) && (await cache.people.getMany([personId])).has(personId);
+  if (!known) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
+  if (event.identifiers.length === 0) return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
+  if (event.matchers.length === 0)
+    return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid counts when it is signed.' };
+  const matched = chooseBookings(await db.query<MatchedBooking>(findBookings, [event.matchers]));
+  const attendeeKey = matched[0]?.attendee_key ?? `cal.com:${event.identifiers[0]}`;
+  const cancels = event.trigger === 'BOOKING_CANCELLED';
+  const creates = !cancels && matched.every((booking) => booking.conversation_id === null);
+  // Several bookings become one, and what is left of them may be a cancelled one: then a conversation is needed after all.
+  const mayCreate = creates || (!cancels && matched.length > 1);
+  const journey = mayCreate ? await findJourney(dependencies, event) : undefined;
+  const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
+  const base = { receiptId: receipt.id, event, at, personId, attendeeKey, journey, run };
+  if (cancels || (creates && typeof journey === 'string') || event.attendees.length === 0) return { ...base, personIds: [personId] };
+  const request = { attendees: [...event.attendees], create: config.BOOKING_CREATE_ATTENDEES, key: attendeeKey };
+  try {
+    const { person_ids } = await bus.call(directory.rpcs.resolveAttendees, request, run.context);
+    return { ...base, personIds: [personId, ...person_ids.filter((id) => id !== null)] };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'too_many_new_people') throw error;
+    return { outcome: 'refused_too_many_attendees', message: error.message };
+  }
+}
+
+/** The conversation journey that the video call URL names, or why there is none (D19, D19a). */
+async function findJourney({ directory: cache }: Dependencies, event: BookingEvent): Promise<CachedJourney | string> {
+  const hint = readJourneyHint(event.videoCallUrl);
+  if (hint === undefined) return 'The booking has no video call URL that could name a journey.';
+  const journeys = await cache.findJourneysBySlugs(hint.slugs);
+  const journey = journeys.find((item) => item.isConversation);
+  if (journey !== undefined) return journey;
+  const named = hint.named ? `"${(hint.slugs[0] ?? '').slice(0, 200)}" is no conversation journey.` : 'no part of its path is one.';
+  return `The video call URL names no conversation journey: ${named}`;
+}

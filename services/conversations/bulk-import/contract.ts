@@ -1,0 +1,49 @@
+/** Contract of the bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`); spread into the service's contract. */
+import { byOperators, rpc, type Static, Type } from '#libs/contract';
+import { dataErrors, JsonStore, maxId, nullable } from '../schemas.ts';
+
+/** 0 stands for what the same file creates first, on a dry run alone. */
+const Reference = Type.Integer({ minimum: 0, maximum: maxId });
+const Instant = nullable(Type.String({ format: 'date-time', description: 'With an offset.' }));
+
+/** One conversation of a workspace file, references resolved. What it does not name stays as it is. */
+export const ImportItem = Type.Object({
+  key: Type.String({ minLength: 1, maxLength: 500, description: 'The same key is the same conversation in every import.' }),
+  journey_id: Type.Optional(nullable(Reference)),
+  step_id: Type.Optional(nullable(Reference)),
+  default_step_id: Type.Optional(nullable(Reference)),
+  event_id: Type.Optional(nullable(Reference)),
+  start: Type.Optional(Instant),
+  finish: Type.Optional(Instant),
+  participant_ids: Type.Optional(Type.Array(Reference)),
+  connected_ids: Type.Optional(Type.Array(Reference)),
+  infos: Type.Optional(JsonStore('Any key; top-level keys replace whole values.')),
+  config: Type.Optional(JsonStore('Any key but `enter-coherence`, which is `room`; top-level keys replace whole values.')),
+  room: Type.Optional(nullable(JsonStore('The whole room state, in any state.'))),
+});
+export type ImportItem = Static<typeof ImportItem>;
+
+const ImportedItem = Type.Object({
+  key: Type.String(),
+  id: nullable(Type.Integer({ description: 'Null on a dry run for what does not exist yet.' })),
+  action: Type.Enum(['create', 'update', 'unchanged']),
+  fields: Type.Array(Type.Object({ field: Type.String(), old: Type.Unknown(), new: Type.Unknown() }), {
+    description: 'What changes; values on a dry run alone, null otherwise.',
+  }),
+});
+export type ImportedItem = Static<typeof ImportedItem>;
+
+/** Most conversations of one call. */
+export const maxImportItems = 1_000;
+
+export const bulkImportRpcs = {
+  importConversations: rpc({
+    subject: 'admin.conversations.import.apply',
+    callers: byOperators,
+    summary: 'Creates or updates conversations by their keys, all of the call or none; starts no pipeline job.',
+    request: Type.Object({ items: Type.Array(ImportItem, { maxItems: maxImportItems }), dry_run: Type.Boolean() }),
+    reply: Type.Object({ items: Type.Array(ImportedItem, { description: 'In the order of the request.' }) }),
+    errors: dataErrors,
+    timeoutMs: 60_000,
+  }),
+};

@@ -1,0 +1,165 @@
+/** Contract: reading, finding and changing a conversation, and what other services ask of one. */
+import { anyActor, byClients, type ErrorReasons, event, ownAccount, rpc, type Static, Type } from '#libs/contract';
+import { AnyId, dataErrors, ExpectedUpdatedAt, Instant, JsonDocument, JsonStore, nullable, PersonOut } from '../schemas.ts';
+
+const guardErrors: ErrorReasons = {
+  stale_conversation: { code: 'conflict', when: '`expected_updated_at` is not the present `updated_at`; carries `updated_at`.' },
+};
+
+export const storeErrors: ErrorReasons = {
+  ...guardErrors,
+  ...dataErrors,
+  invalid_namespace_placement: { code: 'bad_request', when: 'A key of `infos` or `config` belongs to another writer or the other field.' },
+};
+
+export const ConnectedHolon = Type.Object(
+  { id: Type.Integer(), name: Type.String(), type: Type.String({ description: 'Class slug of the holon.' }), slug: Type.String() },
+  { $id: 'ConnectedHolon', description: 'A holon that the conversation is explicitly linked to.' },
+);
+
+export const Question = Type.Object(
+  { id: Type.Integer(), text: Type.String(), order: Type.Integer({ minimum: 0, description: 'Position in the journey, from 0.' }) },
+  { $id: 'Question', description: "A question of the conversation's journey." },
+);
+
+export const QuestionState = Type.Object(
+  {
+    active_question_id: nullable(Type.Integer({ description: 'Question of the latest change; null before the first one.' })),
+    changes: Type.Array(
+      Type.Object(
+        {
+          question_id: Type.Integer(),
+          occurred_at: Instant('When the question was displayed.'),
+          duration_seconds: nullable(Type.Number({ description: 'Seconds until the next change; null for the active question.' })),
+        },
+        { $id: 'QuestionStateChange', description: 'A displayed question.' },
+      ),
+      { description: 'Recorded changes in order of `occurred_at`, then of arrival.' },
+    ),
+  },
+  { $id: 'QuestionState', description: 'Derived from the recorded question changes.' },
+);
+
+export const ConversationOut = Type.Object(
+  {
+    id: Type.Integer(),
+    participants: Type.Array(PersonOut, { description: 'In the order in which they joined.' }),
+    connected: Type.Array(ConnectedHolon, { description: 'Explicitly linked holons; the owning event is not among them.' }),
+    infos: JsonDocument('Public and display metadata; publishing artefacts live under `infos.publishing`.'),
+    config: JsonDocument('Operational metadata: `booking`, the room state `enter-coherence`, pipeline state and what clients store.'),
+    start: nullable(Instant('Scheduled or actual start.')),
+    finish: nullable(Instant('Scheduled or actual end; null = open-ended.')),
+    journey_slug: Type.String({ description: 'Empty when no journey is set.' }),
+    journey_name: Type.String({ description: 'Empty when no journey is set.' }),
+    journey_description: nullable(Type.String({ description: 'Null when no journey is set.' })),
+    step_slug: Type.String({ description: 'Empty when no step is set.' }),
+    step_title: Type.String({ description: 'Empty when no step is set.' }),
+    texts: JsonDocument('Texts of the journey: welcome, enter, post, goodbyeURL; `{}` when not configured.'),
+    questions: Type.Array(Question, { description: "Questions in the order of the journey's sequence." }),
+    updated_at: Instant('Moves strictly forward with every write that changes the conversation, microseconds included.'),
+    question_state: QuestionState,
+  },
+  { $id: 'ConversationOut', description: 'A conversation, as the operational endpoints return it.' },
+);
+
+export type ConversationOut = Static<typeof ConversationOut>;
+
+export const conversationRpcs = {
+  findActive: rpc({
+    subject: 'conversations.conversations.find-active',
+    callers: byClients,
+    summary: 'The conversations of a person and journey that are active at a time; creates an unscheduled one when there is none.',
+    request: Type.Object({
+      person_id: AnyId,
+      journey: Type.String({ description: 'Slug of a conversation journey.' }),
+      time: Type.String({ format: 'date-time', description: "The caller's time; without an offset it is UTC." }),
+    }),
+    reply: Type.Array(ConversationOut),
+    errors: {
+      person_not_found: { code: 'not_found', when: 'No such person on this instance.' },
+      journey_not_found: { code: 'not_found', when: 'No conversation journey has that slug.' },
+      journey_ownership_ambiguous: {
+        code: 'conflict',
+        when: 'A conversation must be created and the journey is not owned by exactly one event.',
+      },
+    },
+  }),
+  get: rpc({
+    subject: 'conversations.conversations.get',
+    callers: { ...byClients, agents: ownAccount, media: ownAccount },
+    summary: 'One conversation.',
+    request: Type.Object({ conversation_id: AnyId }),
+    reply: ConversationOut,
+  }),
+  patch: rpc({
+    subject: 'conversations.conversations.patch',
+    callers: byClients,
+    summary: 'Shallow merge of `infos` and `config`, guarded when asked.',
+    request: Type.Object({
+      conversation_id: AnyId,
+      infos: Type.Optional(JsonStore('Top-level keys replace whole values.')),
+      config: Type.Optional(JsonStore('Top-level keys replace whole values.')),
+      expected_updated_at: Type.Optional(ExpectedUpdatedAt),
+      if_match: Type.Optional(nullable(Type.String({ description: 'The header If-Match.' }))),
+    }),
+    reply: ConversationOut,
+    errors: {
+      ...storeErrors,
+      precondition_failed: { code: 'precondition_failed', when: 'If-Match names another representation; carries `updated_at`.' },
+    },
+  }),
+  describe: rpc({
+    subject: 'conversations.conversations.describe',
+    callers: { media: ownAccount, transcripts: [...anyActor, ...ownAccount] },
+    summary: 'Title, journey, event, bounds and participants, for files and reports. 404 when absent.',
+    request: Type.Object({ id: Type.Integer() }),
+    reply: Type.Object({
+      id: Type.Integer(),
+      title: Type.String(),
+      journey_slug: Type.String(),
+      journey_name: Type.String(),
+      event: nullable(Type.Object({ id: Type.Integer(), slug: Type.String(), name: Type.String() })),
+      start: nullable(Type.String()),
+      finish: nullable(Type.String()),
+      participants: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() })),
+    }),
+  }),
+  exists: rpc({
+    subject: 'conversations.conversations.exists',
+    callers: { media: [...anyActor, ...ownAccount], transcripts: [...anyActor, ...ownAccount] },
+    summary: 'Answers with the id, or 404.',
+    request: Type.Object({ id: Type.Integer() }),
+    reply: Type.Object({ id: Type.Integer() }),
+  }),
+  getTranscriptSource: rpc({
+    subject: 'conversations.transcript-source.get',
+    callers: { media: ownAccount, transcripts: ownAccount },
+    summary: 'What the importers of transcripts and recordings need to know of a conversation. 404 when absent.',
+    request: Type.Object({ conversation_id: Type.Integer() }),
+    reply: Type.Object({
+      conversation_id: Type.Integer(),
+      meeting_id: nullable(Type.String()),
+      recording_id: nullable(Type.String({ description: "The provider's recording, when the room has named one." })),
+      window: Type.Object(
+        { conversation_started_at: nullable(Type.String()), capture_ended_at: nullable(Type.String()) },
+        { description: 'As stored: text of bulk-imported data may be no datetime at all.' },
+      ),
+      participants: Type.Array(
+        Type.Object({
+          customParticipantId: Type.String(),
+          personId: nullable(Type.Integer()),
+          displayName: nullable(Type.String()),
+        }),
+      ),
+      current_step_id: nullable(Type.Integer()),
+    }),
+  }),
+} as const;
+
+export const conversationEvents = {
+  changed: event({
+    subject: 'events.conversations.conversation.changed',
+    summary: 'Bounds, step, participants or links of a conversation changed. Room writes and merges of `infos` and `config` are not told.',
+    payload: Type.Object({ id: Type.Integer() }),
+  }),
+} as const;

@@ -1,0 +1,103 @@
+/** What other services ask of conversations. */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import { isJsonObject } from '#libs/json';
+import type { RequestContext } from '#libs/nats';
+import type { conversations } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { requireId } from '../../ids.ts';
+import type { ConversationRow } from '../../representation.ts';
+import { parseRoom, roomWindow } from '../../room/index.ts';
+import { idsFromSql, instantFromSql } from '../../sql-values.ts';
+import { existsConversation, getConversation } from '../../statements.ts';
+import { conversationTitle, type TitleSource } from '../../title.ts';
+import { describeConversation } from '../statements.ts';
+
+type Rpcs = typeof conversations.rpcs;
+
+interface DescribeRow extends TitleSource {
+  readonly journey_id: number | null;
+  readonly event_id: number | null;
+  readonly participants: string;
+  readonly finish: string | null;
+}
+
+/** @throws AppError 404 */
+export async function describe(
+  { db, directory, access }: Dependencies,
+  request: RequestOf<Rpcs['describe']>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpcs['describe']>> {
+  await access.require(request.id, context);
+  const [row] = await db.query<DescribeRow>(describeConversation, [requireId(request.id)]);
+  if (row === undefined) throw notFound();
+  const ids = idsFromSql(row.participants);
+  const [people, holons, journeys] = await Promise.all([
+    directory.people.getMany(ids),
+    directory.holons.getMany(row.event_id === null ? [] : [row.event_id]),
+    directory.journeys.getMany(row.journey_id === null ? [] : [row.journey_id]),
+  ]);
+  const event = holons.get(row.event_id ?? 0);
+  const journey = journeys.get(row.journey_id ?? 0);
+  const start = row.start === null ? null : instantFromSql(row.start);
+  return {
+    id: row.id,
+    title: conversationTitle(row),
+    journey_slug: journey?.slug ?? '',
+    journey_name: journey?.name ?? '',
+    event: event === undefined ? null : { id: event.id, slug: event.slug, name: event.name },
+    start,
+    finish: row.finish === null ? null : instantFromSql(row.finish),
+    participants: ids.flatMap((id) => {
+      const person = people.get(id);
+      return person === undefined ? [] : [{ id, name: person.name }];
+    }),
+  };
+}
+
+/** @throws AppError 404 */
+export async function exists(
+  { db, access }: Dependencies,
+  request: RequestOf<Rpcs['exists']>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpcs['exists']>> {
+  await access.require(request.id, context);
+  const [row] = await db.query<{ id: number }>(existsConversation, [requireId(request.id)]);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** @throws AppError 404 */
+export async function getTranscriptSource(
+  { db }: Dependencies,
+  request: RequestOf<Rpcs['getTranscriptSource']>,
+): Promise<ReplyOf<Rpcs['getTranscriptSource']>> {
+  const [row] = await db.query<ConversationRow>(getConversation, [requireId(request.conversation_id)]);
+  if (row === undefined) throw notFound();
+  const room = parseRoom(row.room);
+  const window = roomWindow(room);
+  const meetingId = room?.['meetingId'];
+  const recordingId = room?.['recordingId'];
+  const participants = room?.['participants'];
+  return {
+    conversation_id: row.id,
+    meeting_id: typeof meetingId === 'string' ? meetingId : null,
+    recording_id: typeof recordingId === 'string' ? recordingId : null,
+    window: { conversation_started_at: window.conversationStartedAt, capture_ended_at: window.captureEndedAt },
+    participants: Array.isArray(participants) ? participants.flatMap(toSpeaker) : [],
+    current_step_id: row.step_id,
+  };
+}
+
+function toSpeaker(item: unknown): ReplyOf<Rpcs['getTranscriptSource']>['participants'] {
+  if (!isJsonObject(item)) return [];
+  const { customParticipantId, personId, displayName } = item;
+  if (typeof customParticipantId !== 'string') return [];
+  return [
+    {
+      customParticipantId,
+      personId: typeof personId === 'number' && Number.isInteger(personId) ? personId : null,
+      displayName: typeof displayName === 'string' ? displayName : null,
+    },
+  ];
+}

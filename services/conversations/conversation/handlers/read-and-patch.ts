@@ -1,0 +1,65 @@
+/** Single read and PATCH (rules/conversations#read-and-patch). */
+import type { RequestOf } from '#libs/contract';
+import { type AppError, appError, notFound } from '#libs/errors';
+import { entityTag, matchesEntityTag } from '#libs/etag';
+import { rawJson, type RawJson } from '#libs/nats';
+import type { conversations } from '../../contract.ts';
+import { toStoredJson } from '../../data-size.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { checkExpected, readExpected, staleConversation } from '../../expected-version.ts';
+import { requireId } from '../../ids.ts';
+import { findStoreProblem } from '../../namespace.ts';
+import type { ConversationRow } from '../../representation.ts';
+import { instantFromSql } from '../../sql-values.ts';
+import * as shared from '../../statements.ts';
+import * as own from '../statements.ts';
+
+/** GET /conversations/{id}. @throws AppError 404 */
+export async function getConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.get>): Promise<RawJson> {
+  const [row] = await db.query<ConversationRow>(shared.getConversation, [requireId(request.conversation_id)]);
+  if (row === undefined) throw notFound();
+  return rawJson(await view.render(row));
+}
+
+/**
+ * PATCH /conversations/{id}: one statement when nothing stands in the way.
+ * @throws AppError 404, then 412 `precondition_failed`, then 409 `stale_conversation`, then 400 `invalid_namespace_placement` (D9a)
+ */
+export async function patchConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.patch>): Promise<RawJson> {
+  const id = requireId(request.conversation_id);
+  const problem = findStoreProblem(request);
+  const expected = readExpected(request.expected_updated_at);
+  const changes = problem === undefined && (hasKeys(request.infos) || hasKeys(request.config));
+  const tag = typeof request.if_match === 'string' ? request.if_match : undefined;
+  let guard = expected;
+  if (!changes || tag !== undefined) {
+    const [row] = await db.query<ConversationRow>(shared.getConversation, [id]);
+    if (row === undefined) throw notFound();
+    const text = await view.render(row);
+    if (tag !== undefined && !matchesEntityTag(tag, entityTag(text), 'strong')) throw preconditionFailed(row);
+    checkExpected(row, request.expected_updated_at);
+    if (problem !== undefined) throw problem;
+    if (!changes) return rawJson(text);
+    if (tag !== undefined && tag.trim() !== '*') guard = instantFromSql(row.updated_at);
+  }
+  const [row] = await db.query<ConversationRow>(own.patchConversation, [
+    id,
+    toStoredJson('infos', request.infos),
+    toStoredJson('config', request.config),
+    guard,
+  ]);
+  if (row !== undefined) return rawJson(await view.render(row));
+  const [current] = await db.query<ConversationRow>(shared.getConversation, [id]);
+  if (current === undefined) throw notFound();
+  throw tag === undefined || guard === expected ? staleConversation(current) : preconditionFailed(current);
+}
+
+function preconditionFailed(row: ConversationRow): AppError {
+  return appError('precondition_failed', 'precondition_failed', 'If-Match names another representation of the conversation.', {
+    updated_at: instantFromSql(row.updated_at),
+  });
+}
+
+function hasKeys(store: object | undefined): boolean {
+  return store !== undefined && Object.keys(store).length > 0;
+}

@@ -1,0 +1,41 @@
+/**
+ * What deleting a conversation means (D67): it is out of sight of every reader at once, kept for a while with all that belongs to it, then
+ * removed for good. Services that keep something of it are notified by jobs, which are tried until they are done.
+ */
+import type { Tx } from '#libs/orm';
+import { media } from '#services/media';
+import { transcripts } from '#services/transcripts';
+import type { Dependencies } from '../dependencies.ts';
+import * as sql from './statements.ts';
+
+type JobQueue = Pick<Dependencies['jobs'], 'enqueue'>;
+
+export interface Deletion {
+  readonly reason: 'booking_cancelled' | 'bookings_joined' | 'operator';
+  /** What does it, e.g. `receipt 17`. */
+  readonly by: string;
+}
+
+/** Deletes a conversation so that it can be restored; one that is deleted already stays as it is. @returns whether it was there */
+export async function deleteConversation(
+  jobs: JobQueue,
+  tx: Tx,
+  { id, at, reason, by }: Deletion & { readonly id: number; /** For PostgreSQL. */ readonly at: string },
+): Promise<boolean> {
+  const deleted = await tx.query(sql.deleteConversations, [[id], at, reason, by]);
+  if (deleted.length > 0) await notifyMedia(jobs, tx, id);
+  return deleted.length > 0;
+}
+
+/** After rows were removed for good: everything of them goes everywhere. */
+export async function notifyRemoved(jobs: JobQueue, tx: Tx, ids: readonly number[]): Promise<void> {
+  for (const id of ids) {
+    await notifyMedia(jobs, tx, id);
+    await jobs.enqueue(tx, transcripts.jobs.forgetConversation, { conversation_id: id });
+  }
+}
+
+/** Media looks at the state by itself, so that the order of its jobs does not matter. */
+export async function notifyMedia(jobs: JobQueue, tx: Tx, id: number): Promise<void> {
+  await jobs.enqueue(tx, media.jobs.followConversation, { conversation_id: id });
+}

@@ -1,0 +1,86 @@
+/** Conversations are deleted, listed, restored, and asked about by other services (D67). */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { appError, notFound } from '#libs/errors';
+import type { RequestContext } from '#libs/nats';
+import { formatInstant } from '#libs/time';
+import { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { requireId } from '../ids.ts';
+import { addNote } from '../notes/index.ts';
+import { instantFromSql, parseSqlInstant } from '../sql-values.ts';
+import { conversationTitle, type TitleSource } from '../title.ts';
+import { deleteConversation, notifyMedia } from './delete.ts';
+import { retentionMicros } from './rules.ts';
+import * as sql from './statements.ts';
+
+type Rpcs = typeof conversations.rpcs;
+
+const defaultLimit = 100;
+
+interface DeletedRow extends TitleSource, Pick<ReplyOf<Rpcs['adminListDeleted']>['items'][number], 'reason' | 'by'> {
+  /** UTC without offset. */
+  readonly deleted_at: string;
+}
+
+/** Latest first. */
+export async function listDeleted(
+  { db, config }: Dependencies,
+  { limit = defaultLimit }: RequestOf<Rpcs['adminListDeleted']>,
+): Promise<ReplyOf<Rpcs['adminListDeleted']>> {
+  const rows = await db.query<DeletedRow>(sql.listDeleted, [limit]);
+  return {
+    items: rows.map((row) => ({
+      id: row.id,
+      title: conversationTitle(row),
+      deleted_at: instantFromSql(row.deleted_at),
+      reason: row.reason,
+      by: row.by,
+      removed_from: formatInstant(parseSqlInstant(row.deleted_at) + retentionMicros(config)),
+    })),
+  };
+}
+
+/** @throws AppError 404, 409 `conversation_not_deleted` */
+export async function restore(
+  { db, jobs }: Dependencies,
+  request: RequestOf<Rpcs['adminRestore']>,
+  { requestId }: RequestContext,
+): Promise<ReplyOf<Rpcs['adminRestore']>> {
+  const id = requireId(request.conversation_id);
+  const restored = await jobs.transaction(async (tx) => {
+    const [row] = await tx.query<sql.RestoredRow>(sql.restoreConversation, [id]);
+    if (row === undefined) return undefined;
+    const deleted = `${row.reason.replace('_', ' ')} (${row.by}), ${instantFromSql(row.deleted_at)}`;
+    await tx.query(addNote, [id, null, 'system', `Restored by ${request.operator}; deleted: ${deleted}`, null, null]);
+    await notifyMedia(jobs, tx, id);
+    await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
+    return row;
+  });
+  if (restored !== undefined) return { conversation_id: id, has_booking: restored.has_booking };
+  if ((await db.query(sql.findState, [id])).length === 0) throw notFound();
+  throw appError('conflict', 'conversation_not_deleted', `Conversation ${id} is not deleted.`);
+}
+
+export async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['getState']>): Promise<ReplyOf<Rpcs['getState']>> {
+  const [row] = await db.query<{ is_deleted: boolean }>(sql.findState, [id]);
+  return { state: row === undefined ? 'gone' : row.is_deleted ? 'deleted' : 'present' };
+}
+
+/** Named so, as `delete` is a word of the language. @throws AppError 404, 409 `conversation_deleted` */
+export async function remove(
+  { db, jobs, clock, config }: Dependencies,
+  request: RequestOf<Rpcs['adminDelete']>,
+  { requestId }: RequestContext,
+): Promise<ReplyOf<Rpcs['adminDelete']>> {
+  const id = requireId(request.conversation_id);
+  const now = clock.now();
+  const isDeleted = await jobs.transaction(async (tx) => {
+    const by = `operator ${request.operator}`;
+    const deleted = await deleteConversation(jobs, tx, { id, at: formatInstant(now), reason: 'operator', by });
+    if (deleted) await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
+    return deleted;
+  });
+  if (isDeleted) return { conversation_id: id, removed_from: formatInstant(now + retentionMicros(config)) };
+  if ((await db.query(sql.findState, [id])).length === 0) throw notFound();
+  throw appError('conflict', 'conversation_deleted', `Conversation ${id} is deleted already.`);
+}

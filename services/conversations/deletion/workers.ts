@@ -1,0 +1,62 @@
+/** Removes deleted conversations for good when their time is over (D67), now and then, in each replica; they share the work. */
+import type { Metrics } from '#libs/telemetry';
+import { formatInstant } from '#libs/time';
+import type { Dependencies } from '../dependencies.ts';
+import { notifyRemoved } from './delete.ts';
+import { retentionMicros } from './rules.ts';
+import { countExpired, removeExpired } from './statements.ts';
+
+const intervalMs = 10_000;
+
+/** Conversations of one transaction. */
+const batch = 100;
+
+/** Later than that a removal is late. */
+const lateMicros = 3_600_000_000n;
+
+export interface Removal {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createRemoval({ db, jobs, clock, config, logger }: Dependencies, metrics: Pick<Metrics, 'gauge'>): Removal {
+  const end = (lateBy = 0n): string => formatInstant(clock.now() - retentionMicros(config) - lateBy);
+  metrics.gauge(
+    'deleted_conversations_overdue',
+    'Deleted conversations that should have been removed for good an hour ago',
+    [],
+    async (gauge) => {
+      const [row] = await db.query<{ count: number }>(countExpired, [end(lateMicros)]);
+      gauge.set(row?.count ?? 0);
+    },
+  );
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  const stopping = new AbortController();
+  const run = async (): Promise<void> => {
+    for (let full = true; full && !stopping.signal.aborted;) {
+      const ids = await jobs.transaction(async (tx) => {
+        const rows = await tx.query<{ id: number }>(removeExpired, [end(), batch]);
+        const removed = rows.map(({ id }) => id);
+        await notifyRemoved(jobs, tx, removed);
+        return removed;
+      });
+      if (ids.length > 0) logger.info({ conversations: ids }, 'removed deleted conversations for good');
+      full = ids.length === batch;
+    }
+  };
+  return {
+    start: () => {
+      timer = setInterval(() => {
+        running ??= run()
+          .catch((error: unknown) => logger.error({ err: error }, 'deleted conversations stay for now'))
+          .finally(() => (running = undefined));
+      }, intervalMs);
+    },
+    stop: async () => {
+      stopping.abort();
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * What the conversations service answers to discovery and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g), to the
+ * infos endpoint and to question changes. Part of the contract.
+ */
+import { byClients, byUsers, rpc, Type } from '#libs/contract';
+import { HolonRef, PublicPerson } from '#services/directory';
+import { AnyId, Instant, JsonDocument, nullable, PersonOut } from '../schemas.ts';
+
+const Step = Type.Object(
+  { slug: Type.String({ description: 'Empty when unset.' }), title: Type.String({ description: 'Empty when unset.' }) },
+  { $id: 'StepRef', description: 'The current step.' },
+);
+
+const title = Type.String({
+  description: 'The publishing field `title`; else `Conversation of <date of the start>`, else `Conversation <id>`.',
+});
+
+export const SearchItem = Type.Object(
+  {
+    id: Type.Integer(),
+    title,
+    event: nullable(HolonRef),
+    journey: Type.Object(
+      {
+        slug: Type.String({ description: 'Empty when unset.' }),
+        name: Type.String({ description: 'Empty when unset.' }),
+        description: Type.String({ description: 'May be empty.' }),
+      },
+      { $id: 'JourneyRef', description: 'The journey of the conversation.' },
+    ),
+    step: Step,
+    start: nullable(Instant('Scheduled or actual start.')),
+    finish: nullable(Instant('Scheduled or actual end; null = open-ended.')),
+    participants: Type.Array(PersonOut, { description: 'In the order in which they joined.' }),
+    connected: Type.Array(HolonRef, { description: 'Explicitly linked holons; the owning event is not among them.' }),
+  },
+  { $id: 'ConversationSummary', description: 'A conversation in search results: never with `infos`, `config` or transcript.' },
+);
+
+export const PublicConversation = Type.Object(
+  {
+    id: Type.Integer(),
+    title,
+    start: nullable(Instant('Scheduled or actual start.')),
+    finish: nullable(Instant('Scheduled or actual end; null = open-ended.')),
+    step: Step,
+    participants: Type.Array(PublicPerson, { description: 'In the order in which they joined.' }),
+    connected: Type.Array(HolonRef, { description: 'Explicitly linked holons; the owning event is not among them.' }),
+    publishing: Type.Object(
+      {
+        fields: JsonDocument('Publishing fields by name; `{}` when there are none.'),
+        records: JsonDocument('Publishing records by name; `{}` when there are none.'),
+        artifacts: JsonDocument('Publishing artifacts by name; `{}` when there are none.'),
+      },
+      { $id: 'Publishing', description: 'The public publishing payload without provenance.' },
+    ),
+    public: Type.Object(
+      {
+        summary: Type.String({ description: 'Short public summary; may be empty.' }),
+        thumbnail: nullable(Type.String({ description: "First imported thumbnail, else that of the video host's record." })),
+        videohost_description: nullable(Type.String()),
+      },
+      { $id: 'PublicSummary', description: 'What a page shows first.' },
+    ),
+  },
+  { $id: 'PublicConversation', description: 'A conversation as anybody with a token may browse it.' },
+);
+
+export const JourneyBrowse = Type.Object(
+  {
+    id: Type.Integer(),
+    slug: Type.String(),
+    name: Type.String(),
+    description: Type.String({ description: 'May be empty.' }),
+    texts: JsonDocument('Texts of the journey; `{}` when not configured.'),
+  },
+  { $id: 'JourneyBrowse', description: 'A journey as browse shows it.' },
+);
+
+export const BrowsedJourney = Type.Object(
+  { journey: JourneyBrowse, conversations: Type.Array(PublicConversation) },
+  { $id: 'BrowsedJourney', description: 'A journey with its conversations.' },
+);
+
+export const BrowsedEvents = Type.Object(
+  {
+    holon: HolonRef,
+    events: Type.Array(
+      Type.Object(
+        {
+          ...HolonRef.properties,
+          journeys: Type.Array(BrowsedJourney, {
+            description: 'Directly attached conversation journeys in the order in which they are attached.',
+          }),
+        },
+        { $id: 'BrowsedEvent', description: 'An event with its journeys.' },
+      ),
+      { description: 'Immediate child events by name, id.' },
+    ),
+  },
+  { $id: 'BrowsedEvents', description: 'A holon with what was said at its events.' },
+);
+
+/** Orders of a search; conversations without a start come last in both, the id decides between equals. */
+export const SearchSort = Type.Union([Type.Literal('date_desc'), Type.Literal('date_asc')], {
+  default: 'date_desc',
+  description: '`date_desc` (default) or `date_asc`; conversations without a start are last in both, then by id.',
+});
+
+export const searchFilters = {
+  holon_slug: Type.Optional(Type.String({ description: 'Owned by this holon: its event is the holon or a descendant of it.' })),
+  connected_holon_slug: Type.Optional(Type.String({ description: 'Explicitly linked to this holon.' })),
+  person_id: Type.Optional(Type.Integer({ description: 'This person is among the participants.' })),
+};
+
+export const discoveryRpcs = {
+  search: rpc({
+    subject: 'conversations.conversations.search',
+    callers: byUsers,
+    summary: 'Conversations that the caller may see, filtered and ordered; creates nothing. 404 when a filter names nothing.',
+    request: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
+    reply: Type.Array(SearchItem),
+  }),
+  summarize: rpc({
+    subject: 'conversations.conversations.summarize',
+    callers: byUsers,
+    summary: 'One conversation as a search item.',
+    request: Type.Object({ conversation_id: AnyId }),
+    reply: SearchItem,
+  }),
+  browseHolon: rpc({
+    subject: 'conversations.browse.holon',
+    callers: byClients,
+    summary: "Conversations of a holon's immediate events by event and attached journey. 404 when the caller sees no such holon.",
+    request: Type.Object({ holon_slug: Type.String() }),
+    reply: BrowsedEvents,
+  }),
+  browseJourney: rpc({
+    subject: 'conversations.browse.journey',
+    callers: byClients,
+    summary: 'Conversations of a conversation journey, or those of them that are connected to an event. 404 when a name finds nothing.',
+    request: Type.Object({
+      journey_id: Type.Optional(Type.Integer({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),
+      journey_slug: Type.Optional(Type.String({ description: 'Exactly one of `journey_id` and `journey_slug`.' })),
+      holon_slug: Type.Optional(Type.String({ description: 'Only conversations that this event owns or that are linked to it.' })),
+    }),
+    reply: BrowsedJourney,
+    errors: { bad_request: { code: 'bad_request', when: 'Both or neither of `journey_id` and `journey_slug` are given.' } },
+  }),
+} as const;

@@ -1,0 +1,82 @@
+/** GET /conversations/search and /conversations/{id}/summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
+import type { RequestOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import { jsonStream, rawJson, type JsonStream, type RawJson, type RequestContext } from '#libs/nats';
+import type { conversations } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import { HolonVisibility } from '../../directory-cache/index.ts';
+import { isPossibleId, requireId } from '../../ids.ts';
+import type { SearchRow } from '../rules.ts';
+import { searchConversations, searchPlanner as planner, summarizeConversation, type SearchFilters } from '../statements.ts';
+import { renderSearchItems } from '../view.ts';
+
+type Rpcs = typeof conversations.rpcs;
+
+/**
+ * The usual search: one round trip to the database and one look-up of people, holons and journeys for all of it. What these rows refer to is
+ * kept in the caches, so that the next search finds it there.
+ */
+const firstBatch = 1_000;
+/** What a long answer holds of the rows after them. */
+const batch = 200;
+
+/**
+ * Streams what matches, whatever its size.
+ * @throws AppError 404 when the target of a filter does not exist, or is a holon that the caller does not see
+ */
+export async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
+  const visibility = new HolonVisibility(dependencies.directory, context);
+  const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
+  const { statement, params } = searchConversations({ ...filters, scope }, request.sort ?? 'date_desc');
+  return jsonStream(
+    streamItems(dependencies, visibility, () => dependencies.db.stream<SearchRow>(statement, params, { batch, firstBatch, planner })),
+  );
+}
+
+async function resolveFilters(
+  { directory }: Dependencies,
+  visibility: HolonVisibility,
+  request: RequestOf<Rpcs['search']>,
+): Promise<Omit<SearchFilters, 'scope'>> {
+  const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId } = request;
+  const [owner, connected, people] = await Promise.all([
+    ownerSlug === undefined ? undefined : visibility.findSubtree(ownerSlug),
+    connectedSlug === undefined ? undefined : visibility.findVisible(connectedSlug),
+    personId === undefined || !isPossibleId(personId) ? undefined : directory.people.getMany([personId]),
+  ]);
+  const missing =
+    (ownerSlug !== undefined && owner === undefined) ||
+    (connectedSlug !== undefined && connected === undefined) ||
+    (personId !== undefined && people?.has(personId) !== true);
+  if (missing) throw notFound();
+  return { eventIds: owner?.ids, connectedId: connected, personId };
+}
+
+async function* streamItems(
+  { directory }: Dependencies,
+  visibility: HolonVisibility,
+  read: () => AsyncIterable<SearchRow[]>,
+): AsyncGenerator<string> {
+  let separator = '[';
+  let keep = true;
+  for await (const rows of read()) {
+    const items = await renderSearchItems(directory, visibility, rows, { keep });
+    keep = false;
+    if (items.length === 0) continue;
+    yield separator + items.join(',');
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
+}
+
+/** @throws AppError 404 when it is absent, or belongs to an event that the caller does not see */
+export async function summarize(
+  { db, directory }: Dependencies,
+  request: RequestOf<Rpcs['summarize']>,
+  context: RequestContext,
+): Promise<RawJson> {
+  const rows = await db.query<SearchRow>(summarizeConversation, [requireId(request.conversation_id)]);
+  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), rows, { keep: true });
+  if (item === undefined) throw notFound();
+  return rawJson(item);
+}

@@ -1,0 +1,69 @@
+/** Search items and public conversations as text (rules/discovery#search-and-summary, rules/discovery#publicconversation; D5, D18a). */
+import { parseJson } from '#libs/json';
+import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
+import { readPublishing } from '../publishing.ts';
+import { joinJson, type RowReferences } from '../representation.ts';
+import { quoteInstant } from '../sql-values.ts';
+import { chooseTitle, conversationTitle, type TitleSource } from '../title.ts';
+
+/** What every shape of discovery shows of a conversation. */
+export interface ShownRow {
+  readonly id: number;
+  readonly journey_id: number | null;
+  readonly step_id: number | null;
+  readonly event_id: number | null;
+  /** `{1,2}`, in order. */
+  readonly participants: string;
+  readonly connected: string;
+  /** UTC without offset. */
+  readonly start: string | null;
+  readonly finish: string | null;
+}
+
+export type SearchRow = ShownRow & TitleSource;
+
+export interface PublicRow extends ShownRow {
+  /** JSON text of `infos.publishing`. */
+  readonly publishing: string | null;
+  /** Place of the group that the row belongs to, from 1; one row for each group. */
+  readonly place: number;
+}
+
+const noJourney = '{"slug":"","name":"","description":""}';
+const noStep = '{"slug":"","title":""}';
+
+/** The JSON text of a search item. */
+export function renderSearchItem(row: SearchRow, event: CachedHolon | undefined, references: RowReferences): string {
+  const { journey } = references;
+  return (
+    `{"id":${row.id},"title":${JSON.stringify(conversationTitle(row))},"event":${event?.json ?? 'null'}` +
+    `,"journey":${journey?.searchJson ?? noJourney},${renderBounds(row, journey)},${renderPeople(row, references)}}`
+  );
+}
+
+/** The JSON text of a public conversation: of `infos` only what the publishing groups hold, without provenance. */
+export function renderPublicConversation(row: PublicRow, references: RowReferences): string {
+  const publishing = readPublishing(row.publishing === null ? undefined : parseJson(row.publishing));
+  const shown = {
+    publishing: publishing.payload,
+    public: {
+      summary: publishing.summary,
+      thumbnail: publishing.thumbnail,
+      videohost_description: publishing.videohostDescription,
+    },
+  };
+  const title = chooseTitle(row.id, publishing.payload.fields['title'], row.start);
+  return (
+    `{"id":${row.id},"title":${JSON.stringify(title)},${renderBounds(row, references.journey)},${renderPeople(row, references)}` +
+    `,${JSON.stringify(shown).slice(1)}`
+  );
+}
+
+function renderBounds(row: ShownRow, journey: CachedJourney | undefined): string {
+  const step = row.step_id === null ? undefined : journey?.steps.find((item) => item.id === row.step_id);
+  return `"step":${step?.searchJson ?? noStep},"start":${quoteInstant(row.start)},"finish":${quoteInstant(row.finish)}`;
+}
+
+function renderPeople(row: ShownRow, { person, holon }: RowReferences): string {
+  return `"participants":[${joinJson(row.participants, person)}],"connected":[${joinJson(row.connected, holon)}]`;
+}

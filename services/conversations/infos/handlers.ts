@@ -1,0 +1,36 @@
+/** GET and PATCH /conversations/{id}/infos (rules/conversations#infos; D9a, D9b). `config` is neither read nor written. */
+import type { RequestOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import { rawJson, type RawJson } from '#libs/nats';
+import type { conversations } from '../contract.ts';
+import { toStoredJson } from '../data-size.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { requireId } from '../ids.ts';
+import { findNamespaceProblem } from '../namespace.ts';
+import { getInfos, type InfosRow, patchInfos } from './statements.ts';
+
+/** @throws AppError 404 */
+export async function readInfos({ db }: Dependencies, request: RequestOf<typeof conversations.rpcs.readInfos>): Promise<RawJson> {
+  const [row] = await db.query<InfosRow>(getInfos, [requireId(request.conversation_id)]);
+  return render(row);
+}
+
+/** One statement merges and answers. @throws AppError 404, then 400 `invalid_namespace_placement` */
+export async function writeInfos(dependencies: Dependencies, request: RequestOf<typeof conversations.rpcs.patchInfos>): Promise<RawJson> {
+  const problem = findNamespaceProblem('infos-endpoint', request.infos);
+  if (problem !== undefined || Object.keys(request.infos).length === 0) {
+    const stored = await readInfos(dependencies, request);
+    if (problem !== undefined) throw problem;
+    return stored;
+  }
+  const [row] = await dependencies.db.query<InfosRow>(patchInfos, [
+    requireId(request.conversation_id),
+    toStoredJson('infos', request.infos),
+  ]);
+  return render(row);
+}
+
+function render(row: InfosRow | undefined): RawJson {
+  if (row === undefined) throw notFound();
+  return rawJson(`{"infos":${row.infos}}`);
+}

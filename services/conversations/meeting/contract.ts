@@ -1,0 +1,32 @@
+/** Contract: webhooks of the meeting provider. */
+import { event, job, Type } from '#libs/contract';
+
+/** What the gateway says of a webhook of the meeting provider, besides its body. */
+export const MeetingWebhook = Type.Object({
+  id: Type.String({ description: 'Request id of the intake; one per request.' }),
+  received_at: Type.String({ format: 'date-time' }),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Lower-case names: rtk-signature, rtk-uuid, rtk-webhook-id.' }),
+});
+
+export const meetingWebhookSubject = 'webhooks.conversations.meetings';
+
+export const meetingJobs = {
+  meetingReport: job({
+    type: 'conversations.meeting-report',
+    summary: 'Checks a webhook of the meeting provider and tells it to the conversations of its meeting.',
+    payload: Type.Object({ receipt_id: Type.Integer({ minimum: 1 }) }),
+    policy: { maxAttempts: 20, firstDelayMs: 500, maxDelayMs: 300_000, timeoutMs: 60_000, concurrency: 4 },
+  }),
+} as const;
+
+export const meetingEvents = {
+  meetingReported: event({
+    subject: 'events.conversations.meeting.reported',
+    summary: 'The meeting provider has reported something of the meeting of a conversation: what waits for it may look now.',
+    payload: Type.Object({ conversation_id: Type.Integer(), report: Type.String({ description: 'e.g. `recording.statusUpdate`' }) }),
+  }),
+} as const;
+
+export const meetingConsumers = {
+  meetings: { stream: 'WEBHOOKS', durable: 'conversations-meetings', filter: meetingWebhookSubject },
+} as const;

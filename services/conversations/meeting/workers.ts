@@ -1,0 +1,131 @@
+/**
+ * Webhooks of the meeting provider (rules/providers#realtimekit): stored as receipts, checked by their signature, and published for whoever waits for
+ * the meeting. Nothing else follows from them, so that polling stays the fallback and a forged one could do no more than hurry it.
+ */
+import { createHash } from 'node:crypto';
+import type { PayloadOf, Static } from '#libs/contract';
+import type { JobRun } from '#libs/jobs';
+import { isJsonObject, type JsonObject } from '#libs/json';
+import type { RunningConsumer } from '#libs/nats';
+import type { WebhookKeys } from '#libs/realtimekit';
+import {
+  createRefusalLimit,
+  createRefusals,
+  keepBody,
+  keepHeaders,
+  readWebhookBody,
+  type ReceivedWebhook,
+  startReceiptIntake,
+} from '#libs/webhooks';
+import { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { BookingOutcome } from '../receipts/contract.ts';
+import { getReceipt, insertReceipt, settleReceipt, type StoredReceipt } from '../receipts/index.ts';
+import { MeetingWebhook } from './contract.ts';
+import { findMeetingConversations } from './statements.ts';
+
+type Webhook = Static<typeof MeetingWebhook>;
+
+const deliveryHeader = 'rtk-uuid';
+const signatureHeader = 'rtk-signature';
+/** A day longer than importers wait. */
+const waitingDays = 8;
+
+/** What was decided of a webhook, and the message of its receipt. */
+type Decision = readonly [outcome: BookingOutcome, message: string];
+const tooLarge: Decision = ['rejected_too_large', 'The body was too large to be kept.'];
+const forged: Decision = ['rejected_signature', 'The signature does not fit the body.'];
+const unverified: Decision = [
+  'rejected_unverified',
+  "The provider's key could not be read, and it was too large or one of too many to wait for it.",
+];
+/** Of a body that waits for the key; the provider's have a few KiB. */
+const maxUnverifiedBytes = 65_536;
+
+/**
+ * Takes the webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. Whose signature does not fit leaves
+ * no body behind (D68); while the provider's key cannot be read, a few wait for the job to decide.
+ */
+export function startMeetingIntake(dependencies: Dependencies, keys: WebhookKeys): Promise<RunningConsumer> {
+  const { bus, db, jobs, logger } = dependencies;
+  const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
+  const refusals = createRefusals({ db, schema: 'conversations', source: 'meeting' });
+  const mayWait = createRefusalLimit();
+  const reject = async ({ headers, received_at: receivedAt }: Webhook, body: Buffer | null): Promise<Decision | undefined> => {
+    if (body === null) return tooLarge;
+    const isSigned = await keys.isSigned(body, headers[signatureHeader]).catch(() => 'unknown' as const);
+    if (isSigned !== 'unknown') return isSigned ? undefined : forged;
+    return body.length <= maxUnverifiedBytes && mayWait('unverified', receivedAt) ? undefined : unverified;
+  };
+  const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
+    const { id: deliveryId, received_at: receivedAt } = webhook;
+    const rejected = await reject(webhook, body);
+    const [outcome, message] = rejected ?? ['pending', ''];
+    const key = dedupeKey(webhook, body, rejected);
+    const kept =
+      rejected === undefined
+        ? { outcome, message: null, dedupeKey: key, ...keepBody(outcome, body) }
+        : await refusals.place({ outcome, message, receivedAt, dedupeKey: key, body });
+    if (kept === undefined) return;
+    const headers = keepHeaders(outcome, webhook.headers);
+    const facts = { source: 'meeting', deliveryId, receivedAt, personId: '', headers, trigger: null } as const;
+    await jobs.transaction(async (tx) => {
+      const id = await insertReceipt(tx, { ...facts, ...kept });
+      if (id === undefined || rejected !== undefined) return;
+      await jobs.enqueue(tx, conversations.jobs.meetingReport, { receipt_id: id }, { requestId: deliveryId, traceparent });
+    });
+  };
+  return startReceiptIntake({ bus, logger, ...from, store });
+}
+
+/** The same delivery has the same bytes: who makes up an id, or forges a signature, cannot hide the delivery that really has it. */
+function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | undefined): string {
+  const hash = createHash('sha256').update(
+    `${rejected === undefined ? 'meeting' : rejected[0]}\n${webhook.headers[deliveryHeader] ?? ''}\n`,
+  );
+  return hash.update(body ?? webhook.id).digest('hex');
+}
+
+/** Works one receipt. */
+export function createMeetingReportWorker({ db, jobs }: Dependencies, keys: WebhookKeys) {
+  return async (run: JobRun<PayloadOf<typeof conversations.jobs.meetingReport>>): Promise<void> => {
+    const id = run.payload.receipt_id;
+    const [receipt] = await db.query<StoredReceipt>(getReceipt, [id]);
+    if (receipt === undefined || receipt.body === null) return;
+    const headers = JSON.parse(receipt.headers) as Record<string, string>;
+    const isSigned = await keys.isSigned(receipt.body, headers[signatureHeader]);
+    const document = isSigned ? readWebhookBody(receipt.body) : undefined;
+    const report = document === undefined ? undefined : readText(document['event']);
+    const meetingId = document === undefined ? undefined : readMeetingId(document);
+    const found = meetingId === undefined ? [] : await db.query<{ id: number }>(findMeetingConversations, [meetingId, waitingDays]);
+    await run.complete(async (tx) => {
+      for (const { id: conversationId } of found) {
+        const payload = { conversation_id: conversationId, report: report ?? '' };
+        await jobs.emit(tx, conversations.events.meetingReported, payload, { requestId: run.requestId });
+      }
+      const [outcome, message] = settle(isSigned, document, meetingId, found.length);
+      await settleReceipt(tx, id, { outcome, message, conversationId: found[0]?.id, trigger: report });
+      return { outcome, conversations: found.map((item) => item.id) };
+    });
+  };
+}
+
+function settle(isSigned: boolean, document: JsonObject | undefined, meetingId: string | undefined, found: number): Decision {
+  if (!isSigned) return forged;
+  if (document === undefined) return ['rejected_unreadable', 'The body is no JSON object.'];
+  if (meetingId === undefined) return ['ignored', 'It names no meeting.'];
+  if (found === 0) return ['ignored', 'No conversation of this meeting waits for anything.'];
+  return ['applied', `Told to ${found} ${found === 1 ? 'conversation' : 'conversations'}.`];
+}
+
+/** `meeting.id` of most events, `recording.meetingId`, or `meetingId` itself. */
+function readMeetingId(document: JsonObject): string | undefined {
+  const { meeting, recording } = document;
+  const ofMeeting = isJsonObject(meeting) ? readText(meeting['id']) : undefined;
+  const ofRecording = isJsonObject(recording) ? readText(recording['meetingId']) : undefined;
+  return ofMeeting ?? ofRecording ?? readText(document['meetingId']);
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= 200 ? value : undefined;
+}

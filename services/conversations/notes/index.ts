@@ -1,0 +1,2 @@
+/** Notes that other features write. */
+export { addNote } from './statements.ts';

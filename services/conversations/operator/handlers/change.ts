@@ -1,0 +1,95 @@
+/** Commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { appError, notFound } from '#libs/errors';
+import type { RequestContext } from '#libs/nats';
+import { conversations } from '../../contract.ts';
+import type { Dependencies } from '../../dependencies.ts';
+import type { CachedHolon } from '../../directory-cache/index.ts';
+import { requireId } from '../../ids.ts';
+import { addNote } from '../../notes/index.ts';
+import { enterStep, transcriptImportJob } from '../../pipeline/index.ts';
+import type { ConversationRow } from '../../representation.ts';
+import { existsConversation, getConversation, lockConversation, moveConversation } from '../../statements.ts';
+import { connectHolon, disconnectHolon } from '../statements.ts';
+
+type Rpcs = typeof conversations.rpcs;
+
+/** Moves to a step of the journey, archived or not; noted with the operator. @throws AppError 404, 404 `step_not_found` */
+export async function move(
+  { db, jobs, directory, pipeline }: Dependencies,
+  request: RequestOf<Rpcs['adminMove']>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpcs['adminMove']>> {
+  const id = requireId(request.conversation_id);
+  const [row] = await db.query<ConversationRow>(getConversation, [id]);
+  if (row === undefined) throw notFound();
+  const journey = row.journey_id === null ? undefined : (await directory.journeys.getMany([row.journey_id])).get(row.journey_id);
+  const target = journey?.steps.find((step) => step.slug === request.step_slug);
+  if (target === undefined) throw appError('not_found', 'step_not_found', `The conversation's journey has no step "${request.step_slug}".`);
+  return jobs.transaction(async (tx) => {
+    const [locked] = await tx.query<ConversationRow>(lockConversation, [id]);
+    if (locked === undefined) throw notFound();
+    const from = journey?.steps.find((step) => step.id === locked.step_id);
+    const reply = { conversation_id: id, from: from?.slug ?? '', to: target.slug };
+    if (locked.step_id === target.id) return { ...reply, changed: false };
+    await tx.query(moveConversation, [id, target.id, locked.step_id]);
+    const body = `Moved by ${request.operator}: ${from?.title ?? 'no step'} → ${target.title}`;
+    await tx.query(addNote, [id, null, 'step_change', body, null, null]);
+    await enterStep({ jobs, pipeline }, tx, id, target, 'command', context);
+    await jobs.emit(tx, conversations.events.changed, { id });
+    return { ...reply, changed: true };
+  });
+}
+
+/** @throws AppError 404, 404 `holon_not_found` */
+export async function connect(
+  dependencies: Dependencies,
+  request: RequestOf<Rpcs['adminConnect']>,
+): Promise<ReplyOf<Rpcs['adminConnect']>> {
+  return link(dependencies, request, connectHolon);
+}
+
+/** @throws AppError 404, 404 `holon_not_found` */
+export async function disconnect(
+  dependencies: Dependencies,
+  request: RequestOf<Rpcs['adminDisconnect']>,
+): Promise<ReplyOf<Rpcs['adminDisconnect']>> {
+  return link(dependencies, request, disconnectHolon);
+}
+
+async function link(
+  dependencies: Dependencies,
+  request: { conversation_id: number; holon_slug: string },
+  change: typeof connectHolon,
+): Promise<{ conversation_id: number; changed: boolean }> {
+  const { db, jobs } = dependencies;
+  const id = requireId(request.conversation_id);
+  if ((await db.query(existsConversation, [id])).length === 0) throw notFound();
+  const holon = await requireHolon(dependencies, request.holon_slug);
+  const changed = await jobs.transaction(async (tx) => {
+    const rows = await tx.query(change, [id, holon.id]);
+    if (rows.length > 0) await jobs.emit(tx, conversations.events.changed, { id });
+    return rows.length > 0;
+  });
+  return { conversation_id: id, changed };
+}
+
+async function requireHolon({ directory }: Dependencies, slug: string): Promise<CachedHolon> {
+  const holon = await directory.findHolonBySlug(slug);
+  if (holon === undefined) throw appError('not_found', 'holon_not_found', `No holon has the slug "${slug}".`);
+  return holon;
+}
+
+/** Starts the importer now, whatever the step. @throws AppError 404 */
+export async function importTranscript(
+  { db, jobs }: Dependencies,
+  request: RequestOf<Rpcs['adminImportTranscript']>,
+  context: RequestContext,
+): Promise<ReplyOf<Rpcs['adminImportTranscript']>> {
+  const id = requireId(request.conversation_id);
+  const [row] = await db.query<ConversationRow>(getConversation, [id]);
+  if (row === undefined) throw notFound();
+  const payload = { conversation_id: id, step_id: row.step_id, cause: 'command' };
+  const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, transcriptImportJob, payload, { requestId: context.requestId }));
+  return { conversation_id: id, job_id: jobId };
+}

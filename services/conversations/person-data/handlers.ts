@@ -1,0 +1,84 @@
+/** `people export` and `people erase` of the admin CLI: the part of conversations. */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { rawJson, type RawJson } from '#libs/nats';
+import { conversations } from '../contract.ts';
+import { notifyRemoved } from '../deletion/index.ts';
+import type { Dependencies } from '../dependencies.ts';
+import * as sql from './statements.ts';
+
+type Rpcs = typeof conversations.rpcs;
+
+const exportedPerPage = 500;
+/** Conversations that one transaction changes. */
+const erasedPerPage = 200;
+
+/** Shorter names are parts of other words too often. */
+const shortestName = 3;
+
+/** Ends the transaction of a dry run. */
+class DryRun extends Error {}
+
+export async function exportPerson(
+  { db }: Dependencies,
+  { person_id: personId, after }: RequestOf<Rpcs['exportPerson']>,
+): Promise<RawJson> {
+  const end = after + sql.windowSize;
+  const rows = await db.query<sql.ConcernedRow>(sql.exportConversations, [personId, after, end, exportedPerPage]);
+  const next = await findNext(db, rows, exportedPerPage, end);
+  return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
+}
+
+export async function erasePerson(
+  { jobs }: Dependencies,
+  { person_id: personId, emails, name, after, dry_run: dryRun }: RequestOf<Rpcs['erasePerson']>,
+): Promise<ReplyOf<Rpcs['erasePerson']>> {
+  const end = after + sql.windowSize;
+  const counts = {
+    conversations_deleted: 0,
+    conversations_left: 0,
+    notes_without_author: 0,
+    notes_without_name: 0,
+    webhook_receipts_emptied: 0,
+  };
+  let next: number | null = null;
+  const work = jobs.transaction(async (tx) => {
+    const rows = await tx.query<sql.LockedRow>(sql.lockConcerned, [personId, after, end, erasedPerPage]);
+    next = await findNext(tx, rows, erasedPerPage, end);
+    const ids = rows.map(({ id }) => id);
+    const theirs = rows.filter((row) => row.is_only_theirs).map(({ id }) => id);
+    const shared = rows.filter((row) => !row.is_only_theirs).map(({ id }) => id);
+    const receipts = ids.length === 0 ? [] : await tx.query(sql.emptyReceiptsOf, [ids]);
+    const last = next === null ? await tx.query(sql.emptyReceiptsNaming, [personId, emails]) : [];
+    await tx.query(sql.leaveConversations, [personId, shared]);
+    const notes = await tx.query(sql.forgetAuthor, [personId, shared]);
+    const named = new Set<number>();
+    for (const text of [name ?? '', ...emails].filter(({ length }) => length >= shortestName)) {
+      for (const { id } of await tx.query<{ id: number }>(sql.removeFromNotes, [shared, text])) named.add(id);
+    }
+    await tx.query(sql.removeConversations, [theirs]);
+    await notifyRemoved(jobs, tx, theirs);
+    for (const id of shared) await jobs.emit(tx, conversations.events.changed, { id });
+    counts.conversations_deleted = theirs.length;
+    counts.conversations_left = shared.length;
+    counts.notes_without_author = notes.length;
+    counts.notes_without_name = named.size;
+    counts.webhook_receipts_emptied = receipts.length + last.length;
+    if (dryRun) throw new DryRun();
+  });
+  await work.catch((error: unknown) => {
+    if (!(error instanceof DryRun)) throw error;
+  });
+  return { counts, next };
+}
+
+/** Where the next page begins: after the last row of a full page, else after the window, null after the last conversation. */
+async function findNext(
+  db: Pick<Dependencies['db'], 'query'>,
+  rows: readonly { readonly id: number }[],
+  limit: number,
+  end: number,
+): Promise<number | null> {
+  if (rows.length === limit) return rows.at(-1)?.id ?? null;
+  const [last] = await db.query<{ id: number }>(sql.findLastId);
+  return (last?.id ?? 0) > end ? end : null;
+}

@@ -1,0 +1,39 @@
+/** Contract: jobs by which pipeline workers report what they have done. */
+import { job, Type } from '#libs/contract';
+import { Id, nullable } from '../schemas.ts';
+
+export const PublishingPatch = Type.Object(
+  {
+    fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    records: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    artifacts: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  {
+    description:
+      'Values for the groups of `infos.publishing` (D18a). Artifacts are replaced; a field or record that a person has written, which is one without a provenance envelope, stays.',
+  },
+);
+
+export const pipelineResultJobs = {
+  advanceStep: job({
+    type: 'conversations.advance-step',
+    summary: "Advances a conversation after its step's pipeline job succeeded, if the step is still the current one (D6).",
+    payload: Type.Object({ conversation_id: Id, step_id: Id, cause: Type.String({ description: 'Pipeline job that finished.' }) }),
+    policy: { timeoutMs: 30_000, concurrency: 4 },
+  }),
+  pipelineFinished: job({
+    type: 'conversations.pipeline-finished',
+    startedBy: ['agents', 'media', 'transcripts'],
+    summary: 'What a pipeline job has done: its note, what is to be published, the move to the next step (rules/steps#pipeline-jobs).',
+    payload: Type.Object({
+      conversation_id: Id,
+      step_id: nullable(Id),
+      pipeline_job: Type.String({ description: 'Name of the job, e.g. `recording_import`.' }),
+      note_key: Type.String({ description: 'The same key adds the note once.' }),
+      note: nullable(Type.String()),
+      advance: Type.Boolean({ description: 'Move on if the step is still the current one (D6).' }),
+      publishing: Type.Optional(PublishingPatch),
+    }),
+    policy: { maxAttempts: 20, timeoutMs: 30_000, concurrency: 4 },
+  }),
+} as const;

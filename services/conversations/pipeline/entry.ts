@@ -1,0 +1,53 @@
+/**
+ * The pipeline of journey steps (rules/steps#pipeline-jobs): a conversation that enters a step with a registered `pipeline_job` starts that
+ * job, through the outbox, in the transaction that moves it.
+ */
+import type { CallContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import { jobOf, transcriptImport } from '#libs/pipeline';
+import type { Dependencies } from '../dependencies.ts';
+import type { JourneyStep } from '../step.ts';
+import { addPipelineEntry, findPipelineEntry } from './statements.ts';
+
+type Starter = Pick<Dependencies, 'jobs' | 'pipeline'>;
+
+/** Imports the provider's transcript; what the admin CLI starts by itself. */
+export const transcriptImportJob = jobOf(transcriptImport);
+
+/** Starts the job of the step that the conversation enters, if it has one, and keeps the entry. */
+export async function enterStep(
+  { jobs, pipeline }: Starter,
+  tx: Tx,
+  conversationId: number,
+  step: JourneyStep | undefined,
+  cause: string,
+  context: Pick<CallContext, 'requestId' | 'traceparent'>,
+): Promise<void> {
+  if (step === undefined || step.pipelineJob === null) return;
+  const declaration = pipeline.get(step.pipelineJob);
+  const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };
+  const jobId = declaration === undefined ? null : await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));
+  await tx.query(addPipelineEntry, [conversationId, step.id, step.pipelineJob, cause, jobId]);
+}
+
+/** Starts the importers again when the window becomes complete after their step was entered (D7a); `started` has just been. */
+export async function windowCompleted(
+  { jobs, pipeline }: Starter,
+  tx: Tx,
+  conversationId: number,
+  context: Pick<CallContext, 'requestId' | 'traceparent'>,
+  started?: string | null,
+): Promise<void> {
+  for (const declaration of pipeline.values()) {
+    if (declaration.startsAgainWithWindow !== true || declaration.name === started) continue;
+    const [entry] = await tx.query<{ step_id: number }>(findPipelineEntry, [conversationId, declaration.name]);
+    if (entry === undefined) continue;
+    const payload = { conversation_id: conversationId, step_id: entry.step_id, cause: 'window_completed' };
+    await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));
+  }
+}
+
+/** Only what is there: absent and undefined are not the same to callers. */
+function traceOf({ requestId, traceparent }: Pick<CallContext, 'requestId' | 'traceparent'>) {
+  return traceparent === undefined ? { requestId } : { requestId, traceparent };
+}

@@ -1,0 +1,2 @@
+/** Starting the pipeline job of a step. */
+export { enterStep, transcriptImportJob, windowCompleted } from './entry.ts';

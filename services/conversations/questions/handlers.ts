@@ -1,0 +1,99 @@
+/** POST /conversations/{id}/question-changes (rules/questions#record-a-change; D14 to D16a). */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { AppError, appError, notFound } from '#libs/errors';
+import { type TaggedReply, withOutcome } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import type { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { CachedJourney } from '../directory-cache/index.ts';
+import { requireId } from '../ids.ts';
+import { parseSqlInstant } from '../sql-values.ts';
+import { deriveState } from './derive-state.ts';
+import * as sql from './statements.ts';
+
+type Reply = ReplyOf<typeof conversations.rpcs.recordQuestionChange>;
+
+/** How far ahead of the server's time a change may lie (rules/http#limits). */
+const futureToleranceMicros = 5n * 60_000_000n;
+
+interface NewChange {
+  readonly id: number;
+  readonly key: string;
+  readonly questionId: number;
+  readonly occurredAt: Instant;
+}
+
+/**
+ * Records a change once for each key and derives the question state anew, under the conversation's lock.
+ * @throws AppError 404; then 409 `idempotency_conflict`; then, for a new key, 400 `question_not_in_journey`, 400 `occurred_at_in_future`
+ */
+export async function recordQuestionChange(
+  dependencies: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.recordQuestionChange>,
+): Promise<Reply | TaggedReply<Reply>> {
+  const { db } = dependencies;
+  const { questionId, occurredAt } = request.change;
+  const change: NewChange = {
+    id: requireId(request.conversation_id),
+    key: request.idempotency_key,
+    questionId,
+    occurredAt: readOccurredAt(occurredAt),
+  };
+  const before = await findKeyed(db, change);
+  const replay = findReplay(before, change);
+  if (replay !== undefined) return replay;
+  // Asked before the lock: nobody waits for the directory while holding it.
+  const journey = await findJourney(dependencies, before.journey_id);
+  return db.transaction(async (tx) => {
+    await tx.query(sql.lockForQuestions, [change.id]);
+    const current = await findKeyed(tx, change);
+    const meanwhile = findReplay(current, change);
+    if (meanwhile !== undefined) return meanwhile;
+    const moved = current.journey_id !== before.journey_id;
+    checkChange(dependencies, moved ? await findJourney(dependencies, current.journey_id) : journey, change);
+    await tx.query(sql.addQuestionChange, [change.id, change.key, questionId, formatInstant(change.occurredAt)]);
+    await deriveState(tx, change.id);
+    return withOutcome(toReply(change, false), 'created');
+  });
+}
+
+/** @throws AppError 404 */
+async function findKeyed(db: Pick<Tx, 'query'>, { id, key }: NewChange): Promise<sql.KeyedChangeRow> {
+  const [row] = await db.query<sql.KeyedChangeRow>(sql.findQuestionChange, [id, key]);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+async function findJourney({ directory }: Dependencies, id: number | null): Promise<CachedJourney | undefined> {
+  return id === null ? undefined : (await directory.journeys.getMany([id])).get(id);
+}
+
+/** The answer to a key that is used; undefined when it is new. @throws AppError 409 `idempotency_conflict` */
+function findReplay(row: sql.KeyedChangeRow, change: NewChange): Reply | undefined {
+  if (row.question_id === null || row.occurred_at === null) return undefined;
+  if (row.question_id !== change.questionId || parseSqlInstant(row.occurred_at) !== change.occurredAt) {
+    throw appError('conflict', 'idempotency_conflict', 'The Idempotency-Key was used for another question change.');
+  }
+  return toReply(change, true);
+}
+
+function checkChange({ clock }: Dependencies, journey: CachedJourney | undefined, { questionId, occurredAt }: NewChange): void {
+  if (journey?.questionIds.has(questionId) !== true) {
+    throw appError('bad_request', 'question_not_in_journey', "The question does not belong to the conversation's journey.");
+  }
+  if (occurredAt > clock.now() + futureToleranceMicros) {
+    const message = 'occurredAt is more than five minutes in the future.';
+    throw appError('bad_request', 'occurred_at_in_future', message, { detail: message });
+  }
+}
+
+function toReply({ id, questionId, occurredAt }: NewChange, replayed: boolean): Reply {
+  return { ok: true, conversationId: id, questionId, occurredAt: formatInstant(occurredAt), replayed };
+}
+
+function readOccurredAt(text: string): Instant {
+  const parsed = parseInstant(text);
+  if (parsed.kind !== 'instant') throw new AppError({ code: 'unprocessable', message: 'occurredAt needs an offset.' });
+  return parsed.instant;
+}

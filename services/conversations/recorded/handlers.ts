@@ -1,0 +1,125 @@
+/** POST /conversations/{id}/recorded (rules/conversations#recorded; D16a, D21, D22). */
+import type { RequestOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import { rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import { formatInstant, type Instant } from '#libs/time';
+import { conversations } from '../contract.ts';
+import { toStoredJson } from '../data-size.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { CachedJourney } from '../directory-cache/index.ts';
+import { checkExpected } from '../expected-version.ts';
+import { requireId } from '../ids.ts';
+import { findStoreProblem } from '../namespace.ts';
+import { addNote } from '../notes/index.ts';
+import { enterStep, windowCompleted } from '../pipeline/index.ts';
+import type { ConversationRow } from '../representation.ts';
+import {
+  findBoundaryConflict,
+  type IncomingWindow,
+  invalidWindow,
+  mergeRoomWindow,
+  parseRoom,
+  readBoundary,
+  roomWindow,
+  storedInstant,
+} from '../room/index.ts';
+import { getConversation, lockConversation } from '../statements.ts';
+import { nextStep } from '../step.ts';
+import type { RecordedWrite } from './contract.ts';
+import { findIdempotencyKey, keepIdempotencyKey, recordConversation } from './statements.ts';
+
+/** How long a key is kept (rules/http#limits). */
+const keyRetentionMicros = 24n * 3_600_000_000n;
+const operation = 'recorded';
+
+interface RecordedCall {
+  readonly id: number;
+  readonly key: string | null;
+  readonly write: RecordedWrite;
+  readonly window: IncomingWindow;
+  readonly journey: CachedJourney | undefined;
+  readonly context: RequestContext;
+}
+
+/**
+ * Advances the step, notes it, merges the body; with a key that was seen within 24 hours nothing but the boundary check.
+ * @throws AppError 404; 400 for a boundary that is naive or given twice with different values; then under the lock 409
+ *   `stale_conversation`, 409 `transcript_boundary_conflict`, 400 `invalid_transcript_window`, 400 `invalid_namespace_placement`
+ */
+export async function recorded(
+  dependencies: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.recorded>,
+  context: RequestContext,
+): Promise<RawJson> {
+  const { db, jobs, directory, view } = dependencies;
+  const id = requireId(request.conversation_id);
+  const [before] = await db.query<ConversationRow>(getConversation, [id]);
+  if (before === undefined) throw notFound();
+  const window = { conversationStartedAt: undefined, captureEndedAt: readCaptureEnd(request.write) };
+  // Asked before the lock: nobody waits for the directory while holding it. A conversation's journey hardly ever changes.
+  const journeys = before.journey_id === null ? undefined : await directory.journeys.getMany([before.journey_id]);
+  const journey = journeys?.get(before.journey_id ?? 0);
+  const call: RecordedCall = { id, key: request.idempotency_key, write: request.write, window, journey, context };
+  const row = await jobs.transaction((tx) => applyOnce(dependencies, tx, call));
+  return rawJson(await view.render(row));
+}
+
+/** Both names of the boundary may be sent when they agree (D22). */
+function readCaptureEnd(write: RecordedWrite): Instant | undefined {
+  const current = readBoundary('captureEndedAt', write.captureEndedAt);
+  const alias = readBoundary('capture_ended_at', write.capture_ended_at);
+  if (current !== undefined && alias !== undefined && current !== alias) {
+    throw invalidWindow('captureEndedAt and capture_ended_at are different instants.');
+  }
+  return current ?? alias;
+}
+
+async function applyOnce(dependencies: Dependencies, tx: Tx, call: RecordedCall): Promise<ConversationRow> {
+  const { id, key, window } = call;
+  const now = dependencies.clock.now();
+  const [row] = await tx.query<ConversationRow>(lockConversation, [id]);
+  if (row === undefined) throw notFound();
+  if (key !== null) {
+    const [seen] = await tx.query(findIdempotencyKey, [id, operation, key, formatInstant(now)]);
+    if (seen !== undefined) {
+      const conflict = findBoundaryConflict(roomWindow(parseRoom(row.room)), window);
+      if (conflict !== undefined) throw conflict;
+      return row;
+    }
+  }
+  const written = await apply(dependencies, tx, row, call, now);
+  if (key !== null) await tx.query(keepIdempotencyKey, [id, operation, key, formatInstant(now + keyRetentionMicros)]);
+  return written;
+}
+
+async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, call: RecordedCall, now: Instant): Promise<ConversationRow> {
+  const { id, write, window, journey, context } = call;
+  checkExpected(row, write.expected_updated_at);
+  const merged = mergeRoomWindow(parseRoom(row.room), window);
+  const problem = findStoreProblem(write);
+  if (problem !== undefined) throw problem;
+  const next = journey?.id === row.journey_id ? nextStep(journey?.steps ?? [], row.step_id) : undefined;
+  const finish = storedInstant(roomWindow(merged.room).captureEndedAt) ?? now;
+  const [written] = await tx.query<ConversationRow>(recordConversation, [
+    id,
+    next?.id ?? row.step_id,
+    formatInstant(finish),
+    toStoredJson('infos', write.infos),
+    toStoredJson('config', write.config),
+    merged.room === null ? null : JSON.stringify(merged.room),
+  ]);
+  if (written === undefined) throw notFound();
+  const author = context.actor?.kind === 'user' ? context.actor.personId : null;
+  await tx.query(addNote, [id, null, 'recorded', describeAdvance(journey, row.step_id, next?.title), author, null]);
+  if (next !== undefined) await enterStep(dependencies, tx, id, next, 'recorded', context);
+  if (merged.windowCompleted) await windowCompleted(dependencies, tx, id, context, next?.pipelineJob);
+  await dependencies.jobs.emit(tx, conversations.events.changed, { id });
+  return written;
+}
+
+function describeAdvance(journey: CachedJourney | undefined, stepId: number | null, next: string | undefined): string {
+  const current = journey?.steps.find((step) => step.id === stepId)?.title;
+  if (next !== undefined) return current === undefined ? `Recorded; step: ${next}` : `Recorded; step: ${current} → ${next}`;
+  return current === undefined ? 'Recorded' : `Recorded; step: ${current}`;
+}

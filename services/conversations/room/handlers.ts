@@ -1,0 +1,63 @@
+/** Room state (rules/room#room-state; D23). */
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import type { RequestContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
+import type { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { requireId } from '../ids.ts';
+import { windowCompleted } from '../pipeline/index.ts';
+import type { RoomWrite } from './contract.ts';
+import { mergeRoom, parseRoom, readRoomWindow, roomState, roomWriteReply } from './rules/room.ts';
+import type { IncomingWindow } from './rules/window.ts';
+import { getRoom, lockRoom, replaceRoom, type RoomRow } from './statements.ts';
+
+/** GET enter-coherence. @throws AppError 404 */
+export async function readRoom(
+  { db }: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.readRoom>,
+): Promise<ReplyOf<typeof conversations.rpcs.readRoom>> {
+  const [row] = await db.query<RoomRow>(getRoom, [requireId(request.conversation_id)]);
+  if (row === undefined) throw notFound();
+  return roomState(parseRoom(row.room));
+}
+
+/**
+ * POST enter-coherence. The common write is a read and a write that only succeeds while nobody else wrote; whoever lost that race,
+ * or completes the window, does it under the row's lock.
+ * @throws AppError 404, then as the domain: any rejection writes nothing
+ */
+export async function writeRoom(
+  dependencies: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.writeRoom>,
+  context: RequestContext,
+): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>> {
+  const { db, jobs } = dependencies;
+  const id = requireId(request.conversation_id);
+  const [row] = await db.query<RoomRow>(getRoom, [id]);
+  if (row === undefined) throw notFound();
+  const incoming = readRoomWindow(request.write);
+  const merged = mergeRoom(parseRoom(row.room), request.write, incoming);
+  if (!merged.changed) return roomWriteReply(id, merged.room, incoming);
+  if (!merged.windowCompleted) {
+    const written = await db.query(replaceRoom, [id, JSON.stringify(merged.room), row.updated_at]);
+    if (written.length > 0) return roomWriteReply(id, merged.room, incoming);
+  }
+  return jobs.transaction((tx) => writeLocked(dependencies, tx, id, request.write, incoming, context));
+}
+
+async function writeLocked(
+  { jobs, pipeline }: Dependencies,
+  tx: Tx,
+  id: number,
+  write: RoomWrite,
+  incoming: IncomingWindow,
+  context: RequestContext,
+): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>> {
+  const [row] = await tx.query<RoomRow>(lockRoom, [id]);
+  if (row === undefined) throw notFound();
+  const merged = mergeRoom(parseRoom(row.room), write, incoming);
+  if (merged.changed) await tx.query(replaceRoom, [id, JSON.stringify(merged.room), row.updated_at]);
+  if (merged.windowCompleted) await windowCompleted({ jobs, pipeline }, tx, id, context);
+  return roomWriteReply(id, merged.room, incoming);
+}
