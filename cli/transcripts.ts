@@ -4,7 +4,13 @@ import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { transcripts } from '#services/transcripts';
 import { UnreadableArtifact } from '../services/transcripts/artifact/unreadable.ts';
-import { compareEvidence, hashArtifact, recomputeEvidence, type Difference, type Recomputed } from '../services/transcripts/verify.ts';
+import {
+  compareEvidence,
+  hashArtifact,
+  recomputeEvidence,
+  type Difference,
+  type Recomputed,
+} from '../services/transcripts/evidence/verify.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { parseId } from './parse-id.ts';

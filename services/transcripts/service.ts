@@ -1,27 +1,27 @@
 /** Composition of the transcripts service: database, bus, jobs, the way out to the meeting provider. */
 import { createActorVerifier } from '#libs/actor';
+import { audioInput, createFfmpeg, createScratch } from '#libs/ffmpeg';
 import { createJobs, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { connectBus, createBusMetrics } from '#libs/nats';
+import { createTranscriber } from '#libs/openai';
 import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
+import { createOutbound, type Outbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { consumeProviderNews, createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
-import { createOutbound, type Outbound } from '#libs/outbound';
-import { audioInput, createFfmpeg, createScratch } from '#libs/ffmpeg';
-import { createTranscriber } from '#libs/openai';
 import { createMeetingProvider, type MeetingProvider } from '#libs/realtimekit';
 import { createTelemetry } from '#libs/telemetry';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { importStatuses, transcripts } from '#services/transcripts';
 import type { TranscriptsConfig } from './config.ts';
-import { createHandlers } from './handlers/index.ts';
-import { countOverdueImports } from './repositories/overdue.ts';
-import { consumeDeletions, forgetConversation } from './workers/clean-up.ts';
-import { createAudioTranscription } from './workers/audio-transcription.ts';
-import { createTranscriptImport } from './workers/transcript-import.ts';
+import { consumeDeletions, forgetConversation } from './deletion/workers.ts';
+import { createHandlers } from './handlers.ts';
+import { countOverdueImports } from './import/statements.ts';
+import { createTranscriptImport } from './import/workers.ts';
 import { migrations } from './migrations/index.ts';
+import { createAudioTranscription } from './transcription/workers.ts';
 
 export interface TranscriptsOptions {
   config: TranscriptsConfig;

@@ -1,6 +1,6 @@
 /** One reading of an artifact: exact bytes hashed and counted, every row judged, accepted rows handed on. */
 import { createHash } from 'node:crypto';
-import type { AcceptedRow, RowFilter } from '../domain/row-filter.ts';
+import type { AcceptedRow, RowFilter } from '../row-filter.ts';
 import { readRows } from './rows.ts';
 
 export interface Scanned {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { unavailable } from '#libs/errors';
-import { OutboundError, type Outbound } from '#libs/outbound';
 import type { Bus, CallContext } from '#libs/nats';
+import { OutboundError, type Outbound } from '#libs/outbound';
 import { maxAudioBytes, media, mediaPaths } from '#services/media';
 
 const fetchTimeoutMs = 1_800_000;

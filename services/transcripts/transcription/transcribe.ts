@@ -3,10 +3,10 @@
  * it judges those of the provider. Only accepted rows are kept, in memory alone.
  */
 import { readFile } from 'node:fs/promises';
-import type { SpokenSegment, Transcriber, Transcription } from '#libs/openai';
 import { PermanentJobError } from '#libs/jobs';
+import type { SpokenSegment, Transcriber, Transcription } from '#libs/openai';
 import type { Instant } from '#libs/time';
-import { RowFilter, type AcceptedRow, type FilterCounts, type Window } from '../domain/row-filter.ts';
+import { RowFilter, type AcceptedRow, type FilterCounts, type Window } from '../row-filter.ts';
 import type { AudioPart, AudioRange } from './prepare.ts';
 
 export interface TranscribeOptions {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createDatabase } from '#libs/orm';
 import { streamArtifact } from '#libs/testing';
-import { countOverdueImports } from '../../../services/transcripts/repositories/overdue.ts';
+import { countOverdueImports } from '../../../services/transcripts/import/statements.ts';
 import { row, setStage, type Stage } from './stage.ts';
 
 let stage: Stage;

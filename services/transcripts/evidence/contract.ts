@@ -1,0 +1,122 @@
+/** Contract: import evidence of a conversation (rules/transcripts#import-evidence). */
+import { byClients, byOperators, rpc, type Static, Type } from '#libs/contract';
+import { conversationId, nullable } from '../schemas.ts';
+
+/** The seven values of `status` (rules/transcripts#import-statuses). */
+export const importStatuses = [
+  'imported',
+  'install_refused_or_incomplete',
+  'transcript_window_empty',
+  'transcript_window_missing',
+  'invalid_transcript_window',
+  'legacy_unbounded',
+  'never_ran',
+] as const;
+
+/** Why a row of the artifact was not imported, in the order in which the reasons are tested (D25). */
+export const exclusionReasons = [
+  'transcript_timestamp_malformed',
+  'transcript_timestamp_ambiguous',
+  'empty_sentence',
+  'before_window_start',
+  'after_window_end',
+  'crosses_window_start',
+  'crosses_window_end',
+] as const;
+
+export type ImportStatus = (typeof importStatuses)[number];
+
+export type ExclusionReason = (typeof exclusionReasons)[number];
+
+const rowCount = Type.Integer({ minimum: 0 });
+
+const importStatus = Type.Enum(importStatuses, {
+  description: 'Result of the latest finished import; `never_ran` until the importer has recorded something.',
+});
+
+/** Reply of `GET /conversations/{id}/transcript/import-evidence`: aggregates and digests only, never speech. */
+export const importEvidence = Type.Object(
+  {
+    conversationId: Type.Integer({ description: 'Id of the conversation.' }),
+    status: importStatus,
+    failureReason: nullable(Type.String(), 'Null exactly when `status` is `imported`; otherwise equal to it.'),
+    contractImport: Type.Boolean({ description: 'True once the conversation has been cut under the window contract; never reverts.' }),
+    artifact: nullable(
+      Type.Object(
+        {
+          sessionId: Type.String({ description: 'Provider session whose artifact was read.' }),
+          sha256: Type.String({ description: 'SHA-256 of the exact bytes of the artifact, lower-case hex.' }),
+          bytes: Type.Integer({ minimum: 0, description: 'Size of the artifact in bytes.' }),
+        },
+        { $id: 'ImportedArtifact' },
+      ),
+      'The provider artifact; null when none was fetched.',
+    ),
+    window: nullable(
+      Type.Object(
+        {
+          conversationStartedAt: Type.String({ format: 'date-time', description: 'Start of the window, explicit offset `+00:00`.' }),
+          captureEndedAt: Type.String({ format: 'date-time', description: 'End of the window, explicit offset `+00:00`.' }),
+        },
+        { $id: 'TranscriptWindow' },
+      ),
+      'The approved transcript window; null when there is no usable one.',
+    ),
+    counts: nullable(
+      Type.Object(
+        {
+          raw: Type.Integer({ minimum: 0, description: 'Rows of the artifact; `accepted` plus every exclusion.' }),
+          accepted: Type.Integer({ minimum: 0, description: 'Rows wholly inside the window.' }),
+          installedSegments: nullable(rowCount, 'Stored transcript rows; null until the install returned.'),
+          excludedByReason: Type.Object(
+            {
+              before_window_start: rowCount,
+              after_window_end: rowCount,
+              crosses_window_start: rowCount,
+              crosses_window_end: rowCount,
+              transcript_timestamp_ambiguous: rowCount,
+              transcript_timestamp_malformed: rowCount,
+              empty_sentence: rowCount,
+            },
+            { $id: 'ExcludedRows', description: 'Rows that were not imported, by reason; always all seven keys.' },
+          ),
+        },
+        { $id: 'ImportCounts' },
+      ),
+      'Row counts of the filter; null when it has not run.',
+    ),
+  },
+  { $id: 'ImportEvidence', description: 'Import evidence of one conversation.' },
+);
+
+export type ImportEvidence = Static<typeof importEvidence>;
+
+export const evidenceRpcs = {
+  getEvidence: rpc({
+    subject: 'transcripts.evidence.get',
+    callers: byClients,
+    summary: 'Read the import evidence of a conversation',
+    request: Type.Object({ conversation_id: conversationId }),
+    reply: importEvidence,
+  }),
+  listVerificationBases: rpc({
+    subject: 'admin.transcripts.evidence.list-bases',
+    callers: byOperators,
+    summary: "What is needed to recompute evidence from a copy of an artifact: one conversation's, or of all that read the artifact",
+    request: Type.Union([
+      Type.Object({ conversation_id: conversationId }),
+      Type.Object({ sha256: Type.String({ description: 'Digest of the artifact, lower-case hex.' }) }),
+    ]),
+    reply: Type.Object({
+      items: Type.Array(
+        Type.Object({
+          evidence: importEvidence,
+          session_started_at: nullable(
+            Type.String({ format: 'date-time' }),
+            "Start of the artifact's session; null when no artifact was read.",
+          ),
+        }),
+      ),
+    }),
+  }),
+} as const;

@@ -1,0 +1,3 @@
+/** The import evidence of a conversation, for what installs or removes rows. */
+export { type Artifact, decideEvidence, type RunResult } from './rules.ts';
+export { lockConversation, lockForWriting, readEvidenceState, saveEvidence } from './statements.ts';

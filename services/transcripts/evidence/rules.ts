@@ -1,0 +1,75 @@
+/** What a finished run does to a conversation's import evidence (rules/transcripts#import-statuses; D7, D7a). */
+import type { Instant } from '#libs/time';
+import type { FilterCounts, Window } from '../row-filter.ts';
+import type { ImportStatus } from './contract.ts';
+
+/** The provider artifact that a run read. */
+export interface Artifact {
+  readonly sessionId: string;
+  /** What the artifact's offsets count from. */
+  readonly sessionStart: Instant;
+  /** SHA-256 of the exact bytes, lower-case hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** How a run ended: without a usable window, or with the filter's counts. */
+export type RunResult =
+  | { readonly status: 'transcript_window_missing' | 'invalid_transcript_window' }
+  | {
+      readonly status: 'imported' | 'transcript_window_empty' | 'install_refused_or_incomplete';
+      readonly artifact: Artifact;
+      readonly window: Window;
+      readonly counts: FilterCounts;
+      /** Stored rows; null until the install returned. */
+      readonly installedSegments: number | null;
+    };
+
+export interface EvidenceRecord {
+  readonly status: ImportStatus;
+  readonly contractImport: boolean;
+  readonly artifact: Artifact | null;
+  readonly window: Window | null;
+  readonly counts: FilterCounts | null;
+  readonly installedSegments: number | null;
+}
+
+/** What is stored before the run ends. */
+export interface EvidenceState {
+  readonly status: ImportStatus;
+  readonly contractImport: boolean;
+  /** Rows exist; while `contractImport` is false they were never cut under a window. */
+  readonly hasRows: boolean;
+}
+
+/** The status of a conversation without recorded evidence: rows of a bulk import are `legacy_unbounded`, else `never_ran`. */
+export function statusWithoutRecord(hasRows: boolean): ImportStatus {
+  return hasRows ? 'legacy_unbounded' : 'never_ran';
+}
+
+/**
+ * The evidence after a run; undefined = what is stored stays. The latest finished run decides, but a stored `imported` keeps its
+ * whole evidence when a later run fails, and without a usable window uncut rows stay `legacy_unbounded`.
+ */
+export function decideEvidence(state: EvidenceState, result: RunResult): EvidenceRecord | undefined {
+  if (state.status === 'imported' && result.status !== 'imported') return undefined;
+  if (!('artifact' in result)) {
+    const isLegacy = state.hasRows && !state.contractImport;
+    return {
+      status: isLegacy ? 'legacy_unbounded' : result.status,
+      contractImport: state.contractImport,
+      artifact: null,
+      window: null,
+      counts: null,
+      installedSegments: null,
+    };
+  }
+  return {
+    status: result.status,
+    contractImport: true,
+    artifact: result.artifact,
+    window: result.window,
+    counts: result.counts,
+    installedSegments: result.installedSegments,
+  };
+}

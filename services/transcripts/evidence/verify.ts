@@ -1,0 +1,71 @@
+/** Recomputes import evidence from a caller's own copy of the provider artifact (rules/transcripts#import-evidence: a caller can hash its copy and compare). */
+import { createHash } from 'node:crypto';
+import { parseInstant, type Instant } from '#libs/time';
+import { scanArtifact } from '../artifact/index.ts';
+import { RowFilter, type FilterCounts, type Window } from '../row-filter.ts';
+import { exclusionReasons, type ImportEvidence } from './contract.ts';
+
+export interface Recomputed {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly counts: FilterCounts;
+}
+
+/** One field in which the copy and the evidence differ. */
+export interface Difference {
+  readonly field: string;
+  readonly evidence: number | string | null;
+  readonly copy: number | string | null;
+}
+
+/** SHA-256 of the copy, lower-case hex. */
+export async function hashArtifact(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/**
+ * Reads the copy as the importer reads an artifact.
+ * @returns undefined when the evidence names no window or no session to count from.
+ * @throws UnreadableArtifact when the copy is no transcript.
+ */
+export async function recomputeEvidence(
+  chunks: AsyncIterable<Uint8Array>,
+  basis: { evidence: Pick<ImportEvidence, 'window'>; session_started_at: string | null },
+): Promise<Recomputed | undefined> {
+  const window = readWindow(basis.evidence);
+  const sessionStart = readInstant(basis.session_started_at);
+  if (window === undefined || sessionStart === undefined) return undefined;
+  const filter = new RowFilter({ window, sessionStart });
+  const scanned = await scanArtifact(chunks, filter, { accept: () => undefined });
+  return { ...scanned, counts: filter.settle() };
+}
+
+/** Every field in which the recomputed evidence differs; none = the copy is what was imported, and was cut as the evidence says. */
+export function compareEvidence(evidence: Pick<ImportEvidence, 'artifact' | 'counts'>, copy: Recomputed): Difference[] {
+  const { artifact, counts } = evidence;
+  const fields: Difference[] = [
+    { field: 'artifact.sha256', evidence: artifact?.sha256 ?? null, copy: copy.sha256 },
+    { field: 'artifact.bytes', evidence: artifact?.bytes ?? null, copy: copy.bytes },
+    { field: 'counts.raw', evidence: counts?.raw ?? null, copy: copy.counts.raw },
+    { field: 'counts.accepted', evidence: counts?.accepted ?? null, copy: copy.counts.accepted },
+    ...exclusionReasons.map((reason) => ({
+      field: `counts.excludedByReason.${reason}`,
+      evidence: counts?.excludedByReason[reason] ?? null,
+      copy: copy.counts.excludedByReason[reason],
+    })),
+  ];
+  return fields.filter((item) => item.evidence !== item.copy);
+}
+
+function readWindow({ window }: Pick<ImportEvidence, 'window'>): Window | undefined {
+  const start = readInstant(window?.conversationStartedAt ?? null);
+  const end = readInstant(window?.captureEndedAt ?? null);
+  return start === undefined || end === undefined ? undefined : { start, end };
+}
+
+function readInstant(text: string | null): Instant | undefined {
+  const parsed = text === null ? undefined : parseInstant(text);
+  return parsed?.kind === 'instant' ? parsed.instant : undefined;
+}

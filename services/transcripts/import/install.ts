@@ -1,0 +1,125 @@
+/** Second reading of an artifact: the accepted rows replace what the conversation has, in the caller's transaction. */
+import { unavailable } from '#libs/errors';
+import { isConnectionError, sqlStateOf, type Tx } from '#libs/orm';
+import { scanArtifact } from '../artifact/index.ts';
+import type { AcceptedRow } from '../row-filter.ts';
+import { assignSpeakers, attributedId, readSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
+import { listSpeakers } from '../statements.ts';
+import { addRows, countStoredRows, deleteTranscript, type NewRow, saveSpeakers, touch } from './statements.ts';
+import { createFilter, type Survey } from './survey.ts';
+
+/**
+ * The database refused rows, or stored another number than were accepted. No cause: what the database says of a refused row
+ * quotes it.
+ */
+export class InstallRefused extends Error {
+  /** Rows stored, as far as the install returned. */
+  readonly installedSegments: number | null;
+
+  constructor(reason: string, installedSegments: number | null) {
+    super(`the transcript could not be installed: ${reason}`);
+    this.name = 'InstallRefused';
+    this.installedSegments = installedSegments;
+  }
+}
+
+const rowsPerBatch = 1_000;
+
+const charactersPerBatch = 1_048_576;
+
+/** The database ends a transaction that is silent for a minute; a slow download may be. */
+const silenceLimitMs = 15_000;
+
+/** Serialization failure, deadlock, cancelled statement: the transaction is run again, or the attempt is. */
+const transientStates = new Set(['40001', '40P01', '57014', '0A000']);
+
+/** Takes rows of a transcript, each with what its source tells of the speaker. */
+export interface RowSink {
+  add(row: AcceptedRow, position: number): void;
+  /** Call it now and then; what has been taken is stored. */
+  pause(): Promise<void>;
+}
+
+export interface NewTranscript {
+  /** Of the rows, in the order of their first appearance. */
+  readonly speakers: readonly Speaker[];
+  readonly participants: readonly RoomParticipant[];
+  /** Rows that were accepted. */
+  readonly accepted: number;
+  /** Hands every row to the sink. */
+  readonly feed: (sink: RowSink) => Promise<void>;
+}
+
+/**
+ * Installs the rows of a surveyed artifact. The caller holds the conversation's lock.
+ * @returns the number of stored rows, which is the number of accepted ones.
+ * @throws InstallRefused; AppError unavailable when the artifact is not what was surveyed, or cannot be read now.
+ */
+export async function installRows(
+  tx: Tx,
+  conversationId: number,
+  survey: Survey,
+  participants: readonly RoomParticipant[],
+): Promise<number> {
+  const feed = async (sink: RowSink): Promise<void> => {
+    const filter = createFilter(survey.artifact.sessionStart, survey.window);
+    const scanned = await scanArtifact(await survey.reopen(), filter, {
+      accept: (row, position) => sink.add(row, position),
+      pause: () => sink.pause(),
+    });
+    if (scanned.sha256 !== survey.artifact.sha256) throw changed();
+  };
+  return installTranscript(tx, conversationId, { speakers: survey.speakers, participants, accepted: survey.counts.accepted, feed });
+}
+
+/** Puts rows in the place of what the conversation has. The caller holds the conversation's lock. @throws InstallRefused */
+export async function installTranscript(tx: Tx, conversationId: number, transcript: NewTranscript): Promise<number> {
+  const speakers = assignSpeakers(transcript.speakers, transcript.participants, await listSpeakers(tx, conversationId));
+  const idOf = new Map(speakers.map((speaker) => [speaker.key, attributedId(speaker)]));
+  await guard(async () => {
+    await saveSpeakers(tx, conversationId, speakers);
+    await deleteTranscript(tx, conversationId);
+  });
+
+  let batch: NewRow[] = [];
+  let characters = 0;
+  let spokeAtMs = performance.now();
+  const flush = async (): Promise<void> => {
+    const rows = batch;
+    batch = [];
+    characters = 0;
+    spokeAtMs = performance.now();
+    if (rows.length === 0) await tx.query(touch);
+    else await guard(() => addRows(tx, conversationId, rows));
+  };
+  await transcript.feed({
+    add: (row, position) => {
+      const personId = idOf.get(readSpeaker(row.peer).key);
+      if (personId === undefined) throw changed();
+      batch.push({ startUs: row.startUs, position, endUs: row.endUs, personId, text: row.sentence });
+      characters += row.sentence.length;
+    },
+    pause: async () => {
+      if (batch.length >= rowsPerBatch || characters >= charactersPerBatch || performance.now() - spokeAtMs > silenceLimitMs) await flush();
+    },
+  });
+  await flush();
+  const stored = await countStoredRows(tx, conversationId);
+  if (stored !== transcript.accepted) throw new InstallRefused(`${stored} rows are stored, ${transcript.accepted} were accepted`, stored);
+  return stored;
+}
+
+function changed(): Error {
+  return unavailable('the transcript changed while it was read');
+}
+
+/** Runs statements that carry speech; their errors leave without it. */
+async function guard(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const state = sqlStateOf(error);
+    if (isConnectionError(error) || (state !== undefined && transientStates.has(state))) throw error;
+    throw new InstallRefused(state === undefined ? 'a fault' : `SQLSTATE ${state}`, null);
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * First reading of an artifact: digest, counts and speakers, nothing stored. Whether an artifact mixes time bases is known only at
+ * its end (D26a), and speech that turns out to be excluded may not have been stored by then: so rows are stored in a second
+ * reading of the same bytes. Small artifacts are kept in memory between the two, large ones are downloaded again.
+ */
+import type { MeetingSession } from '#libs/realtimekit';
+import type { Instant } from '#libs/time';
+import { scanArtifact, UnreadableArtifact } from '../artifact/index.ts';
+import type { Artifact } from '../evidence/index.ts';
+import { RowFilter, type FilterCounts, type Window } from '../row-filter.ts';
+import { SpeakerList, maxSpeakers, type Speaker } from '../speaker.ts';
+
+/** Artifacts up to this size are not downloaded twice. */
+const keptBytes = 4 * 1_048_576;
+
+/** Opens the artifact from its start. */
+export type OpenArtifact = () => Promise<AsyncIterable<Uint8Array>>;
+
+export interface Survey {
+  readonly artifact: Artifact;
+  readonly window: Window;
+  readonly counts: FilterCounts;
+  /** Of accepted rows, in the order of their first appearance. */
+  readonly speakers: readonly Speaker[];
+  /** The same bytes once more; only their digest tells whether they are the same. */
+  readonly reopen: OpenArtifact;
+}
+
+export async function surveyArtifact(
+  open: OpenArtifact,
+  session: MeetingSession,
+  window: Window,
+  onProgress: (bytes: number) => void,
+): Promise<Survey> {
+  const keeper = new ByteKeeper(keptBytes);
+  const filter = createFilter(session.start, window);
+  const speakers = new SpeakerList();
+  const scanned = await scanArtifact(keeper.tap(await open()), filter, {
+    accept: (row, position) => {
+      if (!speakers.add(row, position)) throw new UnreadableArtifact(`it names more than ${maxSpeakers} speakers`);
+    },
+    pause: onProgress,
+  });
+  return {
+    artifact: { sessionId: session.id, sessionStart: session.start, ...scanned },
+    window,
+    counts: filter.settle(),
+    speakers: speakers.inOrder(),
+    reopen: keeper.isComplete ? () => Promise.resolve(keeper.replay()) : open,
+  };
+}
+
+/** The filter of both readings. */
+export function createFilter(sessionStart: Instant, window: Window): RowFilter {
+  return new RowFilter({ window, sessionStart });
+}
+
+/** Keeps bytes that pass by until they are too many. */
+class ByteKeeper {
+  readonly #limit: number;
+  #parts: Uint8Array[] = [];
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get isComplete(): boolean {
+    return this.#size <= this.#limit;
+  }
+
+  async *tap(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#size += chunk.byteLength;
+      if (this.isComplete) this.#parts.push(chunk);
+      else this.#parts = [];
+      yield chunk;
+    }
+  }
+
+  async *replay(): AsyncGenerator<Uint8Array> {
+    await Promise.resolve();
+    yield* this.#parts;
+  }
+}

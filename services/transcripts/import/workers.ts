@@ -1,0 +1,118 @@
+/**
+ * Job `transcripts.transcript-import` (architecture#a-recorded-meeting; D7, D7a): window, session, artifact, filter, rows with evidence.
+ * No message, log line, payload or result holds speech or names.
+ */
+import { AppError, unavailable } from '#libs/errors';
+import { PermanentJobError, RetryLater } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import { transcriptImport as declaration } from '#libs/pipeline';
+import { type PipelineOutcome, type PipelineRun, pipelineWorker, type PipelineWorker } from '#libs/pipeline-worker';
+import { chooseByOverlap, DownloadTooLarge, type MeetingProvider, ProviderBusy } from '#libs/realtimekit';
+import { UnreadableArtifact } from '../artifact/index.ts';
+import type { ImportStatus } from '../evidence/contract.ts';
+import { lockForWriting, type RunResult } from '../evidence/index.ts';
+import type { Window } from '../row-filter.ts';
+import type { RoomParticipant } from '../speaker.ts';
+import { InstallRefused, installRows } from './install.ts';
+import { type Finished, record } from './record.ts';
+import { judgeWindow } from './rules.ts';
+import { readSource, type Run } from './source.ts';
+import { type Survey, surveyArtifact } from './survey.ts';
+
+export interface TranscriptImportDependencies {
+  readonly db: Database;
+  readonly bus: Bus;
+  /** Undefined while no provider is configured: imports wait. */
+  readonly provider: MeetingProvider | undefined;
+  /** Told of each finished run, for the metrics. */
+  readonly onFinished: (status: ImportStatus | 'conversation_gone') => void;
+}
+
+type Step = PipelineRun<unknown>;
+
+export function createTranscriptImport(deps: TranscriptImportDependencies): PipelineWorker {
+  return pipelineWorker(declaration, async (step) => {
+    try {
+      await importTranscript(deps, step);
+    } catch (error) {
+      throw toJobError(error);
+    }
+  });
+}
+
+/** What cannot get better is dead at once, what the provider wants later comes later, the rest follows the job's policy. */
+function toJobError(error: unknown): unknown {
+  if (error instanceof UnreadableArtifact || error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
+  if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
+  if (error instanceof InstallRefused) return new AppError({ code: 'internal', message: error.message });
+  return error;
+}
+
+async function importTranscript(deps: TranscriptImportDependencies, step: Step): Promise<void> {
+  const { run } = step;
+  const source = await readSource(deps.bus, run);
+  if (source === undefined) return finish(deps, step, () => Promise.resolve('conversation_gone'));
+  const window = judgeWindow(source.window);
+  if (window.kind !== 'usable') {
+    const status = window.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
+    return finish(deps, step, (tx) => record(tx, run.payload.conversation_id, { status }));
+  }
+  const survey = await readArtifact(deps, run, source.meeting_id, window.window);
+  if (survey.counts.accepted === 0) {
+    const result: RunResult = { ...survey, status: 'transcript_window_empty', installedSegments: null };
+    return finish(deps, step, (tx) => record(tx, run.payload.conversation_id, result), survey);
+  }
+  run.progress(50, 'installing rows');
+  try {
+    await finish(deps, step, (tx) => install(run, tx, { survey, participants: source.participants }), survey);
+  } catch (error) {
+    if (error instanceof InstallRefused) await recordRefusal(deps.db, run.payload.conversation_id, survey, error);
+    throw error;
+  }
+}
+
+async function readArtifact(deps: TranscriptImportDependencies, run: Run, meetingId: string | null, window: Window): Promise<Survey> {
+  const { provider } = deps;
+  if (provider === undefined) throw unavailable('no meeting provider is configured');
+  if (meetingId === null) throw unavailable('the conversation has no meeting yet');
+  run.progress(0, 'looking for the session');
+  const session = chooseByOverlap(await provider.listSessions(meetingId, run.signal), window);
+  if (session === undefined) throw unavailable('the meeting has no session that overlaps the window yet');
+  run.progress(1, 'reading the artifact');
+  return await surveyArtifact(
+    () => provider.openArtifact(session.id, run.signal),
+    session,
+    window,
+    () => run.progress(25),
+  );
+}
+
+async function finish(deps: TranscriptImportDependencies, step: Step, work: (tx: Tx) => Promise<Finished>, survey?: Survey): Promise<void> {
+  let status: Finished = 'conversation_gone';
+  await step.finish(async (tx) => {
+    status = await work(tx);
+    return describe(status, survey);
+  });
+  deps.onFinished(status);
+  step.run.logger.info({ conversationId: step.conversationId, status }, 'transcript import finished');
+}
+
+function describe(status: Finished, survey: Survey | undefined): PipelineOutcome {
+  const rows = survey === undefined ? '' : `; ${survey.counts.accepted} of ${survey.counts.raw} rows lie in the window`;
+  const note = status === 'conversation_gone' ? null : `${declaration.name} finished: ${status}${rows}`;
+  return { result: { status }, note, succeeded: status === 'imported' };
+}
+
+async function install(run: Run, tx: Tx, what: { survey: Survey; participants: readonly RoomParticipant[] }): Promise<Finished> {
+  const { conversation_id: conversationId } = run.payload;
+  if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
+  const installedSegments = await installRows(tx, conversationId, what.survey, what.participants);
+  return await record(tx, conversationId, { ...what.survey, status: 'imported', installedSegments });
+}
+
+/** The refused rows are rolled back; that they were refused is told by the evidence. The job is tried again. */
+async function recordRefusal(db: Database, conversationId: number, survey: Survey, refusal: InstallRefused): Promise<void> {
+  const result: RunResult = { ...survey, status: 'install_refused_or_incomplete', installedSegments: refusal.installedSegments };
+  await db.transaction((tx) => record(tx, conversationId, result));
+}

@@ -1,0 +1,51 @@
+/** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (rules/workspace#bulk-import; D7). */
+import { AppError } from '#libs/errors';
+import type { Handler } from '#libs/nats';
+import { isConnectionError, sqlStateOf, type Database } from '#libs/orm';
+import type { transcripts } from '../contract.ts';
+import { prepareLegacy, type LegacyTranscript } from './rules.ts';
+import { installLegacy, lockLegacy, readLegacyStates, type LegacyState } from './statements.ts';
+
+/** Serialization failure, deadlock, cancelled statement: the transaction is run again, or the caller asks again. */
+const transientStates = new Set(['40001', '40P01', '57014']);
+
+/** No message holds speech: what the database says of a refused row never leaves as it is. */
+export function createInstallLegacy({ db }: { db: Database }): Handler<typeof transcripts.rpcs.installLegacy> {
+  return async ({ items, dry_run: dryRun }) => {
+    const given = items.map((item) => prepareLegacy(item.conversation_id, item.rows));
+    const ids = given.map(({ conversationId }) => conversationId);
+    if (dryRun) return { items: report(given, await readLegacyStates(db, ids)) };
+    const result = await db.transaction(async (tx) => {
+      await lockLegacy(tx, ids);
+      const states = await readLegacyStates(tx, ids);
+      const changed = given.filter((item) => decide(item, states) === 'installed');
+      if (changed.length > 0) await guard(() => installLegacy(tx, changed));
+      return report(given, states);
+    });
+    return { items: result };
+  };
+}
+
+/** Runs statements that carry speech; their errors leave without it. */
+async function guard(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const state = sqlStateOf(error);
+    if (isConnectionError(error) || state === undefined || transientStates.has(state)) throw error;
+    throw new AppError({ code: 'internal', message: `The rows could not be installed: SQLSTATE ${state}` });
+  }
+}
+
+type Outcome = 'installed' | 'unchanged' | 'kept';
+
+function decide({ conversationId, rows, sha256 }: LegacyTranscript, states: ReadonlyMap<number, LegacyState>): Outcome {
+  const state = states.get(conversationId);
+  if (state === undefined || state.is_forgotten || state.contract_import) return 'kept';
+  if (state.sha256 === null) return rows.length === 0 ? 'unchanged' : 'installed';
+  return state.sha256 === sha256 ? 'unchanged' : 'installed';
+}
+
+function report(given: readonly LegacyTranscript[], states: ReadonlyMap<number, LegacyState>) {
+  return given.map((item) => ({ conversation_id: item.conversationId, outcome: decide(item, states) }));
+}

@@ -1,0 +1,121 @@
+/**
+ * The window filter: what becomes of each row of an artifact (rules/room#transcript-window, 7; D25 to D26a). Rows are
+ * judged one by one; that an artifact mixes time bases is known only at its end, and then `settle` turns the counts over.
+ */
+import { isJsonObject, type JsonObject } from '#libs/json';
+import type { Instant } from '#libs/time';
+import { exclusionReasons, type ExclusionReason } from './evidence/contract.ts';
+import { readProviderTime, type ProviderTime } from './provider-time.ts';
+
+/** The approved part of a session; `end` is after `start`. */
+export interface Window {
+  readonly start: Instant;
+  readonly end: Instant;
+}
+
+export interface FilterContext {
+  readonly window: Window;
+  /** What offset times count from. */
+  readonly sessionStart: Instant;
+}
+
+/** A row wholly inside the window; microseconds from the window's start. */
+export interface AcceptedRow {
+  readonly startUs: bigint;
+  readonly endUs: bigint;
+  readonly sentence: string;
+  /** The provider's description of the speaker, unchecked. */
+  readonly peer: JsonObject;
+}
+
+export type Verdict = { kind: 'accepted'; row: AcceptedRow } | { kind: 'excluded'; reason: ExclusionReason };
+
+/** Counts of one artifact; `accepted` plus every exclusion equals `raw`. */
+export interface FilterCounts {
+  readonly raw: number;
+  readonly accepted: number;
+  readonly excludedByReason: Readonly<Record<ExclusionReason, number>>;
+}
+
+const exclusions: Readonly<Record<ExclusionReason, Verdict>> = {
+  transcript_timestamp_malformed: { kind: 'excluded', reason: 'transcript_timestamp_malformed' },
+  transcript_timestamp_ambiguous: { kind: 'excluded', reason: 'transcript_timestamp_ambiguous' },
+  empty_sentence: { kind: 'excluded', reason: 'empty_sentence' },
+  before_window_start: { kind: 'excluded', reason: 'before_window_start' },
+  after_window_end: { kind: 'excluded', reason: 'after_window_end' },
+  crosses_window_start: { kind: 'excluded', reason: 'crosses_window_start' },
+  crosses_window_end: { kind: 'excluded', reason: 'crosses_window_end' },
+};
+
+/** Judges rows against one window and keeps count. */
+export class RowFilter {
+  readonly #context: FilterContext;
+  readonly #excluded = new Map<ExclusionReason, number>();
+  #accepted = 0;
+  #raw = 0;
+  #sawOffset = false;
+  #sawAbsolute = false;
+
+  constructor(context: FilterContext) {
+    this.#context = context;
+  }
+
+  /** True when both time bases have been seen: then no timed row can be trusted (D26a). */
+  get mixesBases(): boolean {
+    return this.#sawOffset && this.#sawAbsolute;
+  }
+
+  /** Judges the next row by itself; the verdict `accepted` holds only if `mixesBases` is false at the end of the artifact. */
+  judge(row: unknown): Verdict {
+    this.#raw += 1;
+    const verdict = this.#judge(row);
+    if (verdict.kind === 'accepted') this.#accepted += 1;
+    else this.#excluded.set(verdict.reason, (this.#excluded.get(verdict.reason) ?? 0) + 1);
+    return verdict;
+  }
+
+  /** The counts so far, with every row that is not malformed ambiguous when the artifact mixes bases. */
+  settle(): FilterCounts {
+    const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, this.#excluded.get(reason) ?? 0])) as Record<
+      ExclusionReason,
+      number
+    >;
+    if (!this.mixesBases) return { raw: this.#raw, accepted: this.#accepted, excludedByReason };
+    const malformed = excludedByReason.transcript_timestamp_malformed;
+    for (const reason of exclusionReasons) excludedByReason[reason] = 0;
+    excludedByReason.transcript_timestamp_malformed = malformed;
+    excludedByReason.transcript_timestamp_ambiguous = this.#raw - malformed;
+    return { raw: this.#raw, accepted: 0, excludedByReason };
+  }
+
+  #judge(row: unknown): Verdict {
+    if (!isJsonObject(row)) return exclusions.transcript_timestamp_malformed;
+    const { startTime, endTime, sentence, peerData } = row;
+    const start: ProviderTime =
+      startTime === undefined || startTime === null ? { kind: 'malformed' } : readProviderTime(startTime, this.#context.sessionStart);
+    const end: ProviderTime =
+      endTime === undefined || endTime === null ? { kind: 'ambiguous' } : readProviderTime(endTime, this.#context.sessionStart);
+    if (start.kind === 'malformed' || end.kind === 'malformed') return exclusions.transcript_timestamp_malformed;
+    if (typeof sentence !== 'string' || sentence.includes('\u0000')) return exclusions.transcript_timestamp_malformed;
+    if (start.kind === 'ambiguous' || end.kind === 'ambiguous') return exclusions.transcript_timestamp_ambiguous;
+    if (start.base === end.base && end.instant < start.instant) return exclusions.transcript_timestamp_malformed;
+    this.#sawOffset ||= start.base === 'offset' || end.base === 'offset';
+    this.#sawAbsolute ||= start.base === 'absolute' || end.base === 'absolute';
+    if (start.base !== end.base) return exclusions.transcript_timestamp_ambiguous;
+    if (sentence.trim() === '') return exclusions.empty_sentence;
+    const reason = compareWithWindow(start.instant, end.instant, this.#context.window);
+    if (reason !== undefined) return exclusions[reason];
+    const origin = this.#context.window.start;
+    return {
+      kind: 'accepted',
+      row: { startUs: start.instant - origin, endUs: end.instant - origin, sentence, peer: isJsonObject(peerData) ? peerData : {} },
+    };
+  }
+}
+
+/** Why a row does not lie wholly inside the window; undefined when it does. Edges as in D25, zero-length rows as in D26a. */
+function compareWithWindow(start: Instant, end: Instant, window: Window): ExclusionReason | undefined {
+  if (start < window.start) return end <= window.start ? 'before_window_start' : 'crosses_window_start';
+  if (start >= window.end) return 'after_window_end';
+  return end > window.end ? 'crosses_window_end' : undefined;
+}

@@ -1,0 +1,205 @@
+/**
+ * Job `transcripts.audio-transcription` (rules/steps#pipeline-jobs; rules/providers#language-models): the canonical audio on the disk, its part inside the
+ * window in pieces, each transcribed, the rows installed with evidence as those of an import. Speech outside the window is never sent,
+ * stored or logged. An attempt that dies has changed nothing; the next one begins anew.
+ */
+import { join } from 'node:path';
+import { AppError, unavailable } from '#libs/errors';
+import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
+import { PermanentJobError, RetryLater } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import { ModelFailure, type Transcriber } from '#libs/openai';
+import type { Database, Tx } from '#libs/orm';
+import type { Outbound } from '#libs/outbound';
+import { audioTranscription as declaration, type AudioTranscriptionConfig } from '#libs/pipeline';
+import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
+import { media } from '#services/media';
+import { lockForWriting, readEvidenceState, type RunResult } from '../evidence/index.ts';
+import { type Finished, InstallRefused, installTranscript, judgeWindow, readSource, record } from '../import/index.ts';
+import type { Window } from '../row-filter.ts';
+import { SpeakerList, type RoomParticipant } from '../speaker.ts';
+import { fetchAudio } from './fetch-audio.ts';
+import { prepareAudio, type AudioRange } from './prepare.ts';
+import { transcribeParts, type TranscribedRows } from './transcribe.ts';
+
+export interface AudioTranscriptionDependencies {
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly outbound: Outbound;
+  readonly mediaUrl: string;
+  readonly ffmpeg: Ffmpeg;
+  readonly scratch: Scratch;
+  /** Undefined while no model is configured: transcriptions wait. */
+  readonly transcriber: Transcriber | undefined;
+  readonly partSeconds: number;
+  /** Told of each finished run, for the metrics. */
+  readonly onFinished: (status: TranscriptionStatus) => void;
+}
+
+/** `kept`: there is a transcript, which stays. */
+type TranscriptionStatus = Finished | 'kept';
+type Step = PipelineRun<AudioTranscriptionConfig>;
+
+interface Transcribed extends TranscribedRows {
+  readonly artifact: { readonly sessionId: string; readonly sessionStart: bigint; readonly sha256: string; readonly bytes: number };
+  readonly window: Window;
+  readonly parts: number;
+}
+
+/** Stands in the evidence where an import has the provider's session. */
+const audioSessionId = 'canonical-audio';
+const notConfiguredDelayMs = 900_000;
+/** Shares of the progress. */
+const fetchedPercent = 5;
+const preparedPercent = 20;
+const transcribedPercent = 95;
+const rowsBetweenPauses = 500;
+
+export function createAudioTranscription(deps: AudioTranscriptionDependencies): PipelineWorker {
+  return pipelineWorker(declaration, async (step) => {
+    try {
+      await transcribeAudio(deps, step);
+    } catch (error) {
+      throw toJobError(error, step);
+    }
+  });
+}
+
+/** What the server refuses for good is dead at once; what is away is tried again as the policy says. */
+function toJobError(error: unknown, { run }: Step): unknown {
+  if (error instanceof InstallRefused) return new AppError({ code: 'internal', message: error.message });
+  if (error instanceof FfmpegFailed) {
+    run.logger.warn({ output: error.output }, error.message);
+    return error.isKilled ? unavailable(error.message) : new PermanentJobError(`${error.message} on this audio; its words are in the log`);
+  }
+  if (!(error instanceof ModelFailure)) return error;
+  if (error.kind === 'cancelled') return run.signal.reason;
+  if (error.status === 400 || error.status === 413 || error.status === 415 || error.status === 422) {
+    return new PermanentJobError(`the transcription was refused: ${error.message}`);
+  }
+  if (error.retryAfter !== undefined) return new RetryLater(error.message, { delayMs: error.retryAfter * 1_000 });
+  return unavailable(error.message);
+}
+
+async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step): Promise<void> {
+  const { run, conversationId, config } = step;
+  const source = await readSource(deps.bus, run);
+  if (source === undefined) return finish(deps, step, () => Promise.resolve('conversation_gone'));
+  // Looked at again under the lock: this saves the work.
+  if (!config.replace_existing && (await readEvidenceState(deps.db, conversationId)).hasRows) {
+    return finish(deps, step, () => Promise.resolve('kept'));
+  }
+  const judged = judgeWindow(source.window);
+  if (judged.kind !== 'usable') {
+    const status = judged.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
+    return finish(deps, step, (tx) => record(tx, conversationId, { status }));
+  }
+  const transcribed = await transcribe(deps, step, judged.window);
+  run.progress(transcribedPercent, 'installing rows');
+  await finish(deps, step, (tx) => install(tx, step, transcribed, source.participants), transcribed);
+}
+
+async function transcribe(deps: AudioTranscriptionDependencies, step: Step, window: Window): Promise<Transcribed> {
+  const { run, conversationId, config } = step;
+  const { transcriber } = deps;
+  if (transcriber === undefined) {
+    throw new RetryLater('LLM_BASE_URL and TRANSCRIPTION_MODEL are not set', { delayMs: notConfiguredDelayMs });
+  }
+  const { audio } = await deps.bus.call(media.rpcs.getAudioMetadata, { conversation_id: conversationId }, run.context);
+  if (audio === null) throw unavailable('the conversation has no audio yet');
+  return deps.scratch.use(async (folder) => {
+    const file = join(folder, 'audio');
+    run.progress(0, 'fetching the audio');
+    const fetched = await fetchAudio(deps, conversationId, file, {
+      context: run.context,
+      signal: run.signal,
+      onProgress: (bytes) => run.progress((bytes / audio.size_bytes) * fetchedPercent),
+    });
+    const { audioStart, range } = placeAudio(window, config.audio_offset_seconds);
+    const length = range.end - range.start;
+    run.progress(fetchedPercent, 'preparing the audio');
+    const parts = await prepareAudio(deps.ffmpeg, file, {
+      folder,
+      range,
+      limits: { maxSeconds: deps.partSeconds, minSeconds: deps.partSeconds / 2 },
+      signal: run.signal,
+      onProgress: (seconds) => run.progress(fetchedPercent + Math.min(1, seconds / length) * (preparedPercent - fetchedPercent)),
+    });
+    const tell = (done: number): void => {
+      const share = parts.length === 0 ? 1 : done / parts.length;
+      run.progress(preparedPercent + share * (transcribedPercent - preparedPercent), `transcribed ${done} of ${parts.length} parts`);
+    };
+    tell(0);
+    const { language, vocabulary } = config;
+    const rows = await transcribeParts(transcriber, parts, {
+      window,
+      audioStart,
+      range,
+      language,
+      vocabulary,
+      signal: run.signal,
+      onProgress: tell,
+    });
+    return { ...rows, artifact: { sessionId: audioSessionId, sessionStart: audioStart, ...fetched }, window, parts: parts.length };
+  });
+}
+
+/** The window as seconds of the audio file, which begins `offsetSeconds` after the conversation. */
+export function placeAudio(window: Window, offsetSeconds: number): { audioStart: bigint; range: AudioRange } {
+  const audioStart = window.start + BigInt(Math.round(offsetSeconds * 1e6));
+  const seconds = (instant: bigint): number => Math.max(0, Number(instant - audioStart) / 1e6);
+  return { audioStart, range: { start: seconds(window.start), end: seconds(window.end) } };
+}
+
+async function install(
+  tx: Tx,
+  step: Step,
+  { rows, counts, artifact, window }: Transcribed,
+  participants: readonly RoomParticipant[],
+): Promise<TranscriptionStatus> {
+  const { conversationId } = step;
+  if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
+  if (!step.config.replace_existing && (await readEvidenceState(tx, conversationId)).hasRows) return 'kept';
+  const result = { artifact, window, counts };
+  if (counts.accepted === 0) return record(tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
+  const speakers = new SpeakerList();
+  for (const [position, row] of rows.entries()) speakers.add(row, position);
+  const installedSegments = await installTranscript(tx, conversationId, {
+    speakers: speakers.inOrder(),
+    participants,
+    accepted: counts.accepted,
+    feed: async (sink) => {
+      for (const [position, row] of rows.entries()) {
+        sink.add(row, position);
+        if (position % rowsBetweenPauses === 0) await sink.pause();
+      }
+    },
+  });
+  const imported: RunResult = { ...result, status: 'imported', installedSegments };
+  return record(tx, conversationId, imported);
+}
+
+async function finish(
+  deps: AudioTranscriptionDependencies,
+  step: Step,
+  work: (tx: Tx) => Promise<TranscriptionStatus>,
+  transcribed?: Transcribed,
+): Promise<void> {
+  let status: TranscriptionStatus = 'conversation_gone';
+  await step.finish(async (tx) => {
+    status = await work(tx);
+    return describe(status, transcribed);
+  });
+  deps.onFinished(status);
+  step.run.logger.info({ conversationId: step.conversationId, status }, 'audio transcription finished');
+}
+
+function describe(status: TranscriptionStatus, transcribed: Transcribed | undefined): PipelineOutcome {
+  if (status === 'conversation_gone') return { result: { status }, note: null, succeeded: false };
+  if (status === 'kept') {
+    return { result: { status }, note: `${declaration.name} finished: there is a transcript, which stays`, succeeded: true };
+  }
+  const rows = transcribed === undefined ? '' : `; ${transcribed.counts.accepted} of ${transcribed.counts.raw} rows lie in the window`;
+  const parts = transcribed === undefined ? {} : { parts: transcribed.parts, sha256: transcribed.artifact.sha256 };
+  return { result: { status, ...parts }, note: `${declaration.name} finished: ${status}${rows}`, succeeded: status === 'imported' };
+}
