@@ -178,10 +178,10 @@ function findNode() {
   });
   if (isUsable(pinnedNode)) return pinnedNode;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > 24 || (major === 24 && minor >= 12)) return process.execPath;
+  if (major > 24 || (major === 24 && minor >= 16)) return process.execPath;
   return fail(
-    `The pinned Node is missing (${pinnedNode}), and this Node ${process.versions.node} is older than 24.12.\n` +
-      `${result.stdout ?? ''}${result.stderr ?? ''}\nAllow the install script of the package "node" (npm rebuild node), or run with Node 24.12 or later.`,
+    `The pinned Node is missing (${pinnedNode}), and this Node ${process.versions.node} is older than 24.16.\n` +
+      `${result.stdout ?? ''}${result.stderr ?? ''}\nAllow the install script of the package "node" (npm rebuild node), or run with Node 24.16 or later.`,
   );
 }
 

@@ -9,8 +9,8 @@ import { type DueRow, insertJobs, insertKeyedJob, insertOutbox } from './stateme
 import type { EnqueueOptions, JobTuning } from './types.ts';
 import { createUuid } from './uuid.ts';
 
-/** A message for the outbox, not written yet. */
-interface Letter {
+/** A row of the outbox, not written yet: an event, or a job of another service. */
+interface NewMessage {
   readonly kind: 'job' | 'event';
   readonly messageId: string;
   readonly subject: string;
@@ -28,9 +28,9 @@ interface NewJob extends DueRow {
 }
 
 /** What one transaction writes with its commit and sends after it. */
-interface Parcel {
+interface Pending {
   readonly jobs: NewJob[];
-  readonly letters: Letter[];
+  readonly outbox: NewMessage[];
   readonly messages: Message[];
   /** Its rows are on their way: nothing more can be put in. */
   sealed: boolean;
@@ -51,7 +51,7 @@ export class Outbox {
   readonly #service: string;
   readonly #relay: Relay;
   readonly #tuning: JobTuning;
-  readonly #parcels = new WeakMap<Tx, Parcel>();
+  readonly #pending = new WeakMap<Tx, Pending>();
 
   constructor(deps: { service: string; relay: Relay; tuning: JobTuning }) {
     this.#service = deps.service;
@@ -65,39 +65,39 @@ export class Outbox {
     const isOwn = type.startsWith(`${this.#service}.`);
     if (!isOwn && !startedBy.includes(this.#service)) throw new Error(`${this.#service} may not start ${type}`);
     checkPayload(declaration.payload, type, payload);
-    const parcel = this.#parcelOf(tx);
+    const pending = this.#pendingOf(tx);
     const delayMs = Math.max(0, options.delayMs ?? 0);
     const id = createUuid();
     if (!isOwn) {
       const body = JSON.stringify({ id, key: options.key, run_at: delayMs === 0 ? undefined : Date.now() + delayMs, payload });
-      parcel.letters.push({ kind: 'job', messageId: id, subject: `jobs.${type}`, body, ...originOf(options, `enqueue ${type}`) });
+      pending.outbox.push({ kind: 'job', messageId: id, subject: `jobs.${type}`, body, ...originOf(options, `enqueue ${type}`) });
       return id;
     }
     const now = delayMs === 0 && this.#relay.ready;
     const { requestId, traceparent } = originOf(options, `enqueue ${type}`);
     const job: NewJob = { id, type, payload: JSON.stringify(payload), delayMs, now, generation: 0, request_id: requestId, traceparent };
-    if (options.key === undefined) parcel.jobs.push(job);
+    if (options.key === undefined) pending.jobs.push(job);
     else {
       const found = await this.#insertKeyed(tx, job, options.key);
       if (!found.added) {
-        if (found.unsent) parcel.wake = true;
+        if (found.unsent) pending.wake = true;
         return found.id;
       }
     }
-    if (now) parcel.messages.push(messageOfJob(job));
-    else parcel.wake = true;
+    if (now) pending.messages.push(messageOfJob(job));
+    else pending.wake = true;
     return id;
   }
 
   emit(tx: Tx, declaration: Event, payload: unknown, options: Origin): void {
     checkPayload(declaration.payload, declaration.subject, payload);
-    const letter = { kind: 'event' as const, messageId: createUuid(), subject: declaration.subject, body: JSON.stringify(payload) };
-    this.#parcelOf(tx).letters.push({ ...letter, ...originOf(options, `emit ${declaration.subject}`) });
+    const message = { kind: 'event' as const, messageId: createUuid(), subject: declaration.subject, body: JSON.stringify(payload) };
+    this.#pendingOf(tx).outbox.push({ ...message, ...originOf(options, `emit ${declaration.subject}`) });
   }
 
   /** What the transaction has sent, if it committed and anything was to be sent. */
   sendingOf(tx: Tx): Promise<void> | undefined {
-    return this.#parcels.get(tx)?.sending;
+    return this.#pending.get(tx)?.sending;
   }
 
   /** No row means that a concurrent transaction added the job between the look and the insert: the next look finds it. */
@@ -111,24 +111,24 @@ export class Outbox {
     throw new Error('The job under this key changes hands too often');
   }
 
-  #parcelOf(tx: Tx): Parcel {
-    const found = this.#parcels.get(tx);
+  #pendingOf(tx: Tx): Pending {
+    const found = this.#pending.get(tx);
     if (found?.sealed === true) throw new Error('The transaction is over');
     if (found !== undefined) return found;
-    const parcel: Parcel = { jobs: [], letters: [], messages: [], sealed: false, wake: false, behind: false, sending: undefined };
-    this.#parcels.set(tx, parcel);
+    const pending: Pending = { jobs: [], outbox: [], messages: [], sealed: false, wake: false, behind: false, sending: undefined };
+    this.#pending.set(tx, pending);
     tx.beforeCommit(() => {
-      parcel.sealed = true;
-      return Promise.all([this.#writeJobs(tx, parcel), this.#writeLetters(tx, parcel)]);
+      pending.sealed = true;
+      return Promise.all([this.#writeJobs(tx, pending), this.#writeMessages(tx, pending)]);
     });
     tx.afterCommit(() => {
-      parcel.sending = this.#relay.send(parcel.messages, parcel.behind);
-      if (parcel.wake) this.#relay.wake();
+      pending.sending = this.#relay.send(pending.messages, pending.behind);
+      if (pending.wake) this.#relay.wake();
     });
-    return parcel;
+    return pending;
   }
 
-  async #writeJobs(tx: Tx, { jobs }: Parcel): Promise<void> {
+  async #writeJobs(tx: Tx, { jobs }: Pending): Promise<void> {
     if (jobs.length === 0) return;
     await insertJobs(tx, {
       ids: jobs.map(({ id }) => id),
@@ -141,26 +141,26 @@ export class Outbox {
     });
   }
 
-  async #writeLetters(tx: Tx, parcel: Parcel): Promise<void> {
-    const { letters } = parcel;
-    if (letters.length === 0) return;
+  async #writeMessages(tx: Tx, pending: Pending): Promise<void> {
+    const { outbox } = pending;
+    if (outbox.length === 0) return;
     const now = this.#relay.ready;
     const rows = await insertOutbox(tx, {
-      messageIds: letters.map(({ messageId }) => messageId),
-      kinds: letters.map(({ kind }) => kind),
-      subjects: letters.map(({ subject }) => subject),
-      bodies: letters.map(({ body }) => body),
-      requestIds: letters.map(({ requestId }) => requestId),
-      traceparents: letters.map(({ traceparent }) => traceparent),
+      messageIds: outbox.map(({ messageId }) => messageId),
+      kinds: outbox.map(({ kind }) => kind),
+      subjects: outbox.map(({ subject }) => subject),
+      bodies: outbox.map(({ body }) => body),
+      requestIds: outbox.map(({ requestId }) => requestId),
+      traceparents: outbox.map(({ traceparent }) => traceparent),
       take: now ? this.#tuning.outboxTakeMs : 0,
     });
     if (!now) {
-      parcel.wake = true;
+      pending.wake = true;
       return;
     }
     const ids = new Map(rows.map((row) => [row.message_id, row.id]));
-    parcel.behind = rows.some(({ behind }) => behind);
-    for (const letter of letters) parcel.messages.push({ source: { table: 'outbox', id: ids.get(letter.messageId) ?? 0 }, ...letter });
+    pending.behind = rows.some(({ behind }) => behind);
+    for (const message of outbox) pending.messages.push({ source: { table: 'outbox', id: ids.get(message.messageId) ?? 0 }, ...message });
   }
 }
 

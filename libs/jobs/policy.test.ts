@@ -4,7 +4,7 @@ import { consumerOf, job, type JobPolicy, Type } from '#libs/contract';
 import { appError } from '#libs/errors';
 import { AttemptTimeout, describeError, describeFault, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 import { backoffMs, judge, maxAttemptsOf, policyColumns } from './policy.ts';
-import { createUuid, isUuid } from './uuid.ts';
+import { createUuid, isUuid, smallestUuidOf } from './uuid.ts';
 
 const policy: JobPolicy = { maxAttempts: 3, firstDelayMs: 1_000, maxDelayMs: 60_000, timeoutMs: 1_000, concurrency: 1 };
 
@@ -131,11 +131,14 @@ describe('error text of a job (rules/transcripts#excluded-speech)', () => {
 describe('ids of jobs', () => {
   it('are UUIDs of version 7 whose order is the order of time', () => {
     const times = [0, 1, 1_700_000_000_000, 2 ** 47];
-    const ids = times.map((time) => createUuid(time));
+    const ids = times.map(smallestUuidOf);
     expect(ids.toSorted()).toEqual(ids);
-    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(createUuid(1_700_000_000_000, { zero: true }) <= createUuid(1_700_000_000_000)).toBe(true);
-    expect(isUuid(ids[0])).toBe(true);
+    for (const id of [...ids, createUuid()]) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const before = Date.now();
+    const id = createUuid();
+    expect(smallestUuidOf(before) <= id).toBe(true);
+    expect(id < smallestUuidOf(Date.now() + 1)).toBe(true);
+    expect(isUuid(id)).toBe(true);
     expect(isUuid('x')).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ import { policyColumns, type PolicyColumns } from './policy.ts';
 import type { Relay } from './relay.ts';
 import { deleteFinished, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
 import type { JobTuning } from './types.ts';
-import { createUuid } from './uuid.ts';
+import { smallestUuidOf } from './uuid.ts';
 
 /** A job is sent again in spite of a queue at the broker when it has waited this many times the usual limit. */
 const patience = 15;
@@ -70,7 +70,7 @@ export class Sweeper {
       await this.expire(null);
       await this.#requeueOverdue();
       const { keepFinishedMs } = this.#tuning;
-      await deleteFinished(this.#db, { oldestKept: createUuid(Date.now() - keepFinishedMs, { zero: true }), age: keepFinishedMs });
+      await deleteFinished(this.#db, { oldestKept: smallestUuidOf(Date.now() - keepFinishedMs), age: keepFinishedMs });
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#logger.warn(describeFault(error), 'jobs cannot be swept now');

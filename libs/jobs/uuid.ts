@@ -1,13 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 
-/** A UUID of version 7 (RFC 9562): its order is the order of its milliseconds. `timeMs` with `zero` gives the smallest of that time. */
-export function createUuid(timeMs: number = Date.now(), { zero = false } = {}): string {
-  const bytes = zero ? Buffer.alloc(16) : randomBytes(16);
-  bytes.writeUIntBE(Math.max(0, timeMs), 0, 6);
-  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+/** An id whose order is the order of its milliseconds (RFC 9562, version 7). */
+export function createUuid(): string {
+  return randomUUIDv7();
+}
+
+/** The smallest id of that time or later. */
+export function smallestUuidOf(timeMs: number): string {
+  const hex = timeMs.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
 const pattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -17,7 +17,7 @@ import { Inbox } from './inbox.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
 import { type ConsumerLag, JetStream, type StreamSize } from './jetstream.ts';
 import type { StreamLimits, StreamName } from './streams.ts';
-import { Outbox, type Parties } from './outbox.ts';
+import { Publisher, type Parties } from './publisher.ts';
 import { PendingCall } from './pending-call.ts';
 import { RawJson, type RawReply } from './reply.ts';
 import { type BusMetrics, type Handlers, Responder, type ServeOptions } from './responder.ts';
@@ -117,7 +117,7 @@ class NatsBus implements Bus {
   readonly #metrics: BusMetrics;
   readonly #reconnectListeners = new Set<() => void>();
   readonly #responders = new Set<Responder>();
-  readonly #outbox: Outbox;
+  readonly #publisher: Publisher;
   readonly #parties: Parties;
   readonly #actors: Actors;
   readonly #caller: string | undefined;
@@ -132,8 +132,8 @@ class NatsBus implements Bus {
     this.#actors = settings.actors ?? noActors;
     this.#caller = settings.caller;
     this.#inbox = new Inbox(connection, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
-    this.#outbox = new Outbox(connection);
-    this.#parties = { connection, inbox: this.#inbox, outbox: this.#outbox };
+    this.#publisher = new Publisher(connection);
+    this.#parties = { connection, inbox: this.#inbox, publisher: this.#publisher };
     const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);
@@ -195,7 +195,7 @@ class NatsBus implements Bus {
         pending.token = this.#inbox.add(pending);
         const { token } = pending;
         const message = { reply: this.#inbox.subject(token), headers: encodeContext(context, deadlineMs, assertion, span?.traceparent) };
-        this.#outbox.publish(this.prefix + rpc.subject, bytes, message, () => {
+        this.#publisher.publish(this.prefix + rpc.subject, bytes, message, () => {
           if (this.#inbox.remove(token)) settle(undefined, connectionLost());
         });
       };
@@ -212,7 +212,7 @@ class NatsBus implements Bus {
     );
     this.#responders.add(responder);
     // The broker has processed the subscriptions when it answers this.
-    return this.#outbox.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
+    return this.#publisher.flush().then(() => ({ drain: () => this.#drainResponder(responder) }));
   }
 
   publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void {
@@ -221,7 +221,7 @@ class NatsBus implements Bus {
       context === undefined
         ? undefined
         : encodeHeaders({ [header.requestId]: context.requestId, [header.traceparent]: context.traceparent });
-    this.#outbox.publish(this.prefix + event.subject, JSON.stringify(payload), headers === undefined ? {} : { headers });
+    this.#publisher.publish(this.prefix + event.subject, JSON.stringify(payload), headers === undefined ? {} : { headers });
   }
 
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void {
@@ -287,7 +287,7 @@ class NatsBus implements Bus {
       timer = setTimeout(() => reject(connectionLost()), timeoutMs);
     });
     try {
-      await Promise.race([this.#outbox.flush(), timeout]);
+      await Promise.race([this.#publisher.flush(), timeout]);
     } catch {
       throw connectionLost();
     } finally {
@@ -301,14 +301,14 @@ class NatsBus implements Bus {
     await this.#jetstream.stop();
     this.#inbox.breakAll(connectionLost());
     this.#inbox.stop();
-    this.#outbox.send();
+    this.#publisher.send();
     await (this.#up ? this.#connection.drain() : this.#connection.close()).catch(() => this.#connection.close());
   }
 
   async #drainResponder(responder: Responder): Promise<void> {
     this.#responders.delete(responder);
     await responder.drain();
-    if (this.#up && !this.#connection.isClosed()) await this.#outbox.flush().catch(() => undefined);
+    if (this.#up && !this.#connection.isClosed()) await this.#publisher.flush().catch(() => undefined);
   }
 
   /** Follows the connection's state. Never rejects. */
@@ -346,10 +346,10 @@ class NatsBus implements Bus {
     const replyTo = message.reply;
     if (replyTo === undefined || !replyTo.startsWith(inboxRoot)) return;
     if (readHeader(message.headers, header.chunk) !== undefined) {
-      this.#outbox.publish(replyTo, streamControl.cancel);
+      this.#publisher.publish(replyTo, streamControl.cancel);
     } else if (decodeText(message.data) === streamControl.alive) {
       const body = JSON.stringify(connectionLost().toBody());
-      this.#outbox.publish(replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
+      this.#publisher.publish(replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
     }
   }
 

@@ -7,7 +7,7 @@ import type { Logger } from '#libs/logger';
 import { drainSubscription } from './drain-subscription.ts';
 import { randomToken } from './token.ts';
 import { readHeader } from './wire.ts';
-import type { Outbox, Parties } from './outbox.ts';
+import type { Publisher, Parties } from './publisher.ts';
 import type { Prefixes, StreamName } from './streams.ts';
 
 export interface ConsumerOptions {
@@ -20,9 +20,6 @@ export interface ConsumerOptions {
   readonly concurrency: number;
   /** Lease: without acknowledgement or `working()` the message is delivered again after it. Default 30 000. */
   readonly ackWaitMs?: number | undefined;
-  /** Deliveries of one message; default without end (retries are counted by the job library). */
-  readonly maxDeliver?: number | undefined;
-  readonly maxAckPending?: number | undefined;
 }
 
 /** One delivery of one message. Exactly one of ack, nak and term settles it; later ones are ignored. */
@@ -48,7 +45,7 @@ export interface RunningConsumer {
   stop(): Promise<void>;
 }
 
-export interface ConsumerDependencies extends Pick<Parties, 'connection' | 'outbox'> {
+export interface ConsumerDependencies extends Pick<Parties, 'connection' | 'publisher'> {
   readonly logger: Logger;
   readonly prefixes: Prefixes;
   /** Creates stream and consumer when the broker lost them. */
@@ -129,7 +126,7 @@ export class Consumer {
     this.#requested += free;
     const request = { batch: free, expires: nanos(pullExpiresMs), idle_heartbeat: nanos(heartbeatMs) };
     const onRefused = (): void => void (this.#requested -= free);
-    this.#deps.outbox.publish(this.#pullSubject, JSON.stringify(request), { reply: this.#inbox }, onRefused);
+    this.#deps.publisher.publish(this.#pullSubject, JSON.stringify(request), { reply: this.#inbox }, onRefused);
   }
 
   #onStatus(message: Msg): void {
@@ -149,7 +146,7 @@ export class Consumer {
   #onDelivery(message: Msg): void {
     this.#requested = Math.max(0, this.#requested - 1);
     this.#inFlight++;
-    void this.#work(new DeliveredMessage(this.#deps.outbox, message, this.#deps.prefixes.subject));
+    void this.#work(new DeliveredMessage(this.#deps.publisher, message, this.#deps.prefixes.subject));
     this.#pull();
   }
 
@@ -199,13 +196,13 @@ class DeliveredMessage implements Delivery {
   readonly subject: string;
   readonly attempt: number;
   readonly streamSequence: number;
-  readonly #outbox: Outbox;
+  readonly #publisher: Publisher;
   readonly #message: Msg;
   readonly #reply: string;
   #settled = false;
 
-  constructor(outbox: Outbox, message: Msg, prefix: string) {
-    this.#outbox = outbox;
+  constructor(publisher: Publisher, message: Msg, prefix: string) {
+    this.#publisher = publisher;
     this.#message = message;
     this.#reply = message.reply ?? '';
     this.subject = message.subject.slice(prefix.length);
@@ -233,7 +230,7 @@ class DeliveredMessage implements Delivery {
   }
 
   working(): void {
-    if (!this.#settled) this.#outbox.publish(this.#reply, '+WPI');
+    if (!this.#settled) this.#publisher.publish(this.#reply, '+WPI');
   }
 
   term(reason: string): void {
@@ -244,6 +241,6 @@ class DeliveredMessage implements Delivery {
   #settle(text: string): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#outbox.publish(this.#reply, text);
+    this.#publisher.publish(this.#reply, text);
   }
 }

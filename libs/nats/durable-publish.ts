@@ -6,7 +6,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { Inbox, InboxListener } from './inbox.ts';
-import type { Parties } from './outbox.ts';
+import type { Parties } from './publisher.ts';
 import { connectionLost, decodeText, encodeHeaders, isNoResponders } from './wire.ts';
 
 export interface PublishDurableOptions {
@@ -74,7 +74,7 @@ function isFull(answer: unknown): boolean {
 
 /** Publishes on a full subject and waits for the broker's word. @throws AppError unavailable */
 export function publishAndConfirm(
-  parties: Pick<Parties, 'inbox' | 'outbox'>,
+  parties: Pick<Parties, 'inbox' | 'publisher'>,
   subject: string,
   bytes: Uint8Array | string,
   options: PublishDurableOptions,
@@ -86,7 +86,7 @@ export function publishAndConfirm(
       reply: parties.inbox.subject(pending.token),
       headers: encodeHeaders({ 'Nats-Msg-Id': options.msgId, ...options.headers }),
     };
-    parties.outbox.publish(subject, bytes, message, (error) => {
+    parties.publisher.publish(subject, bytes, message, (error) => {
       parties.inbox.remove(pending.token);
       const tooLarge = error instanceof Error && error.message.includes('max_payload');
       reject(tooLarge ? unavailable('The message is too large for the broker') : connectionLost());

@@ -9,7 +9,7 @@ import type { Logger } from '#libs/logger';
 import { AppError, unavailable } from '#libs/errors';
 import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
 import { type PublishDurableOptions, publishAndConfirm } from './durable-publish.ts';
-import type { Parties } from './outbox.ts';
+import type { Parties } from './publisher.ts';
 import { deleteStream, ensureStream, findStream, type Prefixes, type StreamLimits, type StreamName, streamNames } from './streams.ts';
 import { connectionLost } from './wire.ts';
 
@@ -84,7 +84,7 @@ export class JetStream {
     const consumer = new Consumer(
       {
         connection: this.#connection,
-        outbox: this.#parties.outbox,
+        publisher: this.#parties.publisher,
         logger: this.#logger,
         prefixes: this.#prefixes,
         ensure: () => this.#ensureConsumer(options),
@@ -153,8 +153,8 @@ export class JetStream {
       const config = {
         ack_policy: AckPolicy.Explicit,
         ack_wait: nanos(options.ackWaitMs ?? 30_000),
-        max_deliver: options.maxDeliver ?? -1,
-        max_ack_pending: options.maxAckPending ?? 10_000,
+        max_deliver: -1, // retries are counted by the job library
+        max_ack_pending: 10_000,
         filter_subject: this.#prefixes.subject + options.filter,
       };
       try {

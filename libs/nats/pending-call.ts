@@ -2,7 +2,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
 import type { InboxListener } from './inbox.ts';
-import type { Parties } from './outbox.ts';
+import type { Parties } from './publisher.ts';
 import type { RawReply } from './reply.ts';
 import { StreamReader } from './stream-reader.ts';
 import { deadlineExceeded, header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
@@ -38,7 +38,7 @@ export class PendingCall implements InboxListener {
     }
     const facts = { outcome: readHeader(headers, header.outcome), digest: readHeader(headers, header.digest) };
     if (readHeader(headers, header.chunk) !== undefined) {
-      const chunks = new StreamReader(this.#bus.outbox, this.#bus.inbox, this.token, message);
+      const chunks = new StreamReader(this.#bus.publisher, this.#bus.inbox, this.token, message);
       this.#settle({ kind: 'stream', chunks, ...facts }, undefined);
       return;
     }

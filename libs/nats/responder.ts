@@ -13,7 +13,7 @@ import { getTracer, type Span } from '#libs/telemetry';
 import { type CallRefusal, CallRefused, isCall, listKinds } from './admission.ts';
 import { drainSubscription } from './drain-subscription.ts';
 import { announceService, EndpointStats } from './micro.ts';
-import type { Parties } from './outbox.ts';
+import type { Parties } from './publisher.ts';
 import { JsonStream, RawJson, TaggedReply } from './reply.ts';
 import { ReaderGone, type ReplyHeaders, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
 import { type RequestContext, ServedContext } from './served-context.ts';
@@ -159,11 +159,11 @@ export class Responder {
     if (endpoint.checkReply !== undefined && (!(body instanceof RawJson) || body.json))
       checkReply(endpoint, endpoint.checkReply, decodeText(bytes));
     if (bytes.length > singleReplyBytes) await this.#stream(replyTo, oneChunk(bytes), facts, context);
-    else this.#deps.outbox.publish(replyTo, bytes, singleReplyOptions(facts));
+    else this.#deps.publisher.publish(replyTo, bytes, singleReplyOptions(facts));
   }
 
   async #stream(replyTo: string, source: AsyncIterable<string | Uint8Array>, facts: ReplyHeaders, context: ServedContext): Promise<void> {
-    const sender = new StreamSender(this.#deps.outbox, this.#deps.inbox, replyTo, () => context.abort(new ReaderGone()));
+    const sender = new StreamSender(this.#deps.publisher, this.#deps.inbox, replyTo, () => context.abort(new ReaderGone()));
     try {
       await sender.send(source, facts);
     } catch (error) {
@@ -188,7 +188,7 @@ export class Responder {
     else if (error.status >= 500) logger.warn({ err: error, code: error.code }, 'request could not be served');
     if (!(thrown instanceof StreamBroken)) {
       try {
-        sendError(this.#deps.outbox, message.reply ?? '', failure);
+        sendError(this.#deps.publisher, message.reply ?? '', failure);
       } catch (publishError) {
         logger.warn({ err: publishError }, 'error reply could not be sent');
       }

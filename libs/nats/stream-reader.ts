@@ -6,7 +6,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { type AppError, unavailable } from '#libs/errors';
 import type { Inbox, InboxListener } from './inbox.ts';
-import type { Outbox } from './outbox.ts';
+import type { Publisher } from './publisher.ts';
 import { header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
 
 /** What a reader tells the responder; a number is the last chunk taken. */
@@ -19,7 +19,7 @@ export const silenceLimitMs = 10_000;
 
 export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8Array> {
   readonly expiresAtMs = Infinity;
-  readonly #outbox: Outbox;
+  readonly #publisher: Publisher;
   readonly #inbox: Inbox;
   readonly #token: string;
   readonly #controlSubject: string;
@@ -33,8 +33,8 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   #waiting: { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void } | undefined;
 
   /** `first` is the message that carries chunk 1; its reply subject is where acknowledgements go. */
-  constructor(outbox: Outbox, inbox: Inbox, token: string, first: Msg) {
-    this.#outbox = outbox;
+  constructor(publisher: Publisher, inbox: Inbox, token: string, first: Msg) {
+    this.#publisher = publisher;
     this.#inbox = inbox;
     this.#token = token;
     this.#controlSubject = first.reply ?? '';
@@ -119,7 +119,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
 
   #tell(text: string): void {
     try {
-      this.#outbox.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token) });
+      this.#publisher.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token) });
     } catch {
       this.#fail(unavailable('The message broker is not reachable'));
     }

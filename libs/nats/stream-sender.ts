@@ -5,7 +5,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { type AppError, toErrorBody, unavailable } from '#libs/errors';
 import type { Inbox, InboxListener } from './inbox.ts';
-import type { Outbox } from './outbox.ts';
+import type { Publisher } from './publisher.ts';
 import { streamControl } from './stream-reader.ts';
 import { decodeText, encodeHeaders, header, isNoResponders } from './wire.ts';
 
@@ -38,7 +38,7 @@ export class ReaderGone extends Error {
 export class StreamSender implements InboxListener {
   readonly expiresAtMs = Infinity;
   started = false;
-  readonly #outbox: Outbox;
+  readonly #publisher: Publisher;
   readonly #inbox: Inbox;
   readonly #replyTo: string;
   readonly #token: string;
@@ -49,8 +49,8 @@ export class StreamSender implements InboxListener {
   #wake: (() => void) | undefined;
 
   /** `onGone` runs once when the reader leaves, so that a source that waits for its database can be interrupted. */
-  constructor(outbox: Outbox, inbox: Inbox, replyTo: string, onGone: () => void) {
-    this.#outbox = outbox;
+  constructor(publisher: Publisher, inbox: Inbox, replyTo: string, onGone: () => void) {
+    this.#publisher = publisher;
     this.#inbox = inbox;
     this.#replyTo = replyTo;
     this.#onGone = onGone;
@@ -76,11 +76,11 @@ export class StreamSender implements InboxListener {
       }
       const rest = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, size);
       if (!this.started) {
-        this.#outbox.publish(this.#replyTo, rest, singleReplyOptions(facts));
+        this.#publisher.publish(this.#replyTo, rest, singleReplyOptions(facts));
         return;
       }
       if (size > 0) await this.#sendChunk(rest, facts);
-      this.#outbox.publish(this.#replyTo, undefined, { headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }) });
+      this.#publisher.publish(this.#replyTo, undefined, { headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }) });
     } finally {
       this.#inbox.remove(this.#token);
     }
@@ -89,7 +89,7 @@ export class StreamSender implements InboxListener {
   /** Breaks a stream that has begun: the reader's iteration ends with this error. */
   sendFailure(error: unknown): void {
     const body = Buffer.from(JSON.stringify(toErrorBody(error)), 'utf8');
-    this.#outbox.publish(this.#replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
+    this.#publisher.publish(this.#replyTo, body, { headers: encodeHeaders({ [header.status]: 'error' }) });
   }
 
   onMessage(message: Msg): void {
@@ -98,7 +98,7 @@ export class StreamSender implements InboxListener {
       this.#leave();
     } else if (text === streamControl.alive) {
       if (message.reply !== undefined && message.reply !== '') {
-        this.#outbox.publish(message.reply, undefined, { headers: encodeHeaders({ [header.chunkAlive]: '1' }) });
+        this.#publisher.publish(message.reply, undefined, { headers: encodeHeaders({ [header.chunkAlive]: '1' }) });
       }
     } else {
       this.#acknowledged = Math.max(this.#acknowledged, Number(text) || 0);
@@ -128,7 +128,7 @@ export class StreamSender implements InboxListener {
       ? { [header.chunk]: String(this.#sent) }
       : { [header.chunk]: String(this.#sent), [header.outcome]: facts.outcome, [header.digest]: facts.digest };
     this.started = true;
-    this.#outbox.publish(this.#replyTo, bytes, { reply: this.#inbox.subject(this.#token), headers: encodeHeaders(first) });
+    this.#publisher.publish(this.#replyTo, bytes, { reply: this.#inbox.subject(this.#token), headers: encodeHeaders(first) });
   }
 
   async #waitForWindow(): Promise<void> {
@@ -154,8 +154,8 @@ export function singleReplyOptions(facts: ReplyHeaders): { headers?: ReturnType<
 }
 
 /** An error reply. */
-export function sendError(outbox: Outbox, replyTo: string, error: AppError): void {
-  outbox.publish(replyTo, Buffer.from(JSON.stringify(error.toBody()), 'utf8'), {
+export function sendError(publisher: Publisher, replyTo: string, error: AppError): void {
+  publisher.publish(replyTo, Buffer.from(JSON.stringify(error.toBody()), 'utf8'), {
     headers: encodeHeaders({ [header.status]: 'error' }),
   });
 }

@@ -4,6 +4,8 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  defaultTextMapGetter,
+  defaultTextMapSetter,
   ROOT_CONTEXT,
   SpanKind as OtelKind,
   SpanStatusCode,
@@ -12,6 +14,7 @@ import {
   type Span as OtelSpan,
   type Tracer as OtelTracer,
 } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -23,7 +26,6 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from '#libs/logger';
-import { parseTraceparent } from './trace-context.ts';
 import type { Span, SpanAttributes, SpanKind, Tracer } from './tracing.ts';
 
 export interface OtlpOptions {
@@ -37,6 +39,7 @@ export interface OtlpOptions {
   logger: Logger;
 }
 
+const propagator = new W3CTraceContextPropagator();
 /** Time of one export, and for all that is left at the process's end. */
 const exportTimeoutMs = 10_000;
 const stopTimeoutMs = 2_000;
@@ -61,7 +64,7 @@ export function createOtlpTracer(options: OtlpOptions): { tracer: Tracer; stop: 
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: new ToldExporter(exporter, options.logger),
+        exporter: new LoggingExporter(exporter, options.logger),
         scheduledDelayMillis: exportIntervalMs,
         exportTimeoutMillis: exportTimeoutMs,
       }),
@@ -102,13 +105,13 @@ class OtlpTracer implements Tracer {
   }
 
   #findParent(traceparent: string | undefined): Context | undefined {
-    const parent = parseTraceparent(traceparent);
-    if (parent !== undefined) return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
-    return this.#active.getStore()?.context;
+    const context = propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
+    return trace.getSpanContext(context) === undefined ? this.#active.getStore()?.context : context;
   }
 }
 
 class StartedSpan implements Span {
+  readonly context: Context;
   readonly traceparent: string;
   readonly #span: OtelSpan;
   readonly #active: AsyncLocalStorage<StartedSpan>;
@@ -116,12 +119,10 @@ class StartedSpan implements Span {
   constructor(span: OtelSpan, active: AsyncLocalStorage<StartedSpan>) {
     this.#span = span;
     this.#active = active;
-    const { traceId, spanId, traceFlags } = span.spanContext();
-    this.traceparent = `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
-  }
-
-  get context(): Context {
-    return trace.setSpan(ROOT_CONTEXT, this.#span);
+    this.context = trace.setSpan(ROOT_CONTEXT, span);
+    const headers: { traceparent?: string } = {};
+    propagator.inject(this.context, headers, defaultTextMapSetter);
+    this.traceparent = headers.traceparent ?? '';
   }
 
   run<T>(work: () => T): T {
@@ -137,7 +138,7 @@ class StartedSpan implements Span {
 }
 
 /** Says once that a collector does not take spans, and once that it does again. */
-class ToldExporter implements SpanExporter {
+class LoggingExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #logger: Logger;
   #failing = false;

@@ -29,14 +29,6 @@ export function newTraceparent(parent?: string): string {
   return `00-${match[1]}-${spanId}-${match[3]}`;
 }
 
-/** The parts of a valid `traceparent`. */
-export function parseTraceparent(text: string | undefined): { traceId: string; spanId: string; traceFlags: number } | undefined {
-  const match = text === undefined ? null : pattern.exec(text);
-  const [, traceId = '', spanId = '', flags = ''] = match ?? [];
-  if (match === null || traceId === invalidTraceId || spanId === invalidSpanId) return undefined;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) };
-}
-
 /** The trace id (32 hex digits) of a `traceparent`, or undefined when it is not valid. */
 export function readTraceId(traceparent: string | undefined): string | undefined {
   const traceId = traceparent === undefined ? undefined : pattern.exec(traceparent)?.[1];

@@ -1,6 +1,6 @@
 /**
- * The way out of a process: what one turn of the event loop publishes leaves in one write. Under load a turn serves many requests, and
- * the system calls and the broker's wake-ups would cost more than most of the work between them.
+ * Gathers what one turn of the event loop publishes into one write. Under load a turn serves many requests, and the system calls and the broker's
+ * wake-ups would cost more than most of the work between them (docs/adr/what-one-turn-sends-travels-together.md).
  */
 import type { NatsConnection, PublishOptions } from '@nats-io/transport-node';
 import type { Inbox } from './inbox.ts';
@@ -9,7 +9,7 @@ import type { Inbox } from './inbox.ts';
 export interface Parties {
   readonly connection: NatsConnection;
   readonly inbox: Inbox;
-  readonly outbox: Outbox;
+  readonly publisher: Publisher;
 }
 
 interface Waiting {
@@ -19,7 +19,7 @@ interface Waiting {
   readonly onRefused: ((error: unknown) => void) | undefined;
 }
 
-export class Outbox {
+export class Publisher {
   readonly #connection: NatsConnection;
   #waiting: Waiting[] = [];
 
