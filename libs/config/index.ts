@@ -140,6 +140,15 @@ export const actorSigningSettings = {
   ),
 };
 
+/** Of every service that answers on the bus. */
+export const replySettings = {
+  CHECK_REPLIES: Type.Boolean({
+    default: false,
+    description:
+      'whether every reply is held against its contract before it is sent, and an error takes its place if it breaks it; for tests',
+  }),
+};
+
 /** PostgreSQL, with the size of this process's pool. */
 export const databaseSettings = {
   DATABASE_URL: secret(url('PostgreSQL, e.g. postgresql://user:password@localhost:5432/coherence', 'postgresql|postgres')),

@@ -56,6 +56,8 @@ export interface BusSettings extends ConnectionSettings {
   readonly actors?: Actors | undefined;
   /** Whose calls these are: what the contracts do not grant it is refused before it is sent. Default: the broker alone decides. */
   readonly caller?: string | undefined;
+  /** Whether replies are held against their contracts (see reply-check.ts); default false. */
+  readonly checkReplies?: boolean | undefined;
   /** Refuse a broker that allows less; the gateway asks for `requiredPayloadBytes`. */
   readonly minPayloadBytes?: number | undefined;
 }
@@ -121,6 +123,7 @@ class NatsBus implements Bus {
   readonly #parties: Parties;
   readonly #actors: Actors;
   readonly #caller: string | undefined;
+  readonly #checkReplies: boolean;
   #up = true;
 
   constructor(connection: NatsConnection, settings: BusSettings, onUp: () => void) {
@@ -131,6 +134,7 @@ class NatsBus implements Bus {
     this.#metrics = settings.metrics ?? {};
     this.#actors = settings.actors ?? noActors;
     this.#caller = settings.caller;
+    this.#checkReplies = settings.checkReplies ?? false;
     this.#inbox = new Inbox(connection, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
     this.#publisher = new Publisher(connection);
     this.#parties = { connection, inbox: this.#inbox, publisher: this.#publisher };
@@ -205,7 +209,14 @@ class NatsBus implements Bus {
 
   serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options: ServeOptions = {}): Promise<{ drain(): Promise<void> }> {
     const responder = new Responder(
-      { ...this.#parties, prefix: this.prefix, logger: this.#logger, metrics: this.#metrics, actors: this.#actors },
+      {
+        ...this.#parties,
+        prefix: this.prefix,
+        logger: this.#logger,
+        metrics: this.#metrics,
+        actors: this.#actors,
+        checkReplies: this.#checkReplies,
+      },
       contract,
       handlers,
       options,

@@ -15,6 +15,7 @@ import { drainSubscription } from './drain-subscription.ts';
 import { announceService, EndpointStats } from './micro.ts';
 import type { Parties } from './publisher.ts';
 import { JsonStream, RawJson, TaggedReply } from './reply.ts';
+import { BrokenReply, compileReplyCheck, type ReplyCheck } from './reply-check.ts';
 import { ReaderGone, type ReplyHeaders, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
 import { type RequestContext, ServedContext } from './served-context.ts';
 import { deadlineExceeded, decodeText } from './wire.ts';
@@ -25,8 +26,6 @@ export type Handler<R extends Rpc> = (request: RequestOf<R>, context: RequestCon
 export type Handlers<C extends ServiceContract> = { readonly [K in keyof C['rpcs']]: Handler<C['rpcs'][K]> };
 
 export interface ServeOptions {
-  /** Checks replies against the contract and answers `internal` when they break it; for tests. */
-  readonly validateReplies?: boolean | undefined;
   /** Requests of this process at the same time; more are answered `unavailable`. Default 2 000. */
   readonly maxInFlight?: number | undefined;
   readonly version?: string | undefined;
@@ -46,6 +45,7 @@ export interface ResponderDependencies extends Parties {
   readonly logger: Logger;
   readonly metrics: BusMetrics;
   readonly actors: Actors;
+  readonly checkReplies: boolean;
 }
 
 interface Endpoint {
@@ -53,7 +53,7 @@ interface Endpoint {
   readonly kinds: ReadonlySet<CallerKind>;
   readonly handler: Handler<Rpc>;
   readonly checkRequest: SchemaCheck;
-  readonly checkReply: SchemaCheck | undefined;
+  readonly checkReply: ReplyCheck | undefined;
   readonly stats: EndpointStats;
 }
 
@@ -74,7 +74,7 @@ export class Responder {
   ) {
     this.#deps = deps;
     this.#maxInFlight = options.maxInFlight ?? 2_000;
-    const endpoints = bindHandlers(deps.prefix, contract, handlers, options.validateReplies ?? false);
+    const endpoints = bindHandlers(deps, contract, handlers);
     for (const endpoint of endpoints) this.#subscriptions.push(this.#subscribe(endpoint));
     const monitoring = announceService(deps.connection, {
       name: `${deps.prefix}${contract.service}`.replaceAll(/[^\w-]/g, '_'),
@@ -147,17 +147,14 @@ export class Responder {
 
   async #answer(endpoint: Endpoint, replyTo: string, reply: HandlerReply<Rpc>, context: ServedContext): Promise<void> {
     const tagged = reply instanceof TaggedReply;
-    const body = tagged ? reply.body : reply;
+    const made = tagged ? reply.body : reply;
+    const body = endpoint.checkReply === undefined ? made : endpoint.checkReply(made);
     const facts: ReplyHeaders = tagged ? reply : noFacts;
     if (body instanceof JsonStream) {
-      const source =
-        endpoint.checkReply !== undefined && body.json ? checkedStream(endpoint, endpoint.checkReply, body.source) : body.source;
-      await this.#stream(replyTo, source, facts, context);
+      await this.#stream(replyTo, body.source, facts, context);
       return;
     }
     const bytes = body instanceof RawJson ? body.bytes : Buffer.from(JSON.stringify(body) ?? 'null', 'utf8');
-    if (endpoint.checkReply !== undefined && (!(body instanceof RawJson) || body.json))
-      checkReply(endpoint, endpoint.checkReply, decodeText(bytes));
     if (bytes.length > singleReplyBytes) await this.#stream(replyTo, oneChunk(bytes), facts, context);
     else this.#deps.publisher.publish(replyTo, bytes, singleReplyOptions(facts));
   }
@@ -184,7 +181,8 @@ export class Responder {
     if (error instanceof CallRefused) {
       this.#deps.metrics.refused?.(endpoint.rpc.subject, error.refusal);
       logger.error({ reason: error.refusal }, 'call refused: its caller cannot be verified');
-    } else if (!(error instanceof AppError)) logger.error({ err: error }, 'request failed');
+    } else if (error instanceof BrokenReply) logger.fatal({ err: error }, 'a reply breaks its contract');
+    else if (!(error instanceof AppError)) logger.error({ err: error }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, code: error.code }, 'request could not be served');
     if (!(thrown instanceof StreamBroken)) {
       try {
@@ -217,10 +215,9 @@ class StreamBroken extends Error {
 }
 
 function bindHandlers(
-  prefix: string,
+  { prefix, checkReplies }: ResponderDependencies,
   contract: ServiceContract,
   handlers: Readonly<Record<string, Handler<Rpc>>>,
-  validateReplies: boolean,
 ): Endpoint[] {
   const missing = Object.keys(contract.rpcs).filter((name) => typeof handlers[name] !== 'function');
   const undeclared = Object.keys(handlers).filter((name) => !Object.hasOwn(contract.rpcs, name));
@@ -236,7 +233,7 @@ function bindHandlers(
     kinds: listKinds(rpc),
     handler: handlers[name] as Handler<Rpc>,
     checkRequest: compileSchema(rpc.request),
-    checkReply: validateReplies ? compileSchema(rpc.reply) : undefined,
+    checkReply: checkReplies ? compileReplyCheck(rpc) : undefined,
     stats: new EndpointStats({
       name: rpc.subject.replace(`${contract.service}.`, '').replaceAll('.', '_'),
       subject: `${prefix}${rpc.subject}`,
@@ -260,32 +257,6 @@ function readRequest(endpoint: Endpoint, bytes: Uint8Array): unknown {
     message: `Invalid request: ${problem.path.join('.') || 'body'} ${problem.message}`,
     details: { path: problem.path, keyword: problem.keyword },
   });
-}
-
-function checkReply(endpoint: Endpoint, check: SchemaCheck, text: string): void {
-  const problem = check(parseJson(text));
-  if (problem === undefined) return;
-  throw new Error(`reply of ${endpoint.rpc.subject} breaks its contract: ${problem.path.join('.') || 'body'} ${problem.message}`);
-}
-
-const checkedStreamBytes = 8 * 1024 * 1024;
-
-/** Passes a stream on and checks it at its end, as long as it is small enough to hold. */
-async function* checkedStream(
-  endpoint: Endpoint,
-  check: SchemaCheck,
-  source: AsyncIterable<string | Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const seen: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of source) {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece;
-    size += bytes.length;
-    if (size <= checkedStreamBytes) seen.push(bytes);
-    else seen.length = 0;
-    yield bytes;
-  }
-  if (size <= checkedStreamBytes) checkReply(endpoint, check, decodeText(Buffer.concat(seen)));
 }
 
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

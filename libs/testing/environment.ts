@@ -64,6 +64,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
       DATABASE_POOL_SIZE: '5',
       NATS_URL: readAddress('TEST_NATS_URL'),
       NATS_SUBJECT_PREFIX: id,
+      CHECK_REPLIES: 'true',
       S3_ENDPOINT: readAddress('TEST_S3_ENDPOINT'),
       S3_REGION: 'us-east-1',
       S3_BUCKET: `coherence-${id}`,

@@ -6,6 +6,7 @@ import {
   logSettings,
   telemetrySettings,
   natsSettings,
+  replySettings,
   outboundSettings,
   secret,
   webhookSettings,
@@ -14,6 +15,7 @@ import { Type } from '#libs/contract';
 
 export const agentsSettings = Type.Object({
   ...natsSettings,
+  ...replySettings,
   ...actorSettings,
   ...databaseSettings,
   ...logSettings,

@@ -75,6 +75,7 @@ export async function createService({
     caller: 'agents',
     actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
     prefix: config.NATS_SUBJECT_PREFIX,
+    checkReplies: config.CHECK_REPLIES,
     logger,
     metrics: createBusMetrics(telemetry.metrics),
   });

@@ -5,6 +5,7 @@ import {
   logSettings,
   telemetrySettings,
   natsSettings,
+  replySettings,
   outboundSettings,
   ownSecret,
   webhookSettings,
@@ -14,6 +15,7 @@ import { Type } from '#libs/contract';
 
 export const conversationsSettings = Type.Object({
   ...natsSettings,
+  ...replySettings,
   ...actorSettings,
   ...databaseSettings,
   ...logSettings,

@@ -63,6 +63,7 @@ export async function createService({ config, logger: given, clock = systemClock
     caller: serviceName,
     actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
     prefix: config.NATS_SUBJECT_PREFIX,
+    checkReplies: config.CHECK_REPLIES,
     logger,
     metrics: createBusMetrics(metrics),
   });

@@ -6,6 +6,7 @@ import {
   logSettings,
   telemetrySettings,
   natsSettings,
+  replySettings,
   type ConfigOf,
 } from '#libs/config';
 import { Type } from '#libs/contract';
@@ -14,6 +15,7 @@ import { isTimeZone } from './follow-up.ts';
 export const directorySettings = Type.Object({
   ...databaseSettings,
   ...natsSettings,
+  ...replySettings,
   ...actorSettings,
   ...logSettings,
   ...telemetrySettings,

@@ -11,6 +11,7 @@ import {
   hostSetting,
   telemetrySettings,
   natsSettings,
+  replySettings,
   outboundSettings,
   portSetting,
   s3Settings,
@@ -23,6 +24,7 @@ const gibibyte = 1024 ** 3;
 
 export const mediaSettings = Type.Object({
   ...natsSettings,
+  ...replySettings,
   ...actorSettings,
   ...databaseSettings,
   ...s3Settings,

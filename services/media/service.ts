@@ -83,6 +83,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     caller: 'media',
     actors,
     prefix: config.NATS_SUBJECT_PREFIX,
+    checkReplies: config.CHECK_REPLIES,
     logger,
     metrics: busMetrics,
   });

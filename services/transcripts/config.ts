@@ -8,6 +8,7 @@ import {
   logSettings,
   telemetrySettings,
   natsSettings,
+  replySettings,
   outboundSettings,
   secret,
   urlSetting,
@@ -18,6 +19,7 @@ const mebibyte = 1_048_576;
 
 export const transcriptsSettings = Type.Object({
   ...natsSettings,
+  ...replySettings,
   ...actorSettings,
   ...databaseSettings,
   ...logSettings,

@@ -60,6 +60,7 @@ export async function createService({ config, logger: given, pipeline, tuning }:
     caller: 'transcripts',
     actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
     prefix: config.NATS_SUBJECT_PREFIX,
+    checkReplies: config.CHECK_REPLIES,
     logger,
     metrics: createBusMetrics(telemetry.metrics),
   });

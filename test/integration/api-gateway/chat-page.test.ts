@@ -18,6 +18,7 @@ beforeAll(async () => {
   bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'stand-ins',
+    checkReplies: true,
     prefix: env.settings['NATS_SUBJECT_PREFIX'],
     logger: env.logger,
     actors: env.actors,

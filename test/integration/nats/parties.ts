@@ -29,6 +29,13 @@ export const library = defineService({
       reply: Type.Array(Type.Unknown()),
       timeoutMs: 5_000,
     }),
+    printBook: rpc({
+      subject: 'library.books.print',
+      callers,
+      summary: 'One book as plain text.',
+      request: Type.Object({ id: Type.Integer() }),
+      reply: Type.String(),
+    }),
   },
   jobs: {},
   events: {
@@ -47,7 +54,7 @@ export function handlers(given: Partial<LibraryHandlers>): LibraryHandlers {
   const unused = (): never => {
     throw new Error('not used in this test');
   };
-  return { getBook: unused, listBooks: unused, ...given };
+  return { getBook: unused, listBooks: unused, printBook: unused, ...given };
 }
 
 /** The run's broker and a prefix of one's own; these tests need nothing else. */
