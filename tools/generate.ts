@@ -10,6 +10,7 @@ import { describeClient } from './generate/client.ts';
 import { describeExamples } from './generate/examples.ts';
 import { describeComposeNats } from './generate/compose-nats.ts';
 import { describeNatsUsers } from './servers/nats-permissions.ts';
+import { listServiceReadmes } from './generate/service-readmes.ts';
 import { describeSettings } from './generate/settings.ts';
 import { describeWorkspaceReference } from './generate/workspace-reference.ts';
 import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
@@ -27,6 +28,7 @@ const generators: Readonly<Record<string, () => Promise<string>>> = {
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
   'deploy/helm/coherence/values.schema.json': describeChartSchema,
   'deploy/helm/coherence/README.md': describeChartReadme,
+  ...(await listServiceReadmes()),
 };
 
 const stale: string[] = [];
