@@ -1,38 +1,32 @@
 /** Composition of the agents service: database, bus, language model and the chat runtime. */
 import { createActorVerifier } from '#libs/actor';
-import { createJobs, jobAdminHandlers, type JobTuning } from '#libs/jobs';
+import { createJobs, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { connectBus, createBusMetrics } from '#libs/nats';
-import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
+import { createDatabase, type Database, measurePool, waitForMigrations } from '#libs/orm';
+import { createModel } from '#libs/openai';
+import { createOutbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
-import { createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
-import { createTelemetry } from '#libs/telemetry';
+import type { PipelineExtension } from '#libs/pipeline-worker';
+import { createTelemetry, type Metrics } from '#libs/telemetry';
 import { startReceiptRetention } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
-import { conversations } from '#services/conversations';
-import { directory } from '#services/directory';
-import { createAgentHandlers } from './agent/handlers.ts';
-import { createChatHandler } from './chat/handlers.ts';
+import { createBotApi } from './bot/bot-api.ts';
 import { createChatRuntime } from './chat/runtime.ts';
 import { sweepTickets } from './chat/statements/turn-tickets.ts';
 import { createTurnQueue } from './chat/turn-queue.ts';
 import type { AgentsConfig } from './config.ts';
 import { agents } from './contract.ts';
-import { createForgetHandlers } from './forget/handlers.ts';
-import { createKnowledgeHandlers } from './knowledge/handlers.ts';
-import { createListUsage } from './language-model/handlers.ts';
+import { createHandlers } from './handlers.ts';
 import { createMeasuredModel } from './language-model/measured-model.ts';
 import { createTokenBudget } from './language-model/token-budget.ts';
-import { createAgentMemoryJob, createRenewAgentMemory, createThreadMemoryJob, enqueueThreadMemory } from './memory/workers.ts';
+import { createRenewAgentMemory, enqueueThreadMemory } from './memory/workers.ts';
 import { createMessagingHtml } from './messaging-html.ts';
-import { createMessaging } from './messaging.ts';
 import { migrations } from './migrations/index.ts';
-import { createExportPerson } from './person-data/handlers.ts';
-import { createPublishingSummary } from './publishing-summary/workers.ts';
-import { createGetRecord } from './record/handlers.ts';
-import { createWorkspaceExport, createWorkspaceHandler } from './workspace/handlers.ts';
-import { createModel } from '#libs/openai';
+import { countReceipts } from './receipts/statements.ts';
+import { startUpdateIntake } from './telegram/workers/update-intake.ts';
+import { createWorkers } from './workers.ts';
 
 export interface AgentsOptions {
   config: AgentsConfig;
@@ -96,7 +90,14 @@ export async function createService({
           remember: (tx, threadId) => enqueueThreadMemory(tx, jobs, threadId, config.MEMORY_DELAY_MS),
         });
   const renewAgentMemory = createRenewAgentMemory(jobs, config.AGENT_KNOWLEDGE, config.MEMORY_DELAY_MS);
-  const messaging = createMessaging({ config, db, bus, jobs, logger, metrics: telemetry.metrics, runtime });
+  const outbound = createOutbound({
+    allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
+    baseUrls: [config.TELEGRAM_API_ROOT],
+    metrics: telemetry.metrics,
+  });
+  const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
+  measureReceipts(telemetry.metrics, db);
+  const shared = { config, db, bus, jobs, metrics: telemetry.metrics, bot, runtime, renewAgentMemory };
   let intake: { stop(): Promise<void> } | undefined;
   let responder: { drain(): Promise<void> } | undefined;
   let sweeper: NodeJS.Timeout | undefined;
@@ -107,44 +108,9 @@ export async function createService({
       await telemetry.start();
       await waitForMigrations({ db, schema: 'agents', migrations, logger });
       await bus.waitForStreams();
-      responder = await bus.serve(agents, {
-        ...jobAdminHandlers(jobs),
-        ...messaging.handlers,
-        ...createAgentHandlers(db),
-        exportPerson: createExportPerson(db),
-        ...createForgetHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
-        getRecord: createGetRecord(db),
-        listUsage: createListUsage(db),
-        ...createKnowledgeHandlers({ db, mode: config.AGENT_KNOWLEDGE, renewAgentMemory }),
-        applyWorkspace: createWorkspaceHandler(db, config.ALLOW_UNSIGNED_WEBHOOKS),
-        exportWorkspace: createWorkspaceExport(db),
-        sendChatMessage: createChatHandler({
-          db,
-          runtime,
-          metrics: telemetry.metrics,
-          messagesPerMinute: { visitor: config.RATE_LIMIT_CHAT_PER_MINUTE, address: config.RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE },
-          stopping: stopping.signal,
-        }),
-      });
-      const memory = {
-        db,
-        jobs,
-        model,
-        promptTokens: config.LLM_PROMPT_TOKENS,
-        delayMs: config.MEMORY_DELAY_MS,
-        knowledge: config.AGENT_KNOWLEDGE,
-        renewAgentMemory,
-      };
-      const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
-      const modelName = config.LLM_SUMMARY_MODEL || config.LLM_MODEL;
-      const summary = createPublishingSummary({ bus, clock, model, modelName, promptTokens: config.LLM_PROMPT_TOKENS });
-      await jobs.work({
-        ...messaging.workers,
-        ...createPipelineWorkers({ bus, jobs, contracts }, [summary, ...(pipeline?.workers ?? [])]),
-        threadMemory: createThreadMemoryJob(memory),
-        agentMemory: createAgentMemoryJob(memory),
-      });
-      intake = await messaging.startIntake();
+      responder = await bus.serve(agents, createHandlers({ ...shared, stopping: stopping.signal }));
+      await jobs.work(createWorkers({ ...shared, clock, model, pipeline }));
+      intake = await startUpdateIntake({ db, bus, jobs, logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS });
       sweeper = setInterval(() => {
         sweepTickets(db).catch((error: unknown) => logger.warn({ err: error }, 'clean-up failed'));
       }, sweepIntervalMs);
@@ -165,12 +131,20 @@ export async function createService({
       const grace = setTimeout(() => stopping.abort(), turnGraceMs);
       await Promise.all([responder?.drain(), (intake?.stop() ?? Promise.resolve()).then(() => jobs.stop())]);
       clearTimeout(grace);
-      await messaging.close();
+      await outbound.close();
       await bus.close();
       await db.close();
       await telemetry.stop();
     },
   };
+}
+
+function measureReceipts(metrics: Metrics, db: Database): void {
+  metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
+    const rows = await countReceipts(db);
+    gauge.reset();
+    for (const { outcome, count } of rows) gauge.set({ source: 'telegram', outcome }, count);
+  });
 }
 
 /** Undefined when no language model is configured. */

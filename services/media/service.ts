@@ -1,36 +1,30 @@
 /** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
-import { createActorVerifier, requestName } from '#libs/actor';
-import { createJobs, jobAdminHandlers, type Jobs, type JobTuning } from '#libs/jobs';
-import { notFound } from '#libs/errors';
+import { createActorVerifier } from '#libs/actor';
+import { createJobs, type Jobs, type JobTuning } from '#libs/jobs';
 import { countRefusals } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
-import { type CallContext, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
+import { type CallContext, connectBus, createBusMetrics } from '#libs/nats';
 import { conversations } from '#services/conversations';
-import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
-import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
+import { createObjectStore, storeConfigOf } from '#libs/object-store';
+import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createTelemetry } from '#libs/telemetry';
+import { consumeDeletions, createDeleteBlob, createFollowConversation } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
-import { media, mediaPaths, pathOfStored } from './contract.ts';
-import { chooseRecording, markerOf, mediaAddress } from './domain/recording.ts';
-import { createLogoImages } from './domain/logo-image.ts';
-import { serveFile } from './http/download.ts';
-import { createLogoHandler } from './http/logo.ts';
+import { media } from './contract.ts';
+import { createDownloadAudio, createServePublicFile } from './downloads/handlers.ts';
+import { createHandlers } from './handlers.ts';
 import { createInternalListener } from './http/internal.ts';
 import { createPublicListener } from './http/public.ts';
 import { createMediaServer, type Listener, type Paces, usualPaces } from './http/server.ts';
-import { createUploadHandler, toMetadata } from './http/upload.ts';
-import { findAudio } from './repositories/blobs.ts';
-import { findPublicFile, listFiles, listRecordings, setFinalized } from './repositories/files.ts';
-import { countUploads, forgetUploader } from './repositories/uploaders.ts';
-import { issueTicket, takeTicket } from './repositories/tickets.ts';
-import { consumeDeletions, createDeleteBlob, createFollowConversation } from './workers/clean-up.ts';
-import { missingFfmpeg, type Ffmpeg } from '#libs/ffmpeg';
-import { contractWith, createRecordingJobs } from './recording-jobs.ts';
-import { createFindOrphans } from './workers/orphans.ts';
-import { createSweep } from './workers/sweep.ts';
+import { createLogoImages } from './logos/logo-image.ts';
+import { createLogoHandler } from './logos/logo-upload.ts';
 import { migrations } from './migrations/index.ts';
+import { takeTicket } from './tickets/statements.ts';
+import { createSweep } from './upload-leases/sweep.ts';
+import { createUploadHandler } from './uploads/audio-upload.ts';
+import { contractWith, createRecordingJobs } from './workers.ts';
 
 export interface MediaOptions {
   config: MediaConfig;
@@ -89,7 +83,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   });
   const jobs: Jobs = createJobs({ contract: contractWith(pipeline), db, bus, logger, metrics: telemetry.metrics, tuning });
 
-  const requireConversation: RequireConversation = (id, context) => bus.call(conversations.rpcs.exists, { id }, context);
+  const requireConversation = (id: number, context: CallContext): Promise<unknown> => bus.call(conversations.rpcs.exists, { id }, context);
   const graceSeconds = config.MEDIA_REPLACED_GRACE_SECONDS;
   const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;
   const sweep = createSweep({ db, store, logger, leaseSeconds });
@@ -131,14 +125,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
       uploadAudio: ({ request, response, context }, conversationId) => uploads.handle({ request, response, context, conversationId }),
       importFile: ({ request, response, context }, conversationId, kind, query) =>
         uploads.handleImport({ request, response, context, conversationId }, kind, query),
-      downloadAudio: async (exchange, conversationId) => {
-        await requireConversation(conversationId, exchange.context);
-        const audio = await findAudio(db, conversationId);
-        if (audio === undefined) throw notFound();
-        const { path: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = audio;
-        const served = { cacheControl: 'private, no-cache', disposition: 'attachment' } as const;
-        await serveFile({ store, logger }, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...served });
-      },
+      downloadAudio: createDownloadAudio({ db, store, logger, requireConversation }),
     },
     {
       actors,
@@ -147,18 +134,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
       onRefused: (reason) => busMetrics.refused?.('internal http', reason),
     },
   );
-  const open = createPublicListener(async (exchange, key, query) => {
-    const found = await findPublicFile(db, key);
-    if (found === undefined) throw notFound();
-    const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = found;
-    // The marker names these bytes for ever; any other address is asked about each time.
-    const isMarked = query.get('v') === markerOf({ objectKey, sha256 });
-    const served = {
-      cacheControl: isMarked ? 'public, max-age=31536000, immutable' : 'public, no-cache',
-      disposition: 'inline',
-    } as const;
-    await serveFile({ store, logger }, exchange, { objectKey, name, contentType, sizeBytes, sha256, ...served });
-  });
+  const open = createPublicListener(createServePublicFile({ db, store, logger }));
   const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
   const refused = countRefusals(telemetry.metrics);
   const serve = (listener: Listener) => createMediaServer(listener, { logger, requests, refused, paces });
@@ -216,52 +192,6 @@ export async function createService({ config, logger: given, pipeline, tuning, p
       await recordings.close();
       store.close();
       await telemetry.stop();
-    },
-  };
-}
-
-interface HandlerDependencies {
-  db: Database;
-  jobs: Jobs;
-  store: ObjectStore;
-  logger: Logger;
-  ffmpeg: Ffmpeg;
-  requireConversation: RequireConversation;
-}
-
-/** Only what a conversation shows of itself to the caller is shown of its files. @throws AppError 404 */
-type RequireConversation = (id: number, context: CallContext) => Promise<unknown>;
-
-function createHandlers({ db, jobs, store, logger, ffmpeg, requireConversation }: HandlerDependencies): Handlers<typeof media> {
-  return {
-    ...jobAdminHandlers(jobs),
-    erasePerson: async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }) => {
-      if (!dryRun) return { counts: { uploads_without_author: (await db.query(forgetUploader, [personId, accountIds])).length } };
-      const [row] = await db.query<{ count: number }>(countUploads, [personId, accountIds]);
-      return { counts: { uploads_without_author: row?.count ?? 0 } };
-    },
-    getVideo: async ({ conversation_id: conversationId }, context) => {
-      await requireConversation(conversationId, context);
-      const recording = chooseRecording(await listRecordings(db, conversationId));
-      if (recording === undefined) throw notFound();
-      return { url: mediaAddress({ objectKey: recording.object_key, sha256: recording.sha256 }), name: recording.name };
-    },
-    findOrphans: createFindOrphans({ db, store, logger }),
-    describeTools: async () => {
-      const version = await ffmpeg.version();
-      return { ffmpeg: version ?? null, hint: version === undefined ? missingFfmpeg : null };
-    },
-    issueDownloadTicket: async ({ conversation_id: id }) => ({
-      ticket: await issueTicket(db, requestName('GET', mediaPaths.conversationAudio(id))),
-    }),
-    issueUploadTicket: async ({ conversation_id: id, kind }) => ({
-      ticket: await issueTicket(db, requestName('PUT', pathOfStored(id, kind))),
-    }),
-    listFiles: async ({ conversation_ids: ids }) => ({ items: await listFiles(db, ids) }),
-    setFinalized: async ({ items }) => ({ changed: await setFinalized(db, items) }),
-    getAudioMetadata: async ({ conversation_id: conversationId }) => {
-      const audio = await findAudio(db, conversationId);
-      return audio === undefined ? { audio: null, sha256: null } : { audio: toMetadata(audio), sha256: audio.sha256 };
     },
   };
 }

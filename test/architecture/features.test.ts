@@ -4,7 +4,7 @@ import { findFeatureViolations } from './features.ts';
 import { readSources } from './sources.ts';
 
 /** Services whose folders are not features yet; it only ever gets shorter. */
-const unfinished = ['agents', 'directory', 'media'];
+const unfinished = ['directory'];
 const serviceOf = (line: string): string => line.split('/')[1] ?? '';
 
 describe('features of services (CONTRIBUTING.md)', () => {

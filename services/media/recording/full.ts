@@ -5,11 +5,11 @@ import type { Logger } from '#libs/logger';
 import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
 import type { MeetingProvider, MeetingRecording } from '#libs/realtimekit';
-import { describeRecordingFile, newRecordingKey } from '../domain/recording.ts';
-import { listRecordings } from '../repositories/files.ts';
-import { beginImport, claimImport, releaseImport, setImportEtag, setImportStored, type RecordingImport } from '../repositories/imports.ts';
-import { abandonUpload, beginUpload, renewUpload } from '../repositories/uploads.ts';
+import { listRecordings } from '../file-statements.ts';
+import { describeRecordingFile, newRecordingKey } from '../recording-file.ts';
+import { abandonUpload, beginUpload, renewUpload } from '../upload-leases/index.ts';
 import { downloadRecording } from './download.ts';
+import { beginImport, claimImport, type RecordingImport, releaseImport, setImportEtag, setImportStored } from './statements.ts';
 
 export interface FullDependencies {
   readonly db: Database;

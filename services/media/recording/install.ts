@@ -1,12 +1,18 @@
 /** Makes what an import has stored the conversation's recordings and thumbnails, in one transaction; what they replace goes later. */
 import { unavailable } from '#libs/errors';
-import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
-import { media } from '../contract.ts';
-import { mediaAddress } from '../domain/recording.ts';
-import { isConversationDeleted, lockConversation } from '../repositories/blobs.ts';
-import { insertThumbnail, replaceFile, retireFiles, type BlobKind, type NewFile } from '../repositories/files.ts';
-import { endUpload } from '../repositories/uploads.ts';
+import { deleteLater, type DeletionDependencies } from '../delete-later.ts';
+import {
+  type BlobKind,
+  insertThumbnail,
+  isConversationDeleted,
+  lockConversation,
+  type NewFile,
+  replaceFile,
+  retireFiles,
+} from '../file-statements.ts';
+import { mediaAddress } from '../media-address.ts';
+import { endUpload } from '../upload-leases/index.ts';
 import type { FullRecording } from './full.ts';
 
 /** An object of this import that no record names yet. */
@@ -30,7 +36,7 @@ const source = 'realtimekit';
 
 /** False when the conversation is gone: nothing is installed then. */
 export async function install(
-  deps: { jobs: Pick<Jobs, 'enqueue'>; graceSeconds: number },
+  deps: DeletionDependencies,
   tx: Tx,
   conversationId: number,
   { full, trimmed, thumbnails }: Installed,
@@ -48,10 +54,7 @@ export async function install(
     retired.push(...(await retireFiles(tx, conversationId, 'thumbnail')));
     for (const picture of thumbnails) await insertThumbnail(tx, await take(tx, conversationId, 'thumbnail', picture));
   }
-  for (const blobId of retired) {
-    const when = { key: `blob-${blobId}`, delayMs: deps.graceSeconds * 1000 };
-    await deps.jobs.enqueue(tx, media.jobs.deleteBlob, { blob_id: blobId }, when);
-  }
+  await deleteLater(deps, tx, retired);
   return true;
 }
 
@@ -63,5 +66,17 @@ export function addressesOf(thumbnails: readonly NewObject[]): string[] {
 async function take(tx: Tx, conversationId: number, kind: BlobKind, object: NewObject): Promise<NewFile> {
   if (!(await endUpload(tx, object.objectKey))) throw unavailable('what was stored has been taken for dead; it is stored again');
   const { objectKey, name, contentType, sizeBytes, sha256 } = object;
-  return { kind, conversationId, objectKey, name, contentType, sizeBytes, sha256, source, finalized: false };
+  return {
+    kind,
+    conversationId,
+    objectKey,
+    name,
+    contentType,
+    sizeBytes,
+    sha256,
+    source,
+    finalized: false,
+    accountId: null,
+    personId: null,
+  };
 }

@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 import { unavailable } from '#libs/errors';
 import { PermanentJobError } from '#libs/jobs';
 import type { Ffmpeg } from '#libs/ffmpeg';
-import { findKeyframe, probeRecording, type Probed } from './probe.ts';
+import { findKeyframe, type Probed, probeRecording } from './probe.ts';
 
 /** Codecs that every browser plays from an MP4. */
 const copiedVideo = new Set(['h264', 'av1', 'vp9', 'hevc']);

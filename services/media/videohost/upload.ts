@@ -14,7 +14,7 @@ import {
   type UploadKey,
   type UploadProgress,
   type VideohostUpload,
-} from '../repositories/videohost-uploads.ts';
+} from './statements.ts';
 import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
 
 export interface UploadFile {

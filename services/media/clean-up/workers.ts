@@ -1,0 +1,59 @@
+/** Removal of files that nothing refers to any more: replaced ones, and those of deleted conversations. */
+import { conversations } from '#services/conversations';
+import type { PayloadOf } from '#libs/contract';
+import type { JobHandler, Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
+import type { ObjectStore } from '#libs/object-store';
+import type { Database, Tx } from '#libs/orm';
+import { media } from '../contract.ts';
+import { deleteLater, type DeletionDependencies } from '../delete-later.ts';
+import { lockConversation } from '../file-statements.ts';
+import { dropImport } from '../recording/index.ts';
+import { abandonUpload } from '../upload-leases/index.ts';
+import { dropVideohostUploads } from '../videohost/index.ts';
+import { deleteRetired, findRetiredKey, hideConversation, retireConversation, showConversation } from './statements.ts';
+
+/** Job `media.delete-blob`: first the object, then its record; a repetition finds less to do. */
+export function createDeleteBlob(deps: { db: Database; store: ObjectStore }): JobHandler<PayloadOf<typeof media.jobs.deleteBlob>> {
+  return async (run) => {
+    const objectKey = await findRetiredKey(deps.db, run.payload.blob_id);
+    if (objectKey !== undefined) await deps.store.delete(objectKey);
+    await run.complete((tx) => deleteRetired(tx, run.payload.blob_id));
+  };
+}
+
+/** Job `media.follow-conversation`: what its state says now, whatever happened in which order (D67). */
+export function createFollowConversation(deps: {
+  bus: Bus;
+  jobs: Pick<Jobs, 'enqueue'>;
+  graceSeconds: number;
+}): JobHandler<PayloadOf<typeof media.jobs.followConversation>> {
+  return async (run) => {
+    const id = run.payload.conversation_id;
+    await run.complete(async (tx) => {
+      // Asked under the lock: of two jobs the later one sees the later state.
+      await lockConversation(tx, id);
+      const { state } = await deps.bus.call(conversations.rpcs.getState, { id }, run.context);
+      if (state === 'present') await showConversation(tx, id);
+      else if (state === 'deleted') await hideConversation(tx, id);
+      else await removeFiles(deps, tx, id);
+      return { state };
+    });
+  };
+}
+
+/** Follows the deletions of the previous release, which told an event and deleted for good. */
+export function consumeDeletions(deps: { bus: Bus; jobs: Jobs; logger: Logger; graceSeconds: number }): Promise<RunningConsumer> {
+  return followEvent(deps, media.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
+    deps.jobs.transaction((tx) => removeFiles(deps, tx, id)),
+  );
+}
+
+/** Retires the files of a conversation that is gone; it is remembered, so that an upload that is still under way stores nothing. */
+async function removeFiles(deps: DeletionDependencies, tx: Tx, id: number): Promise<void> {
+  await dropVideohostUploads(tx, id);
+  const imported = await dropImport(tx, id);
+  if (imported !== undefined) await abandonUpload(tx, imported);
+  await deleteLater(deps, tx, await retireConversation(tx, id));
+}

@@ -1,0 +1,34 @@
+/** What is told of stored audio and recordings. */
+import { byClients, ownAccount, rpc, Type } from '#libs/contract';
+import { AudioMetadata, id } from '../schemas.ts';
+
+/** Reply of `GET /conversations/{id}/video` (rules/media#video; D27). */
+export const Video = Type.Object(
+  {
+    url: Type.String({
+      description: 'Relative media path with a marker `?v=` that changes with the file. It needs no token and cannot be guessed.',
+    }),
+    name: Type.String({ description: 'Name of the stored file.' }),
+  },
+  { $id: 'Video', description: 'Where the recording can be downloaded.' },
+);
+
+export const downloadRpcs = {
+  getAudioMetadata: rpc({
+    subject: 'media.audio.get-meta',
+    callers: { transcripts: ownAccount },
+    summary: 'Metadata and digest of the canonical audio of a conversation; null when none is stored.',
+    request: Type.Object({ conversation_id: id }),
+    reply: Type.Object({
+      audio: Type.Union([AudioMetadata, Type.Null()]),
+      sha256: Type.Union([Type.String({ description: 'SHA-256 of the bytes, lower-case hex.' }), Type.Null()]),
+    }),
+  }),
+  getVideo: rpc({
+    subject: 'media.recordings.get-video',
+    callers: byClients,
+    summary: 'Address and name of the recording to show: a trimmed one that is not finalised, else the full one, else what there is.',
+    request: Type.Object({ conversation_id: id }),
+    reply: Video,
+  }),
+};

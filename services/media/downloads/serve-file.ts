@@ -1,0 +1,104 @@
+/** GET and HEAD of audio and recordings: from the object store to the socket, with validators and ranges (rules/media#audio-download; D27). */
+import type { ServerResponse } from 'node:http';
+import { AppError, notFound } from '#libs/errors';
+import type { Logger } from '#libs/logger';
+import type { ObjectStore } from '#libs/object-store';
+import { relay } from '#libs/transfer';
+import type { Exchange } from '../http/index.ts';
+import { decideRange, matchesNone, matchesStrongly } from './rules.ts';
+
+/** A stored file as a download sees it. */
+export interface ServedFile {
+  objectKey: string;
+  name: string;
+  contentType: string;
+  sizeBytes: number;
+  /** Lower-case hex; the strong entity tag. */
+  sha256: string;
+  cacheControl: string;
+  /** `inline` for what a browser may show by itself; the content type is never the client's. */
+  disposition: 'attachment' | 'inline';
+}
+
+/**
+ * Answers with the file, a range of it, 304, 412 or 416. The store is read no faster than the client takes it, and no longer
+ * than it stays.
+ * @throws AppError 404 when the object is gone, 503 when the store is down, both before the answer has begun.
+ */
+export async function serveFile(
+  deps: { store: ObjectStore; logger: Logger },
+  { request, response, beginAnswer }: Exchange,
+  file: ServedFile,
+): Promise<void> {
+  const etag = `"${file.sha256}"`;
+  const validators = { etag, 'accept-ranges': 'bytes', 'cache-control': file.cacheControl };
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'if-range': ifRange, range } = request.headers;
+  if (ifMatch !== undefined && !matchesStrongly(ifMatch, etag)) {
+    throw new AppError({ code: 'precondition_failed', message: 'The file is not the one that If-Match names' });
+  }
+  if (ifNoneMatch !== undefined && matchesNone(ifNoneMatch, etag)) {
+    response.writeHead(304, validators).end();
+    return;
+  }
+  const isHead = request.method === 'HEAD';
+  // Ranges are defined for GET alone (RFC 9110, 14.2).
+  const decision = decideRange(isHead ? undefined : range, Array.isArray(ifRange) ? ifRange[0] : ifRange, etag, file.sizeBytes);
+  if (decision.kind === 'unsatisfiable') return refuseRange(response, file.sizeBytes);
+
+  const headers: Record<string, string | number> = {
+    ...validators,
+    'content-type': file.contentType,
+    'content-disposition': contentDisposition(file),
+    'content-length': file.sizeBytes,
+  };
+  if (isHead) {
+    if ((await deps.store.head(file.objectKey)) === undefined) throw notFound();
+    response.writeHead(200, headers).end();
+    return;
+  }
+  if (decision.kind === 'part') {
+    const { first, last } = decision.range;
+    headers['content-range'] = `bytes ${first}-${last}/${file.sizeBytes}`;
+    headers['content-length'] = last - first + 1;
+  }
+  const left = new AbortController();
+  const onClose = (): void => left.abort(new Error('The client left'));
+  response.once('close', onClose);
+  try {
+    const object = await deps.store.get(file.objectKey, {
+      ...(decision.kind === 'part' ? { range: decision.range } : {}),
+      signal: left.signal,
+    });
+    if (object === undefined) throw notFound();
+    if (object.sizeBytes !== headers['content-length']) {
+      object.body.destroy();
+      throw new Error(`Object ${file.objectKey} has ${object.sizeBytes} bytes where ${headers['content-length']} were recorded`);
+    }
+    response.writeHead(decision.kind === 'part' ? 206 : 200, headers);
+    beginAnswer();
+    await relay(object.body, response);
+  } catch (error) {
+    if (left.signal.aborted && response.destroyed) return;
+    throw error;
+  } finally {
+    response.off('close', onClose);
+  }
+}
+
+function refuseRange(response: ServerResponse, sizeBytes: number): void {
+  const body = JSON.stringify({ detail: 'No requested range lies in the file' });
+  response
+    .writeHead(416, {
+      'content-range': `bytes */${sizeBytes}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    })
+    .end(body);
+}
+
+/** An ASCII name and, where that loses something, the exact one (RFC 6266). */
+function contentDisposition({ name, disposition }: ServedFile): string {
+  const ascii = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_');
+  const exact = encodeURIComponent(name).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `${disposition}; filename="${ascii}"${ascii === name ? '' : `; filename*=UTF-8''${exact}`}`;
+}

@@ -1,0 +1,133 @@
+/**
+ * POST …/logo of an experience (rules/media#logo; D51). The directory is asked for the right before a byte is
+ * read; whatever fails before the picture is stored leaves the previous logo.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { ReplyOf } from '#libs/contract';
+import { AppError, unavailable } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import type { Bus, CallContext } from '#libs/nats';
+import type { ObjectStore } from '#libs/object-store';
+import { directory } from '#services/directory';
+import { deleteLater } from '../delete-later.ts';
+import { receiveFile, sendJson } from '../http/index.ts';
+import { mediaAddress } from '../media-address.ts';
+import { discardUpload, endUpload, type LeaseDependencies, openLease } from '../upload-leases/index.ts';
+import { maxLogoBytes } from './contract.ts';
+import { invalidLogo, type LogoImages, newLogoKey } from './logo-image.ts';
+import { replaceLogo } from './statements.ts';
+
+export interface LogoDependencies extends LeaseDependencies {
+  readonly bus: Bus;
+  readonly jobs: Jobs;
+  readonly store: ObjectStore;
+  readonly images: LogoImages;
+  /** Uploads at the same time, each up to 5 MiB of memory; more are answered 503. */
+  readonly maxUploads: number;
+  /** Time that a replaced file is kept. */
+  readonly graceSeconds: number;
+}
+
+export interface LogoUpload {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly holonId: number;
+  readonly context: CallContext;
+}
+
+type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
+
+/** Delay of the durable way to the directory, which finds its work done when the direct call has succeeded. */
+const setFallbackMs = 10_000;
+
+export function createLogoHandler(deps: LogoDependencies): (upload: LogoUpload) => Promise<void> {
+  let running = 0;
+  return async (upload) => {
+    if (running >= deps.maxUploads) throw unavailable('Too many uploads at the same time');
+    running += 1;
+    try {
+      await sendJson(upload.request, upload.response, 200, await acceptLogo(deps, upload));
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+async function acceptLogo(deps: LogoDependencies, { request, holonId, context }: LogoUpload): Promise<LogoReply> {
+  const before = await deps.bus.call(directory.rpcs.checkExperienceLogo, { experience_id: holonId }, context);
+  const form = { part: 'logo', maxFileBytes: maxLogoBytes, tooLarge: () => invalidLogo('The logo is larger than 5 MB (5 242 880 bytes).') };
+  const bytes = await receiveFile(request, form, ({ body }) => collect(body));
+  const image = await deps.images.renew(bytes);
+  const lease = await openLease(deps, newLogoKey(holonId, image.extension));
+  const { objectKey } = lease;
+  try {
+    const { contentType } = image;
+    const stored = await deps.store.putStream(objectKey, once(image.bytes), { contentType, signal: lease.lost });
+    const name = `logo.${image.extension}`;
+    const url = mediaAddress({ objectKey, sha256: stored.sha256 });
+    const setting = await commitLogo(deps, { holonId, objectKey, name, contentType, ...stored, ...readUploader(context) }, url, context);
+    lease.close();
+    return { experience: { ...before.experience, logo_url: await tellDirectory(deps, setting, context) } };
+  } catch (error) {
+    await discardUpload(deps, lease);
+    throw error;
+  }
+}
+
+async function collect(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function readUploader({ actor }: CallContext): { accountId: number | null; personId: number | null } {
+  return actor?.kind === 'user' ? { accountId: actor.accountId, personId: actor.personId } : { accountId: null, personId: null };
+}
+
+interface LogoSetting {
+  readonly experience_id: number;
+  readonly blob_id: number;
+  readonly logo_url: string;
+}
+
+/** The record, the retirement of the previous logo and the durable way to the directory are one transaction. */
+async function commitLogo(
+  deps: LogoDependencies,
+  logo: Parameters<typeof replaceLogo>[1],
+  url: string,
+  { requestId, traceparent }: CallContext,
+): Promise<LogoSetting> {
+  const origin = { requestId, traceparent };
+  return deps.jobs.transaction(async (tx) => {
+    if (!(await endUpload(tx, logo.objectKey))) throw unavailable('The upload took too long without a sign of life');
+    const { id, retiredIds } = await replaceLogo(tx, logo);
+    await deleteLater(deps, tx, retiredIds, origin);
+    const setting = { experience_id: logo.holonId, blob_id: id, logo_url: url };
+    await deps.jobs.enqueue(tx, directory.jobs.setExperienceLogo, setting, { ...origin, delayMs: setFallbackMs });
+    return setting;
+  });
+}
+
+/**
+ * From here on the logo will be set, if not now then by the job; the client is told so. The right was asked for before the upload, which may
+ * have taken longer than what vouched for the client lives: what follows from it is this service's own doing.
+ * @returns the logo that the experience has
+ */
+async function tellDirectory(
+  deps: LogoDependencies,
+  setting: LogoSetting,
+  { requestId, traceparent }: CallContext,
+): Promise<string | null> {
+  try {
+    return (await deps.bus.call(directory.rpcs.setExperienceLogo, setting, { requestId, traceparent })).logo_url;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') throw error;
+    deps.logger.warn({ err: error, requestId }, 'the logo will be set by the job');
+    return setting.logo_url;
+  }
+}

@@ -1,0 +1,13 @@
+/** `people erase` of the admin CLI: the part of media. */
+import type { Handler } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { personDataRpcs } from './contract.ts';
+import { countUploads, forgetUploader } from './statements.ts';
+
+export function createErasePerson(db: Database): Handler<typeof personDataRpcs.erasePerson> {
+  return async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }) => {
+    if (!dryRun) return { counts: { uploads_without_author: (await db.query(forgetUploader, [personId, accountIds])).length } };
+    const [row] = await db.query<{ count: number }>(countUploads, [personId, accountIds]);
+    return { counts: { uploads_without_author: row?.count ?? 0 } };
+  };
+}

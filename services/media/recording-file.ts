@@ -1,0 +1,61 @@
+/** Recordings: what they are stored and served as, and which one a conversation shows (rules/media#video; D27). */
+import { randomBytes } from 'node:crypto';
+import type { RecordingKind } from './contract.ts';
+import { cleanFileName, shortenFileName } from './file-name.ts';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '3gp': 'video/3gpp',
+  avi: 'video/x-msvideo',
+  m4v: 'video/mp4',
+  mkv: 'video/x-matroska',
+  mov: 'video/quicktime',
+  mp4: 'video/mp4',
+  mpeg: 'video/mpeg',
+  mpg: 'video/mpeg',
+  ogv: 'video/ogg',
+  ts: 'video/mp2t',
+  webm: 'video/webm',
+};
+/** Of everything else: a browser saves it and never runs it. */
+const otherContentType = 'application/octet-stream';
+
+export interface RecordingFile {
+  name: string;
+  extension: string;
+  /** By the extension alone. */
+  contentType: string;
+}
+
+/** The base name of a path, and the type that its extension stands for. */
+export function describeRecordingFile(fileName: string): RecordingFile {
+  const name = cleanFileName(fileName) || 'recording';
+  const extension = /^.+\.([a-z0-9]{1,8})$/iu.exec(name)?.[1]?.toLowerCase() ?? 'bin';
+  return {
+    name: shortenFileName(name, extension.length),
+    extension,
+    contentType: Object.hasOwn(contentTypes, extension) ? (contentTypes[extension] as string) : otherContentType,
+  };
+}
+
+/** A fresh key; the same text is the path under `/media/`, so that nobody can guess it. */
+export function newRecordingKey(conversationId: number, extension: string): string {
+  return `recordings/${conversationId}/${randomBytes(24).toString('base64url')}.${extension}`;
+}
+
+export function newThumbnailKey(conversationId: number): string {
+  return `thumbnails/${conversationId}/${randomBytes(24).toString('base64url')}.jpg`;
+}
+
+/** The name of the trimmed file; it is an MP4 whatever the recording was. */
+export function trimmedName(fullName: string): string {
+  return `${fullName.replace(/\.[a-z0-9]{1,8}$/iu, '')}-trimmed.mp4`;
+}
+
+/**
+ * The recording that a conversation shows (D27): a trimmed one as long as it is not finalised, else the full one, else the trimmed one.
+ */
+export function chooseRecording<R extends { kind: RecordingKind; finalized: boolean }>(recordings: readonly R[]): R | undefined {
+  const full = recordings.find(({ kind }) => kind === 'full');
+  const trimmed = recordings.find(({ kind }) => kind === 'front_trimmed');
+  return trimmed?.finalized === false ? trimmed : (full ?? trimmed);
+}

@@ -1,0 +1,2 @@
+/** Imports of recordings, for the clean-up. */
+export { dropImport } from './statements.ts';

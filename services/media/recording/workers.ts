@@ -1,0 +1,236 @@
+/**
+ * Job `media.recording-import` (rules/steps#pipeline-jobs; rules/providers#realtimekit): the provider's recording, the front trim at `conversationStartedAt`, the
+ * thumbnails. Nothing is shown before everything is there: one transaction installs it, and a failure leaves what was there before.
+ */
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { ReplyOf } from '#libs/contract';
+import { AppError, unavailable } from '#libs/errors';
+import { PermanentJobError, RetryLater, type Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { recordingImport as declaration, type RecordingImportConfig } from '#libs/pipeline';
+import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
+import { DownloadTooLarge, ProviderBusy, type MeetingProvider, type MeetingRecording } from '#libs/realtimekit';
+import { parseInstant, type Instant } from '#libs/time';
+import { conversations } from '#services/conversations';
+import { newRecordingKey, newThumbnailKey, trimmedName } from '../recording-file.ts';
+import { discardUpload, type LeaseDependencies, openLease, type StoreLease } from '../upload-leases/index.ts';
+import { findRecording } from './find-recording.ts';
+import { type FullDependencies, type FullRecording, holdImport, obtainFull } from './full.ts';
+import { addressesOf, install, type Installed, type NewObject } from './install.ts';
+import { serveObjectLocally } from './object-server.ts';
+import { takePicture } from './picture.ts';
+import { type Probed, probeRecording } from './probe.ts';
+import { type ConversationTime, type Cut, decideCut, limitCut, placePictures } from './rules.ts';
+import { trimFront, type TrimMethod } from './trim.ts';
+import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
+
+export interface RecordingImportDependencies extends LeaseDependencies, FullDependencies {
+  readonly db: Database;
+  readonly logger: Logger;
+  readonly bus: Bus;
+  readonly jobs: Pick<Jobs, 'enqueue'>;
+  /** Undefined while no provider is configured: imports wait. */
+  readonly provider: MeetingProvider | undefined;
+  readonly ffmpeg: Ffmpeg;
+  readonly scratch: Scratch;
+  readonly maxScratchBytes: number;
+  readonly graceSeconds: number;
+}
+
+type Step = PipelineRun<RecordingImportConfig>;
+type Source = ReplyOf<typeof conversations.rpcs.getTranscriptSource>;
+
+/** What is made of the whole recording. */
+interface ImportResult extends Installed {
+  readonly cut: Cut;
+  readonly method: TrimMethod | undefined;
+}
+
+/** Shares of the progress. */
+const downloadedPercent = 50;
+const trimmedPercent = 95;
+
+export function createRecordingImport(deps: RecordingImportDependencies): PipelineWorker {
+  return pipelineWorker(declaration, async (step) => {
+    try {
+      await importRecording(deps, step);
+    } catch (error) {
+      throw toJobError(error, step);
+    }
+  });
+}
+
+/** What cannot get better is dead at once, what the provider wants later comes later, the rest follows the job's policy. */
+function toJobError(error: unknown, { run }: Step): unknown {
+  if (error instanceof ProviderBusy) return new RetryLater(error.message, { delayMs: error.retryAfterMs });
+  if (error instanceof DownloadTooLarge) return new PermanentJobError(error.message);
+  if (!(error instanceof FfmpegFailed)) return error;
+  run.logger.warn({ output: error.output }, error.message);
+  // A signal came from outside, e.g. for want of memory; a status is ffmpeg's own word on this recording.
+  if (error.isKilled) return unavailable(error.message);
+  return new PermanentJobError(`${error.message} on this recording; its words are in the log`);
+}
+
+async function importRecording(deps: RecordingImportDependencies, step: Step): Promise<void> {
+  const { run, conversationId } = step;
+  const source = await readSource(deps.bus, step);
+  if (source === undefined) return step.finish(() => Promise.resolve(gone));
+  const { provider } = deps;
+  if (provider === undefined) throw unavailable('no meeting provider is configured');
+  const time = readTime(source);
+  run.progress(0, 'looking for the recording');
+  const recording = await findRecording(provider, source, time, run.signal);
+  await holdImport(deps.db, conversationId, run.id, run.signal, async (known, signal) => {
+    run.progress(1, 'downloading');
+    const what = { conversationId, jobId: run.id, recording, known };
+    const full = await obtainFull(deps, provider, what, { signal, onProgress: (part) => run.progress(part * downloadedPercent) });
+    const leases: StoreLease[] = [];
+    let installed = false;
+    try {
+      const made = await makeFiles({ ...deps, step, signal, leases }, full, recording, time);
+      run.progress(trimmedPercent, 'installing');
+      await step.finish(async (tx) => {
+        installed = await install(deps, tx, conversationId, made);
+        return installed ? describe(made, recording) : gone;
+      });
+    } finally {
+      for (const lease of leases) {
+        if (installed) lease.close();
+        else await discardUpload(deps, lease);
+      }
+    }
+  });
+}
+
+interface ImportRun extends RecordingImportDependencies {
+  readonly step: Step;
+  readonly signal: AbortSignal;
+  /** Of objects that no record names yet. */
+  readonly leases: StoreLease[];
+}
+
+async function makeFiles(
+  importRun: ImportRun,
+  full: FullRecording,
+  recording: MeetingRecording,
+  time: ConversationTime,
+): Promise<ImportResult> {
+  const { step, signal, ffmpeg, store } = importRun;
+  const { trim, thumbnails: count } = step.config;
+  const asked = decideCut(trim, recording, time);
+  // Pictures of a recording that is still to be cut would show what is to be cut off.
+  const pictures = asked.kind === 'start_unknown' ? 0 : count;
+  if (asked.kind !== 'at' && pictures === 0) return { full, cut: asked, trimmed: null, method: undefined, thumbnails: undefined };
+  const server = await serveObjectLocally(store, full);
+  try {
+    const probed = await probeRecording(ffmpeg, server.url, signal);
+    const cut = limitCut(asked, probed.durationSeconds);
+    const trimmed = cut.kind === 'at' ? await makeTrimmed(importRun, server.url, probed, cut.seconds, full) : undefined;
+    step.run.progress(trimmedPercent - 5, 'taking pictures');
+    const thumbnails: NewObject[] = [];
+    if (probed.video !== undefined && cut.kind !== 'outside') {
+      for (const seconds of placePictures(pictures, recording, time, probed.durationSeconds)) {
+        const bytes = await takePicture(ffmpeg, server.url, seconds, signal);
+        const name = `thumbnail-${thumbnails.length + 1}.jpg`;
+        thumbnails.push(await storeObject(importRun, newThumbnailKey(step.conversationId), { name, contentType: 'image/jpeg' }, [bytes]));
+      }
+    }
+    server.check();
+    return { full, cut, trimmed: trimmed?.object ?? null, method: trimmed?.method, thumbnails: count === 0 ? undefined : thumbnails };
+  } catch (error) {
+    // What ffmpeg says of a file that the store did not give it whole is not the file's fault.
+    if (!signal.aborted) server.check();
+    throw error;
+  } finally {
+    await server.close();
+  }
+}
+
+async function makeTrimmed(
+  importRun: ImportRun,
+  url: string,
+  probed: Probed,
+  cutSeconds: number,
+  full: FullRecording,
+): Promise<{ object: NewObject; method: TrimMethod }> {
+  const { ffmpeg, scratch, step, signal, maxScratchBytes: maxBytes } = importRun;
+  return scratch.use(async (folder) => {
+    const file = join(folder, 'trimmed.mp4');
+    const share = trimmedPercent - 10 - downloadedPercent;
+    step.run.progress(downloadedPercent, 'trimming');
+    const onProgress = (part: number): void => step.run.progress(downloadedPercent + part * share);
+    const method = await trimFront({ ffmpeg, url, probed, cutSeconds, file, maxBytes, signal, onProgress });
+    step.run.progress(downloadedPercent + share, 'storing the trimmed recording');
+    const described = { name: trimmedName(full.name), contentType: 'video/mp4' };
+    const object = await storeObject(importRun, newRecordingKey(step.conversationId, 'mp4'), described, createReadStream(file));
+    return { object, method };
+  });
+}
+
+/** Stores an object under a lease, so that the sweep finds it when nobody makes it a file of the conversation. */
+async function storeObject(
+  importRun: ImportRun,
+  objectKey: string,
+  described: { name: string; contentType: string },
+  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<NewObject> {
+  const lease = await openLease(importRun, objectKey);
+  importRun.leases.push(lease);
+  const signal = AbortSignal.any([importRun.signal, lease.lost]);
+  const stored = await importRun.store.putStream(objectKey, toAsync(body), { contentType: described.contentType, signal });
+  return { objectKey, ...described, ...stored };
+}
+
+async function* toAsync(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* body;
+}
+
+/** The conversation's meeting, recording and window; undefined when it is gone. */
+async function readSource(bus: Bus, { run, conversationId }: Step): Promise<Source | undefined> {
+  try {
+    return await bus.call(conversations.rpcs.getTranscriptSource, { conversation_id: conversationId }, run.context);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+function readTime({ window }: Source): ConversationTime {
+  const read = (text: string | null): Instant | undefined => {
+    const parsed = text === null ? undefined : parseInstant(text);
+    return parsed?.kind === 'instant' ? parsed.instant : undefined;
+  };
+  return { start: read(window.conversation_started_at), end: read(window.capture_ended_at) };
+}
+
+const gone: PipelineOutcome = { result: { status: 'conversation_gone' }, note: null, succeeded: false };
+
+function describe({ full, cut, method, thumbnails }: ImportResult, recording: MeetingRecording): PipelineOutcome {
+  const pictures = thumbnails ?? [];
+  const counted = pictures.length === 0 ? '' : `, ${pictures.length} ${pictures.length === 1 ? 'thumbnail' : 'thumbnails'}`;
+  return {
+    result: {
+      status: cut.kind === 'start_unknown' ? 'imported_untrimmed' : 'imported',
+      recording_id: recording.id,
+      size_bytes: full.sizeBytes,
+      sha256: full.sha256,
+      trim: method ?? cut.kind,
+      cut_seconds: cut.kind === 'at' ? cut.seconds : null,
+      thumbnails: pictures.length,
+    },
+    note: `${declaration.name} finished: ${full.sizeBytes} bytes, ${describeCut(cut, method)}${counted}`,
+    // It runs again when the start is known.
+    succeeded: cut.kind !== 'start_unknown',
+    ...(pictures.length === 0 ? {} : { publishing: { artifacts: { imported_thumbnails: addressesOf(pictures) } } }),
+  };
+}
+
+function describeCut(cut: Cut, method: TrimMethod | undefined): string {
+  if (cut.kind === 'at') return `${cut.seconds.toFixed(3)} s cut off (${method})`;
+  if (cut.kind === 'start_unknown') return 'not trimmed: the start of the conversation is not known yet';
+  if (cut.kind === 'outside') return 'not trimmed: the conversation started after its end';
+  return cut.kind === 'not_needed' ? 'no trim needed' : 'no trim asked for';
+}

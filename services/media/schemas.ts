@@ -1,0 +1,34 @@
+/** Schemas that several features' contracts share. */
+import { Type, type Static } from '#libs/contract';
+
+export const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+export const nullableId = Type.Union([Type.Integer(), Type.Null()]);
+
+/** `infos.audio` and the reply of an upload (rules/media#audio-upload; D27). */
+export const AudioMetadata = Type.Object(
+  {
+    path: Type.String({ description: "Key of the object in the platform's store; it cannot be guessed and is no address." }),
+    name: Type.String({ description: 'Base name of the uploaded file.' }),
+    content_type: Type.String({ description: "Media type by the file's extension, e.g. `audio/mpeg`." }),
+    size_bytes: Type.Integer({ description: 'Size of the file in bytes.' }),
+    source: Type.String({ description: 'Where the file came from: `upload`.' }),
+    created_at: Type.String({ format: 'date-time', description: 'When the upload was finished.' }),
+  },
+  { $id: 'AudioMetadata', description: 'Metadata of the canonical audio of a conversation.' },
+);
+export type AudioMetadata = Static<typeof AudioMetadata>;
+
+/** Recordings of a conversation by their names in paths: the whole one, and the one whose beginning was cut off. */
+export const recordingKinds = ['full', 'front_trimmed'] as const;
+export type RecordingKind = (typeof recordingKinds)[number];
+
+/** One stored file of a conversation, as the bulk import compares it. */
+export const StoredFile = Type.Object({
+  conversation_id: id,
+  kind: Type.Enum(['audio', ...recordingKinds]),
+  name: Type.String(),
+  size_bytes: Type.Integer({ minimum: 0 }),
+  sha256: Type.String({ description: 'Lower-case hex.' }),
+  finalized: Type.Boolean(),
+});
+export type StoredFile = Static<typeof StoredFile>;

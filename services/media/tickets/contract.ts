@@ -1,0 +1,24 @@
+/** Tickets for the internal port (docs/adr/internal-http.md). */
+import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
+import { id, StoredFile } from '../schemas.ts';
+
+const Ticket = Type.Object({ ticket: Type.String({ description: 'For the header `Ticket`; told this once.' }) });
+
+export const ticketRpcs = {
+  issueDownloadTicket: rpc({
+    subject: 'media.tickets.issue-download',
+    callers: { transcripts: ownAccount },
+    summary: "Lets one GET of a conversation's audio into the internal port, within a minute.",
+    request: Type.Object({ conversation_id: id }),
+    reply: Ticket,
+    idempotent: false,
+  }),
+  issueUploadTicket: rpc({
+    subject: 'admin.media.tickets.issue-upload',
+    callers: byOperators,
+    summary: 'Lets one PUT of a file of the bulk import into the internal port, within a minute.',
+    request: Type.Object({ conversation_id: id, kind: StoredFile.properties.kind }),
+    reply: Ticket,
+    idempotent: false,
+  }),
+};

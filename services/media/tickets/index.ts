@@ -1,0 +1,2 @@
+/** Tickets for the internal port. */
+export { dropExpiredTickets } from './statements.ts';

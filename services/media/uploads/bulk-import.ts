@@ -1,0 +1,94 @@
+/** PUT of one file of the bulk import (rules/workspace#bulk-import): its bytes go to the object store in constant memory and replace what was there. */
+import type { IncomingMessage } from 'node:http';
+import { conversations } from '#services/conversations';
+import { AppError } from '#libs/errors';
+import { countTransferred } from '#libs/transfer';
+import { maxAudioBytes, maxRecordingBytes, type StoredFile } from '../contract.ts';
+import type { NewFile } from '../file-statements.ts';
+import { ClientGone } from '../http/index.ts';
+import { describeRecordingFile, newRecordingKey } from '../recording-file.ts';
+import { discardUpload, openLease } from '../upload-leases/index.ts';
+import { checkAttachable } from './attachable.ts';
+import { commitFile, type UploadDependencies, type UploadRequest } from './commit-file.ts';
+import { describeAudioFile, invalidAudio, newAudioKey } from './rules.ts';
+
+/** Where imported files came from (`infos.audio.source`). */
+const importSource = 'import';
+
+const blobKinds = { audio: 'audio', full: 'recording_full', front_trimmed: 'recording_front_trimmed' } as const;
+
+export interface ImportedFile {
+  readonly kind: StoredFile['kind'];
+  readonly name: string;
+  readonly extension: string;
+  readonly contentType: string;
+  readonly finalized: boolean;
+  /** False: `infos.audio` was given by the import itself. */
+  readonly attach: boolean;
+}
+
+/** What the request's query says of the file. @throws AppError `invalid_conversation_audio`; 400 without a name */
+export function readImport(kind: StoredFile['kind'], query: URLSearchParams): ImportedFile {
+  const given = query.get('name') ?? '';
+  if (given === '') throw new AppError({ code: 'bad_request', message: 'The query needs the name of the file' });
+  const file = kind === 'audio' ? describeAudioFile(given) : describeRecordingFile(given);
+  return { ...file, kind, finalized: query.get('finalized') === 'true', attach: query.get('attach') !== 'false' };
+}
+
+/** Stores the body of the request as the conversation's file. @throws AppError 400, 404, 503; nothing is changed then. */
+export async function acceptImport(
+  deps: UploadDependencies,
+  { request, conversationId, context }: UploadRequest,
+  file: ImportedFile,
+  stopping: AbortSignal,
+): Promise<{ sha256: string; size_bytes: number }> {
+  await deps.bus.call(conversations.rpcs.exists, { id: conversationId }, context);
+  const newKey = file.kind === 'audio' ? newAudioKey : newRecordingKey;
+  const lease = await openLease(deps, newKey(conversationId, file.extension));
+  const { objectKey } = lease;
+  try {
+    const signal = AbortSignal.any([stopping, lease.lost]);
+    const stored = await deps.store.putStream(objectKey, readBody(request, file.kind), { contentType: file.contentType, signal });
+    const { name, contentType, finalized } = file;
+    const record: NewFile = {
+      kind: blobKinds[file.kind],
+      conversationId,
+      objectKey,
+      name,
+      contentType,
+      ...stored,
+      source: importSource,
+      finalized,
+      accountId: null,
+      personId: null,
+    };
+    if (file.kind === 'audio' && file.attach) await checkAttachable(deps, conversationId, record, context);
+    await commitFile(deps, record, file.kind === 'audio' && file.attach ? { note: false } : undefined, context);
+    lease.close();
+    return { sha256: stored.sha256, size_bytes: stored.sizeBytes };
+  } catch (error) {
+    await discardUpload(deps, lease);
+    throw error;
+  }
+}
+
+/** The body's bytes; fails when it is empty, too large or breaks off. */
+async function* readBody(request: IncomingMessage, kind: StoredFile['kind']): AsyncGenerator<Uint8Array> {
+  const limit = kind === 'audio' ? maxAudioBytes : maxRecordingBytes;
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.byteLength;
+      if (size > limit) throw refusal(kind, `The file is larger than ${limit} bytes.`);
+      countTransferred(chunk.byteLength);
+      yield chunk;
+    }
+  } catch (error) {
+    throw request.complete || error instanceof AppError ? error : new ClientGone();
+  }
+  if (size === 0) throw refusal(kind, 'The file is empty.');
+}
+
+function refusal(kind: StoredFile['kind'], message: string): AppError {
+  return kind === 'audio' ? invalidAudio(message) : new AppError({ code: 'bad_request', message });
+}

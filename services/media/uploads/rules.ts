@@ -1,0 +1,52 @@
+/** What an uploaded audio file may be called, and what it is stored and served as (rules/http#limits; D27). */
+import { randomBytes } from 'node:crypto';
+import { appError, type AppError } from '#libs/errors';
+import { audioExtensions } from '../contract.ts';
+import { cleanFileName, shortenFileName } from '../file-name.ts';
+
+type AudioExtension = (typeof audioExtensions)[number];
+
+const contentTypes: Readonly<Record<AudioExtension, string>> = {
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  m4a: 'audio/mp4',
+  mp3: 'audio/mpeg',
+  oga: 'audio/ogg',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  wav: 'audio/wav',
+  webm: 'audio/webm',
+};
+
+export interface AudioFile {
+  name: string;
+  extension: AudioExtension;
+  /** By the extension alone: what the client claims is never served back. */
+  contentType: string;
+}
+
+export function invalidAudio(message: string): AppError {
+  return appError('bad_request', 'invalid_conversation_audio', message);
+}
+
+/**
+ * The base name without path, control and bidirectional-override characters, and what follows from its extension.
+ * @throws AppError `invalid_conversation_audio`
+ */
+export function describeAudioFile(fileName: string): AudioFile {
+  const name = cleanFileName(fileName);
+  const extension = /^.+\.([^.]+)$/su.exec(name)?.[1]?.toLowerCase();
+  if (!isAudioExtension(extension)) {
+    throw invalidAudio(`The audio file must have one of these extensions: ${audioExtensions.join(', ')}.`);
+  }
+  return { name: shortenFileName(name, extension.length), extension, contentType: contentTypes[extension] };
+}
+
+/** A fresh key that cannot be guessed; the conversation's id is there for people who look into the bucket. */
+export function newAudioKey(conversationId: number, extension: string): string {
+  return `audio/${conversationId}/${randomBytes(24).toString('base64url')}.${extension}`;
+}
+
+function isAudioExtension(text: string | undefined): text is AudioExtension {
+  return text !== undefined && (audioExtensions as readonly string[]).includes(text);
+}

@@ -1,0 +1,2 @@
+/** Uploads to the video host, for the clean-up. */
+export { dropVideohostUploads } from './statements.ts';

@@ -1,0 +1,165 @@
+/**
+ * Job `media.videohost-publish` (rules/steps#pipeline-jobs): the recording that the conversation shows goes to the video host, with title, description and
+ * thumbnail, once per recording; `records.videohost` of `infos.publishing` tells where it is. A record that a person has written stays, and
+ * nothing is uploaded then.
+ */
+import { AppError, unavailable } from '#libs/errors';
+import { isJsonObject, type JsonObject } from '#libs/json';
+import { PermanentJobError, RetryLater } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import { videohostPublish as declaration, type VideohostPublishConfig } from '#libs/pipeline';
+import { pipelineWorker, readProvenance, wrapValue, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
+import { type Clock, formatInstant } from '#libs/time';
+import { conversations } from '#services/conversations';
+import { findPublicFile, listRecordings, type PublicBlob } from '../file-statements.ts';
+import { chooseRecording } from '../recording-file.ts';
+import { findFirstThumbnail } from './statements.ts';
+import { type UploadDependencies, uploadOnce } from './upload.ts';
+import { type PublishedVideo, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
+
+export interface VideohostPublishDependencies extends UploadDependencies {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  /** The host for the channel of a refresh token; undefined while no client is configured: videos wait. */
+  readonly connect: ((refreshToken: string) => VideoHost) | undefined;
+}
+
+type Step = PipelineRun<VideohostPublishConfig>;
+
+const notConfiguredDelayMs = 900_000;
+/** The host takes no larger picture. */
+const maxThumbnailBytes = 2 * 1_048_576;
+const uploadedPercent = 90;
+
+export function createVideohostPublish(deps: VideohostPublishDependencies): PipelineWorker {
+  return pipelineWorker(declaration, async (step) => {
+    try {
+      await publish(deps, step);
+    } catch (error) {
+      throw toJobError(error);
+    }
+  });
+}
+
+function toJobError(error: unknown): unknown {
+  if (!(error instanceof VideoHostError)) return error;
+  if (error.kind === 'busy') return new RetryLater(error.message, error.retryAfterMs === undefined ? {} : { delayMs: error.retryAfterMs });
+  return error.kind === 'away' ? unavailable(error.message) : new PermanentJobError(error.message);
+}
+
+async function publish(deps: VideohostPublishDependencies, step: Step): Promise<void> {
+  const { run, conversationId, config } = step;
+  const conversation = await readConversation(deps.bus, step);
+  if (conversation === undefined) {
+    return step.finish(() => Promise.resolve({ result: { status: 'conversation_gone' }, note: null, succeeded: false }));
+  }
+  const stored = conversation.records['videohost'];
+  if (isWritten(stored) && readProvenance(stored, declaration.name) === undefined) {
+    const note = `${declaration.name} finished: the conversation has a record of its video, which stays`;
+    return step.finish(() => Promise.resolve({ result: { status: 'kept' }, note, succeeded: true }));
+  }
+  const file = await findRecording(deps, conversationId);
+  const host = connect(deps, config);
+  run.progress(0, 'uploading');
+  const { video, isNew } = await uploadOnce(deps, {
+    host,
+    key: { conversationId, sha256: file.sha256, jobId: run.id },
+    file: { objectKey: file.object_key, sizeBytes: file.size_bytes, contentType: file.content_type },
+    details: describeVideo(conversation, config),
+    signal: run.signal,
+    onProgress: (share) => run.progress(share * uploadedPercent),
+  });
+  run.progress(uploadedPercent, 'setting the thumbnail');
+  const thumbnail = config.set_thumbnail ? await setThumbnail(deps, step, host, video) : { url: null, told: '' };
+  const { id, url } = video;
+  const record = { url, id, thumbnail: thumbnail.url ?? video.thumbnail, host: host.name };
+  const at = formatInstant(deps.clock.now());
+  const provenance = { source: declaration.name, source_digest: file.sha256, at };
+  await step.finish(() =>
+    Promise.resolve({
+      result: { status: isNew ? 'published' : 'unchanged', host: host.name, id, sha256: file.sha256 },
+      note: `${declaration.name} finished: ${url}${isNew ? '' : ' was there already'}${thumbnail.told}`,
+      succeeded: true,
+      publishing: { records: { videohost: wrapValue(record, provenance) } },
+    }),
+  );
+  run.logger.info({ conversationId, host: host.name, isNew }, 'video published');
+}
+
+interface Conversation {
+  readonly title: string;
+  readonly fields: JsonObject;
+  readonly records: JsonObject;
+}
+
+async function readConversation(bus: Bus, { run, conversationId }: Step): Promise<Conversation | undefined> {
+  try {
+    const { infos } = await bus.call(conversations.rpcs.get, { conversation_id: conversationId }, run.context);
+    const { title } = await bus.call(conversations.rpcs.describe, { id: conversationId }, run.context);
+    const publishing = toObject(toObject(infos)['publishing']);
+    return { title, fields: toObject(unwrap(publishing['fields'])), records: toObject(unwrap(publishing['records'])) };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+async function findRecording({ db }: VideohostPublishDependencies, conversationId: number): Promise<PublicBlob> {
+  const chosen = chooseRecording(await listRecordings(db, conversationId));
+  const file = chosen === undefined ? undefined : await findPublicFile(db, chosen.object_key);
+  if (file === undefined) throw unavailable('the conversation has no recording yet');
+  return file;
+}
+
+function connect({ connect: open }: VideohostPublishDependencies, { videohost_refresh_token: token }: VideohostPublishConfig): VideoHost {
+  if (open === undefined)
+    throw new RetryLater('YOUTUBE_CLIENT_ID and YOUTUBE_CLIENT_SECRET are not set', { delayMs: notConfiguredDelayMs });
+  if (token === undefined) throw new RetryLater('the step has no videohost_refresh_token', { delayMs: notConfiguredDelayMs });
+  return open(token);
+}
+
+function describeVideo({ title, fields }: Conversation, config: VideohostPublishConfig): VideoDetails {
+  const { privacy, category_id: categoryId, tags } = config;
+  const description = readText(fields['videohost_description']) ?? readText(fields['summary']) ?? '';
+  return { title: readText(fields['title']) ?? title, description, tags, categoryId, privacy };
+}
+
+/** A picture that the host does not want is no reason to fail: the video is there. */
+async function setThumbnail(
+  { db, store }: VideohostPublishDependencies,
+  { run, conversationId }: Step,
+  host: VideoHost,
+  video: PublishedVideo,
+): Promise<{ url: string | null; told: string }> {
+  const picture = await findFirstThumbnail(db, conversationId);
+  if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return { url: null, told: '' };
+  const object = await store.get(picture.object_key, { signal: run.signal });
+  if (object === undefined) return { url: null, told: '' };
+  const bytes = Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
+  try {
+    return { url: await host.setThumbnail(video.id, bytes, run.signal), told: '' };
+  } catch (error) {
+    if (!(error instanceof VideoHostError) || error.kind !== 'refused') throw error;
+    return { url: null, told: `; the thumbnail was refused: ${error.message}` };
+  }
+}
+
+function isWritten(value: unknown): boolean {
+  return value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
+}
+
+/** The value of an envelope (D18a). */
+function unwrap(value: unknown): unknown {
+  return isJsonObject(value) && Object.keys(value).length === 2 && Object.hasOwn(value, 'provenance') && Object.hasOwn(value, 'value')
+    ? value['value']
+    : value;
+}
+
+function readText(stored: unknown): string | undefined {
+  const value = unwrap(stored);
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+function toObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,138 @@
+/** The pipeline jobs of the media service and what they stand on: the meeting provider, ffmpeg, the scratch folder. */
+import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
+import { consumeProviderNews, createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
+import type { JobHandler, Jobs } from '#libs/jobs';
+import type { Logger } from '#libs/logger';
+import type { Metrics } from '#libs/telemetry';
+import type { Bus, RunningConsumer } from '#libs/nats';
+import type { ObjectStore } from '#libs/object-store';
+import type { Database } from '#libs/orm';
+import { createOutbound, type Outbound } from '#libs/outbound';
+import { createMeetingProvider } from '#libs/realtimekit';
+import { systemClock } from '#libs/time';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import type { MediaConfig } from './config.ts';
+import { media } from './contract.ts';
+import { createRecordingImport } from './recording/workers.ts';
+import type { VideoHost } from './videohost/video-host.ts';
+import { createVideohostPublish } from './videohost/workers.ts';
+import { createYoutube } from './videohost/youtube.ts';
+import { createFfmpeg, createScratch, missingFfmpeg, type Ffmpeg } from '#libs/ffmpeg';
+
+export interface RecordingJobs {
+  readonly ffmpeg: Ffmpeg;
+  /** Handlers by job type. */
+  handlers(jobs: Jobs, bus: Bus): Record<string, JobHandler<never>>;
+  /** Empties the scratch folder, tells when ffmpeg is missing, and begins to listen to the provider's news. */
+  start(jobs: Jobs, bus: Bus): Promise<RunningConsumer>;
+  close(): Promise<void>;
+}
+
+export interface RecordingJobsOptions {
+  readonly config: MediaConfig;
+  readonly db: Database;
+  readonly store: ObjectStore;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly pipeline: PipelineExtension | undefined;
+  readonly sweepSoon: () => void;
+}
+
+/** The service's contract with the jobs of the registry. */
+export function contractWith(pipeline: PipelineExtension | undefined) {
+  return {
+    ...media,
+    jobs: {
+      ...jobsOf('media', registryOf(pipeline)),
+      deleteBlob: media.jobs.deleteBlob,
+      followConversation: media.jobs.followConversation,
+    },
+  };
+}
+
+function registryOf(pipeline: PipelineExtension | undefined): PipelineRegistry {
+  return pipeline?.registry ?? pipelineJobs;
+}
+
+export function createRecordingJobs({ config, db, store, logger, metrics, pipeline, sweepSoon }: RecordingJobsOptions): RecordingJobs {
+  const ffmpeg = createFfmpeg(config.FFMPEG_PATH);
+  const scratch = createScratch(config.MEDIA_SCRATCH_DIR, 'recording', logger);
+  const guards = { allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, metrics };
+  const outbound = createOutbound({ ...guards, baseUrls: [config.REALTIMEKIT_BASE_URL] });
+  const videoHostOutbound = createOutbound({
+    ...guards,
+    baseUrls: [config.YOUTUBE_API_URL, config.YOUTUBE_TOKEN_URL],
+    // The answer to a chunk begins when all of it has arrived.
+    headersTimeoutMs: 300_000,
+  });
+  const provider = configureProvider(config, outbound);
+  const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
+  return {
+    ffmpeg,
+    handlers: (jobs, bus) => {
+      const recordingImport = createRecordingImport({
+        db,
+        bus,
+        jobs,
+        store,
+        logger,
+        provider,
+        ffmpeg,
+        scratch,
+        sweepSoon,
+        leaseSeconds: config.MEDIA_UPLOAD_LEASE_SECONDS,
+        graceSeconds: config.MEDIA_REPLACED_GRACE_SECONDS,
+        maxRecordingBytes: config.MEDIA_RECORDING_MAX_BYTES,
+        maxScratchBytes: config.MEDIA_SCRATCH_MAX_BYTES,
+      });
+      const videohostPublish = createVideohostPublish({
+        db,
+        bus,
+        store,
+        clock: systemClock,
+        chunkBytes: config.VIDEOHOST_CHUNK_BYTES,
+        connect: configureVideoHost(config, videoHostOutbound),
+      });
+      return createPipelineWorkers({ bus, jobs, contracts }, [recordingImport, videohostPublish, ...(pipeline?.workers ?? [])]);
+    },
+    start: async (jobs, bus) => {
+      if (provider === undefined) logger.warn('REALTIMEKIT_BASE_URL is not set: recording imports wait');
+      if ((await ffmpeg.version()) === undefined) logger.warn(missingFfmpeg);
+      await scratch.clean();
+      const { meetingReported } = conversations.events;
+      return consumeProviderNews({
+        service: 'media',
+        bus,
+        jobs,
+        logger,
+        registry: registryOf(pipeline),
+        consumer: media.consumers.meetingReported,
+        meetingReported,
+      });
+    },
+    close: async () => {
+      await outbound.close();
+      await videoHostOutbound.close();
+    },
+  };
+}
+
+function configureProvider(config: MediaConfig, outbound: Outbound) {
+  if (config.REALTIMEKIT_BASE_URL === undefined) return undefined;
+  return createMeetingProvider({
+    outbound,
+    baseUrl: config.REALTIMEKIT_BASE_URL,
+    apiToken: config.REALTIMEKIT_API_TOKEN,
+    maxDownloadBytes: config.MEDIA_RECORDING_MAX_BYTES,
+    downloadTimeoutMs: config.MEDIA_RECORDING_DOWNLOAD_TIMEOUT_SECONDS * 1000,
+  });
+}
+
+/** Undefined while the platform is no client of the host. */
+function configureVideoHost(config: MediaConfig, outbound: Outbound): ((refreshToken: string) => VideoHost) | undefined {
+  const { YOUTUBE_CLIENT_ID: clientId, YOUTUBE_CLIENT_SECRET: clientSecret } = config;
+  if (clientId === '' || clientSecret === '') return undefined;
+  const client = { outbound, apiUrl: config.YOUTUBE_API_URL, tokenUrl: config.YOUTUBE_TOKEN_URL, clientId, clientSecret };
+  return (refreshToken) => createYoutube({ ...client, refreshToken });
+}
