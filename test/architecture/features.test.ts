@@ -4,7 +4,7 @@ import { findFeatureViolations } from './features.ts';
 import { readSources } from './sources.ts';
 
 /** Services whose folders are not features yet; it only ever gets shorter. */
-const unfinished = ['directory'];
+const unfinished: readonly string[] = [];
 const serviceOf = (line: string): string => line.split('/')[1] ?? '';
 
 describe('features of services (CONTRIBUTING.md)', () => {
