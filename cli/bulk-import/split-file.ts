@@ -4,6 +4,8 @@
  * another way is read whole.
  */
 import { createReadStream } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { JsonScanner, jsonSign } from '#libs/json';
 
 /** One item of the list as text, and its first line in the file, from 1. */
 export interface ItemText {
@@ -18,14 +20,15 @@ export type Piece =
   | ({ readonly kind: 'item' } & ItemText);
 
 const listName = 'conversations';
+const newline = 0x0a;
 /** Small enough for a chunk and its lines to die young: larger strings stay until the whole heap is cleaned. */
 const chunkBytes = 65_536;
 
 /** Pieces of the file in order; `undefined` as the only one when the list is written in a way that cannot be split. */
 export async function* splitFile(file: string): AsyncGenerator<Piece | undefined> {
-  const chunks = createReadStream(file, { encoding: 'utf8', highWaterMark: chunkBytes });
+  const chunks = createReadStream(file, { highWaterMark: chunkBytes });
   const splitter = (await beginsWithBrace(file)) ? new JsonSplitter() : new YamlSplitter();
-  for await (const chunk of chunks as AsyncIterable<string>) {
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
     yield* splitter.add(chunk);
     if (splitter.isUnsplittable) {
       yield undefined;
@@ -45,76 +48,77 @@ async function beginsWithBrace(file: string): Promise<boolean> {
 
 interface Splitter {
   readonly isUnsplittable: boolean;
-  add(chunk: string): Iterable<Piece>;
+  add(chunk: Buffer): Iterable<Piece>;
   end(): Iterable<Piece>;
 }
 
-const quote = 34;
-const backslash = 92;
-const newline = 10;
-const [openBrace, closeBrace, openBracket, closeBracket, comma, colon] = [123, 125, 91, 93, 44, 58];
-const isSpace = (code: number): boolean => code === 32 || code === newline || code === 13 || code === 9;
-
-/** Follows nesting and strings; what stands in the list of the document's key is given out item by item. */
+/** What stands in the list of the document's key is given out item by item. */
 class JsonSplitter implements Splitter {
   readonly isUnsplittable = false;
-  #depth = 0;
-  #inString = false;
-  #escaped = false;
-  #inList = false;
-  /** The last string at the document's level, or that string and a colon: the key that a value follows. */
+  readonly #scanner = new JsonScanner();
+  readonly #decoder = new StringDecoder('utf8');
+  #isInList = false;
+  /** What came behind the last brace or comma of the document, as far as a key can be, and whether it is the list's key. */
   #key = '';
-  #afterColon = false;
+  #isListNext = false;
+  /** Line of what comes next, and of the list's opening bracket. */
   #line = 1;
-  #itemLine = 1;
-  /** Line of the list's opening bracket. */
   #listLine = 1;
-  /** Text of the piece that is being read. */
-  #held = '';
-  #hasItem = false;
+  /** What came of the item under way with earlier chunks. */
+  #held: Buffer[] = [];
 
-  *add(chunk: string): Generator<Piece> {
+  *add(chunk: Buffer): Generator<Piece> {
     let from = 0;
-    const take = (to: number): string => {
-      const text = this.#held + chunk.slice(from, to);
-      this.#held = '';
-      from = to;
-      return text;
-    };
-    for (let at = 0; at < chunk.length; at++) {
-      const code = chunk.charCodeAt(at);
-      if (code === newline) this.#line++;
-      if (this.#inString) {
-        this.#readString(code, chunk, at);
-        continue;
+    let keyFrom = 0;
+    for (let at = this.#find(chunk, 0); at < chunk.length; at = this.#find(chunk, at + 1)) {
+      const sign = chunk[at];
+      const { depth } = this.#scanner;
+      if (this.#isInList) {
+        if (depth > 2 || (depth === 2 && sign !== jsonSign.comma)) continue;
+        yield* this.#finishItem(chunk.subarray(from, at));
+        from = depth === 2 ? at + 1 : at;
+        if (depth === 2) continue;
+        yield* this.#closeGap(this.#line - this.#listLine);
+        this.#isInList = false;
+      } else if (this.#isListNext && depth === 2 && sign === jsonSign.openBracket) {
+        yield { kind: 'rest', text: this.#take(chunk.subarray(from, at + 1)) };
+        from = at + 1;
+        this.#isInList = true;
+        this.#listLine = this.#line;
+      } else if (depth === 1) {
+        this.#isListNext = sign === jsonSign.colon && this.#readKey(chunk.subarray(keyFrom, at)).trim() === `"${listName}"`;
+        this.#key = '';
+        keyFrom = at + 1;
       }
-      if (this.#inList && this.#depth === 2 && (code === comma || code === closeBracket)) {
-        const text = take(at);
-        if (this.#hasItem) yield { kind: 'item', text, line: this.#itemLine };
-        this.#hasItem = false;
-        if (code === closeBracket) {
-          yield* this.#closeGap(this.#line - this.#listLine);
-          this.#depth--;
-          this.#inList = false;
-        } else from = at + 1;
-        continue;
-      }
-      if (this.#inList && this.#depth === 2 && !this.#hasItem && !isSpace(code)) {
-        this.#hasItem = true;
-        this.#itemLine = this.#line;
-      }
-      if (this.#open(code)) yield { kind: 'rest', text: take(at + 1) };
     }
-    this.#held += chunk.slice(from);
-    if (!this.#inList && this.#held.length > 0) {
-      yield { kind: 'rest', text: this.#held };
-      this.#held = '';
+    if (this.#isInList) this.#held.push(Buffer.from(chunk.subarray(from)));
+    else {
+      this.#key = this.#readKey(chunk.subarray(keyFrom));
+      if (from < chunk.length) yield { kind: 'rest', text: this.#take(chunk.subarray(from)) };
     }
   }
 
   *end(): Generator<Piece> {
-    if (this.#inList) yield* this.#closeGap(this.#line - this.#listLine - (this.#held.split('\n').length - 1));
-    if (this.#held !== '') yield { kind: 'rest', text: this.#held };
+    if (this.#isInList) yield* this.#closeGap(this.#line - this.#listLine);
+    const text = this.#take(Buffer.concat(this.#held)) + this.#decoder.end();
+    if (text !== '') yield { kind: 'rest', text };
+  }
+
+  #find(chunk: Buffer, from: number): number {
+    return this.#scanner.find(chunk, from, 2);
+  }
+
+  /** Longer ones are no key of ours. */
+  #readKey(part: Buffer): string {
+    return this.#key + part.toString('latin1', 0, 256);
+  }
+
+  *#finishItem(tail: Buffer): Generator<Piece> {
+    const firstLine = this.#line;
+    const text = this.#take(Buffer.concat([...this.#held, tail]));
+    this.#held = [];
+    const blank = text.length - text.trimStart().length;
+    if (blank < text.length) yield { kind: 'item', text, line: firstLine + text.slice(0, blank).split('\n').length - 1 };
   }
 
   /** One line break stays of the list's, so that what follows is not on the line of what came before. */
@@ -124,39 +128,16 @@ class JsonSplitter implements Splitter {
     if (lines > 1) yield { kind: 'gap', lines: lines - 1 };
   }
 
-  #readString(code: number, chunk: string, at: number): void {
-    if (this.#escaped) this.#escaped = false;
-    else if (code === backslash) this.#escaped = true;
-    else if (code === quote) {
-      this.#inString = false;
-      return;
-    }
-    if (this.#depth === 1 && !this.#afterColon && this.#key.length <= listName.length) this.#key += chunk.charAt(at);
-  }
-
-  /** True when the list has just been opened. */
-  #open(code: number): boolean {
-    if (code === quote) {
-      this.#inString = true;
-      if (this.#depth === 1 && !this.#afterColon) this.#key = '';
-    } else if (code === openBrace || code === openBracket) {
-      this.#depth++;
-      if (code === openBracket && this.#depth === 2 && this.#afterColon && this.#key === listName) {
-        this.#inList = true;
-        this.#listLine = this.#line;
-        this.#hasItem = false;
-        return true;
-      }
-    } else if (code === closeBrace || code === closeBracket) this.#depth--;
-    else if (this.#depth === 1 && code === colon) this.#afterColon = true;
-    else if (this.#depth === 1 && code === comma) this.#afterColon = false;
-    return false;
+  #take(bytes: Buffer): string {
+    for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, at + 1)) this.#line++;
+    return this.#decoder.write(bytes);
   }
 }
 
 /** Follows lines: the content of an item is indented more than the item's dash, whatever it is. */
 class YamlSplitter implements Splitter {
   isUnsplittable = false;
+  readonly #decoder = new StringDecoder('utf8');
   #part = '';
   #line = 0;
   /** Before the list, in it, after it. */
@@ -168,14 +149,15 @@ class YamlSplitter implements Splitter {
   /** Lines that belong to the list. */
   #gapLines = 0;
 
-  *add(chunk: string): Generator<Piece> {
-    const lines = (this.#part + chunk).split('\n');
+  *add(chunk: Buffer): Generator<Piece> {
+    const lines = (this.#part + this.#decoder.write(chunk)).split('\n');
     this.#part = lines.pop() ?? '';
     for (const line of lines) yield* this.#read(`${line}\n`);
   }
 
   *end(): Generator<Piece> {
-    if (this.#part !== '') yield* this.#read(this.#part);
+    const last = this.#part + this.#decoder.end();
+    if (last !== '') yield* this.#read(last);
     yield* this.#finishItem();
     yield { kind: 'gap', lines: this.#gapLines };
   }

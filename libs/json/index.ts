@@ -4,6 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 
+export { isJsonSpace, JsonScanner, jsonSign } from './scanner.ts';
+
 export type JsonObject = Record<string, unknown>;
 
 /** Nesting allowed in any inbound JSON; the outermost value is level 1 (rules/http#json-body-cap). */
