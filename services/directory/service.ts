@@ -1,14 +1,11 @@
 /** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
-import { createActorVerifier } from '#libs/actor';
 import { isPublicSecret } from '#libs/config';
-import { createJobs, jobAdminHandlers } from '#libs/jobs';
+import { jobAdminHandlers } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
-import { createLogger, type Logger } from '#libs/logger';
-import { connectBus, createBusMetrics } from '#libs/nats';
-import { createDatabase, measurePool, waitForMigrations, type Database } from '#libs/orm';
+import type { Logger } from '#libs/logger';
 import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createTelemetry } from '#libs/telemetry';
+import { createFrame } from '#libs/service';
 import { systemClock, type Clock } from '#libs/time';
 import type { DirectoryConfig } from './config.ts';
 import { directory } from './contract.ts';
@@ -58,95 +55,45 @@ const gateTurns = { maxRunning: 1, maxWaiting: 50 };
 /** How often expired sessions, old throttle rows and forgotten uploads are removed, and tallies folded. */
 const upkeepMs = 10 * 60_000;
 
-export async function createService({ config, logger: given, pipeline, clock = systemClock }: DirectoryOptions): Promise<Service> {
-  const logger = given ?? createLogger({ service: 'directory', level: config.LOG_LEVEL });
-  const db = await createDatabase({
-    url: config.DATABASE_URL,
-    schema: 'directory',
-    entities,
-    poolSize: config.DATABASE_POOL_SIZE,
-    logger,
-    applicationName: 'directory',
-  });
-  const telemetry = createTelemetry({
-    service: 'directory',
-    logger,
-    settings: config,
-    checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
-  });
-  measurePool(telemetry.metrics, db);
-  const bus = await connectBus({
-    url: config.NATS_URL,
-    name: 'directory',
-    caller: 'directory',
-    actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
-    prefix: config.NATS_SUBJECT_PREFIX,
-    checkReplies: config.CHECK_REPLIES,
-    logger,
-    metrics: createBusMetrics(telemetry.metrics),
-  });
-  const jobs = createJobs({ contract: directory, db, bus, logger, metrics: telemetry.metrics });
+export async function createService({ config, logger, pipeline, clock = systemClock }: DirectoryOptions): Promise<Service> {
+  const frame = await createFrame({ contract: directory, config, migrations, entities, logger });
+  const { db, jobs, metrics } = frame;
   const registry = pipeline?.registry ?? pipelineJobs;
   const passwords = createPasswords(config.NODE_ENV === 'production' ? { isRefused: isPublicSecret } : {});
-  const stopping: (() => Promise<void>)[] = [];
 
-  return {
-    start: async () => {
-      await telemetry.start();
-      await waitForMigrations({ db, schema: 'directory', migrations, logger });
-      await bus.waitForStreams();
-      const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
-      const throttle = createLoginThrottle(db, telemetry.metrics, limits);
-      const calendar = { db, clock, timeZone: config.WORKLIST_TIME_ZONE };
-      const responder = await bus.serve(directory, {
-        ...createPeopleReadHandlers(db),
-        createPerson: createCreatePerson(jobs),
-        resolveAttendees: createResolveAttendees({ db, jobs }),
-        ...createPersonDataHandlers({ db, jobs }),
-        ...createAccountHandlers({ db, jobs, passwords }),
-        ...createSessionHandlers({ db, jobs, passwords, gatePasswords: createPasswords({ turns: gateTurns }), throttle }),
-        ...createHolonReadHandlers(db),
-        ...createVisibleHolonHandlers(db),
-        updateHolon: createUpdateHolon(jobs),
-        ...createExperienceHandlers({ db, jobs }),
-        ...createClassHandlers(db),
-        ...createJourneyHandlers(db),
-        ...createStepHandlers(db, registry),
-        ...createMembershipListHandlers(calendar),
-        updateMembership: createUpdateMembership(db),
-        ...createBulkAddHandlers({ db, waitMs: config.BULK_ADD_WAIT_MS }),
-        ...createRelationshipHandlers(db),
-        ...createWorklistHandlers(calendar),
-        ...createNoteHandlers(db),
-        searchDirectory: createSearchDirectory(db),
-        ...createBrowseHandlers(db),
-        ...createWorkspaceHandlers({ db, jobs, passwords }),
-        listRefusedLinks: createListRefusedLinks(db),
-        ...jobAdminHandlers(jobs),
-      });
-      stopping.push(() => responder.drain());
-      await jobs.work({ noteAdd, setExperienceLogo: createSetLogo(jobs) });
-      stopping.push(() => jobs.stop());
-      const upkeep = startUpkeep(db, logger);
-      stopping.push(async () => clearInterval(upkeep));
-      telemetry.started();
-      logger.info({ metricsPort: telemetry.port }, 'directory is ready');
-    },
-    stop: async () => {
-      telemetry.draining();
-      await Promise.all(stopping.map((stop) => stop()));
-      await bus.close();
-      await db.close();
-      await telemetry.stop();
-    },
-  };
-}
-
-function startUpkeep(db: Database, logger: Logger): NodeJS.Timeout {
-  const timer = setInterval(() => {
-    db.query(deleteOldSessions).catch((error: unknown) => logger.warn({ err: error }, 'old sessions were not removed'));
-    db.query(foldTallies).catch((error: unknown) => logger.warn({ err: error }, 'the tallies of worklists were not folded'));
-    db.query(joinUsageCounts).catch((error: unknown) => logger.warn({ err: error }, 'the counts of use were not joined'));
-  }, upkeepMs);
-  return timer.unref();
+  return frame.service(async () => {
+    const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
+    const throttle = createLoginThrottle(db, metrics, limits);
+    const calendar = { db, clock, timeZone: config.WORKLIST_TIME_ZONE };
+    await frame.serve({
+      ...createPeopleReadHandlers(db),
+      createPerson: createCreatePerson(jobs),
+      resolveAttendees: createResolveAttendees({ db, jobs }),
+      ...createPersonDataHandlers({ db, jobs }),
+      ...createAccountHandlers({ db, jobs, passwords }),
+      ...createSessionHandlers({ db, jobs, passwords, gatePasswords: createPasswords({ turns: gateTurns }), throttle }),
+      ...createHolonReadHandlers(db),
+      ...createVisibleHolonHandlers(db),
+      updateHolon: createUpdateHolon(jobs),
+      ...createExperienceHandlers({ db, jobs }),
+      ...createClassHandlers(db),
+      ...createJourneyHandlers(db),
+      ...createStepHandlers(db, registry),
+      ...createMembershipListHandlers(calendar),
+      updateMembership: createUpdateMembership(db),
+      ...createBulkAddHandlers({ db, waitMs: config.BULK_ADD_WAIT_MS }),
+      ...createRelationshipHandlers(db),
+      ...createWorklistHandlers(calendar),
+      ...createNoteHandlers(db),
+      searchDirectory: createSearchDirectory(db),
+      ...createBrowseHandlers(db),
+      ...createWorkspaceHandlers({ db, jobs, passwords }),
+      listRefusedLinks: createListRefusedLinks(db),
+      ...jobAdminHandlers(jobs),
+    });
+    await jobs.work({ noteAdd, setExperienceLogo: createSetLogo(jobs) });
+    frame.every(upkeepMs, 'old sessions were not removed', () => db.query(deleteOldSessions));
+    frame.every(upkeepMs, 'the tallies of worklists were not folded', () => db.query(foldTallies));
+    frame.every(upkeepMs, 'the counts of use were not joined', () => db.query(joinUsageCounts));
+  });
 }

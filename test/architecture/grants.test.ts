@@ -82,9 +82,11 @@ describe('who may call what (docs/adr/actors-are-signed.md)', () => {
   });
 
   it('is told to the bus by every service', () => {
-    const files = readSources('services').filter(({ path }) => /^services\/[a-z-]+\/service\.ts$/.test(path));
-    expect(files).toHaveLength(readdirSync(join(repoDir, 'services')).length);
-    const silent = files.filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text)).map(({ path }) => path);
+    const compositions = readSources('services').filter(({ path }) => /^services\/[a-z-]+\/service\.ts$/.test(path));
+    expect(compositions).toHaveLength(readdirSync(join(repoDir, 'services')).length);
+    const framed = compositions.filter(({ text }) => /\bcreateFrame\(\{\s+contract\b/.test(text));
+    const connecting = [...compositions.filter((file) => !framed.includes(file)), ...readSources('libs/service')];
+    const silent = connecting.filter(({ text }) => !/\bcaller: /.test(text) || !/\bactors\b/.test(text)).map(({ path }) => path);
     expect(silent).toEqual([]);
   });
 

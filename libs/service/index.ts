@@ -1,0 +1,184 @@
+/**
+ * The frame of a service with a database: logger, database, telemetry, bus and jobs, started and stopped in one order (architecture#services).
+ * A service's `service.ts` puts its features into it.
+ */
+import { type ActorVerifier, createActorVerifier } from '#libs/actor';
+import type { actorSettings, ConfigOf, databaseSettings, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
+import type { ServiceContract } from '#libs/contract';
+import { createJobs, type Jobs, type JobTuning } from '#libs/jobs';
+import type { Service } from '#libs/lifecycle';
+import { createLogger, type Logger } from '#libs/logger';
+import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
+import { createDatabase, type Database, type DatabaseOptions, measurePool, type MigrationClass, waitForMigrations } from '#libs/orm';
+import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
+
+type FrameSettings = typeof databaseSettings &
+  typeof natsSettings &
+  typeof replySettings &
+  typeof actorSettings &
+  typeof logSettings &
+  typeof telemetrySettings;
+
+export interface FrameOptions<C extends ServiceContract, Worked extends ServiceContract> {
+  /** What it serves; its name is the name of its schema too. */
+  readonly contract: C;
+  /** What it works, when that is not the jobs of the contract: those of a pipeline's registry. */
+  readonly worked?: Worked | undefined;
+  readonly config: ConfigOf<FrameSettings>;
+  /** It waits for them, others run them. */
+  readonly migrations: readonly MigrationClass[];
+  readonly entities?: NonNullable<DatabaseOptions['entities']>;
+  readonly logger?: Logger | undefined;
+  /** What it needs besides PostgreSQL and NATS to be ready. */
+  readonly checks?: Readonly<Record<string, Check>>;
+  /** Times of the job machinery; tests that kill processes shorten them. */
+  readonly tuning?: Partial<JobTuning> | undefined;
+}
+
+type Stop = () => unknown;
+
+/** Opens the database and connects the bus; nothing is served and no job worked before `start` of its service. */
+export async function createFrame<C extends ServiceContract, Worked extends ServiceContract = C>(
+  options: FrameOptions<C, Worked>,
+): Promise<Frame<C, Worked>> {
+  const { contract, config, checks = {} } = options;
+  const name = contract.service;
+  const logger = options.logger ?? createLogger({ service: name, level: config.LOG_LEVEL });
+  const db = await createDatabase({
+    url: config.DATABASE_URL,
+    schema: name,
+    ...(options.entities === undefined ? {} : { entities: options.entities }),
+    poolSize: config.DATABASE_POOL_SIZE,
+    logger,
+    applicationName: name,
+  });
+  const telemetry = createTelemetry({
+    service: name,
+    logger,
+    settings: config,
+    checks: { postgresql: () => db.ping(), nats: () => bus.ping(), ...checks },
+  });
+  const { metrics } = telemetry;
+  measurePool(metrics, db);
+  const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
+  const busMetrics = createBusMetrics(metrics);
+  const bus = await connectBus({
+    url: config.NATS_URL,
+    name,
+    caller: name,
+    actors,
+    prefix: config.NATS_SUBJECT_PREFIX,
+    checkReplies: config.CHECK_REPLIES,
+    logger,
+    metrics: busMetrics,
+  });
+  const worked = (options.worked ?? contract) as Worked;
+  const jobs = createJobs({ contract: worked, db, bus, logger, metrics, tuning: options.tuning });
+  return new Frame({ contract, migrations: options.migrations, telemetry, logger, db, metrics, actors, busMetrics, bus, jobs });
+}
+
+interface Parts<C extends ServiceContract, Worked extends ServiceContract> {
+  readonly contract: C;
+  readonly migrations: readonly MigrationClass[];
+  readonly telemetry: Telemetry;
+  readonly logger: Logger;
+  readonly db: Database;
+  readonly metrics: Metrics;
+  readonly actors: ActorVerifier;
+  readonly busMetrics: BusMetrics;
+  readonly bus: Bus;
+  readonly jobs: Jobs<Worked>;
+}
+
+export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
+  readonly logger: Logger;
+  readonly db: Database;
+  readonly metrics: Metrics;
+  readonly actors: ActorVerifier;
+  readonly busMetrics: BusMetrics;
+  readonly bus: Bus;
+  /** Worked from `jobs.work` on, until the stop. */
+  readonly jobs: Jobs<Worked>;
+  readonly #parts: Parts<C, Worked>;
+  readonly #stopping: Stop[] = [];
+  readonly #feeding: Stop[] = [];
+  readonly #closing: Stop[] = [];
+
+  constructor(parts: Parts<C, Worked>) {
+    this.#parts = parts;
+    this.logger = parts.logger;
+    this.db = parts.db;
+    this.metrics = parts.metrics;
+    this.actors = parts.actors;
+    this.busMetrics = parts.busMetrics;
+    this.bus = parts.bus;
+    this.jobs = parts.jobs;
+  }
+
+  /** Answers the operations of the contract, until the stop. */
+  async serve(handlers: Handlers<C>): Promise<void> {
+    const responder = await this.bus.serve(this.#parts.contract, handlers);
+    this.onStop(() => responder.drain());
+  }
+
+  /** Keeps what makes jobs of messages: it stops before the workers do. */
+  feed(source: { stop(): unknown }): void {
+    this.#feeding.push(() => source.stop());
+  }
+
+  /** Calls `stop` when the service stops, beside the others: one after the other they could take longer than a process may. */
+  onStop(stop: Stop): void {
+    this.#stopping.push(stop);
+  }
+
+  /** Calls `close` when everything has stopped, before bus and database are closed; the last one first. */
+  onClose(close: Stop): void {
+    this.#closing.push(close);
+  }
+
+  /** Calls `breakOff` when stopping takes longer. */
+  breakOffAfter(graceMs: number, breakOff: () => void): void {
+    let timer: NodeJS.Timeout | undefined;
+    this.onStop(() => (timer = setTimeout(breakOff, graceMs)));
+    this.onClose(() => clearTimeout(timer));
+  }
+
+  /** Runs `work` now and then, until the stop; of a failure the log has `failure`, and the next time comes all the same. */
+  every(intervalMs: number, failure: string, work: () => Promise<unknown>): void {
+    const timer = setInterval(() => {
+      work().catch((error: unknown) => this.logger.warn({ err: error }, failure));
+    }, intervalMs);
+    timer.unref();
+    this.onStop(() => clearInterval(timer));
+  }
+
+  /** The service: `start` is called when database and streams are there, and returns what the log says of the ready service. */
+  service(start: () => Promise<object | void>): Service {
+    return { start: () => this.#start(start), stop: () => this.#stop() };
+  }
+
+  async #start(start: () => Promise<object | void>): Promise<void> {
+    const { contract, telemetry, migrations } = this.#parts;
+    await telemetry.start();
+    await waitForMigrations({ db: this.db, schema: contract.service, migrations, logger: this.logger });
+    await this.bus.waitForStreams();
+    const facts = await start();
+    telemetry.started();
+    this.logger.info({ ...facts, metricsPort: telemetry.port }, `${contract.service} is ready`);
+  }
+
+  async #stop(): Promise<void> {
+    const { telemetry } = this.#parts;
+    telemetry.draining();
+    await Promise.all([...this.#stopping.map((stop) => stop()), this.#stopJobs()]);
+    for (const close of this.#closing.toReversed()) await close();
+    await this.bus.close();
+    await this.db.close();
+    await telemetry.stop();
+  }
+
+  async #stopJobs(): Promise<void> {
+    await Promise.all(this.#feeding.map((stop) => stop()));
+    await this.jobs.stop();
+  }
+}

@@ -1,0 +1,148 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { actorSettings, databaseSettings, loadConfig, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
+import { defineService, job, ownAccount, rpc, Type } from '#libs/contract';
+import { cancelledJobs, jobTables } from '#libs/jobs';
+import { connectBus, newContext } from '#libs/nats';
+import { migrate, Migration } from '#libs/orm';
+import { createFrame, type Frame } from '#libs/service';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+
+const shelf = defineService({
+  service: 'shelf',
+  rpcs: {
+    count: rpc({
+      subject: 'shelf.things.count',
+      summary: 'How many there are',
+      callers: { reader: ownAccount },
+      request: Type.Object({}),
+      reply: Type.Object({ count: Type.Integer() }),
+    }),
+  },
+  jobs: { dust: job({ type: 'shelf.dust', summary: 'Does what the test says', payload: Type.Object({}) }) },
+  events: {},
+});
+
+class Migration20260101000000_shelf extends Migration {
+  override up(): void {
+    for (const sql of [jobTables('shelf'), ...cancelledJobs('shelf')]) this.addSql(sql);
+  }
+}
+const migrations = [Migration20260101000000_shelf];
+const settings = Type.Object({
+  ...databaseSettings,
+  ...natsSettings,
+  ...replySettings,
+  ...actorSettings,
+  ...logSettings,
+  ...telemetrySettings,
+});
+
+describe('the frame of a service (architecture#services)', () => {
+  let env: TestEnvironment;
+  let stop: (() => Promise<void>) | undefined;
+
+  beforeAll(async () => {
+    env = await createTestEnvironment(import.meta.url);
+  });
+  afterEach(async () => {
+    await stop?.();
+    stop = undefined;
+  });
+  afterAll(async () => {
+    await env.stop();
+  });
+
+  const open = (): Promise<Frame<typeof shelf, typeof shelf>> =>
+    createFrame({ contract: shelf, config: loadConfig(settings, env.settings), migrations, logger: env.logger });
+  const run = async (frame: Frame<typeof shelf, typeof shelf>, start: () => Promise<void>): Promise<void> => {
+    const service = frame.service(start);
+    let stopped: Promise<void> | undefined;
+    stop = () => (stopped ??= service.stop());
+    await service.start();
+  };
+
+  it('starts when the migrations are there, and then answers', async () => {
+    const frame = await open();
+    let started = false;
+    const running = run(frame, async () => {
+      started = true;
+      await frame.serve({ count: async () => ({ count: 3 }) });
+      await frame.jobs.work({ dust: async () => {} });
+    });
+    await waitFor(async () => (await frame.db.ping(), true), { what: 'the database' });
+    expect(started).toBe(false);
+    await migrate({ url: env.settings['DATABASE_URL'] ?? '', schema: 'shelf', migrations, logger: env.logger });
+    await running;
+
+    const reader = await connectBus({
+      url: env.settings['NATS_URL'] ?? '',
+      name: 'reader',
+      caller: 'reader',
+      actors: env.actors,
+      prefix: env.settings['NATS_SUBJECT_PREFIX'] ?? '',
+      logger: env.logger,
+    });
+    await expect(reader.call(shelf.rpcs.count, {}, newContext())).resolves.toEqual({ count: 3 });
+    await stop?.();
+    await expect(reader.call(shelf.rpcs.count, {}, newContext())).rejects.toMatchObject({ code: 'unavailable' });
+    await reader.close();
+  });
+
+  it('stops what feeds the jobs, then the workers, and closes what remains while bus and database are still there', async () => {
+    const frame = await open();
+    const seen: string[] = [];
+    let finish = (): void => {};
+    await run(frame, async () => {
+      await frame.serve({ count: async () => ({ count: 0 }) });
+      await frame.jobs.work({
+        dust: async () => {
+          seen.push('job begins');
+          await new Promise<void>((resolve) => (finish = resolve));
+          seen.push('job ends');
+        },
+      });
+      frame.feed({ stop: async () => (seen.push('feed stops'), finish()) });
+      frame.onStop(() => seen.push('stops'));
+      frame.onClose(() => seen.push('closed second'));
+      frame.onClose(async () => {
+        await frame.db.ping();
+        await frame.bus.ping();
+        seen.push('closed first');
+      });
+    });
+    await frame.jobs.transaction((tx) => frame.jobs.enqueue(tx, shelf.jobs.dust, {}));
+    await waitFor(() => seen.includes('job begins'), { what: 'the job' });
+    await stop?.();
+    expect(seen).toEqual(['job begins', 'stops', 'feed stops', 'job ends', 'closed first', 'closed second']);
+  });
+
+  it('breaks off what takes longer than its time to stop, and nothing that does not', async () => {
+    const frame = await open();
+    const seen: string[] = [];
+    await run(frame, async () => {
+      let release = (): void => {};
+      frame.breakOffAfter(10, () => (seen.push('soon'), release()));
+      frame.breakOffAfter(60_000, () => seen.push('late'));
+      frame.onStop(() => new Promise<void>((resolve) => (release = resolve)));
+    });
+    await stop?.();
+    expect(seen).toEqual(['soon']);
+  });
+
+  it('repeats upkeep that fails, until it stops', async () => {
+    const frame = await open();
+    let runs = 0;
+    await run(frame, async () => {
+      frame.every(5, 'it failed', async () => {
+        runs++;
+        throw new Error('for now');
+      });
+    });
+    await waitFor(() => runs > 2, { what: 'three runs' });
+    await stop?.();
+    const before = runs;
+    let looks = 0;
+    await waitFor(() => ++looks > 5, { what: 'time for more of them' });
+    expect(runs).toBe(before);
+  });
+});
