@@ -4,7 +4,8 @@
  */
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import { findActive, patchConversation } from '../../services/conversations/conversation/statements.ts';
+import type { DeclaredStatement, Shape } from '#libs/orm';
+import { listActive, patchConversation } from '../../services/conversations/conversation/statements.ts';
 import { getConversation } from '../../services/conversations/statements.ts';
 import { lockRoom, replaceRoom } from '../../services/conversations/room/statements.ts';
 
@@ -19,18 +20,22 @@ for (const oid of [pg.types.builtins.JSONB, pg.types.builtins.TIMESTAMP, pg.type
 const connection = await connect({ servers: process.env['NATS_URL'] ?? '' });
 
 type Run = (values: unknown[]) => Promise<unknown>;
+/** `names`: of the values, in the order in which the gateway sends them. */
 const query =
-  (item: { name: string; text: string }): Run =>
-  async (values) =>
-    (await pool.query({ name: item.name, text: item.text, values })).rows[0];
+  <Params extends Shape>({ prepared: { name, text }, order }: DeclaredStatement<Params, Shape, unknown>, names: (keyof Params)[]): Run =>
+  async (given) =>
+    (await pool.query({ name, text, values: order.map((item) => given[names.indexOf(item)]) })).rows[0];
 
 /** Lock, replace, commit: what a room write must do at least. */
 async function writeRoom([id, room]: unknown[]): Promise<unknown> {
   const client = await pool.connect();
   try {
     await client.query('begin');
-    const { rows } = await client.query<{ updated_at: string }>({ name: lockRoom.name, text: lockRoom.text, values: [id] });
-    await client.query({ name: replaceRoom.name, text: replaceRoom.text, values: [id, room, rows[0]?.updated_at] });
+    const { name, text } = lockRoom.prepared;
+    const { rows } = await client.query<{ updated_at: string }>({ name, text, values: [id] });
+    const given: Readonly<Record<string, unknown>> = { id, room, updatedAt: rows[0]?.updated_at };
+    const { prepared, order } = replaceRoom;
+    await client.query({ name: prepared.name, text: prepared.text, values: order.map((item) => given[item]) });
     await client.query('commit');
     return { ok: true };
   } finally {
@@ -39,9 +44,9 @@ async function writeRoom([id, room]: unknown[]): Promise<unknown> {
 }
 
 const operations: Readonly<Record<string, Run>> = {
-  read: query(getConversation),
-  find: query(findActive),
-  patch: query(patchConversation),
+  read: query(getConversation, ['id']),
+  find: query(listActive, ['personId', 'journeyId', 'time', 'limit']),
+  patch: query(patchConversation, ['id', 'infos', 'config', 'expectedUpdatedAt']),
   room: writeRoom,
 };
 for (const [name, run] of Object.entries(operations)) {

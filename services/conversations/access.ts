@@ -5,27 +5,19 @@
  */
 import type { Actor } from '#libs/contract';
 import type { CallContext } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Queryable } from '#libs/orm';
 import type { ConversationsConfig } from './config.ts';
 import type { DirectoryCache } from './directory-cache/index.ts';
 import { isPossibleId } from './ids.ts';
 import type { Refusals } from './refusals.ts';
-import { idsFromSql } from './sql-values.ts';
+import type { Scope } from './scope.ts';
 import { findMembership } from './statements.ts';
 
 type UserActor = Extract<Actor, { kind: 'user' }>;
 
-/** What a caller has of all conversations. */
-export interface Scope {
-  /** Null: the account has no person. */
-  readonly personId: number | null;
-  /** Holons that the account's team authority covers. */
-  readonly eventIds: readonly number[];
-}
-
 interface Dependencies {
   readonly config: Pick<ConversationsConfig, 'CONVERSATION_ACCESS'>;
-  readonly db: Pick<Database, 'query'>;
+  readonly db: Queryable;
   readonly directory: Pick<DirectoryCache, 'listCovered'>;
   readonly refusals: Pick<Refusals, 'access'>;
 }
@@ -50,7 +42,7 @@ export class ConversationAccess {
     const caller = this.narrowed(context.actor);
     if (caller === undefined || !isPossibleId(id)) return;
     const { db, directory, refusals } = this.#deps;
-    const [row] = await db.query<{ event_id: number | null; takes_part: boolean }>(findMembership, [id, caller.personId]);
+    const row = await findMembership(db, { id, personId: caller.personId });
     if (row === undefined) return; // the operation says so itself
     if (row.takes_part) return;
     const covered = row.event_id === null ? [] : await directory.listCovered(caller.accountId, context, [row.event_id]);
@@ -64,10 +56,4 @@ export class ConversationAccess {
     if (caller === undefined) return undefined;
     return { personId: caller.personId, eventIds: await this.#deps.directory.listCovered(caller.accountId, context) };
   }
-}
-
-/** Whether a conversation is within the scope. */
-export function isWithin({ personId, eventIds }: Scope, row: { readonly event_id: number | null; readonly participants: string }): boolean {
-  if (personId !== null && idsFromSql(row.participants).includes(personId)) return true;
-  return row.event_id !== null && eventIds.includes(row.event_id);
 }

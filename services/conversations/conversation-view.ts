@@ -1,7 +1,8 @@
 /** Rows of conversations to ConversationOut, with one directory look-up for everything that is not cached. */
 import type { DirectoryCache } from './directory-cache/index.ts';
-import { type ConversationRow, renderConversation } from './representation.ts';
+import { renderConversation } from './representation.ts';
 import { idsFromSql } from './sql-values.ts';
+import type { ConversationRow } from './statements.ts';
 
 /** Only what the view reads of the directory, so that it can be tested without a bus. */
 export type ViewDirectory = Pick<DirectoryCache, 'people' | 'holons' | 'journeys'>;

@@ -1,8 +1,8 @@
 /** The guard `expected_updated_at` of PATCH and `/recorded` (D9, D9a). */
 import { type AppError, appError } from '#libs/errors';
 import { formatInstant, parseInstant } from '#libs/time';
-import type { ConversationRow } from './representation.ts';
 import { instantFromSql } from './sql-values.ts';
+import type { ConversationRow } from './statements.ts';
 
 /** Instant for PostgreSQL of `expected_updated_at`; null when there is none. */
 export function readExpected(text: string | null | undefined): string | null {

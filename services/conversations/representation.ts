@@ -4,25 +4,7 @@
  */
 import type { CachedHolon, CachedJourney, CachedPerson } from './directory-cache/index.ts';
 import { idsFromSql, quoteInstant } from './sql-values.ts';
-
-/** Columns of one conversation, as text where the reply needs text. */
-export interface ConversationRow {
-  readonly id: number;
-  readonly journey_id: number | null;
-  readonly step_id: number | null;
-  readonly event_id: number | null;
-  /** `{1,2}`, in order. */
-  readonly participants: string;
-  readonly connected: string;
-  readonly infos: string;
-  readonly config: string;
-  readonly room: string | null;
-  readonly question_state: string | null;
-  /** UTC without offset, `2026-05-01 10:00:00.5`. */
-  readonly start: string | null;
-  readonly finish: string | null;
-  readonly updated_at: string;
-}
+import type { ConversationRow } from './statements.ts';
 
 /** What the directory knows of the row's ids. */
 export interface RowReferences {

@@ -5,7 +5,7 @@ import type { Tx } from '#libs/orm';
 import type { conversations } from '../contract.ts';
 import { requireId } from '../ids.ts';
 import { addNote } from '../notes/index.ts';
-import { attachAudio } from './statements.ts';
+import { setAudio } from './statements.ts';
 
 export type Attachment = PayloadOf<typeof conversations.jobs.attachAudio>;
 
@@ -13,10 +13,11 @@ export type Attachment = PayloadOf<typeof conversations.jobs.attachAudio>;
 export async function attachIn(tx: Tx, request: Attachment): Promise<void> {
   const { audio } = request;
   const id = requireId(request.conversation_id);
-  const [found] = await tx.query<{ attached: boolean }>(attachAudio, [id, request.blob_id, JSON.stringify(audio)]);
+  const found = await setAudio(tx, { id, blobId: request.blob_id, audio: JSON.stringify(audio) });
   if (found === undefined) throw notFound();
   if (request.note === false) return;
   const account = request.actor_account_id === null ? '' : ` by account ${request.actor_account_id}`;
   const body = `Audio uploaded${account}: ${audio.name} (${audio.size_bytes} bytes)`;
-  await tx.query(addNote, [id, `audio:${request.blob_id}`, 'audio', body, request.actor_person_id, null]);
+  const key = `audio:${request.blob_id}`;
+  await addNote(tx, { conversationId: id, key, type: 'audio', body, authorPersonId: request.actor_person_id });
 }

@@ -19,7 +19,7 @@ export async function check(
   { db }: Dependencies,
   { conversation_id: id, audio }: RequestOf<typeof conversations.rpcs.checkAudio>,
 ): Promise<ReplyOf<typeof conversations.rpcs.checkAudio>> {
-  const [row] = await db.query<{ bytes: number }>(measureWithAudio, [requireId(id), JSON.stringify(audio)]);
+  const row = await measureWithAudio(db, { id: requireId(id), audio: JSON.stringify(audio) });
   if (row === undefined) throw notFound();
   if (row.bytes > maxDataBytes) throw new DataTooLarge('infos');
   return { ok: true };

@@ -1,25 +1,27 @@
 /** Statements on `infos.audio`. */
-import { statement } from '#libs/orm';
+import { sql, statement, t } from '#libs/orm';
 import { nextUpdatedAt } from '../statements.ts';
 
-/**
- * Sets `infos.audio` ($3) unless the same or a newer blob ($2) is attached; the last column tells whether this call did it.
- * No row: absent.
- */
-export const attachAudio = statement(
-  'conversations.attach-audio',
-  `with done as (
-     update conversations.conversations c
-     set infos = c.infos || jsonb_build_object('audio', $3::jsonb), audio_blob_id = $2, updated_at = ${nextUpdatedAt}
-     where c.id = $1 and coalesce(c.audio_blob_id, 0) < $2
-     returning c.id
-   )
-   select c.id, exists (select from done) as attached from conversations.conversations c where c.id = $1`,
-);
+/** Sets `infos.audio` unless the same or a newer blob is attached. No row: absent. */
+export const setAudio = statement.maybeOne({
+  name: 'conversations.attach-audio',
+  params: { id: t.integer, blobId: t.integer, audio: t.json },
+  row: { id: t.integer },
+  sql: ({ id, blobId, audio }) => sql`
+    with done as (
+      update conversations.conversations c
+      set infos = c.infos || jsonb_build_object('audio', ${audio}), audio_blob_id = ${blobId}, updated_at = ${nextUpdatedAt}
+      where c.id = ${id} and coalesce(c.audio_blob_id, 0) < ${blobId}
+    )
+    select c.id from conversations.conversations c where c.id = ${id}`,
+});
 
-/** Bytes of `infos` with this audio ($2). */
-export const measureWithAudio = statement(
-  'conversations.measure-with-audio',
-  `select octet_length((c.infos || jsonb_build_object('audio', $2::jsonb))::text) as bytes
-   from conversations.conversations c where c.id = $1`,
-);
+/** Bytes of `infos` with this audio. No row: absent. */
+export const measureWithAudio = statement.maybeOne({
+  name: 'conversations.measure-with-audio',
+  params: { id: t.integer, audio: t.json },
+  row: { bytes: t.integer },
+  sql: ({ id, audio }) => sql`
+    select octet_length((c.infos || jsonb_build_object('audio', ${audio}))::text) as bytes
+    from conversations.conversations c where c.id = ${id}`,
+});

@@ -7,7 +7,7 @@ import { conversations } from '../contract.ts';
 import { DataTooLarge, findTooLarge } from '../data-size.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { ImportItem, ImportedItem } from './contract.ts';
-import { applyImport, lockImported, lockImports, planImport, type ImportedRow, type PlannedRow } from './statements.ts';
+import { applyImport, lockImported, lockImports, planImport, type ImportedRow } from './statements.ts';
 
 type Rpc = typeof conversations.rpcs.importConversations;
 
@@ -24,9 +24,9 @@ export async function importConversations(
   if (dryRun) return { items: (await plan(db, batch)).map(toImported) };
   if (items.some(refersToNothing)) throw new AppError({ code: 'bad_request', message: 'An item refers to what does not exist yet' });
   const work = jobs.transaction(async (tx) => {
-    await tx.query(lockImports);
-    await tx.query(lockImported, [items.map(({ key }) => key)]);
-    const imported = await tx.query<ImportedRow>(applyImport, [batch, false]);
+    await lockImports(tx);
+    await lockImported(tx, { keys: items.map(({ key }) => key) });
+    const imported = await applyImport(tx, { items: batch, withValues: false });
     for (const row of imported) {
       if (row.is_new || row.id === null || row.fields === '[]') continue;
       if (!readFields(row).some(({ field }) => notifiedFields.has(field))) continue;
@@ -42,8 +42,8 @@ export async function importConversations(
 }
 
 /** @throws DataTooLarge naming the first item that would be too large */
-async function plan(db: Dependencies['db'], batch: string): Promise<PlannedRow[]> {
-  const rows = await db.query<PlannedRow>(planImport, [batch, true]);
+async function plan(db: Dependencies['db'], batch: string): Promise<ImportedRow[]> {
+  const rows = await planImport(db, { items: batch, withValues: true });
   for (const { key, too_large: field } of rows) if (field !== null) throw new DataTooLarge(field, `Conversation "${key}": `);
   return rows;
 }

@@ -1,61 +1,95 @@
 /** Statements of find-or-create, PATCH and `describe`. */
-import { statement } from '#libs/orm';
-import { conversationColumns, nextUpdatedAt, scopeSql, titleColumns } from '../statements.ts';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/orm';
+import { scopeParams, withinScope } from '../scope.ts';
+import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 
-const activeSql = `select * from conversations.conversations
-  where participant_ids @> array[$1::integer] and journey_id = $2
-    and start_at <= $3::timestamptz + interval '5 minutes'
-    and (finish_at is null or finish_at >= $3::timestamptz)`;
+const activeParams = {
+  personId: t.integer,
+  journeyId: t.integer,
+  time: t.instant,
+  /** Null: all. */
+  limit: t.integer.nullable,
+};
 
 /**
- * $1 person, $2 journey, $3 time, $4 limit. `offset 0` keeps the look-up by person apart from the order, so that the planner never walks
- * a journey in order of start to find one person.
+ * What is active for a person and journey at a time. `offset 0` keeps the look-up by person apart from the order, so that the planner never
+ * walks a journey in order of start to find one person.
  */
-export const findActive = statement(
-  'conversations.find-active',
-  `select ${conversationColumns}
-   from (${activeSql} offset 0) c
-   order by c.start_at, c.id
-   limit $4`,
-  { pipelined: 'always' },
-);
+function activeSql(
+  { personId, journeyId, time, limit }: Readonly<Record<keyof typeof activeParams, Parameter>>,
+  condition: Sql = sql.empty,
+): Sql {
+  return sql`
+    select ${wholeConversation.columns}
+    from (
+      select * from conversations.conversations
+      where participant_ids @> array[${personId}] and journey_id = ${journeyId}
+        and start_at <= ${time} + interval '5 minutes'
+        and (finish_at is null or finish_at >= ${time})
+      offset 0
+    ) c ${condition}
+    order by c.start_at, c.id
+    limit ${limit}`;
+}
 
-/** The same within a scope: $4, $5 as in `scopeSql`, $6 limit. */
-export const findActiveWithin = statement(
-  'conversations.find-active-within',
-  `select ${conversationColumns}
-   from (${activeSql} offset 0) c
-   where ${scopeSql('c', 4)}
-   order by c.start_at, c.id
-   limit $6`,
-);
+export const listActive = statement.many({
+  name: 'conversations.find-active',
+  params: activeParams,
+  row: wholeConversation.row,
+  pipelined: 'always',
+  sql: (params) => activeSql(params),
+});
+
+/** The same within a scope (D69). */
+export const listActiveWithin = statement.many({
+  name: 'conversations.find-active-within',
+  params: { ...activeParams, ...scopeParams },
+  row: wholeConversation.row,
+  sql: (params) => activeSql(params, sql`where ${withinScope(params)}`),
+});
 
 /** Serialises creators for one (person, journey) until the end of the transaction. */
-export const lockPersonAndJourney = statement(
-  'conversations.lock-person-journey',
-  `select pg_advisory_xact_lock(hashtextextended('find-active:' || $1::text || ':' || $2::text, 0))`,
-);
+export const lockPersonAndJourney = statement.none({
+  name: 'conversations.lock-person-journey',
+  params: { personId: t.integer, journeyId: t.integer },
+  sql: ({ personId, journeyId }) => sql`
+    select pg_advisory_xact_lock(hashtextextended('find-active:' || ${personId}::text || ':' || ${journeyId}::text, 0))`,
+});
 
-/** Merge of rules/conversations#read-and-patch: $1 id, $2 infos, $3 config (JSON objects, `{}` for none), $4 expected `updated_at` or null. No row: absent or stale. */
-export const patchConversation = statement(
-  'conversations.patch',
-  `update conversations.conversations c
-   set infos = c.infos || $2::jsonb,
-       config = c.config || $3::jsonb,
-       updated_at = case
-         when c.infos || $2::jsonb <> c.infos or c.config || $3::jsonb <> c.config then ${nextUpdatedAt}
-         else c.updated_at
-       end
-   where c.id = $1 and ($4::timestamptz is null or c.updated_at = $4::timestamptz)
-   returning ${conversationColumns}`,
-  { pipelined: 'when-busy' },
-);
+/** Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. */
+export const patchConversation = statement.maybeOne({
+  name: 'conversations.patch',
+  params: { id: t.integer, infos: t.json, config: t.json, expectedUpdatedAt: t.instant.nullable },
+  row: wholeConversation.row,
+  pipelined: 'when-busy',
+  sql: ({ id, infos, config, expectedUpdatedAt }) => sql`
+    update conversations.conversations c
+    set infos = c.infos || ${infos},
+        config = c.config || ${config},
+        updated_at = case
+          when c.infos || ${infos} <> c.infos or c.config || ${config} <> c.config then ${nextUpdatedAt}
+          else c.updated_at
+        end
+    where c.id = ${id} and (${expectedUpdatedAt} is null or c.updated_at = ${expectedUpdatedAt})
+    returning ${wholeConversation.columns}`,
+});
 
 /** What `describe` needs. */
-export const describeConversation = statement(
-  'conversations.describe',
-  `select c.id, c.journey_id, c.event_id, c.participant_ids::text as participants, ${titleColumns},
-     c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish
-   from conversations.conversations c where c.id = $1`,
-  { pipelined: 'always' },
-);
+export const describeConversation = statement.maybeOne({
+  name: 'conversations.describe',
+  params: { id: t.integer },
+  row: {
+    id: t.integer,
+    journey_id: t.integer.nullable,
+    event_id: t.integer.nullable,
+    participants: t.text,
+    ...titleSource.row,
+    start: t.timestamp.nullable,
+    finish: t.timestamp.nullable,
+  },
+  pipelined: 'always',
+  sql: ({ id }) => sql`
+    select c.id, c.journey_id, c.event_id, c.participant_ids::text as participants, ${titleSource.columns},
+      c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish
+    from conversations.conversations c where c.id = ${id}`,
+});

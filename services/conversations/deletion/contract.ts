@@ -2,11 +2,14 @@
 import { byOperators, event, ownAccount, rpc, Type } from '#libs/contract';
 import { Id, Instant } from '../schemas.ts';
 
+export const deletionReasons = ['booking_cancelled', 'bookings_joined', 'operator'] as const;
+export type DeletionReason = (typeof deletionReasons)[number];
+
 export const DeletedConversation = Type.Object({
   id: Type.Integer(),
   title: Type.String(),
   deleted_at: Instant('When it was deleted.'),
-  reason: Type.Enum(['booking_cancelled', 'bookings_joined', 'operator'], {
+  reason: Type.Enum([...deletionReasons], {
     description:
       'Its booking was cancelled, or turned out to be the same as that of another conversation, which took over what it held; or an operator deleted it.',
   }),

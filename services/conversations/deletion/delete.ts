@@ -6,12 +6,13 @@ import type { Tx } from '#libs/orm';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { Dependencies } from '../dependencies.ts';
-import * as sql from './statements.ts';
+import type { DeletionReason } from './contract.ts';
+import { markDeleted } from './statements.ts';
 
 type JobQueue = Pick<Dependencies['jobs'], 'enqueue'>;
 
 export interface Deletion {
-  readonly reason: 'booking_cancelled' | 'bookings_joined' | 'operator';
+  readonly reason: DeletionReason;
   /** What does it, e.g. `receipt 17`. */
   readonly by: string;
 }
@@ -22,9 +23,9 @@ export async function deleteConversation(
   tx: Tx,
   { id, at, reason, by }: Deletion & { readonly id: number; /** For PostgreSQL. */ readonly at: string },
 ): Promise<boolean> {
-  const deleted = await tx.query(sql.deleteConversations, [[id], at, reason, by]);
-  if (deleted.length > 0) await notifyMedia(jobs, tx, id);
-  return deleted.length > 0;
+  const deleted = await markDeleted(tx, { id, at, reason, by });
+  if (deleted !== undefined) await notifyMedia(jobs, tx, id);
+  return deleted !== undefined;
 }
 
 /** After rows were removed for good: everything of them goes everywhere. */

@@ -8,26 +8,22 @@ import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
 import { addNote } from '../notes/index.ts';
 import { instantFromSql, parseSqlInstant } from '../sql-values.ts';
-import { conversationTitle, type TitleSource } from '../title.ts';
+import { conversationTitle } from '../title.ts';
 import { deleteConversation, notifyMedia } from './delete.ts';
 import { retentionMicros } from './rules.ts';
-import * as sql from './statements.ts';
+import * as statements from './statements.ts';
+import { findState, restoreConversation } from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
 const defaultLimit = 100;
-
-interface DeletedRow extends TitleSource, Pick<ReplyOf<Rpcs['adminListDeleted']>['items'][number], 'reason' | 'by'> {
-  /** UTC without offset. */
-  readonly deleted_at: string;
-}
 
 /** Latest first. */
 export async function listDeleted(
   { db, config }: Dependencies,
   { limit = defaultLimit }: RequestOf<Rpcs['adminListDeleted']>,
 ): Promise<ReplyOf<Rpcs['adminListDeleted']>> {
-  const rows = await db.query<DeletedRow>(sql.listDeleted, [limit]);
+  const rows = await statements.listDeleted(db, { limit });
   return {
     items: rows.map((row) => ({
       id: row.id,
@@ -48,21 +44,22 @@ export async function restore(
 ): Promise<ReplyOf<Rpcs['adminRestore']>> {
   const id = requireId(request.conversation_id);
   const restored = await jobs.transaction(async (tx) => {
-    const [row] = await tx.query<sql.RestoredRow>(sql.restoreConversation, [id]);
+    const row = await restoreConversation(tx, { id });
     if (row === undefined) return undefined;
     const deleted = `${row.reason.replace('_', ' ')} (${row.by}), ${instantFromSql(row.deleted_at)}`;
-    await tx.query(addNote, [id, null, 'system', `Restored by ${request.operator}; deleted: ${deleted}`, null, null]);
+    const body = `Restored by ${request.operator}; deleted: ${deleted}`;
+    await addNote(tx, { conversationId: id, key: null, type: 'system', body, authorPersonId: null });
     await notifyMedia(jobs, tx, id);
     await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
     return row;
   });
   if (restored !== undefined) return { conversation_id: id, has_booking: restored.has_booking };
-  if ((await db.query(sql.findState, [id])).length === 0) throw notFound();
+  if ((await findState(db, { id })) === undefined) throw notFound();
   throw appError('conflict', 'conversation_not_deleted', `Conversation ${id} is not deleted.`);
 }
 
 export async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['getState']>): Promise<ReplyOf<Rpcs['getState']>> {
-  const [row] = await db.query<{ is_deleted: boolean }>(sql.findState, [id]);
+  const row = await findState(db, { id });
   return { state: row === undefined ? 'gone' : row.is_deleted ? 'deleted' : 'present' };
 }
 
@@ -81,6 +78,6 @@ export async function remove(
     return deleted;
   });
   if (isDeleted) return { conversation_id: id, removed_from: formatInstant(now + retentionMicros(config)) };
-  if ((await db.query(sql.findState, [id])).length === 0) throw notFound();
+  if ((await findState(db, { id })) === undefined) throw notFound();
   throw appError('conflict', 'conversation_deleted', `Conversation ${id} is deleted already.`);
 }

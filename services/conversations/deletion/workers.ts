@@ -26,8 +26,7 @@ export function createRemoval({ db, jobs, clock, config, logger }: Dependencies,
     'Deleted conversations that should have been removed for good an hour ago',
     [],
     async (gauge) => {
-      const [row] = await db.query<{ count: number }>(countExpired, [end(lateMicros)]);
-      gauge.set(row?.count ?? 0);
+      gauge.set((await countExpired(db, { deletedBefore: end(lateMicros) })).count);
     },
   );
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +35,7 @@ export function createRemoval({ db, jobs, clock, config, logger }: Dependencies,
   const run = async (): Promise<void> => {
     for (let full = true; full && !stopping.signal.aborted;) {
       const ids = await jobs.transaction(async (tx) => {
-        const rows = await tx.query<{ id: number }>(removeExpired, [end(), batch]);
+        const rows = await removeExpired(tx, { deletedBefore: end(), limit: batch });
         const removed = rows.map(({ id }) => id);
         await notifyRemoved(jobs, tx, removed);
         return removed;

@@ -4,30 +4,10 @@ import type { CachedHolon, CachedJourney } from '../directory-cache/index.ts';
 import { readPublishing } from '../publishing.ts';
 import { joinJson, type RowReferences } from '../representation.ts';
 import { quoteInstant } from '../sql-values.ts';
-import { chooseTitle, conversationTitle, type TitleSource } from '../title.ts';
-
-/** What every shape of discovery shows of a conversation. */
-export interface ShownRow {
-  readonly id: number;
-  readonly journey_id: number | null;
-  readonly step_id: number | null;
-  readonly event_id: number | null;
-  /** `{1,2}`, in order. */
-  readonly participants: string;
-  readonly connected: string;
-  /** UTC without offset. */
-  readonly start: string | null;
-  readonly finish: string | null;
-}
-
-export type SearchRow = ShownRow & TitleSource;
-
-export interface PublicRow extends ShownRow {
-  /** JSON text of `infos.publishing`. */
-  readonly publishing: string | null;
-  /** Place of the group that the row belongs to, from 1; one row for each group. */
-  readonly place: number;
-}
+import { chooseTitle, conversationTitle } from '../title.ts';
+import type { PublicRow } from './statements/browse.ts';
+import type { SearchRow } from './statements/search.ts';
+import type { ShownRow } from './statements/shown.ts';
 
 const noJourney = '{"slug":"","name":"","description":""}';
 const noStep = '{"slug":"","title":""}';

@@ -2,7 +2,10 @@
 import type { CachedHolon, DirectoryCache, HolonVisibility } from '../directory-cache/index.ts';
 import type { RowReferences } from '../representation.ts';
 import { idsFromSql } from '../sql-values.ts';
-import { renderPublicConversation, renderSearchItem, type PublicRow, type SearchRow, type ShownRow } from './rules.ts';
+import { renderPublicConversation, renderSearchItem } from './rules.ts';
+import type { PublicRow } from './statements/browse.ts';
+import type { SearchRow } from './statements/search.ts';
+import type { ShownRow } from './statements/shown.ts';
 
 /** Whether the people and journeys of the rows are kept in the caches: not those of a long answer, which would drive out what others use. */
 interface Keeping {

@@ -7,12 +7,11 @@ import { toStoredJson } from '../data-size.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
 import { findNamespaceProblem } from '../namespace.ts';
-import { getInfos, type InfosRow, patchInfos } from './statements.ts';
+import { getInfos, patchInfos } from './statements.ts';
 
 /** @throws AppError 404 */
 export async function readInfos({ db }: Dependencies, request: RequestOf<typeof conversations.rpcs.readInfos>): Promise<RawJson> {
-  const [row] = await db.query<InfosRow>(getInfos, [requireId(request.conversation_id)]);
-  return render(row);
+  return render(await getInfos(db, { id: requireId(request.conversation_id) }));
 }
 
 /** One statement merges and answers. @throws AppError 404, then 400 `invalid_namespace_placement` */
@@ -23,14 +22,11 @@ export async function writeInfos(dependencies: Dependencies, request: RequestOf<
     if (problem !== undefined) throw problem;
     return stored;
   }
-  const [row] = await dependencies.db.query<InfosRow>(patchInfos, [
-    requireId(request.conversation_id),
-    toStoredJson('infos', request.infos),
-  ]);
-  return render(row);
+  const id = requireId(request.conversation_id);
+  return render(await patchInfos(dependencies.db, { id, infos: toStoredJson('infos', request.infos) }));
 }
 
-function render(row: InfosRow | undefined): RawJson {
+function render(row: { readonly infos: string } | undefined): RawJson {
   if (row === undefined) throw notFound();
   return rawJson(`{"infos":${row.infos}}`);
 }

@@ -1,23 +1,25 @@
 /** Statements on `infos` alone. */
-import { statement } from '#libs/orm';
+import { sql, statement, t } from '#libs/orm';
 import { nextUpdatedAt } from '../statements.ts';
 
-export interface InfosRow {
-  /** JSON text, so that numbers keep their digits. */
-  readonly infos: string;
-}
-
-export const getInfos = statement('conversations.get-infos', `select c.infos from conversations.conversations c where c.id = $1`, {
+export const getInfos = statement.maybeOne({
+  name: 'conversations.get-infos',
+  params: { id: t.integer },
+  row: { infos: t.json },
   pipelined: 'always',
+  sql: ({ id }) => sql`select c.infos from conversations.conversations c where c.id = ${id}`,
 });
 
-/** $1 id, $2 infos (a JSON object). No row: absent. */
-export const patchInfos = statement(
-  'conversations.patch-infos',
-  `update conversations.conversations c
-   set infos = c.infos || $2::jsonb,
-       updated_at = case when c.infos || $2::jsonb <> c.infos then ${nextUpdatedAt} else c.updated_at end
-   where c.id = $1
-   returning c.infos`,
-  { pipelined: 'when-busy' },
-);
+/** `infos` is a JSON object. No row: absent. */
+export const patchInfos = statement.maybeOne({
+  name: 'conversations.patch-infos',
+  params: { id: t.integer, infos: t.json },
+  row: { infos: t.json },
+  pipelined: 'when-busy',
+  sql: ({ id, infos }) => sql`
+    update conversations.conversations c
+    set infos = c.infos || ${infos},
+        updated_at = case when c.infos || ${infos} <> c.infos then ${nextUpdatedAt} else c.updated_at end
+    where c.id = ${id}
+    returning c.infos`,
+});

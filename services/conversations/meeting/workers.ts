@@ -20,7 +20,7 @@ import {
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { BookingOutcome } from '../receipts/contract.ts';
-import { getReceipt, insertReceipt, settleReceipt, type StoredReceipt } from '../receipts/index.ts';
+import { getReceipt, insertReceipt, settleReceipt } from '../receipts/index.ts';
 import { MeetingWebhook } from './contract.ts';
 import { findMeetingConversations } from './statements.ts';
 
@@ -90,14 +90,14 @@ function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | u
 export function createMeetingReportWorker({ db, jobs }: Dependencies, keys: WebhookKeys) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.meetingReport>>): Promise<void> => {
     const id = run.payload.receipt_id;
-    const [receipt] = await db.query<StoredReceipt>(getReceipt, [id]);
+    const receipt = await getReceipt(db, { id });
     if (receipt === undefined || receipt.body === null) return;
     const headers = JSON.parse(receipt.headers) as Record<string, string>;
     const isSigned = await keys.isSigned(receipt.body, headers[signatureHeader]);
     const document = isSigned ? readWebhookBody(receipt.body) : undefined;
     const report = document === undefined ? undefined : readText(document['event']);
     const meetingId = document === undefined ? undefined : readMeetingId(document);
-    const found = meetingId === undefined ? [] : await db.query<{ id: number }>(findMeetingConversations, [meetingId, waitingDays]);
+    const found = meetingId === undefined ? [] : await findMeetingConversations(db, { meetingId, days: waitingDays });
     await run.complete(async (tx) => {
       for (const { id: conversationId } of found) {
         const payload = { conversation_id: conversationId, report: report ?? '' };

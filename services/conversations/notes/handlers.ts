@@ -7,16 +7,8 @@ import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
 import { instantFromSql } from '../sql-values.ts';
-import { existsConversation } from '../statements.ts';
-import { listNotes as listNotesSql } from './statements.ts';
-
-interface NoteRow {
-  readonly id: number;
-  readonly body: string;
-  readonly note_type: string;
-  readonly author_person_id: number | null;
-  readonly created_at: string;
-}
+import { findConversationId } from '../statements.ts';
+import * as statements from './statements.ts';
 
 const defaultLimit = 1_000;
 
@@ -27,8 +19,8 @@ export async function listNotes(
   context: RequestContext,
 ): Promise<ReplyOf<typeof conversations.rpcs.listNotes>> {
   const id = requireId(request.conversation_id);
-  if ((await db.query(existsConversation, [id])).length === 0) throw notFound();
-  const rows = await db.query<NoteRow>(listNotesSql, [id, request.before ?? null, request.limit ?? defaultLimit]);
+  if ((await findConversationId(db, { id })) === undefined) throw notFound();
+  const rows = await statements.listNotes(db, { conversationId: id, before: request.before, limit: request.limit ?? defaultLimit });
   const ids = [...new Set(rows.flatMap((row) => row.author_person_id ?? []))];
   const { items } = ids.length === 0 ? { items: [] } : await bus.call(directory.rpcs.getPeople, { ids }, context);
   const authors = new Map(items.map(({ photo, ...person }) => [person.id, { ...person, photo_url: photo }]));

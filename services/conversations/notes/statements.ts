@@ -1,21 +1,31 @@
 /** Statements on notes. */
-import { statement } from '#libs/orm';
+import { sql, statement, t } from '#libs/orm';
 
-/** $1 conversation, $2 key or null, $3 type, $4 body, $5 author, $6 instant. The same key adds the note once; no row then. */
-export const addNote = statement(
-  'notes.add',
-  `insert into conversations.notes (conversation_id, key, note_type, body, author_person_id, created_at)
-   values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, clock_timestamp()))
-   on conflict (conversation_id, key) do nothing
-   returning id`,
-);
+/** The same key adds the note once. */
+export const addNote = statement.none({
+  name: 'notes.add',
+  params: {
+    conversationId: t.integer,
+    key: t.text.nullable,
+    type: t.text,
+    body: t.text,
+    authorPersonId: t.integer.nullable,
+  },
+  sql: ({ conversationId, key, type, body, authorPersonId }) => sql`
+    insert into conversations.notes (conversation_id, key, note_type, body, author_person_id)
+    values (${conversationId}, ${key}, ${type}, ${body}, ${authorPersonId})
+    on conflict (conversation_id, key) do nothing`,
+});
 
-/** Newest first. */
-export const listNotes = statement(
-  'notes.list',
-  `select n.id, n.body, n.note_type, n.author_person_id, n.created_at at time zone 'UTC' as created_at
-   from conversations.notes n where n.conversation_id = $1
-     and ($2::integer is null or (n.created_at, n.id) <
-       (select b.created_at, b.id from conversations.notes b where b.conversation_id = $1 and b.id = $2))
-   order by n.created_at desc, n.id desc limit $3`,
-);
+/** Newest first; `before` is a note of the same conversation. */
+export const listNotes = statement.many({
+  name: 'notes.list',
+  params: { conversationId: t.integer, before: t.integer.nullable, limit: t.integer },
+  row: { id: t.integer, body: t.text, note_type: t.text, author_person_id: t.integer.nullable, created_at: t.timestamp },
+  sql: ({ conversationId, before, limit }) => sql`
+    select n.id, n.body, n.note_type, n.author_person_id, n.created_at at time zone 'UTC' as created_at
+    from conversations.notes n where n.conversation_id = ${conversationId}
+      and (${before} is null or (n.created_at, n.id) <
+        (select b.created_at, b.id from conversations.notes b where b.conversation_id = ${conversationId} and b.id = ${before}))
+    order by n.created_at desc, n.id desc limit ${limit}`,
+});

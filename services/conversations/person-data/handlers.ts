@@ -1,10 +1,11 @@
 /** `people export` and `people erase` of the admin CLI: the part of conversations. */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { rawJson, type RawJson } from '#libs/nats';
+import type { Queryable } from '#libs/orm';
 import { conversations } from '../contract.ts';
 import { notifyRemoved } from '../deletion/index.ts';
 import type { Dependencies } from '../dependencies.ts';
-import * as sql from './statements.ts';
+import * as statements from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
@@ -22,8 +23,8 @@ export async function exportPerson(
   { db }: Dependencies,
   { person_id: personId, after }: RequestOf<Rpcs['exportPerson']>,
 ): Promise<RawJson> {
-  const end = after + sql.windowSize;
-  const rows = await db.query<sql.ConcernedRow>(sql.exportConversations, [personId, after, end, exportedPerPage]);
+  const end = after + statements.windowSize;
+  const rows = await statements.exportConversations(db, { personId, after, end, limit: exportedPerPage });
   const next = await findNext(db, rows, exportedPerPage, end);
   return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
 }
@@ -32,7 +33,7 @@ export async function erasePerson(
   { jobs }: Dependencies,
   { person_id: personId, emails, name, after, dry_run: dryRun }: RequestOf<Rpcs['erasePerson']>,
 ): Promise<ReplyOf<Rpcs['erasePerson']>> {
-  const end = after + sql.windowSize;
+  const end = after + statements.windowSize;
   const counts = {
     conversations_deleted: 0,
     conversations_left: 0,
@@ -42,20 +43,20 @@ export async function erasePerson(
   };
   let next: number | null = null;
   const work = jobs.transaction(async (tx) => {
-    const rows = await tx.query<sql.LockedRow>(sql.lockConcerned, [personId, after, end, erasedPerPage]);
+    const rows = await statements.lockConcerned(tx, { personId, after, end, limit: erasedPerPage });
     next = await findNext(tx, rows, erasedPerPage, end);
     const ids = rows.map(({ id }) => id);
     const theirs = rows.filter((row) => row.is_only_theirs).map(({ id }) => id);
     const shared = rows.filter((row) => !row.is_only_theirs).map(({ id }) => id);
-    const receipts = ids.length === 0 ? [] : await tx.query(sql.emptyReceiptsOf, [ids]);
-    const last = next === null ? await tx.query(sql.emptyReceiptsNaming, [personId, emails]) : [];
-    await tx.query(sql.leaveConversations, [personId, shared]);
-    const notes = await tx.query(sql.forgetAuthor, [personId, shared]);
+    const receipts = ids.length === 0 ? [] : await statements.emptyReceiptsOf(tx, { ids });
+    const last = next === null ? await statements.emptyReceiptsNaming(tx, { personId, emails }) : [];
+    await statements.leaveConversations(tx, { personId, ids: shared });
+    const notes = await statements.forgetAuthor(tx, { personId, ids: shared });
     const named = new Set<number>();
     for (const text of [name ?? '', ...emails].filter(({ length }) => length >= shortestName)) {
-      for (const { id } of await tx.query<{ id: number }>(sql.removeFromNotes, [shared, text])) named.add(id);
+      for (const { id } of await statements.removeFromNotes(tx, { ids: shared, text })) named.add(id);
     }
-    await tx.query(sql.removeConversations, [theirs]);
+    await statements.removeConversations(tx, { ids: theirs });
     await notifyRemoved(jobs, tx, theirs);
     for (const id of shared) await jobs.emit(tx, conversations.events.changed, { id });
     counts.conversations_deleted = theirs.length;
@@ -72,13 +73,8 @@ export async function erasePerson(
 }
 
 /** Where the next page begins: after the last row of a full page, else after the window, null after the last conversation. */
-async function findNext(
-  db: Pick<Dependencies['db'], 'query'>,
-  rows: readonly { readonly id: number }[],
-  limit: number,
-  end: number,
-): Promise<number | null> {
+async function findNext(db: Queryable, rows: readonly { readonly id: number }[], limit: number, end: number): Promise<number | null> {
   if (rows.length === limit) return rows.at(-1)?.id ?? null;
-  const [last] = await db.query<{ id: number }>(sql.findLastId);
-  return (last?.id ?? 0) > end ? end : null;
+  const last = await statements.findLastId(db);
+  return last.id > end ? end : null;
 }

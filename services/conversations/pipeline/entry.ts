@@ -27,7 +27,7 @@ export async function enterStep(
   const declaration = pipeline.get(step.pipelineJob);
   const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };
   const jobId = declaration === undefined ? null : await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));
-  await tx.query(addPipelineEntry, [conversationId, step.id, step.pipelineJob, cause, jobId]);
+  await addPipelineEntry(tx, { conversationId, stepId: step.id, pipelineJob: step.pipelineJob, cause, jobId });
 }
 
 /** Starts the importers again when the window becomes complete after their step was entered (D7a); `started` has just been. */
@@ -40,7 +40,7 @@ export async function windowCompleted(
 ): Promise<void> {
   for (const declaration of pipeline.values()) {
     if (declaration.startsAgainWithWindow !== true || declaration.name === started) continue;
-    const [entry] = await tx.query<{ step_id: number }>(findPipelineEntry, [conversationId, declaration.name]);
+    const entry = await findPipelineEntry(tx, { conversationId, pipelineJob: declaration.name });
     if (entry === undefined) continue;
     const payload = { conversation_id: conversationId, step_id: entry.step_id, cause: 'window_completed' };
     await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));

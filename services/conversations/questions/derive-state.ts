@@ -2,11 +2,11 @@
 import type { Tx } from '#libs/orm';
 import { parseSqlInstant } from '../sql-values.ts';
 import { deriveQuestionState } from './rules.ts';
-import * as sql from './statements.ts';
+import { listQuestionChanges, replaceQuestionState } from './statements.ts';
 
 /** Writes the question state of a conversation whose row is locked. */
 export async function deriveState(tx: Tx, id: number): Promise<void> {
-  const rows = await tx.query<{ question_id: number; occurred_at: string }>(sql.listQuestionChanges, [id]);
+  const rows = await listQuestionChanges(tx, { conversationId: id });
   const arrived = rows.map((row) => ({ questionId: row.question_id, occurredAt: parseSqlInstant(row.occurred_at) }));
-  await tx.query(sql.replaceQuestionState, [id, deriveQuestionState(arrived)]);
+  await replaceQuestionState(tx, { conversationId: id, state: deriveQuestionState(arrived) });
 }

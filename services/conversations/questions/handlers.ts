@@ -2,7 +2,7 @@
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { type TaggedReply, withOutcome } from '#libs/nats';
-import type { Tx } from '#libs/orm';
+import type { Queryable } from '#libs/orm';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -10,7 +10,7 @@ import type { CachedJourney } from '../directory-cache/index.ts';
 import { requireId } from '../ids.ts';
 import { parseSqlInstant } from '../sql-values.ts';
 import { deriveState } from './derive-state.ts';
-import * as sql from './statements.ts';
+import { addQuestionChange, findQuestionChange, type KeyedChangeRow, lockForQuestions } from './statements.ts';
 
 type Reply = ReplyOf<typeof conversations.rpcs.recordQuestionChange>;
 
@@ -46,21 +46,22 @@ export async function recordQuestionChange(
   // Asked before the lock: nobody waits for the directory while holding it.
   const journey = await findJourney(dependencies, before.journey_id);
   return db.transaction(async (tx) => {
-    await tx.query(sql.lockForQuestions, [change.id]);
+    await lockForQuestions(tx, { conversationId: change.id });
     const current = await findKeyed(tx, change);
     const meanwhile = findReplay(current, change);
     if (meanwhile !== undefined) return meanwhile;
     const moved = current.journey_id !== before.journey_id;
     checkChange(dependencies, moved ? await findJourney(dependencies, current.journey_id) : journey, change);
-    await tx.query(sql.addQuestionChange, [change.id, change.key, questionId, formatInstant(change.occurredAt)]);
+    const { id, key } = change;
+    await addQuestionChange(tx, { conversationId: id, key, questionId, occurredAt: formatInstant(change.occurredAt) });
     await deriveState(tx, change.id);
     return withOutcome(toReply(change, false), 'created');
   });
 }
 
 /** @throws AppError 404 */
-async function findKeyed(db: Pick<Tx, 'query'>, { id, key }: NewChange): Promise<sql.KeyedChangeRow> {
-  const [row] = await db.query<sql.KeyedChangeRow>(sql.findQuestionChange, [id, key]);
+async function findKeyed(db: Queryable, { id, key }: NewChange): Promise<KeyedChangeRow> {
+  const row = await findQuestionChange(db, { conversationId: id, key });
   if (row === undefined) throw notFound();
   return row;
 }
@@ -70,7 +71,7 @@ async function findJourney({ directory }: Dependencies, id: number | null): Prom
 }
 
 /** The answer to a key that is used; undefined when it is new. @throws AppError 409 `idempotency_conflict` */
-function findReplay(row: sql.KeyedChangeRow, change: NewChange): Reply | undefined {
+function findReplay(row: KeyedChangeRow, change: NewChange): Reply | undefined {
   if (row.question_id === null || row.occurred_at === null) return undefined;
   if (row.question_id !== change.questionId || parseSqlInstant(row.occurred_at) !== change.occurredAt) {
     throw appError('conflict', 'idempotency_conflict', 'The Idempotency-Key was used for another question change.');

@@ -1,51 +1,63 @@
 /** Statements on recorded question changes. */
-import { statement } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/orm';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** A conversation's journey, and the change under a key: null columns when there is none. */
-export interface KeyedChangeRow {
-  readonly journey_id: number | null;
-  readonly question_id: number | null;
-  /** UTC without offset. */
-  readonly occurred_at: string | null;
-}
+const keyedChangeRow = { journey_id: t.integer.nullable, question_id: t.integer.nullable, occurred_at: t.timestamp.nullable };
+export type KeyedChangeRow = RowOf<typeof keyedChangeRow>;
 
-/** $1 conversation, $2 key. No row: the conversation is absent. */
-export const findQuestionChange = statement(
-  'questions.find',
-  `select c.journey_id, q.question_id, q.occurred_at at time zone 'UTC' as occurred_at
-   from conversations.conversations c
-   left join conversations.question_changes q on q.conversation_id = c.id and q.key = $2
-   where c.id = $1`,
-);
+/** No row: the conversation is absent. */
+export const findQuestionChange = statement.maybeOne({
+  name: 'questions.find',
+  params: { conversationId: t.integer, key: t.text },
+  row: keyedChangeRow,
+  sql: ({ conversationId, key }) => sql`
+    select c.journey_id, q.question_id, q.occurred_at at time zone 'UTC' as occurred_at
+    from conversations.conversations c
+    left join conversations.question_changes q on q.conversation_id = c.id and q.key = ${key}
+    where c.id = ${conversationId}`,
+});
 
 /** Waits for whoever writes the conversation. */
-export const lockForQuestions = statement('questions.lock', `select c.id from conversations.conversations c where c.id = $1 for update`);
+export const lockForQuestions = statement.none({
+  name: 'questions.lock',
+  params: { conversationId: t.integer },
+  sql: ({ conversationId }) => sql`select c.id from conversations.conversations c where c.id = ${conversationId} for update`,
+});
 
-/** $1 conversation, $2 key, $3 question, $4 instant. */
-export const addQuestionChange = statement(
-  'questions.add',
-  `insert into conversations.question_changes (conversation_id, key, question_id, occurred_at) values ($1, $2, $3, $4::timestamptz)`,
-);
+export const addQuestionChange = statement.none({
+  name: 'questions.add',
+  params: { conversationId: t.integer, key: t.text, questionId: t.integer, occurredAt: t.instant },
+  sql: ({ conversationId, key, questionId, occurredAt }) => sql`
+    insert into conversations.question_changes (conversation_id, key, question_id, occurred_at)
+    values (${conversationId}, ${key}, ${questionId}, ${occurredAt})`,
+});
 
 /** In the order of arrival. */
-export const listQuestionChanges = statement(
-  'questions.list',
-  `select q.question_id, q.occurred_at at time zone 'UTC' as occurred_at
-   from conversations.question_changes q where q.conversation_id = $1 order by q.id`,
-);
+export const listQuestionChanges = statement.many({
+  name: 'questions.list',
+  params: { conversationId: t.integer },
+  row: { question_id: t.integer, occurred_at: t.timestamp },
+  sql: ({ conversationId }) => sql`
+    select q.question_id, q.occurred_at at time zone 'UTC' as occurred_at
+    from conversations.question_changes q where q.conversation_id = ${conversationId} order by q.id`,
+});
 
-/** $1 conversation, $2 the derived state. */
-export const replaceQuestionState = statement(
-  'questions.replace-state',
-  `update conversations.conversations c set question_state = $2::jsonb, updated_at = ${nextUpdatedAt} where c.id = $1`,
-);
+export const replaceQuestionState = statement.none({
+  name: 'questions.replace-state',
+  params: { conversationId: t.integer, state: t.json },
+  sql: ({ conversationId, state }) => sql`
+    update conversations.conversations c set question_state = ${state}, updated_at = ${nextUpdatedAt} where c.id = ${conversationId}`,
+});
 
-/** Moves the changes of $2 to $1, but for those whose key is used there. */
-export const moveQuestionChanges = statement(
-  'questions.move',
-  `update conversations.question_changes q set conversation_id = $1
-   where q.conversation_id = $2
-     and not exists (select from conversations.question_changes k where k.conversation_id = $1 and k.key = q.key)
-   returning q.id`,
-);
+/** Moves the changes of a conversation to another, but for those whose key is used there. */
+export const moveQuestionChanges = statement.many({
+  name: 'questions.move',
+  params: { from: t.integer, to: t.integer },
+  row: { id: t.integer },
+  sql: ({ from, to }) => sql`
+    update conversations.question_changes q set conversation_id = ${to}
+    where q.conversation_id = ${from}
+      and not exists (select from conversations.question_changes k where k.conversation_id = ${to} and k.key = q.key)
+    returning q.id`,
+});

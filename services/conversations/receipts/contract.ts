@@ -23,10 +23,13 @@ export const bookingOutcomes = [
 
 export type BookingOutcome = (typeof bookingOutcomes)[number];
 
+export const receiptSources = ['booking', 'meeting'] as const;
+export type ReceiptSource = (typeof receiptSources)[number];
+
 /** A webhook as it was received, and what became of it (D20). */
 export const Receipt = Type.Object({
   id: Type.Integer(),
-  source: Type.Enum(['booking', 'meeting']),
+  source: Type.Enum([...receiptSources]),
   received_at: Instant('When the gateway took it.'),
   person_id: nullable(Type.String({ description: "The path's person, as it was written." })),
   trigger_event: nullable(Type.String()),
@@ -41,7 +44,7 @@ export const Receipt = Type.Object({
   body_size: nullable(Type.Integer({ minimum: 0, description: 'Bytes of the body as it came; null when it was too large to be read.' })),
 });
 
-const filter = { ...receiptFilter(bookingOutcomes), source: Type.Optional(Type.Enum(['booking', 'meeting'])) };
+const filter = { ...receiptFilter(bookingOutcomes), source: Type.Optional(Type.Enum([...receiptSources])) };
 
 /** To be spread into the contract of the service. */
 export const receiptRpcs = {

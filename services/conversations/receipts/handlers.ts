@@ -8,14 +8,8 @@ import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
 import { instantFromSql } from '../sql-values.ts';
 import type { Receipt } from './contract.ts';
-import {
-  findReplayable,
-  getReceipt,
-  listReceipts as listReceiptsSql,
-  type ReceiptRow,
-  type ReplayableRow,
-  type StoredReceipt,
-} from './statements.ts';
+import * as statements from './statements.ts';
+import { findReplayable, getReceipt, type ReceiptRow, type ReplayableRow } from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
@@ -23,13 +17,13 @@ const defaultLimit = 100;
 
 /** Newest first. */
 export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
-  const rows = await db.query<ReceiptRow>(listReceiptsSql, [...toFilter(request), request.limit ?? defaultLimit]);
+  const rows = await statements.listReceipts(db, { ...toFilter(request), limit: request.limit ?? defaultLimit });
   return { items: rows.map(toReceipt) };
 }
 
 /** @throws AppError 404 */
 export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showReceipt']>): Promise<ReplyOf<Rpcs['showReceipt']>> {
-  const [row] = await db.query<StoredReceipt>(getReceipt, [requireId(request.id)]);
+  const row = await getReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const headers = JSON.parse(row.headers) as Record<string, string>;
   return { ...toReceipt(row), headers, body: row.body === null ? null : row.body.toString('utf8') };
@@ -41,7 +35,7 @@ export async function replayReceipt(
   request: RequestOf<Rpcs['replayReceipt']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['replayReceipt']>> {
-  const [row] = await db.query<StoredReceipt>(getReceipt, [requireId(request.id)]);
+  const row = await getReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
   const { requestId } = context;
@@ -56,7 +50,7 @@ export async function replayReceipts(
   { requestId }: RequestContext,
 ): Promise<ReplyOf<Rpcs['replayReceipts']>> {
   const { limit, dry_run: dryRun } = request;
-  const found = await db.query<ReplayableRow>(findReplayable, [...toFilter(request), limit + 1]);
+  const found = await findReplayable(db, { ...toFilter(request), limit: limit + 1 });
   const matched = found.slice(0, limit);
   const replayable = matched.filter((row) => row.has_body);
   if (!dryRun && replayable.length > 0) {
@@ -71,12 +65,7 @@ export async function replayReceipts(
 const jobOf = ({ source }: Pick<ReplayableRow, 'source'>) =>
   source === 'meeting' ? conversations.jobs.meetingReport : conversations.jobs.bookingEvent;
 
-const toFilter = ({ outcome, source, since, until }: RequestOf<Rpcs['listReceipts']>): unknown[] => [
-  outcome ?? null,
-  source ?? null,
-  since ?? null,
-  until ?? null,
-];
+const toFilter = ({ outcome, source, since, until }: RequestOf<Rpcs['listReceipts']>) => ({ outcome, source, since, until });
 
 function toReceipt(row: ReceiptRow): Static<typeof Receipt> {
   return {

@@ -1,2 +1,3 @@
 /** Receipts that the intakes store and the workers settle. */
-export { getReceipt, insertReceipt, type Settlement, settleReceipt, type StoredReceipt } from './statements.ts';
+export { getReceipt, type StoredReceipt } from './statements.ts';
+export { insertReceipt, type Settlement, settleReceipt } from './store.ts';

@@ -5,7 +5,7 @@ import { countReceipts } from './statements.ts';
 
 export function measureReceipts(metrics: Metrics, db: Database): void {
   metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
-    const rows = await db.query<{ source: string; outcome: string; count: number }>(countReceipts);
+    const rows = await countReceipts(db);
     gauge.reset();
     for (const { source, outcome, count } of rows) gauge.set({ source, outcome }, count);
   });

@@ -13,7 +13,6 @@ import { requireId } from '../ids.ts';
 import { findStoreProblem } from '../namespace.ts';
 import { addNote } from '../notes/index.ts';
 import { enterStep, windowCompleted } from '../pipeline/index.ts';
-import type { ConversationRow } from '../representation.ts';
 import {
   findBoundaryConflict,
   type IncomingWindow,
@@ -24,6 +23,7 @@ import {
   roomWindow,
   storedInstant,
 } from '../room/index.ts';
+import type { ConversationRow } from '../statements.ts';
 import { getConversation, lockConversation } from '../statements.ts';
 import { nextStep } from '../step.ts';
 import type { RecordedWrite } from './contract.ts';
@@ -54,7 +54,7 @@ export async function recorded(
 ): Promise<RawJson> {
   const { db, jobs, directory, view } = dependencies;
   const id = requireId(request.conversation_id);
-  const [before] = await db.query<ConversationRow>(getConversation, [id]);
+  const before = await getConversation(db, { id });
   if (before === undefined) throw notFound();
   const window = { conversationStartedAt: undefined, captureEndedAt: readCaptureEnd(request.write) };
   // Asked before the lock: nobody waits for the directory while holding it. A conversation's journey hardly ever changes.
@@ -78,10 +78,10 @@ function readCaptureEnd(write: RecordedWrite): Instant | undefined {
 async function applyOnce(dependencies: Dependencies, tx: Tx, call: RecordedCall): Promise<ConversationRow> {
   const { id, key, window } = call;
   const now = dependencies.clock.now();
-  const [row] = await tx.query<ConversationRow>(lockConversation, [id]);
+  const row = await lockConversation(tx, { id });
   if (row === undefined) throw notFound();
   if (key !== null) {
-    const [seen] = await tx.query(findIdempotencyKey, [id, operation, key, formatInstant(now)]);
+    const seen = await findIdempotencyKey(tx, { conversationId: id, operation, key, now: formatInstant(now) });
     if (seen !== undefined) {
       const conflict = findBoundaryConflict(roomWindow(parseRoom(row.room)), window);
       if (conflict !== undefined) throw conflict;
@@ -89,7 +89,9 @@ async function applyOnce(dependencies: Dependencies, tx: Tx, call: RecordedCall)
     }
   }
   const written = await apply(dependencies, tx, row, call, now);
-  if (key !== null) await tx.query(keepIdempotencyKey, [id, operation, key, formatInstant(now + keyRetentionMicros)]);
+  if (key !== null) {
+    await keepIdempotencyKey(tx, { conversationId: id, operation, key, expiresAt: formatInstant(now + keyRetentionMicros) });
+  }
   return written;
 }
 
@@ -101,17 +103,18 @@ async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, c
   if (problem !== undefined) throw problem;
   const next = journey?.id === row.journey_id ? nextStep(journey?.steps ?? [], row.step_id) : undefined;
   const finish = storedInstant(roomWindow(merged.room).captureEndedAt) ?? now;
-  const [written] = await tx.query<ConversationRow>(recordConversation, [
+  const written = await recordConversation(tx, {
     id,
-    next?.id ?? row.step_id,
-    formatInstant(finish),
-    toStoredJson('infos', write.infos),
-    toStoredJson('config', write.config),
-    merged.room === null ? null : JSON.stringify(merged.room),
-  ]);
+    stepId: next?.id ?? row.step_id,
+    finish: formatInstant(finish),
+    infos: toStoredJson('infos', write.infos),
+    config: toStoredJson('config', write.config),
+    room: merged.room === null ? null : JSON.stringify(merged.room),
+  });
   if (written === undefined) throw notFound();
-  const author = context.actor?.kind === 'user' ? context.actor.personId : null;
-  await tx.query(addNote, [id, null, 'recorded', describeAdvance(journey, row.step_id, next?.title), author, null]);
+  const authorPersonId = context.actor?.kind === 'user' ? context.actor.personId : null;
+  const body = describeAdvance(journey, row.step_id, next?.title);
+  await addNote(tx, { conversationId: id, key: null, type: 'recorded', body, authorPersonId });
   if (next !== undefined) await enterStep(dependencies, tx, id, next, 'recorded', context);
   if (merged.windowCompleted) await windowCompleted(dependencies, tx, id, context, next?.pipelineJob);
   await dependencies.jobs.emit(tx, conversations.events.changed, { id });

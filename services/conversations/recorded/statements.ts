@@ -1,35 +1,47 @@
 /** Statements of `/recorded` and its idempotency keys. */
-import { statement } from '#libs/orm';
-import { conversationColumns, nextUpdatedAt } from '../statements.ts';
+import { sql, statement, t } from '#libs/orm';
+import { nextUpdatedAt, wholeConversation } from '../statements.ts';
 
-/** $1 id, $2 step, $3 finish when it is still null, $4 infos, $5 config, $6 room or null. For callers that hold the row's lock. */
-export const recordConversation = statement(
-  'conversations.record',
-  `update conversations.conversations c
-   set step_id = $2, finish_at = coalesce(c.finish_at, $3::timestamptz), infos = c.infos || $4::jsonb, config = c.config || $5::jsonb,
-       room = $6::jsonb, updated_at = ${nextUpdatedAt}
-   where c.id = $1
-   returning ${conversationColumns}`,
-);
+/** `finish` counts when there is none. For callers that hold the row's lock. */
+export const recordConversation = statement.maybeOne({
+  name: 'conversations.record',
+  params: { id: t.integer, stepId: t.integer.nullable, finish: t.instant, infos: t.json, config: t.json, room: t.json.nullable },
+  row: wholeConversation.row,
+  sql: ({ id, stepId, finish, infos, config, room }) => sql`
+    update conversations.conversations c
+    set step_id = ${stepId}, finish_at = coalesce(c.finish_at, ${finish}), infos = c.infos || ${infos}, config = c.config || ${config},
+        room = ${room}, updated_at = ${nextUpdatedAt}
+    where c.id = ${id}
+    returning ${wholeConversation.columns}`,
+});
 
-/** $1 conversation, $2 operation, $3 key, $4 now. A row while the key is kept. */
-export const findIdempotencyKey = statement(
-  'idempotency.find',
-  `select 1 as found from conversations.idempotency_keys
-   where conversation_id = $1 and operation = $2 and key = $3 and expires_at > $4::timestamptz`,
-);
+const idempotencyKey = { conversationId: t.integer, operation: t.text, key: t.text };
 
-/** $1 conversation, $2 operation, $3 key, $4 end of its life. Replaces an expired one. */
-export const keepIdempotencyKey = statement(
-  'idempotency.keep',
-  `insert into conversations.idempotency_keys (conversation_id, operation, key, expires_at)
-   values ($1, $2, $3, $4::timestamptz)
-   on conflict (conversation_id, operation, key) do update set expires_at = excluded.expires_at`,
-);
+/** A row while the key is kept. */
+export const findIdempotencyKey = statement.maybeOne({
+  name: 'idempotency.find',
+  params: { ...idempotencyKey, now: t.instant },
+  row: { key: t.text },
+  sql: ({ conversationId, operation, key, now }) => sql`
+    select key from conversations.idempotency_keys
+    where conversation_id = ${conversationId} and operation = ${operation} and key = ${key} and expires_at > ${now}`,
+});
 
-/** $1 now, $2 most rows. */
-export const dropExpiredKeys = statement(
-  'idempotency.drop-expired',
-  `delete from conversations.idempotency_keys
-   where ctid in (select ctid from conversations.idempotency_keys where expires_at <= $1::timestamptz limit $2 for update skip locked)`,
-);
+/** Replaces an expired one. */
+export const keepIdempotencyKey = statement.none({
+  name: 'idempotency.keep',
+  params: { ...idempotencyKey, expiresAt: t.instant },
+  sql: ({ conversationId, operation, key, expiresAt }) => sql`
+    insert into conversations.idempotency_keys (conversation_id, operation, key, expires_at)
+    values (${conversationId}, ${operation}, ${key}, ${expiresAt})
+    on conflict (conversation_id, operation, key) do update set expires_at = excluded.expires_at`,
+});
+
+export const dropExpiredKeys = statement.none({
+  name: 'idempotency.drop-expired',
+  params: { now: t.instant, limit: t.integer },
+  sql: ({ now, limit }) => sql`
+    delete from conversations.idempotency_keys
+    where ctid in (
+      select ctid from conversations.idempotency_keys where expires_at <= ${now} limit ${limit} for update skip locked)`,
+});

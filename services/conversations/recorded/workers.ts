@@ -10,7 +10,7 @@ const keysPerSweep = 10_000;
 /** Drops idempotency keys whose 24 hours are over, now and then. Returns the end of it. */
 export function sweepKeys({ db, clock, logger }: Dependencies): () => void {
   const timer = setInterval(() => {
-    db.query(dropExpiredKeys, [formatInstant(clock.now()), keysPerSweep]).catch((error: unknown) =>
+    dropExpiredKeys(db, { now: formatInstant(clock.now()), limit: keysPerSweep }).catch((error: unknown) =>
       logger.warn({ err: error }, 'expired idempotency keys stay for now'),
     );
   }, keySweepMs);

@@ -10,14 +10,14 @@ import { windowCompleted } from '../pipeline/index.ts';
 import type { RoomWrite } from './contract.ts';
 import { mergeRoom, parseRoom, readRoomWindow, roomState, roomWriteReply } from './rules/room.ts';
 import type { IncomingWindow } from './rules/window.ts';
-import { getRoom, lockRoom, replaceRoom, type RoomRow } from './statements.ts';
+import { getRoom, lockRoom, replaceRoom } from './statements.ts';
 
 /** GET enter-coherence. @throws AppError 404 */
 export async function readRoom(
   { db }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.readRoom>,
 ): Promise<ReplyOf<typeof conversations.rpcs.readRoom>> {
-  const [row] = await db.query<RoomRow>(getRoom, [requireId(request.conversation_id)]);
+  const row = await getRoom(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   return roomState(parseRoom(row.room));
 }
@@ -34,14 +34,14 @@ export async function writeRoom(
 ): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>> {
   const { db, jobs } = dependencies;
   const id = requireId(request.conversation_id);
-  const [row] = await db.query<RoomRow>(getRoom, [id]);
+  const row = await getRoom(db, { id });
   if (row === undefined) throw notFound();
   const incoming = readRoomWindow(request.write);
   const merged = mergeRoom(parseRoom(row.room), request.write, incoming);
   if (!merged.changed) return roomWriteReply(id, merged.room, incoming);
   if (!merged.windowCompleted) {
-    const written = await db.query(replaceRoom, [id, JSON.stringify(merged.room), row.updated_at]);
-    if (written.length > 0) return roomWriteReply(id, merged.room, incoming);
+    const written = await replaceRoom(db, { id, room: JSON.stringify(merged.room), updatedAt: row.updated_at });
+    if (written !== undefined) return roomWriteReply(id, merged.room, incoming);
   }
   return jobs.transaction((tx) => writeLocked(dependencies, tx, id, request.write, incoming, context));
 }
@@ -54,10 +54,10 @@ async function writeLocked(
   incoming: IncomingWindow,
   context: RequestContext,
 ): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>> {
-  const [row] = await tx.query<RoomRow>(lockRoom, [id]);
+  const row = await lockRoom(tx, { id });
   if (row === undefined) throw notFound();
   const merged = mergeRoom(parseRoom(row.room), write, incoming);
-  if (merged.changed) await tx.query(replaceRoom, [id, JSON.stringify(merged.room), row.updated_at]);
+  if (merged.changed) await replaceRoom(tx, { id, room: JSON.stringify(merged.room), updatedAt: row.updated_at });
   if (merged.windowCompleted) await windowCompleted({ jobs, pipeline }, tx, id, context);
   return roomWriteReply(id, merged.room, incoming);
 }

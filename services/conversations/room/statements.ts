@@ -1,28 +1,33 @@
 /** Statements on the state of the room. */
-import { statement } from '#libs/orm';
+import { sql, statement, t } from '#libs/orm';
 import { nextUpdatedAt } from '../statements.ts';
 
-export interface RoomRow {
-  readonly room: string | null;
-  readonly updated_at: string;
-}
+const roomRow = { room: t.json.nullable, updated_at: t.timestamp };
+const roomColumns = sql`c.room, c.updated_at at time zone 'UTC' as updated_at`;
 
-/** $1 id, $2 room state; $3 = the `updated_at` (UTC text) under which it was computed. */
-export const replaceRoom = statement(
-  'conversations.replace-room',
-  `update conversations.conversations c
-   set room = $2::jsonb, updated_at = ${nextUpdatedAt}
-   where c.id = $1 and c.updated_at = $3::timestamp at time zone 'UTC'
-   returning c.id`,
-);
+export const getRoom = statement.maybeOne({
+  name: 'conversations.get-room',
+  params: { id: t.integer },
+  row: roomRow,
+  pipelined: 'always',
+  sql: ({ id }) => sql`select ${roomColumns} from conversations.conversations c where c.id = ${id}`,
+});
 
-export const getRoom = statement(
-  'conversations.get-room',
-  `select c.room, c.updated_at at time zone 'UTC' as updated_at from conversations.conversations c where c.id = $1`,
-  { pipelined: 'always' },
-);
+export const lockRoom = statement.maybeOne({
+  name: 'conversations.lock-room',
+  params: { id: t.integer },
+  row: roomRow,
+  sql: ({ id }) => sql`select ${roomColumns} from conversations.conversations c where c.id = ${id} for update`,
+});
 
-export const lockRoom = statement(
-  'conversations.lock-room',
-  `select c.room, c.updated_at at time zone 'UTC' as updated_at from conversations.conversations c where c.id = $1 for update`,
-);
+/** No row: somebody else wrote since `updatedAt`, under which the new state was computed. */
+export const replaceRoom = statement.maybeOne({
+  name: 'conversations.replace-room',
+  params: { id: t.integer, room: t.json, updatedAt: t.timestamp },
+  row: { id: t.integer },
+  sql: ({ id, room, updatedAt }) => sql`
+    update conversations.conversations c
+    set room = ${room}, updated_at = ${nextUpdatedAt}
+    where c.id = ${id} and c.updated_at = ${updatedAt} at time zone 'UTC'
+    returning c.id`,
+});

@@ -1,9 +1,11 @@
-import { plannerOptions } from '#libs/orm';
+import { type DeclaredStatement, plannerOptions, type Shape } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import * as conversation from '../../../services/conversations/conversation/statements.ts';
-import * as discovery from '../../../services/conversations/discovery/statements.ts';
+import * as browsing from '../../../services/conversations/discovery/statements/browse.ts';
+import * as searching from '../../../services/conversations/discovery/statements/search.ts';
+import { scopeValues } from '../../../services/conversations/scope.ts';
 import { findMembership, getConversation } from '../../../services/conversations/statements.ts';
 import * as browse from '../../../services/directory/browse/statements.ts';
 import * as holons from '../../../services/directory/holons/statements/read.ts';
@@ -31,7 +33,9 @@ const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journ
 const account = [false, 1]; // a viewer who sees nothing private
 /** What a person has of all conversations (D69). */
 const member = { personId: 300, eventIds: [2_007, 2_008] };
-const tenEvents = Array.from({ length: 10 }, (_, index) => ({ eventId: 2_001 + index, journeyId: 1 + index }));
+const active = { personId: 300, journeyId: 7, time: '2025-01-01T00:00:00Z' };
+const tens = Array.from({ length: 10 }, (_, index) => index);
+const tenEvents = { eventIds: tens.map((index) => 2_001 + index), journeyIds: tens.map((index) => 1 + index) };
 
 let env: TestEnvironment;
 let client: pg.Client;
@@ -48,6 +52,13 @@ afterAll(async () => {
   await client.end();
   await env.stop();
 });
+
+function toQuery(
+  { prepared, order }: Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'order'>,
+  values: Readonly<Record<string, unknown>>,
+): Query {
+  return { text: prepared.text, params: order.map((name) => values[name]) };
+}
 
 /** A reading of a whole large table; in order: by an index, without a condition on it. */
 interface WholeRead {
@@ -98,14 +109,14 @@ describe('the plans of conversations in a large database (rules/discovery#search
   });
 
   it.each([
-    ['single read', getConversation, [17]],
-    ['find-active', conversation.findActive, [300, 7, '2025-01-01T00:00:00Z', 51]],
-    ['find-active within a scope', conversation.findActiveWithin, [300, 7, '2025-01-01T00:00:00Z', 301, [2_007], 51]],
-    ['membership', findMembership, [17, 300]],
-    ['PATCH', conversation.patchConversation, [17, '{"a":1}', '{}', null]],
-    ['summary', discovery.summarizeConversation, [17]],
-  ])('%s reads no large table from end to end', async (_name, { text }, params) => {
-    expect(await findWholeReads({ text, params })).toEqual([]);
+    ['single read', toQuery(getConversation, { id: 17 })],
+    ['find-active', toQuery(conversation.listActive, { ...active, limit: 51 })],
+    ['find-active within a scope', toQuery(conversation.listActiveWithin, { ...active, ...scopeValues(member), limit: 51 })],
+    ['membership', toQuery(findMembership, { id: 17, personId: 300 })],
+    ['PATCH', toQuery(conversation.patchConversation, { id: 17, infos: '{"a":1}', config: '{}', expectedUpdatedAt: null })],
+    ['summary', toQuery(searching.summarizeConversation, { id: 17 })],
+  ])('%s reads no large table from end to end', async (_name, query) => {
+    expect(await findWholeReads(query)).toEqual([]);
   });
 
   const filters = [false, true];
@@ -129,7 +140,7 @@ describe('the plans of conversations in a large database (rules/discovery#search
         // Who asks for all conversations gets them in the order of an index.
         const all = !connected && !person && !scope && (!event || slug === 'holon-1');
         for (const sort of ['date_desc', 'date_asc'] as const) {
-          const { statement, params } = discovery.searchConversations(
+          const { search, values } = searching.chooseSearch(
             {
               eventIds: event ? await subtree(slug) : undefined,
               connectedId: connected ? 70 : undefined,
@@ -138,7 +149,7 @@ describe('the plans of conversations in a large database (rules/discovery#search
             },
             sort,
           );
-          const reads = await findWholeReads({ text: statement.text, params, planner: discovery.searchPlanner });
+          const reads = await findWholeReads({ ...toQuery(search, values), planner: searching.searchPlanner });
           expect({ slug, sort, reads }).toEqual({ slug, sort, reads: all ? [{ table: 'all_conversations', inOrder: true }] : [] });
         }
       }
@@ -146,12 +157,12 @@ describe('the plans of conversations in a large database (rules/discovery#search
   );
 
   it.each([
-    ['a journey', (scope?: typeof member) => discovery.browseJourney(7, scope)],
-    ['an event with one of its journeys', (scope?: typeof member) => discovery.browseGroups([{ eventId: 2_007, journeyId: 7 }], scope)],
-    ['ten events', (scope?: typeof member) => discovery.browseGroups(tenEvents, scope)],
-  ])('browse of %s reads no large table from end to end', async (_name, read) => {
-    for (const { statement, params } of [read(), read(member)]) {
-      expect(await findWholeReads({ text: statement.text, params, planner: discovery.browsePlanner })).toEqual([]);
+    ['a journey', browsing.listOfJourney, browsing.listOfJourneyWithin, { journeyId: 7 }],
+    ['an event with one of its journeys', browsing.listOfGroups, browsing.listOfGroupsWithin, { eventIds: [2_007], journeyIds: [7] }],
+    ['ten events', browsing.listOfGroups, browsing.listOfGroupsWithin, tenEvents],
+  ])('browse of %s reads no large table from end to end', async (_name, all, within, values) => {
+    for (const query of [toQuery(all, values), toQuery(within, { ...values, ...scopeValues(member) })]) {
+      expect(await findWholeReads({ ...query, planner: browsing.browsePlanner })).toEqual([]);
     }
   });
 });

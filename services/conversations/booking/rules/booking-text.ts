@@ -1,8 +1,8 @@
 /** `config.booking` and the sentences of booking notes (D19). */
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { formatInstant, type Instant } from '#libs/time';
-import type { ConversationRow } from '../../representation.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
+import type { ConversationRow } from '../../statements.ts';
 import type { BookingEvent } from './booking-event.ts';
 
 /** `config.booking` after an event: what the event leaves out stays as it is. `uids` is the chain so far. */

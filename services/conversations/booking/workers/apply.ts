@@ -8,8 +8,8 @@ import type { Dependencies } from '../../dependencies.ts';
 import { addNote } from '../../notes/index.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
-import type { ConversationRow } from '../../representation.ts';
 import { idsFromSql, parseSqlInstant } from '../../sql-values.ts';
+import type { ConversationRow } from '../../statements.ts';
 import { insertConversation, lockConversation } from '../../statements.ts';
 import { firstStep } from '../../step.ts';
 import { joinIds } from '../rules/booking-event.ts';
@@ -42,14 +42,14 @@ export async function applyBooking(
   await extendChain(dependencies, tx, booking.id, prepared);
   if (prepared.at < parseSqlInstant(booking.last_event_at)) return skipStale(tx, booking, prepared);
   if (cancels) return cancelBooking(dependencies, tx, booking, prepared);
-  const [row] = booking.conversation_id === null ? [] : await tx.query<ConversationRow>(lockConversation, [booking.conversation_id]);
+  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   return row === undefined ? createBooked(dependencies, tx, booking, prepared) : changeBooked(dependencies, tx, booking, row, prepared);
 }
 
 /** Adds what the event names to the chain, and wakes the cancellations that waited for it. */
 async function extendChain({ jobs }: Dependencies, tx: Tx, bookingId: number, { event, receiptId, run }: PreparedEvent): Promise<void> {
-  await tx.query(addIdentifiers, [bookingId, event.identifiers]);
-  for (const { id } of await tx.query<{ id: number }>(findWaitingReceipts, [event.identifiers])) {
+  await addIdentifiers(tx, { bookingId, identifiers: event.identifiers });
+  for (const { id } of await findWaitingReceipts(tx, { identifiers: event.identifiers })) {
     if (id === receiptId) continue;
     await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });
   }
@@ -58,10 +58,10 @@ async function extendChain({ jobs }: Dependencies, tx: Tx, bookingId: number, { 
 /** An older event changes nothing, but the person on whose hook it came takes part in the conversation. */
 async function skipStale(tx: Tx, booking: BookingRow, { personId }: PreparedEvent): Promise<Settlement> {
   const message = 'A newer event of this booking is applied already.';
-  const [row] = booking.conversation_id === null ? [] : await tx.query<ConversationRow>(lockConversation, [booking.conversation_id]);
+  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return { outcome: 'stale', message };
   const participants = idsFromSql(row.participants);
-  if (!participants.includes(personId)) await tx.query(replaceParticipants, [row.id, [...participants, personId]]);
+  if (!participants.includes(personId)) await replaceParticipants(tx, { id: row.id, participantIds: [...participants, personId] });
   return { outcome: 'stale', message, conversationId: row.id };
 }
 
@@ -73,31 +73,20 @@ async function createBooked(
 ): Promise<Settlement> {
   const { event, at, journey, personIds, receiptId, run } = prepared;
   if (journey === undefined || typeof journey === 'string') return noteJourneyError(dependencies, tx, prepared, journey ?? 'No journey.');
-  const [booking] = known === undefined ? await tx.query<BookingRow>(insertBooking, [prepared.attendeeKey, formatInstant(at)]) : [known];
-  if (booking === undefined) throw new Error('the booking was not inserted');
+  const booking = known ?? (await insertBooking(tx, { attendeeKey: prepared.attendeeKey, lastEventAt: formatInstant(at) }));
   if (known === undefined) await extendChain(dependencies, tx, booking.id, prepared);
   const step = firstStep(journey.steps);
-  const config = JSON.stringify({ booking: bookingConfig(event, at, await chainOf(tx, booking.id), {}) });
-  const eventId = journey.ownerEventIds.length === 1 ? journey.ownerEventIds[0] : null;
-  const bounds = [showInstant(event.start), showInstant(event.finish)];
-  const [row] = await tx.query<ConversationRow>(insertConversation, [
-    journey.id,
-    step?.id ?? null,
-    eventId,
-    ...bounds,
-    joinIds(personIds, []),
-    config,
-  ]);
-  if (row === undefined) throw new Error('the conversation was not inserted');
-  await tx.query(updateBooking, [booking.id, row.id, formatInstant(at), false]);
-  await tx.query(addNote, [
-    row.id,
-    noteKey(receiptId),
-    'booking',
-    `Booking created: ${titleOf(event)}, ${describeBounds(event)}`,
-    null,
-    null,
-  ]);
+  const row = await insertConversation(tx, {
+    journeyId: journey.id,
+    stepId: step?.id,
+    eventId: journey.ownerEventIds.length === 1 ? journey.ownerEventIds[0] : null,
+    start: showInstant(event.start),
+    finish: showInstant(event.finish),
+    participantIds: joinIds(personIds, []),
+    config: JSON.stringify({ booking: bookingConfig(event, at, await chainOf(tx, booking.id), {}) }),
+  });
+  await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
+  await addBookingNote(tx, row.id, receiptId, `Booking created: ${titleOf(event)}, ${describeBounds(event)}`);
   await enterStep(dependencies, tx, row.id, step, 'booking', run);
   return { outcome: 'applied', message: 'Conversation created.', conversationId: row.id };
 }
@@ -129,20 +118,28 @@ async function changeBooked(
   const moved = bounds.start !== stored.start || bounds.finish !== stored.finish;
   const joined = participants.length - before.length;
   const booked: JsonObject = bookingConfig(event, at, await chainOf(tx, booking.id), storedBooking(row));
-  await tx.query(updateBooked, [row.id, showInstant(bounds.start), showInstant(bounds.finish), JSON.stringify(booked), participants]);
-  await tx.query(updateBooking, [booking.id, row.id, formatInstant(at), false]);
+  await updateBooked(tx, {
+    id: row.id,
+    start: showInstant(bounds.start),
+    finish: showInstant(bounds.finish),
+    booking: JSON.stringify(booked),
+    participantIds: participants,
+  });
+  await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   const conversationId = row.id;
   if (!moved && joined === 0) return { outcome: 'applied', message: 'Nothing to change.', conversationId };
   const what = moved ? `rescheduled: ${titleOf(event)}, ${describeBounds(bounds)}` : titleOf(event);
   const who = joined === 0 ? '' : `; ${joined} ${joined === 1 ? 'participant' : 'participants'} added`;
-  await tx.query(addNote, [row.id, noteKey(receiptId), 'booking', `Booking ${what}${who}`, null, null]);
+  await addBookingNote(tx, row.id, receiptId, `Booking ${what}${who}`);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   return { outcome: 'applied', message: moved ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
 }
 
 async function chainOf(tx: Tx, bookingId: number): Promise<string[]> {
-  return (await tx.query<{ uid: string }>(listUids, [bookingId])).map((item) => item.uid);
+  return (await listUids(tx, { bookingId })).map((item) => item.uid);
 }
 
 /** One note per receipt, however often it is worked. */
-const noteKey = (receiptId: number): string => `booking:${receiptId}`;
+async function addBookingNote(tx: Tx, conversationId: number, receiptId: number, body: string): Promise<void> {
+  await addNote(tx, { conversationId, key: `booking:${receiptId}`, type: 'booking', body, authorPersonId: null });
+}

@@ -9,10 +9,10 @@ import type { Tx } from '#libs/orm';
 import type { conversations } from '../../contract.ts';
 import { DataTooLarge } from '../../data-size.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { getReceipt, type Settlement, settleReceipt, type StoredReceipt } from '../../receipts/index.ts';
+import { getReceipt, type Settlement, settleReceipt } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { chooseBookings } from '../rules/booking-event.ts';
-import { type BookingRow, lockBookings, lockIdentifiers, type MatchedBooking } from '../statements.ts';
+import { type BookingRow, lockBookings, lockIdentifiers } from '../statements.ts';
 import { judgeWebhook, signatureHeader } from '../verdict.ts';
 import { applyBooking } from './apply.ts';
 import { mergeBookings } from './merge.ts';
@@ -20,7 +20,7 @@ import { prepare, type PreparedEvent } from './prepare.ts';
 
 export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
-    const [receipt] = await dependencies.db.query<StoredReceipt>(getReceipt, [run.payload.receipt_id]);
+    const receipt = await getReceipt(dependencies.db, { id: run.payload.receipt_id });
     if (receipt === undefined || receipt.body === null) return; // nothing is left that could be worked
     const headers = JSON.parse(receipt.headers) as Record<string, string>;
     const verdict = judgeWebhook({ body: receipt.body, signature: headers[signatureHeader] }, dependencies.config);
@@ -47,9 +47,9 @@ export function createBookingEventWorker(dependencies: Dependencies) {
 
 async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: PreparedEvent): Promise<Settlement> {
   const { identifiers, matchers } = prepared.event;
-  await tx.query(lockIdentifiers, [identifiers]);
+  await lockIdentifiers(tx, { identifiers });
   let booking: BookingRow | undefined;
-  for (const item of chooseBookings(await tx.query<MatchedBooking>(lockBookings, [matchers]))) {
+  for (const item of chooseBookings(await lockBookings(tx, { identifiers: matchers }))) {
     booking = booking === undefined ? item : await mergeBookings(dependencies, tx, booking, item, prepared);
   }
   const isStale = booking !== undefined && prepared.at < parseSqlInstant(booking.last_event_at);

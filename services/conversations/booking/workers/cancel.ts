@@ -5,8 +5,8 @@ import { directory } from '#services/directory';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { Settlement } from '../../receipts/index.ts';
-import type { ConversationRow } from '../../representation.ts';
 import { idsFromSql } from '../../sql-values.ts';
+import type { ConversationRow } from '../../statements.ts';
 import { lockConversation } from '../../statements.ts';
 import { boundsOf, describeBounds, storedBooking, titleOf } from '../rules/booking-text.ts';
 import { type BookingRow, updateBooking } from '../statements.ts';
@@ -14,10 +14,10 @@ import type { PreparedEvent } from './prepare.ts';
 
 /** Cancels the locked booking; one that is cancelled already stays so. */
 export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking: BookingRow, prepared: PreparedEvent): Promise<Settlement> {
-  const [row] = booking.conversation_id === null ? [] : await tx.query<ConversationRow>(lockConversation, [booking.conversation_id]);
+  const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   // First the conversation, which remembers the booking that it still has.
   if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
-  await tx.query(updateBooking, [booking.id, null, formatInstant(prepared.at), true]);
+  await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
   if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }

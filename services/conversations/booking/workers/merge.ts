@@ -7,7 +7,6 @@ import { formatInstant } from '#libs/time';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { deriveState, moveQuestionChanges } from '../../questions/index.ts';
-import type { ConversationRow } from '../../representation.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { lockConversation } from '../../statements.ts';
 import { type BookingRow, deleteBooking, joinConversations, moveIdentifiers, updateBooking } from '../statements.ts';
@@ -26,16 +25,16 @@ export async function mergeBookings(
   const conversationId = latest.cancelled
     ? await removeAll(dependencies, tx, [booking, other], prepared)
     : await joinLive(dependencies, tx, booking, other, { joinedIsLater: latest === other, receiptId: prepared.receiptId });
-  await tx.query(moveIdentifiers, [booking.id, other.id]);
-  await tx.query(deleteBooking, [other.id]);
+  await moveIdentifiers(tx, { from: other.id, to: booking.id });
+  await deleteBooking(tx, { id: other.id });
   const cancelled = conversationId === null;
-  await tx.query(updateBooking, [booking.id, conversationId, `${latest.last_event_at}+00`, cancelled]);
+  await updateBooking(tx, { id: booking.id, conversationId, lastEventAt: `${latest.last_event_at}+00`, cancelled });
   return { ...booking, conversation_id: conversationId, cancelled, last_event_at: latest.last_event_at };
 }
 
 async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly BookingRow[], prepared: PreparedEvent): Promise<null> {
   for (const { conversation_id: id } of bookings) {
-    const [row] = id === null ? [] : await tx.query<ConversationRow>(lockConversation, [id]);
+    const row = id === null ? undefined : await lockConversation(tx, { id });
     if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
   }
   return null;
@@ -49,10 +48,10 @@ async function joinLive(
   { joinedIsLater, receiptId }: { joinedIsLater: boolean; receiptId: number },
 ): Promise<number | null> {
   if (kept === null || joined === null || kept === joined) return kept ?? joined;
-  await tx.query(lockConversation, [kept]);
-  await tx.query(lockConversation, [joined]);
-  await tx.query(joinConversations, [kept, joined, joinedIsLater]);
-  const moved = await tx.query(moveQuestionChanges, [kept, joined]);
+  await lockConversation(tx, { id: kept });
+  await lockConversation(tx, { id: joined });
+  await joinConversations(tx, { kept, joined, joinedIsLater });
+  const moved = await moveQuestionChanges(tx, { from: joined, to: kept });
   if (moved.length > 0) await deriveState(tx, kept);
   const deletion = { reason: 'bookings_joined', by: `receipt ${receiptId}` } as const;
   await deleteConversation(jobs, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });

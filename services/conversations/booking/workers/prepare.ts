@@ -9,7 +9,7 @@ import { isPossibleId } from '../../ids.ts';
 import type { Settlement, StoredReceipt } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { type BookingEvent, chooseBookings, readJourneyHint } from '../rules/booking-event.ts';
-import { findBookings, type MatchedBooking } from '../statements.ts';
+import { findBookings } from '../statements.ts';
 
 /** An event with what the directory knows about it. */
 export interface PreparedEvent {
@@ -40,7 +40,7 @@ export async function prepare(
   if (event.identifiers.length === 0) return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
   if (event.matchers.length === 0)
     return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid counts when it is signed.' };
-  const matched = chooseBookings(await db.query<MatchedBooking>(findBookings, [event.matchers]));
+  const matched = chooseBookings(await findBookings(db, { identifiers: event.matchers }));
   const attendeeKey = matched[0]?.attendee_key ?? `cal.com:${event.identifiers[0]}`;
   const cancels = event.trigger === 'BOOKING_CANCELLED';
   const creates = !cancels && matched.every((booking) => booking.conversation_id === null);

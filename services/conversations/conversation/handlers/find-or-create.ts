@@ -2,18 +2,17 @@
 import type { RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { jsonStream, type JsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
-import type { Statement } from '#libs/orm';
+import type { Database } from '#libs/orm';
 import { formatInstant, parseInstant } from '#libs/time';
-import { isWithin, type Scope } from '../../access.ts';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { isPossibleId } from '../../ids.ts';
 import { enterStep } from '../../pipeline/index.ts';
-import type { ConversationRow } from '../../representation.ts';
-import { insertConversation } from '../../statements.ts';
+import { isWithin, type Scope, scopeValues } from '../../scope.ts';
+import { type ConversationRow, insertConversation } from '../../statements.ts';
 import { firstStep } from '../../step.ts';
-import * as sql from '../statements.ts';
+import { listActive, listActiveWithin, lockPersonAndJourney } from '../statements.ts';
 
 /** Matches that one reply holds; more are streamed from a cursor. */
 const inlineMatches = 50;
@@ -40,9 +39,8 @@ export async function findActive(
   // Everybody finds and creates their own; others' only as far as they may know it (D69).
   const isOwn = access.narrowed(context.actor)?.personId === request.person_id;
   const wanted: Wanted = { journey, personId: request.person_id, time, scope: isOwn ? undefined : await access.findScope(context) };
-  const find = findWithin(wanted);
-  const rows = await db.query<ConversationRow>(find.statement, [...find.params, inlineMatches + 1]);
-  if (rows.length > inlineMatches) return jsonStream(streamMatches(dependencies, find));
+  const rows = await listWanted(db, wanted, inlineMatches + 1);
+  if (rows.length > inlineMatches) return jsonStream(streamWanted(dependencies, wanted));
   const found = rows.length > 0 ? rows : await createUnscheduled(dependencies, wanted, context);
   return rawJson(`[${(await view.renderMany(found)).join(',')}]`);
 }
@@ -67,19 +65,21 @@ interface Wanted {
   readonly scope: Scope | undefined;
 }
 
-/** The look-up, but for its last parameter, the limit. */
-function findWithin({ journey, personId, time, scope }: Wanted): { statement: Statement; params: unknown[] } {
-  const params = [personId, journey.id, time];
-  if (scope === undefined) return { statement: sql.findActive, params };
-  return { statement: sql.findActiveWithin, params: [...params, scope.personId, scope.eventIds] };
+/** What of it the caller may know, at most `limit`. */
+function listWanted(db: Database, { journey, personId, time, scope }: Wanted, limit: number): Promise<ConversationRow[]> {
+  const values = { personId, journeyId: journey.id, time, limit };
+  return scope === undefined ? listActive(db, values) : listActiveWithin(db, { ...values, ...scopeValues(scope) });
 }
 
-async function* streamMatches(
-  { db, view }: Dependencies,
-  { statement, params }: { statement: Statement; params: readonly unknown[] },
-): AsyncGenerator<string> {
+async function* streamWanted({ db, view }: Dependencies, { journey, personId, time, scope }: Wanted): AsyncGenerator<string> {
+  const values = { personId, journeyId: journey.id, time, limit: null };
+  const options = { batch: streamBatch };
+  const batches =
+    scope === undefined
+      ? listActive.stream(db, values, options)
+      : listActiveWithin.stream(db, { ...values, ...scopeValues(scope) }, options);
   let separator = '[';
-  for await (const rows of db.stream<ConversationRow>(statement, [...params, null], { batch: streamBatch })) {
+  for await (const rows of batches) {
     yield separator + (await view.renderMany(rows)).join(',');
     separator = ',';
   }
@@ -96,8 +96,8 @@ async function createUnscheduled(
   context: RequestContext,
 ): Promise<ConversationRow[]> {
   return jobs.transaction(async (tx) => {
-    await tx.query(sql.lockPersonAndJourney, [personId, journey.id]);
-    const others = await tx.query<ConversationRow>(sql.findActive, [personId, journey.id, time, inlineMatches]);
+    await lockPersonAndJourney(tx, { personId, journeyId: journey.id });
+    const others = await listActive(tx, { personId, journeyId: journey.id, time, limit: inlineMatches });
     const known = scope === undefined ? others : others.filter((row) => isWithin(scope, row));
     if (known.length > 0) return known;
     const [eventId, ...more] = journey.ownerEventIds;
@@ -106,8 +106,16 @@ async function createUnscheduled(
       throw appError('conflict', 'journey_ownership_ambiguous', 'The journey is not owned by exactly one event.');
     }
     const step = firstStep(journey.steps);
-    const rows = await tx.query<ConversationRow>(insertConversation, [journey.id, step?.id ?? null, eventId, time, null, [personId], '{}']);
-    for (const row of rows) await enterStep({ jobs, pipeline }, tx, row.id, step, 'created', context);
-    return rows;
+    const row = await insertConversation(tx, {
+      journeyId: journey.id,
+      stepId: step?.id,
+      eventId,
+      start: time,
+      finish: null,
+      participantIds: [personId],
+      config: '{}',
+    });
+    await enterStep({ jobs, pipeline }, tx, row.id, step, 'created', context);
+    return [row];
   });
 }

@@ -6,21 +6,13 @@ import type { RequestContext } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { requireId } from '../../ids.ts';
-import type { ConversationRow } from '../../representation.ts';
 import { parseRoom, roomWindow } from '../../room/index.ts';
 import { idsFromSql, instantFromSql } from '../../sql-values.ts';
-import { existsConversation, getConversation } from '../../statements.ts';
-import { conversationTitle, type TitleSource } from '../../title.ts';
+import { findConversationId, getConversation } from '../../statements.ts';
+import { conversationTitle } from '../../title.ts';
 import { describeConversation } from '../statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
-
-interface DescribeRow extends TitleSource {
-  readonly journey_id: number | null;
-  readonly event_id: number | null;
-  readonly participants: string;
-  readonly finish: string | null;
-}
 
 /** @throws AppError 404 */
 export async function describe(
@@ -29,7 +21,7 @@ export async function describe(
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['describe']>> {
   await access.require(request.id, context);
-  const [row] = await db.query<DescribeRow>(describeConversation, [requireId(request.id)]);
+  const row = await describeConversation(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const ids = idsFromSql(row.participants);
   const [people, holons, journeys] = await Promise.all([
@@ -62,7 +54,7 @@ export async function exists(
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['exists']>> {
   await access.require(request.id, context);
-  const [row] = await db.query<{ id: number }>(existsConversation, [requireId(request.id)]);
+  const row = await findConversationId(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   return row;
 }
@@ -72,7 +64,7 @@ export async function getTranscriptSource(
   { db }: Dependencies,
   request: RequestOf<Rpcs['getTranscriptSource']>,
 ): Promise<ReplyOf<Rpcs['getTranscriptSource']>> {
-  const [row] = await db.query<ConversationRow>(getConversation, [requireId(request.conversation_id)]);
+  const row = await getConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   const room = parseRoom(row.room);
   const window = roomWindow(room);

@@ -6,14 +6,10 @@ import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { type CachedJourney, HolonVisibility } from '../../directory-cache/index.ts';
 import { isPossibleId } from '../../ids.ts';
-import type { PublicRow } from '../rules.ts';
-import * as sql from '../statements.ts';
+import { type PublicRow, streamGroups, streamJourney } from '../statements/browse.ts';
 import { renderPublicConversations } from '../view.ts';
 
 type Rpcs = typeof conversations.rpcs;
-
-/** Rows that are rendered together; publishing payloads are larger than search items. */
-const batch = 500;
 
 /** Conversations of one group: an event with one of its journeys. */
 interface Group {
@@ -47,9 +43,8 @@ export async function browseHolon(
     }
     open += ']}';
   }
-  const { statement, params } = sql.browseGroups(groups, scope);
-  const read = (): AsyncIterable<PublicRow[]> => db.stream<PublicRow>(statement, params, { batch, planner: sql.browsePlanner });
-  return jsonStream(streamGroups(dependencies, visibility, groups, groups.length === 0 ? undefined : read, `${open}]}`));
+  const read = () => streamGroups(db, groups, scope);
+  return jsonStream(writeGroups(dependencies, visibility, groups, groups.length === 0 ? undefined : read, `${open}]}`));
 }
 
 /**
@@ -80,9 +75,8 @@ export async function browseJourney(
     head: `{"journey":${journey.browseJson},"conversations":[`,
     tail: ']',
   };
-  const { statement, params } = eventId === null ? sql.browseJourney(journey.id, scope) : sql.browseGroups([group], scope);
-  const read = (): AsyncIterable<PublicRow[]> => db.stream<PublicRow>(statement, params, { batch, planner: sql.browsePlanner });
-  return jsonStream(streamGroups(dependencies, visibility, [group], eventId === null || isEvent ? read : undefined, '}'));
+  const read = () => (eventId === null ? streamJourney(db, journey.id, scope) : streamGroups(db, [group], scope));
+  return jsonStream(writeGroups(dependencies, visibility, [group], eventId === null || isEvent ? read : undefined, '}'));
 }
 
 async function findJourney({ directory }: Dependencies, request: RequestOf<Rpcs['browseJourney']>): Promise<CachedJourney | undefined> {
@@ -92,7 +86,7 @@ async function findJourney({ directory }: Dependencies, request: RequestOf<Rpcs[
 }
 
 /** Writes every group, the empty ones too, with the rows that come in the order of the groups; nothing is read without `read`. */
-async function* streamGroups(
+async function* writeGroups(
   { directory }: Dependencies,
   visibility: HolonVisibility,
   groups: readonly Group[],

@@ -6,8 +6,7 @@ import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { HolonVisibility } from '../../directory-cache/index.ts';
 import { isPossibleId, requireId } from '../../ids.ts';
-import type { SearchRow } from '../rules.ts';
-import { searchConversations, searchPlanner as planner, summarizeConversation, type SearchFilters } from '../statements.ts';
+import { chooseSearch, type SearchFilters, searchPlanner as planner, type SearchRow, summarizeConversation } from '../statements/search.ts';
 import { renderSearchItems } from '../view.ts';
 
 type Rpcs = typeof conversations.rpcs;
@@ -27,10 +26,8 @@ const batch = 200;
 export async function search(dependencies: Dependencies, request: RequestOf<Rpcs['search']>, context: RequestContext): Promise<JsonStream> {
   const visibility = new HolonVisibility(dependencies.directory, context);
   const [filters, scope] = await Promise.all([resolveFilters(dependencies, visibility, request), dependencies.access.findScope(context)]);
-  const { statement, params } = searchConversations({ ...filters, scope }, request.sort ?? 'date_desc');
-  return jsonStream(
-    streamItems(dependencies, visibility, () => dependencies.db.stream<SearchRow>(statement, params, { batch, firstBatch, planner })),
-  );
+  const { search: chosen, values } = chooseSearch({ ...filters, scope }, request.sort ?? 'date_desc');
+  return jsonStream(streamItems(dependencies, visibility, () => chosen.stream(dependencies.db, values, { batch, firstBatch, planner })));
 }
 
 async function resolveFilters(
@@ -75,8 +72,9 @@ export async function summarize(
   request: RequestOf<Rpcs['summarize']>,
   context: RequestContext,
 ): Promise<RawJson> {
-  const rows = await db.query<SearchRow>(summarizeConversation, [requireId(request.conversation_id)]);
-  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), rows, { keep: true });
+  const row = await summarizeConversation(db, { id: requireId(request.conversation_id) });
+  if (row === undefined) throw notFound();
+  const [item] = await renderSearchItems(directory, new HolonVisibility(directory, context), [row], { keep: true });
   if (item === undefined) throw notFound();
   return rawJson(item);
 }

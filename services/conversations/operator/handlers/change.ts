@@ -8,8 +8,7 @@ import type { CachedHolon } from '../../directory-cache/index.ts';
 import { requireId } from '../../ids.ts';
 import { addNote } from '../../notes/index.ts';
 import { enterStep, transcriptImportJob } from '../../pipeline/index.ts';
-import type { ConversationRow } from '../../representation.ts';
-import { existsConversation, getConversation, lockConversation, moveConversation } from '../../statements.ts';
+import { findConversationId, getConversation, lockConversation, moveConversation } from '../../statements.ts';
 import { connectHolon, disconnectHolon } from '../statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
@@ -21,20 +20,20 @@ export async function move(
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminMove']>> {
   const id = requireId(request.conversation_id);
-  const [row] = await db.query<ConversationRow>(getConversation, [id]);
+  const row = await getConversation(db, { id });
   if (row === undefined) throw notFound();
   const journey = row.journey_id === null ? undefined : (await directory.journeys.getMany([row.journey_id])).get(row.journey_id);
   const target = journey?.steps.find((step) => step.slug === request.step_slug);
   if (target === undefined) throw appError('not_found', 'step_not_found', `The conversation's journey has no step "${request.step_slug}".`);
   return jobs.transaction(async (tx) => {
-    const [locked] = await tx.query<ConversationRow>(lockConversation, [id]);
+    const locked = await lockConversation(tx, { id });
     if (locked === undefined) throw notFound();
     const from = journey?.steps.find((step) => step.id === locked.step_id);
     const reply = { conversation_id: id, from: from?.slug ?? '', to: target.slug };
     if (locked.step_id === target.id) return { ...reply, changed: false };
-    await tx.query(moveConversation, [id, target.id, locked.step_id]);
+    await moveConversation(tx, { id, to: target.id, from: locked.step_id });
     const body = `Moved by ${request.operator}: ${from?.title ?? 'no step'} → ${target.title}`;
-    await tx.query(addNote, [id, null, 'step_change', body, null, null]);
+    await addNote(tx, { conversationId: id, key: null, type: 'step_change', body, authorPersonId: null });
     await enterStep({ jobs, pipeline }, tx, id, target, 'command', context);
     await jobs.emit(tx, conversations.events.changed, { id });
     return { ...reply, changed: true };
@@ -64,12 +63,12 @@ async function link(
 ): Promise<{ conversation_id: number; changed: boolean }> {
   const { db, jobs } = dependencies;
   const id = requireId(request.conversation_id);
-  if ((await db.query(existsConversation, [id])).length === 0) throw notFound();
+  if ((await findConversationId(db, { id })) === undefined) throw notFound();
   const holon = await requireHolon(dependencies, request.holon_slug);
   const changed = await jobs.transaction(async (tx) => {
-    const rows = await tx.query(change, [id, holon.id]);
-    if (rows.length > 0) await jobs.emit(tx, conversations.events.changed, { id });
-    return rows.length > 0;
+    const row = await change(tx, { id, holonId: holon.id });
+    if (row !== undefined) await jobs.emit(tx, conversations.events.changed, { id });
+    return row !== undefined;
   });
   return { conversation_id: id, changed };
 }
@@ -87,7 +86,7 @@ export async function importTranscript(
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminImportTranscript']>> {
   const id = requireId(request.conversation_id);
-  const [row] = await db.query<ConversationRow>(getConversation, [id]);
+  const row = await getConversation(db, { id });
   if (row === undefined) throw notFound();
   const payload = { conversation_id: id, step_id: row.step_id, cause: 'command' };
   const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, transcriptImportJob, payload, { requestId: context.requestId }));

@@ -7,29 +7,13 @@ import type { conversations } from '../../contract.ts';
 import { retentionMicros } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { requireId } from '../../ids.ts';
-import type { ConversationRow } from '../../representation.ts';
 import { idsFromSql, instantFromSql, parseSqlInstant } from '../../sql-values.ts';
-import { conversationTitle, type TitleSource } from '../../title.ts';
-import { listConversations, showConversation } from '../statements.ts';
+import { conversationTitle } from '../../title.ts';
+import { listConversations, type ListedRow, showConversation } from '../statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
 type Listed = ReplyOf<Rpcs['adminList']>['items'][number];
-
-type ListedRow = TitleSource & Pick<ConversationRow, 'journey_id' | 'step_id' | 'event_id' | 'participants' | 'finish' | 'updated_at'>;
-
-interface ShownRow extends ConversationRow, TitleSource {
-  readonly start: string | null;
-  readonly audio_blob_id: number | null;
-  readonly created_at: string;
-  readonly deleted_at: string | null;
-  readonly reason: NonNullable<ReplyOf<Rpcs['adminShow']>['deleted']>['reason'];
-  readonly by: string;
-  readonly import_key: string | null;
-  readonly notes: number;
-  readonly booking_id: number | null;
-  readonly booking_cancelled: boolean;
-}
 
 /** Latest first. @throws AppError 404 `journey_not_found`, `holon_not_found` */
 export async function list(
@@ -41,8 +25,7 @@ export async function list(
     journey === undefined ? null : requireFound(directory.findJourneyBySlug(journey), 'journey', journey),
     event === undefined ? null : requireFound(directory.findHolonBySlug(event), 'holon', event),
   ]);
-  const values = [journeyId, eventId, person ?? null, since ?? null, until ?? null, before ?? null, limit + 1];
-  const rows = await db.query<ListedRow>(listConversations, values);
+  const rows = await listConversations(db, { journeyId, eventId, personId: person, since, until, before, limit: limit + 1 });
   const items = await describeAll(dependencies, rows.slice(0, limit));
   return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
 }
@@ -82,11 +65,11 @@ const toInstant = (text: string | null): string | null => (text === null ? null 
 /** @throws AppError 404 */
 export async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminShow']>): Promise<ReplyOf<Rpcs['adminShow']>> {
   const { db, directory, config } = dependencies;
-  const [row] = await db.query<ShownRow>(showConversation, [requireId(request.conversation_id)]);
+  const row = await showConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   const [[facts], findHolon] = await Promise.all([describeAll(dependencies, [row]), directory.holons.lookUp(idsFromSql(row.connected))]);
   if (facts === undefined) throw notFound();
-  const { deleted_at: deletedAt, booking_id: bookingId } = row;
+  const { deleted_at: deletedAt, reason, by, booking_id: bookingId } = row;
   return {
     ...facts,
     connected: idsFromSql(row.connected).flatMap((id) => {
@@ -97,17 +80,17 @@ export async function show(dependencies: Dependencies, request: RequestOf<Rpcs['
     config: parseJson(row.config),
     room: row.room === null ? null : parseJson(row.room),
     audio_blob_id: row.audio_blob_id,
-    booking: bookingId === null ? null : { id: bookingId, cancelled: row.booking_cancelled },
+    booking: bookingId === null ? null : { id: bookingId, cancelled: row.booking_cancelled === true },
     import_key: row.import_key,
     notes: row.notes,
     created_at: instantFromSql(row.created_at),
     deleted:
-      deletedAt === null
+      deletedAt === null || reason === null || by === null
         ? null
         : {
             deleted_at: instantFromSql(deletedAt),
-            reason: row.reason,
-            by: row.by,
+            reason,
+            by,
             removed_from: formatInstant(parseSqlInstant(deletedAt) + retentionMicros(config)),
           },
   };

@@ -6,7 +6,6 @@ import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { addNote } from '../../notes/index.ts';
-import type { ConversationRow } from '../../representation.ts';
 import { getConversation, moveConversation } from '../../statements.ts';
 import { nextStep } from '../../step.ts';
 import { enterStep } from '../entry.ts';
@@ -21,7 +20,7 @@ export function createAdvanceStepWorker(dependencies: Dependencies) {
 
 /** The journey of a conversation; asked before a transaction begins. */
 export async function readJourney({ db, directory }: Dependencies, id: number): Promise<CachedJourney | undefined> {
-  const [row] = await db.query<ConversationRow>(getConversation, [id]);
+  const row = await getConversation(db, { id });
   const journeyId = row?.journey_id ?? 0;
   return (await directory.journeys.getMany(journeyId === 0 ? [] : [journeyId])).get(journeyId);
 }
@@ -35,10 +34,9 @@ export async function advance(
   const { id, stepId, cause, journey, run } = move;
   const current = journey?.steps.find((step) => step.id === stepId);
   const next = nextStep(journey?.steps ?? [], stepId);
-  const moved = next === undefined ? [] : await tx.query(moveConversation, [id, next.id, stepId]);
-  if (next === undefined || moved.length === 0) return false;
+  if (next === undefined || (await moveConversation(tx, { id, to: next.id, from: stepId })) === undefined) return false;
   const body = `${cause} finished: ${current?.title ?? 'no step'} → ${next.title}`;
-  await tx.query(addNote, [id, `advance:${run.id}`, 'step_change', body, null, null]);
+  await addNote(tx, { conversationId: id, key: `advance:${run.id}`, type: 'step_change', body, authorPersonId: null });
   await enterStep(dependencies, tx, id, next, cause, run);
   await dependencies.jobs.emit(tx, conversations.events.changed, { id });
   return true;

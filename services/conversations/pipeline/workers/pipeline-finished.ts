@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from '#libs/json';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { addNote } from '../../notes/index.ts';
-import type { ConversationRow } from '../../representation.ts';
+import type { ConversationRow } from '../../statements.ts';
 import { lockConversation } from '../../statements.ts';
 import { mergePublishing } from '../publishing-merge.ts';
 import { replacePublishing } from '../statements.ts';
@@ -19,11 +19,13 @@ export function createPipelineFinishedWorker(dependencies: Dependencies) {
     const { conversation_id: id, step_id: stepId, pipeline_job: cause, note, note_key: noteKey, publishing } = run.payload;
     const journey = run.payload.advance ? await readJourney(dependencies, id) : undefined;
     await run.complete(async (tx) => {
-      const [row] = await tx.query<ConversationRow>(lockConversation, [id]);
+      const row = await lockConversation(tx, { id });
       if (row === undefined) return { conversation: 'gone' };
       const merged = publishing === undefined ? undefined : mergePublishing(readStored(row), publishing);
-      if (merged?.changed === true) await tx.query(replacePublishing, [id, JSON.stringify(merged.publishing)]);
-      if (note !== null) await tx.query(addNote, [id, `pipeline:${noteKey}`, 'system', note, null, null]);
+      if (merged?.changed === true) await replacePublishing(tx, { id, publishing: JSON.stringify(merged.publishing) });
+      if (note !== null) {
+        await addNote(tx, { conversationId: id, key: `pipeline:${noteKey}`, type: 'system', body: note, authorPersonId: null });
+      }
       const advances = run.payload.advance && stepId !== null;
       const advanced = advances && (await advance(dependencies, tx, { id, stepId, cause, journey, run }));
       return { advanced, published: merged?.changed ?? false, kept: merged?.kept ?? [] };

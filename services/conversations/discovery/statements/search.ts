@@ -1,0 +1,108 @@
+/** Statements of search and summary. A search is read from a cursor. */
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
+import { type Scope, scopeValues, withinScope } from '../../scope.ts';
+import { titleSource } from '../../statements.ts';
+import { shown } from './shown.ts';
+
+const searchRow = { ...shown.row, ...titleSource.row };
+export type SearchRow = RowOf<typeof searchRow>;
+
+export type SortOrder = 'date_desc' | 'date_asc';
+
+/** Both orders are those of an index, conversations without a start last. */
+const orders: Record<SortOrder, Sql> = {
+  date_desc: sql`c.start_at desc nulls last, c.id`,
+  date_asc: sql`c.start_at, c.id`,
+};
+
+/** Everything is read, yet in an order that an index has: the plan is made for the first rows, and never reads the whole table to sort it. */
+export const searchPlanner = { cursor_tuple_fraction: '0.1', enable_seqscan: 'off' };
+
+const searchParams = {
+  /** Owning events. */
+  eventIds: t.integer.array.nullable,
+  /** Linked holon. */
+  connectedId: t.integer.nullable,
+  /** Participant. */
+  personId: t.integer.nullable,
+  scopePersonId: t.integer.nullable,
+  scopeEventIds: t.integer.array.nullable,
+};
+type SearchParams = typeof searchParams;
+
+interface Filter {
+  readonly params: readonly (keyof SearchParams)[];
+  readonly condition: (params: Readonly<Record<keyof SearchParams, Parameter>>) => Sql;
+}
+
+/** What a search may be narrowed by; `scope`: what the caller may know (D69). */
+const filters = {
+  event: { params: ['eventIds'], condition: ({ eventIds }) => sql`c.event_id = any(${eventIds})` },
+  connected: { params: ['connectedId'], condition: ({ connectedId }) => sql`c.connected_ids @> array[${connectedId}]` },
+  person: { params: ['personId'], condition: ({ personId }) => sql`c.participant_ids @> array[${personId}]` },
+  scope: { params: ['scopePersonId', 'scopeEventIds'], condition: withinScope },
+} as const satisfies Record<string, Filter>;
+type FilterName = keyof typeof filters;
+const filterNames = Object.keys(filters) as FilterName[];
+
+/** `names`: the filters of this one; parameters of others are not looked at. */
+function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
+  const used = names.flatMap((name): Filter['params'] => filters[name].params);
+  const conditions = (params: Readonly<Record<keyof SearchParams, Parameter>>): Sql =>
+    names.length === 0
+      ? sql.empty
+      : sql`where ${sql.join(
+          names.map((name) => filters[name].condition(params)),
+          sql` and `,
+        )}`;
+  return statement.many({
+    name: searchName(sort, names),
+    params: Object.fromEntries(used.map((name) => [name, searchParams[name]])) as SearchParams,
+    row: searchRow,
+    sql: (params) => sql`
+      select ${shown.columns}, ${titleSource.columns}
+      from conversations.conversations c ${conditions(params)}
+      order by ${orders[sort]}`,
+  });
+}
+
+const searchName = (sort: SortOrder, names: readonly FilterName[]): string =>
+  ['conversations.search', sort.replace('_', '-'), ...names].join('.');
+
+const combinations = filterNames.reduce<FilterName[][]>((sets, name) => [...sets, ...sets.map((set) => [...set, name])], [[]]);
+
+/** One statement for each combination of filters, so that each gets the plan that fits it. */
+export const searches: ReadonlyMap<string, ReturnType<typeof declareSearch>> = new Map(
+  (['date_desc', 'date_asc'] as const).flatMap((sort) =>
+    combinations.map((names) => [searchName(sort, names), declareSearch(sort, names)] as const),
+  ),
+);
+
+/** What a search is narrowed by; undefined = not. */
+export interface SearchFilters {
+  readonly eventIds: readonly number[] | undefined;
+  readonly connectedId: number | undefined;
+  readonly personId: number | undefined;
+  readonly scope: Scope | undefined;
+}
+
+/** The statement of a search, with its values. */
+export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder) {
+  const wanted: Record<FilterName, unknown> = { event: given.eventIds, connected: given.connectedId, person: given.personId, scope };
+  const name = searchName(
+    sort,
+    filterNames.filter((filter) => wanted[filter] !== undefined),
+  );
+  const search = searches.get(name);
+  if (search === undefined) throw new Error(`No search is named ${name}`);
+  const within = scope === undefined ? { scopePersonId: null, scopeEventIds: null } : scopeValues(scope);
+  return { search, values: { ...given, ...within } };
+}
+
+/** No row: absent. */
+export const summarizeConversation = statement.maybeOne({
+  name: 'conversations.summarize',
+  params: { id: t.integer },
+  row: searchRow,
+  sql: ({ id }) => sql`select ${shown.columns}, ${titleSource.columns} from conversations.conversations c where c.id = ${id}`,
+});

@@ -1,0 +1,42 @@
+/** How an intake stores a receipt, and a worker settles it (D20, D68). */
+import type { Tx } from '#libs/orm';
+import { type KeptBody, keepsBody } from '#libs/webhooks';
+import type { BookingOutcome, ReceiptSource } from './contract.ts';
+import { updateSettled, upsertReceipt } from './statements.ts';
+
+/** Worked again when the same request comes again: what was missing may be there now. */
+const reworked: readonly BookingOutcome[] = ['person_not_found', 'journey_error'];
+
+export interface NewReceipt extends KeptBody {
+  readonly source: ReceiptSource;
+  readonly dedupeKey: string;
+  readonly deliveryId: string;
+  readonly receivedAt: string;
+  /** Of the path; empty where the path names none. */
+  readonly personId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly trigger: string | null;
+  readonly outcome: string;
+  readonly message: string | null;
+}
+
+/** Stores it, or counts it when it is there. @returns its id when it is to be worked: it is new, or its outcome may be another one now */
+export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<number | undefined> {
+  const row = await upsertReceipt(tx, { ...receipt, headers: JSON.stringify(receipt.headers), reworked });
+  return row.is_open ? row.id : undefined;
+}
+
+/** How work on a receipt ends. */
+export interface Settlement {
+  readonly outcome: BookingOutcome;
+  readonly message: string;
+  readonly conversationId?: number | undefined;
+  /** What it waits for. */
+  readonly identifiers?: readonly string[] | undefined;
+  readonly trigger?: string | undefined;
+}
+
+export async function settleReceipt(tx: Tx, id: number, settlement: Settlement): Promise<void> {
+  const { outcome, message, conversationId, identifiers = [], trigger } = settlement;
+  await updateSettled(tx, { id, outcome, message, conversationId, identifiers, trigger, keepsBody: keepsBody(outcome) });
+}
