@@ -35,7 +35,7 @@ const stopDeadlineMs = 25_000;
  * exceeded deadline.
  */
 export async function runService(name: string, create: () => Promise<Service>, { heapGrowingPercent }: RunOptions = {}): Promise<void> {
-  if (heapGrowingPercent !== undefined) limitHeapGrowth(heapGrowingPercent);
+  setHeapFlags(heapGrowingPercent);
   let service: Service | undefined;
   let stopping: Promise<void> | undefined;
 
@@ -86,8 +86,13 @@ function report(name: string, message: string, error?: unknown): void {
   process.stderr.write(`${name}: ${message}${cause}\n`);
 }
 
-/** Compiled code is kept with the flags that it is kept under: first what is loaded by now, so that the next start, without the flag, takes it. */
-function limitHeapGrowth(percent: number): void {
+/**
+ * Objects are born young, always: V8 makes those old at once of which many have lived for a while, and in the gateway, whose requests all wait a
+ * moment, these are soon most of what a request makes (docs/adr/services-share-compiled-code.md).
+ * Compiled code is kept with the flags that it is kept under: first what is loaded by now, so that the next start, without them, takes it.
+ */
+function setHeapFlags(heapGrowingPercent: number | undefined): void {
   flushCompileCache();
-  setFlagsFromString(`--heap-growing-percent=${percent}`);
+  setFlagsFromString('--no-allocation-site-pretenuring');
+  if (heapGrowingPercent !== undefined) setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`);
 }

@@ -36,7 +36,7 @@ const stopTimeoutMs = 27_000;
  * is half of its memory. Where it costs requests a tenth of their rate or more they have it all the same: in the gateway, and in conversations, which lets
  * most of a search die young. Other flags here would cost a start its compile cache: V8 takes no code that was compiled under others (docs/adr/services-share-compiled-code.md).
  */
-const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 16, conversations: 16 };
+const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 32, conversations: 16 };
 
 /** Arguments of Node before the path of a service's program. */
 export function nodeOptionsOf(service: string): readonly string[] {
