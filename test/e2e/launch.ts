@@ -47,6 +47,7 @@ export async function createLaunchpad(options: { metricsPort: number }): Promise
   function launch(env: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Launch {
     const own = {
       NODE_OPTIONS: '',
+      CHECK_REPLIES: 'true',
       COHERENCE_DATA_DIR: dataDir,
       PORT: String(port),
       METRICS_PORT: String(options.metricsPort),

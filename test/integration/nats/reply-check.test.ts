@@ -1,4 +1,4 @@
-/** What a service answers is held against its contract in every test (rules/contributing), however the reply was made. */
+/** What a service answers is held against its contract in every test (CONTRIBUTING.md), however the reply was made. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AppError } from '#libs/errors';
 import { type Bus, byteStream, jsonStream, rawBytes, rawJson, withDigest, withOutcome } from '#libs/nats';
