@@ -2,8 +2,8 @@
  * Holds replies against their contracts before they are sent: those that a handler made of values, those whose JSON came from SQL or was
  * joined by hand, and streamed ones. On in every test (`CHECK_REPLIES`), off elsewhere: what a service answers is its own code's doing.
  */
-import type { Rpc } from '#libs/contract';
-import { parseJson } from '#libs/json';
+import type { Rpc, TSchema } from '#libs/contract';
+import { isJsonObject, parseJson } from '#libs/json';
 import { compileSchema } from '#libs/schema';
 import { JsonStream, RawJson } from './reply.ts';
 import { decodeText } from './wire.ts';
@@ -23,7 +23,7 @@ export type ReplyCheck = <Body>(body: Body) => Body | JsonStream;
 const maxHeldBytes = 32 * 1024 * 1024;
 
 export function compileReplyCheck(rpc: Rpc): ReplyCheck {
-  const check = compileSchema(rpc.reply);
+  const check = compileSchema(closeSchema(rpc.reply) as TSchema);
   const checkValue = (value: unknown): void => {
     const problem = check(value);
     if (problem !== undefined) throw new BrokenReply(rpc.subject, `${problem.path.join('.') || 'body'} ${problem.message}`);
@@ -39,6 +39,26 @@ export function compileReplyCheck(rpc: Rpc): ReplyCheck {
     else checkValue(parse(rpc.subject, JSON.stringify(body) ?? 'null'));
     return body;
   };
+}
+
+/** Keywords whose values are data, and ones whose values are schemas by name. */
+const data = new Set(['const', 'enum', 'default', 'examples', 'required']);
+const named = new Set(['properties', 'patternProperties']);
+
+/** The schema for who answers: no fields beside those declared, and times with their offsets. Readers of a reply must bear more. */
+function closeSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeSchema);
+  if (!isJsonObject(schema)) return schema;
+  const closed = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (data.has(key)) return [key, value];
+      if (!named.has(key) || !isJsonObject(value)) return [key, closeSchema(value)];
+      return [key, Object.fromEntries(Object.entries(value).map(([name, property]) => [name, closeSchema(property)]))];
+    }),
+  );
+  if (closed['format'] === 'date-time') closed['format'] = 'date-time-offset';
+  const hasFields = isJsonObject(closed['properties']) && Object.keys(closed['properties']).length > 0;
+  return hasFields && closed['patternProperties'] === undefined ? { additionalProperties: false, ...closed } : closed;
 }
 
 function parse(subject: string, text: string): unknown {

@@ -17,7 +17,7 @@ export const library = defineService({
       callers,
       summary: 'One book.',
       request: Type.Object({ id: Type.Integer({ minimum: 1 }), note: Type.Optional(Type.Unknown()) }),
-      reply: Type.Object({ id: Type.Integer(), title: Type.String() }),
+      reply: Type.Object({ id: Type.Integer(), title: Type.String(), pages: Type.Optional(Type.Integer()) }),
       errors: { book_lent: { code: 'conflict', when: 'Somebody has it.' } },
       timeoutMs: 5_000,
     }),

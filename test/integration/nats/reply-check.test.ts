@@ -37,6 +37,7 @@ describe('a reply that breaks its contract', () => {
   it.each<[string, Awaited<ReturnType<LibraryHandlers['getBook']>>]>([
     ['of values', { id: 1 } as typeof book],
     ['of JSON that SQL made', rawJson('{"id":1,"title":null}')],
+    ['of JSON with a field that nobody declared', rawJson('{"id":1,"title":"Ulysses","owner":"Ada"}')],
     ['of text that is no JSON', rawJson('{"id":1,')],
     ['of JSON with an outcome', withOutcome(rawJson('{"id":"1","title":"Ulysses"}'), 'created')],
     ['of JSON with a digest', withDigest(rawJson('[]'), 'abc')],

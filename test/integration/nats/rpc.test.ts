@@ -120,7 +120,7 @@ describe('calls over NATS (architecture#rpc)', () => {
     let seen = '';
     const book: LibraryHandlers['getBook'] = async (request) => {
       seen = JSON.stringify(request);
-      return rawJson('{"id":1,"title":"x","n":98765432109876543210}');
+      return rawJson('{"id":1,"title":"x","pages":98765432109876543210}');
     };
     await serving({ getBook: book }, async () => {
       const reply = await caller.call(getBook, rawJson(text) as never, context());
