@@ -2,52 +2,55 @@
  * SQL of the objects that the open API shows (rules/memberships#membership-lists). Every statement of `/api/v1` builds its JSON from these. Objects inside items
  * carry no timestamps, items of people, holon and search lists do (D47a).
  */
+import { type Sql, sql } from '#libs/orm';
+import type { ViewerSql } from './viewer.ts';
 import { holonVisibleSql } from './visibility.ts';
 
-const timestampsSql = (alias: string): string =>
-  `'created_at', directory.iso_utc(${alias}.created_at), 'updated_at', directory.iso_utc(${alias}.updated_at)`;
+const timestampsSql = (row: Sql): Sql =>
+  sql`'created_at', directory.iso_utc(${row}.created_at), 'updated_at', directory.iso_utc(${row}.updated_at)`;
 
-const personFieldsSql = (alias: string): string =>
-  `'id', ${alias}.id, 'name', ${alias}.name, 'description', ${alias}.description, 'photo_url', ${alias}.photo_url,
-    'actor_kind', ${alias}.actor_kind, 'contact', ${alias}.contact`;
+const personFieldsSql = (row: Sql): Sql =>
+  sql`'id', ${row}.id, 'name', ${row}.name, 'description', ${row}.description, 'photo_url', ${row}.photo_url,
+    'actor_kind', ${row}.actor_kind, 'contact', ${row}.contact`;
 
 /** PersonPublic of a row of `people`. */
-export function personPublicSql(alias: string): string {
-  return `json_build_object(${personFieldsSql(alias)})`;
+export function personPublicSql(alias: string): Sql {
+  return sql`json_build_object(${personFieldsSql(sql.id(alias))})`;
 }
 
 /** PersonPublic, or null for the row that an outer join did not find. */
-export function personOrNullSql(alias: string): string {
-  return `case when ${alias}.id is null then null else ${personPublicSql(alias)} end`;
+export function personOrNullSql(alias: string): Sql {
+  return sql`case when ${sql.id(alias)}.id is null then null else ${personPublicSql(alias)} end`;
 }
 
 /** PersonListItem of a row of `people`. */
-export function personListItemSql(alias: string): string {
-  return `json_build_object(${personFieldsSql(alias)}, ${timestampsSql(alias)})`;
+export function personListItemSql(alias: string): Sql {
+  const row = sql.id(alias);
+  return sql`json_build_object(${personFieldsSql(row)}, ${timestampsSql(row)})`;
 }
 
 /** The parent is named to those who may see it. */
-const holonFieldsSql = (holon: string, objectClass: string, viewer: number): string =>
-  `'id', ${holon}.id, 'name', ${holon}.name, 'slug', ${holon}.slug, 'type', ${objectClass}.slug, 'description', ${holon}.description,
+function holonFieldsSql(holon: Sql, objectClass: Sql, viewer: ViewerSql): Sql {
+  return sql`'id', ${holon}.id, 'name', ${holon}.name, 'slug', ${holon}.slug, 'type', ${objectClass}.slug, 'description', ${holon}.description,
     'parent_id', (select outer_holon.id from directory.holons outer_holon join directory.object_classes outer_class on outer_class.id = outer_holon.class_id
       where outer_holon.id = ${holon}.parent_id and ${holonVisibleSql('outer_holon', 'outer_class', viewer)}),
     'logo_url', ${holon}.logo_url, 'links', ${holon}.links`;
+}
 
-/**
- * HolonPublic of a row of `holons` and its class.
- * @param viewer place of the first of the two viewer parameters, as in `holonVisibleSql`
- */
-export function holonPublicSql(holon: string, objectClass: string, viewer: number): string {
-  return `json_build_object(${holonFieldsSql(holon, objectClass, viewer)})`;
+/** HolonPublic of a row of `holons` and its class. */
+export function holonPublicSql(holon: string, objectClass: string, viewer: ViewerSql): Sql {
+  return sql`json_build_object(${holonFieldsSql(sql.id(holon), sql.id(objectClass), viewer)})`;
 }
 
 /** HolonListItem; parameters as in `holonPublicSql`. */
-export function holonListItemSql(holon: string, objectClass: string, viewer: number): string {
-  return `json_build_object(${holonFieldsSql(holon, objectClass, viewer)}, ${timestampsSql(holon)})`;
+export function holonListItemSql(holon: string, objectClass: string, viewer: ViewerSql): Sql {
+  const row = sql.id(holon);
+  return sql`json_build_object(${holonFieldsSql(row, sql.id(objectClass), viewer)}, ${timestampsSql(row)})`;
 }
 
 /** NoteItem of a row of `notes` and of its author, who may be missing. */
-export function noteItemSql(note: string, author: string): string {
-  return `json_build_object('id', ${note}.id, 'body', ${note}.body, 'note_type', ${note}.note_type,
-    'created_at', directory.iso_utc(${note}.created_at), 'author_person', ${personOrNullSql(author)})`;
+export function noteItemSql(note: string, author: string): Sql {
+  const row = sql.id(note);
+  return sql`json_build_object('id', ${row}.id, 'body', ${row}.body, 'note_type', ${row}.note_type,
+    'created_at', directory.iso_utc(${row}.created_at), 'author_person', ${personOrNullSql(author)})`;
 }

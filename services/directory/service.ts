@@ -92,8 +92,8 @@ export async function createService({ config, logger, pipeline, clock = systemCl
       ...jobAdminHandlers(jobs),
     });
     await jobs.work({ noteAdd, setExperienceLogo: createSetLogo(jobs) });
-    frame.every(upkeepMs, 'old sessions were not removed', () => db.query(deleteOldSessions));
-    frame.every(upkeepMs, 'the tallies of worklists were not folded', () => db.query(foldTallies));
-    frame.every(upkeepMs, 'the counts of use were not joined', () => db.query(joinUsageCounts));
+    frame.every(upkeepMs, 'old sessions were not removed', () => deleteOldSessions(db));
+    frame.every(upkeepMs, 'the tallies of worklists were not folded', () => foldTallies(db));
+    frame.every(upkeepMs, 'the counts of use were not joined', () => joinUsageCounts(db));
   });
 }

@@ -40,20 +40,20 @@ export function emailThrottleKey(email: string): string {
 export function createLoginThrottle(db: Database, metrics: Metrics, limits: LoginLimits): LoginThrottle {
   const refused = metrics.counter('logins_refused_total', 'Logins refused, by reason', { reason: reasons });
 
-  const admit = ([attempt]: readonly AttemptRow[], reason: Reason): void => {
-    if (attempt?.admitted !== false) return;
+  const admit = (attempt: AttemptRow, reason: Reason): void => {
+    if (attempt.admitted) return;
     refused.inc({ reason });
     const details = { retry_after: attempt.retry_after };
     throw new AppError({ code: 'rate_limited', message: 'Too many login attempts. Try again later.', details });
   };
   const countOf = async (key: string, reason: Reason): Promise<void> => {
     if (limits.loginsPerMinute === 0) return;
-    admit(await db.query<AttemptRow>(countAttempt, [key, limits.loginsPerMinute, addressWindowSeconds]), reason);
+    admit(await countAttempt(db, { key, limit: limits.loginsPerMinute, windowSeconds: addressWindowSeconds }), reason);
   };
-  const failures = async (statement: typeof countAttempt, email: string, address: string): Promise<void> => {
+  const failures = async (attempts: typeof countAttempt | typeof findAttempts, email: string, address: string): Promise<void> => {
     if (limits.failuresPerEmail === 0) return;
-    const parameters = [`${emailThrottleKey(email)}/${address}`, limits.failuresPerEmail, emailWindowSeconds];
-    admit(await db.query<AttemptRow>(statement, parameters), 'too_many_failures');
+    const key = `${emailThrottleKey(email)}/${address}`;
+    admit(await attempts(db, { key, limit: limits.failuresPerEmail, windowSeconds: emailWindowSeconds }), 'too_many_failures');
   };
 
   return {

@@ -3,7 +3,7 @@ import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import { directory } from '../contract.ts';
-import { createAttendees, findAttendees, lockAttendees, type AttendeeRow } from './statements.ts';
+import { createAttendees, findAttendees, lockAttendees } from './statements.ts';
 import type { Queryable } from '#libs/orm';
 
 interface Attendee {
@@ -36,7 +36,7 @@ export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<t
     const unknown = all.filter(({ place }) => !found.has(place));
     if (create && unknown.length > 0) {
       const created = await jobs.transaction(async (tx) => {
-        await tx.query(lockAttendees, [unknown.map(({ email, origin_key: originKey }) => email ?? originKey)]);
+        await lockAttendees(tx, { keys: unknown.map(({ email, origin_key: originKey }) => email ?? originKey ?? '') });
         const meanwhile = await find(tx, unknown);
         const missing = unknown.filter(({ place }) => !meanwhile.has(place));
         const { size } = new Set(missing.map(identityOf));
@@ -57,7 +57,7 @@ export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<t
 const identityOf = ({ email, origin_key: originKey }: Attendee): string => email?.toLowerCase() ?? originKey ?? '';
 
 async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<number, number>> {
-  const rows = await db.query<AttendeeRow>(findAttendees, [JSON.stringify(attendees)]);
+  const rows = await findAttendees(db, { attendees: JSON.stringify(attendees) });
   return new Map(rows.map(({ place, id }) => [place, id]));
 }
 
@@ -65,7 +65,7 @@ async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<
 async function createMissing(tx: Queryable, missing: readonly Attendee[]): Promise<Map<number, number>> {
   const groups = [...Map.groupBy(missing, identityOf).values()];
   const firsts = groups.flatMap((group) => group.slice(0, 1));
-  const rows = await tx.query<AttendeeRow>(createAttendees, [JSON.stringify(firsts)]);
+  const rows = await createAttendees(tx, { attendees: JSON.stringify(firsts) });
   const idOfFirst = new Map(rows.map(({ place, id }) => [place, id]));
   return new Map(groups.flatMap((group) => group.map(({ place }): [number, number] => [place, idOfFirst.get(group[0]?.place ?? -1) ?? 0])));
 }

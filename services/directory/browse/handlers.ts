@@ -1,18 +1,21 @@
 /** Conversation events, browse and look-ups, for whoever calls (rules/discovery#browse; D10, D11, D17, D18, D18f). One statement for each request. */
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
-import { readBody, readBodyFor } from '../read-body.ts';
+import { readViewer } from '../viewer.ts';
 import type { browseRpcs } from './contract.ts';
 import { browseHolon, listAllEvents, listEventJourneys, listEventsBelow, lookUpHolons, lookUpPeople } from './statements.ts';
 
 export function createBrowseHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof browseRpcs> {
   return {
-    listConversationEvents: ({ holon_slug: slug }, { actor }) =>
-      slug === undefined ? readBodyFor(db, actor, listAllEvents) : readBodyFor(db, actor, listEventsBelow, slug),
-    listEventJourneys: ({ event_slug: slug }, { actor }) => readBodyFor(db, actor, listEventJourneys, slug),
-    browseHolon: ({ holon_slug: slug }, { actor }) => readBodyFor(db, actor, browseHolon, slug),
-    lookUpPeople: ({ ids }) => readBody(db, lookUpPeople, ids),
-    lookUpHolons: ({ ids }, { actor }) => readBodyFor(db, actor, lookUpHolons, ids),
+    listConversationEvents: async ({ holon_slug: slug }, { actor }) => {
+      const viewer = readViewer(actor);
+      return bodyOf(await (slug === undefined ? listAllEvents(db, viewer) : listEventsBelow(db, { slug, ...viewer })));
+    },
+    listEventJourneys: async ({ event_slug: slug }, { actor }) => bodyOf(await listEventJourneys(db, { slug, ...readViewer(actor) })),
+    browseHolon: async ({ holon_slug: slug }, { actor }) => bodyOf(await browseHolon(db, { slug, ...readViewer(actor) })),
+    lookUpPeople: async ({ ids }) => bodyOf(await lookUpPeople(db, { ids })),
+    lookUpHolons: async ({ ids }, { actor }) => bodyOf(await lookUpHolons(db, { ids, ...readViewer(actor) })),
   };
 }

@@ -1,52 +1,65 @@
 /** Browse, look-ups, conversation events and the journeys that they own, as far as the caller may see them (D10, D11, D18d, D18f). JSON is made by SQL. */
-import { statement } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/orm';
+import { bodyRow } from '../body.ts';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
+import { viewerParams, type ViewerSql } from '../viewer.ts';
 import { holonVisibleSql } from '../visibility.ts';
 
-const refSql = (holon: string, objectClass: string): string =>
-  `'id', ${holon}.id, 'slug', ${holon}.slug, 'name', ${holon}.name, 'type', ${objectClass}.slug`;
+function refSql(holon: string, objectClass: string): Sql {
+  const row = sql.id(holon);
+  return sql`'id', ${row}.id, 'slug', ${row}.slug, 'name', ${row}.name, 'type', ${sql.id(objectClass)}.slug`;
+}
 
-/** `$1` = slug, `$2`, `$3` = viewer; one row with BrowsedHolon, none when the holon is absent or invisible (D18c). */
-export const browseHolon = statement(
-  'browse.holon',
-  `select json_build_object(
-     'holon', json_build_object(${refSql('h', 'c')}),
-     'events', coalesce((
-       select json_agg(json_build_object(${refSql('e', 'k')}, 'journeys', json_build_object('scope', 'direct', 'items', coalesce((
-         select json_agg(json_build_object('id', j.id, 'slug', j.slug, 'name', j.name, 'description', j.description, 'source', 'direct')
-           order by a.position, j.id)
-         from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id and j.is_conversation
-         where a.holon_id = e.id), '[]'))) order by e.name, e.id)
-       from directory.holons e join directory.object_classes k on k.id = e.class_id and k.conversation_event
-       where e.parent_id = h.id and ${holonVisibleSql('e', 'k', 2)}), '[]'))::text as body
-   from directory.holons h join directory.object_classes c on c.id = h.class_id
-   where h.slug = $1::text and ${holonVisibleSql('h', 'c', 2)}`,
-);
+/** BrowsedHolon, none when the holon is absent or invisible (D18c). */
+export const browseHolon = statement.maybeOne({
+  name: 'browse.holon',
+  params: { slug: t.text, ...viewerParams },
+  row: bodyRow,
+  sql: ({ slug, ...viewer }) => sql`
+    select json_build_object(
+      'holon', json_build_object(${refSql('h', 'c')}),
+      'events', coalesce((
+        select json_agg(json_build_object(${refSql('e', 'k')}, 'journeys', json_build_object('scope', 'direct', 'items', coalesce((
+          select json_agg(json_build_object('id', j.id, 'slug', j.slug, 'name', j.name, 'description', j.description, 'source', 'direct')
+            order by a.position, j.id)
+          from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id and j.is_conversation
+          where a.holon_id = e.id), '[]'))) order by e.name, e.id)
+        from directory.holons e join directory.object_classes k on k.id = e.class_id and k.conversation_event
+        where e.parent_id = h.id and ${holonVisibleSql('e', 'k', viewer)}), '[]'))::text as body
+    from directory.holons h join directory.object_classes c on c.id = h.class_id
+    where h.slug = ${slug} and ${holonVisibleSql('h', 'c', viewer)}`,
+});
 
-/** `$1` = ids; one row with the list of PublicPerson. */
-export const lookUpPeople = statement(
-  'browse.people',
-  `select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'photo', p.photo_url, 'contact', p.contact) order by p.id),
-     '[]')::text as body
-   from directory.people p where p.id = any($1::integer[])`,
-);
+/** The list of PublicPerson. */
+export const lookUpPeople = statement.one({
+  name: 'browse.people',
+  params: { ids: t.integer.array },
+  row: bodyRow,
+  sql: ({ ids }) => sql`
+    select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'photo', p.photo_url, 'contact', p.contact) order by p.id),
+      '[]')::text as body
+    from directory.people p where p.id = any(${ids})`,
+});
 
-/** `$1` = ids, `$2`, `$3` = viewer; one row with the list of PublicHolon. Of `infos` only what the class declares (D18e). */
-export const lookUpHolons = statement(
-  'browse.holons',
-  `select coalesce(json_agg(json_build_object(${refSql('h', 'c')}, 'description', h.description, 'logo', h.logo_url, 'links', h.links,
-     'infos', coalesce((
-       select json_object_agg(info.key, info.value) from jsonb_each(h.infos) info
-       where info.key in ('locations', 'spheres') or info.key in (
-         select field ->> 'key' from jsonb_path_query(${infoFieldGroupsSql('c')}, '$[*].fields[*]') as declared(field))), '{}'))
-     order by h.id), '[]')::text as body
-   from directory.holons h join directory.object_classes c on c.id = h.class_id
-   where h.id = any($1::integer[]) and ${holonVisibleSql('h', 'c', 2)}`,
-);
+/** The list of PublicHolon. Of `infos` only what the class declares (D18e). */
+export const lookUpHolons = statement.one({
+  name: 'browse.holons',
+  params: { ids: t.integer.array, ...viewerParams },
+  row: bodyRow,
+  sql: ({ ids, ...viewer }) => sql`
+    select coalesce(json_agg(json_build_object(${refSql('h', 'c')}, 'description', h.description, 'logo', h.logo_url, 'links', h.links,
+      'infos', coalesce((
+        select json_object_agg(info.key, info.value) from jsonb_each(h.infos) info
+        where info.key in ('locations', 'spheres') or info.key in (
+          select field ->> 'key' from jsonb_path_query(${infoFieldGroupsSql('c')}, '$[*].fields[*]') as declared(field))), '{}'))
+      order by h.id), '[]')::text as body
+    from directory.holons h join directory.object_classes c on c.id = h.class_id
+    where h.id = any(${ids}) and ${holonVisibleSql('h', 'c', viewer)}`,
+});
 
 /** List of ConversationEvent. The parent is named to those who may see it. */
-function eventListSql(from: string, viewer: number): string {
-  return `select coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug, 'name', h.name, 'type', c.slug,
+function eventListSql(from: Sql, viewer: ViewerSql): Sql {
+  return sql`select coalesce(json_agg(json_build_object('id', h.id, 'slug', h.slug, 'name', h.name, 'type', c.slug,
        'parent_id', p.id, 'parent_slug', p.slug) order by h.name, h.id), '[]')::text as body
      from ${from}
      join directory.object_classes c on c.id = h.class_id and c.conversation_event
@@ -55,32 +68,45 @@ function eventListSql(from: string, viewer: number): string {
      where ${holonVisibleSql('h', 'c', viewer)}`;
 }
 
-/** `$1`, `$2` = viewer; one row with every event. */
-export const listAllEvents = statement('events.list-all', eventListSql('directory.holons h', 1));
+/** Every event. */
+export const listAllEvents = statement.one({
+  name: 'events.list-all',
+  params: viewerParams,
+  row: bodyRow,
+  sql: (viewer) => eventListSql(sql`directory.holons h`, viewer),
+});
 
-/** `$1` = slug, `$2`, `$3` = viewer; the holon and its descendants, as far as they are events. The body is null when the holon is absent or
- * invisible. `offset 0` keeps the look-up by id, whatever the planner expects of the size of a tree. */
-export const listEventsBelow = statement(
-  'events.list-below',
-  `with recursive root as (
-     select r.id from directory.holons r join directory.object_classes t on t.id = r.class_id
-     where r.slug = $1::text and ${holonVisibleSql('r', 't', 2)}
-   ), tree as (
-     select id from root
-     union select below.id from directory.holons below join tree on below.parent_id = tree.id
-   )
-   select case when exists (select from root) then events.body end as body
-   from (${eventListSql('tree cross join lateral (select * from directory.holons where id = tree.id offset 0) h', 2)}) as events`,
-);
+/**
+ * The holon and its descendants, as far as they are events. The body is null when the holon is absent or invisible. `offset 0` keeps the look-up
+ * by id, whatever the planner expects of the size of a tree.
+ */
+export const listEventsBelow = statement.one({
+  name: 'events.list-below',
+  params: { slug: t.text, ...viewerParams },
+  row: { body: t.text.nullable },
+  sql: ({ slug, ...viewer }) => sql`
+    with recursive root as (
+      select r.id from directory.holons r join directory.object_classes t on t.id = r.class_id
+      where r.slug = ${slug} and ${holonVisibleSql('r', 't', viewer)}
+    ), tree as (
+      select id from root
+      union select below.id from directory.holons below join tree on below.parent_id = tree.id
+    )
+    select case when exists (select from root) then events.body end as body
+    from (${eventListSql(sql`tree cross join lateral (select * from directory.holons where id = tree.id offset 0) h`, viewer)}) as events`,
+});
 
-/** `$1` = slug, `$2`, `$3` = viewer; one row with the list of EventJourney, none when there is no such event for the caller. */
-export const listEventJourneys = statement(
-  'events.list-journeys',
-  `select coalesce((
-     select json_agg(json_build_object('id', j.id, 'slug', j.slug, 'name', j.name, 'description', j.description, 'step_count',
-       (select count(*) from directory.journey_steps s where s.journey_id = j.id and not s.is_archived)) order by a.position, j.id)
-     from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id and j.is_conversation
-     where a.holon_id = h.id), '[]')::text as body
-   from directory.holons h join directory.object_classes c on c.id = h.class_id and c.conversation_event
-   where h.slug = $1::text and ${holonVisibleSql('h', 'c', 2)}`,
-);
+/** The list of EventJourney, none when there is no such event for the caller. */
+export const listEventJourneys = statement.maybeOne({
+  name: 'events.list-journeys',
+  params: { slug: t.text, ...viewerParams },
+  row: bodyRow,
+  sql: ({ slug, ...viewer }) => sql`
+    select coalesce((
+      select json_agg(json_build_object('id', j.id, 'slug', j.slug, 'name', j.name, 'description', j.description, 'step_count',
+        (select count(*) from directory.journey_steps s where s.journey_id = j.id and not s.is_archived)) order by a.position, j.id)
+      from directory.holon_journeys a join directory.journeys j on j.id = a.journey_id and j.is_conversation
+      where a.holon_id = h.id), '[]')::text as body
+    from directory.holons h join directory.object_classes c on c.id = h.class_id and c.conversation_event
+    where h.slug = ${slug} and ${holonVisibleSql('h', 'c', viewer)}`,
+});

@@ -1,10 +1,11 @@
 /** Reads of classes for the open API (rules/journeys#classes). */
-import { statement } from '#libs/orm';
+import { sql, statement, t } from '#libs/orm';
+import { bodyRow } from '../body.ts';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import { journeyListItemSql } from '../journeys/index.ts';
 
 /** The class's own journeys, then those of its ancestors, nearest first, each in catalogue order; one that comes again counts where it comes first. */
-const catalogueSql = `coalesce((
+const catalogueSql = sql`coalesce((
   select json_agg(${journeyListItemSql('j')} order by found.depth, found.position, found.journey_id)
   from (select distinct on (a.journey_id) a.journey_id, line.depth, a.position
         from unnest(c.id || c.ancestor_ids) with ordinality as line(class_id, depth)
@@ -13,22 +14,28 @@ const catalogueSql = `coalesce((
   join directory.journeys j on j.id = found.journey_id), '[]')`;
 
 /** Classes of holons always say which custom fields there are. */
-const configSql = `case when c.object_kind <> 'holon' then c.config
+const configSql = sql`case when c.object_kind <> 'holon' then c.config
   else c.config || jsonb_build_object('info_field_groups', ${infoFieldGroupsSql('c')}) end`;
 
-const classSql = `json_build_object('object_kind', c.object_kind, 'slug', c.slug, 'label', c.label, 'plural_label', c.plural_label,
+const classSql = sql`json_build_object('object_kind', c.object_kind, 'slug', c.slug, 'label', c.label, 'plural_label', c.plural_label,
   'description', c.description, 'sort_order', c.sort_order, 'is_system', c.is_system, 'is_active', c.is_active, 'icon_url', c.icon_url,
   'config', ${configSql}, 'journeys', ${catalogueSql})`;
 
-/** `$1` = kind or null; one row with the list of active classes. */
-export const listClasses = statement(
-  'v1.classes.list',
-  `select coalesce(json_agg(${classSql} order by c.sort_order, c.slug), '[]')::text as body
-   from directory.object_classes c where c.is_active and ($1::text is null or c.object_kind = $1::text)`,
-);
+/** The list of active classes, of one kind or of all. */
+export const listClasses = statement.one({
+  name: 'v1.classes.list',
+  params: { kind: t.text.nullable },
+  row: bodyRow,
+  sql: ({ kind }) => sql`
+    select coalesce(json_agg(${classSql} order by c.sort_order, c.slug), '[]')::text as body
+    from directory.object_classes c where c.is_active and (${kind} is null or c.object_kind = ${kind})`,
+});
 
-/** `$1` = kind, `$2` = slug; one row with the class when it is active. */
-export const getClass = statement(
-  'v1.classes.get',
-  `select ${classSql}::text as body from directory.object_classes c where c.object_kind = $1::text and c.slug = $2::text and c.is_active`,
-);
+/** The class when it is active. */
+export const getClass = statement.maybeOne({
+  name: 'v1.classes.get',
+  params: { kind: t.text, slug: t.text },
+  row: bodyRow,
+  sql: ({ kind, slug }) =>
+    sql`select ${classSql}::text as body from directory.object_classes c where c.object_kind = ${kind} and c.slug = ${slug} and c.is_active`,
+});

@@ -14,16 +14,7 @@ import { isPossibleId } from '../possible-id.ts';
 import type { experienceRpcs } from './contract.ts';
 import { slugOf, slugWithSuffix } from './rules.ts';
 import { setLogo } from './set-logo.ts';
-import {
-  findExperience,
-  findParent,
-  getLogo,
-  insertExperience,
-  listExperienceClasses,
-  type ExperienceClassRow,
-  type ExperienceRow,
-  type ParentRow,
-} from './statements.ts';
+import { findExperience, findParent, getLogo, insertExperience, listExperienceClasses, type ExperienceClassRow } from './statements.ts';
 
 type ExperienceHandlers = Pick<Handlers<typeof directory>, keyof typeof experienceRpcs>;
 type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
@@ -37,25 +28,26 @@ export function createExperienceHandlers({ db, jobs }: { readonly db: Database; 
       jobs.transaction(async (tx) => {
         const parent = await findEditableParent(tx, request.parent_id, actor);
         const [name, description] = [needText('name', request.name.trim()), needText('description', sanitizeRichText(request.description))];
-        const objectClass = chooseClass(await tx.query<ExperienceClassRow>(listExperienceClasses, [parent.class_id]), request.svc_class);
+        const objectClass = chooseClass(await listExperienceClasses(tx, { classId: parent.class_id }), request.svc_class);
         const { set } = checkInfoFields(
           readInfoFields(parseJson(objectClass.info_field_groups)),
           (request.info_fields ?? {}) as JsonObject,
         );
-        const id = await insertWithFreshSlug(tx, name, [description, objectClass.id, request.parent_id, JSON.stringify(set)]);
+        const infos = JSON.stringify(set);
+        const id = await insertWithFreshSlug(tx, { name, description, classId: objectClass.id, parentId: request.parent_id, infos });
         await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
-        const [written] = await tx.query<{ body: string }>(getWrittenHolon, [id, ...readViewer(actor)]);
-        return rawJson(`{"experience":${written?.body ?? 'null'}}`);
+        const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
+        return rawJson(`{"experience":${written.body}}`);
       }),
     checkExperienceLogo: async ({ experience_id: id }, { actor }) => {
-      const [row] = !isPossibleId(id) ? [] : await db.query<ExperienceRow>(findExperience, [id, ...readViewer(actor)]);
+      const row = isPossibleId(id) ? await findExperience(db, { id, ...readViewer(actor) }) : undefined;
       if (row === undefined) throw notFound();
       if (!row.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this experience.' });
       return rawJson(`{"experience":${row.body}}`);
     },
     setExperienceLogo: async (setting) => {
       await setLogo(jobs, setting);
-      const [row] = await db.query<{ logo_url: string | null }>(getLogo, [setting.experience_id]);
+      const row = await getLogo(db, { id: setting.experience_id });
       if (row === undefined) throw notFound();
       return row;
     },
@@ -63,8 +55,8 @@ export function createExperienceHandlers({ db, jobs }: { readonly db: Database; 
 }
 
 /** @throws AppError 404, 403 */
-async function findEditableParent(tx: Tx, id: number, actor: Actor | undefined): Promise<ParentRow> {
-  const [parent] = isPossibleId(id) ? await tx.query<ParentRow>(findParent, [id, ...readViewer(actor)]) : [];
+async function findEditableParent(tx: Tx, id: number, actor: Actor | undefined): Promise<{ readonly class_id: number }> {
+  const parent = isPossibleId(id) ? await findParent(tx, { id, ...readViewer(actor) }) : undefined;
   if (parent === undefined) throw notFound();
   if (!parent.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit the content of this holon.' });
   return parent;
@@ -86,11 +78,11 @@ function needText(field: string, text: string): string {
 }
 
 /** Parallel creations of one name get different slugs: whoever finds its slug taken tries another. */
-async function insertWithFreshSlug(tx: Tx, name: string, values: readonly unknown[]): Promise<number> {
-  const base = slugOf(name);
+async function insertWithFreshSlug(tx: Tx, experience: Omit<Parameters<typeof insertExperience>[1], 'slug'>): Promise<number> {
+  const base = slugOf(experience.name);
   for (let attempt = 0; attempt < slugTries; attempt++) {
     const slug = attempt === 0 ? base : slugWithSuffix(base);
-    const [row] = await tx.query<{ id: number }>(insertExperience, [slug, name, ...values]);
+    const row = await insertExperience(tx, { slug, ...experience });
     if (row !== undefined) return row.id;
   }
   throw new Error(`no free slug for ${base} after ${slugTries} tries`);

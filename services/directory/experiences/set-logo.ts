@@ -9,7 +9,7 @@ export type LogoSetting = PayloadOf<typeof directory.jobs.setExperienceLogo>;
 /** An older picture than the one that is set changes nothing. */
 export async function setLogo(jobs: Jobs, { experience_id: id, logo_url: url, blob_id: blobId }: LogoSetting): Promise<void> {
   await jobs.transaction(async (tx) => {
-    const saved = await tx.query(saveLogo, [id, url, blobId]);
-    if (saved.length > 0) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+    const saved = await saveLogo(tx, { id, url, blobId });
+    if (saved !== undefined) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
   });
 }

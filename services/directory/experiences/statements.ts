@@ -1,71 +1,81 @@
 /** Statements of new experiences and their logos (rules/holons#experiences; D51, D51a). */
-import { statement } from '#libs/orm';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/orm';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import { holonPublicSql } from '../public-json.ts';
+import { viewerParams } from '../viewer.ts';
 import { canEditHolonSql, holonVisibleSql } from '../visibility.ts';
 import { experienceClassSlug } from './contract.ts';
 
 /** The class and everything below it that experiences have. */
-const isExperienceClassSql = (objectClass: string): string =>
-  `(${objectClass}.slug = '${experienceClassSlug}' or exists (select from directory.object_classes experience_root
-     where experience_root.slug = '${experienceClassSlug}' and experience_root.id = any(${objectClass}.ancestor_ids)))`;
-
-export interface ParentRow {
-  readonly class_id: number;
-  readonly can_edit: boolean;
+function isExperienceClassSql(alias: string): Sql {
+  const [objectClass, slug] = [sql.id(alias), sql.literal(experienceClassSlug)];
+  return sql`(${objectClass}.slug = ${slug} or exists (select from directory.object_classes experience_root
+     where experience_root.slug = ${slug} and experience_root.id = any(${objectClass}.ancestor_ids)))`;
 }
 
-/** `$1` = id, `$2`, `$3` = viewer; no row when the holon is absent or invisible. */
-export const findParent = statement(
-  'experiences.find-parent',
-  `select h.class_id, ${canEditHolonSql('h', 2)} as can_edit
-   from directory.holons h join directory.object_classes c on c.id = h.class_id
-   where h.id = $1::integer and ${holonVisibleSql('h', 'c', 2)}`,
-);
+/** No row when the holon is absent or invisible. */
+export const findParent = statement.maybeOne({
+  name: 'experiences.find-parent',
+  params: { id: t.integer, ...viewerParams },
+  row: { class_id: t.integer, can_edit: t.boolean },
+  sql: ({ id, ...viewer }) => sql`
+    select h.class_id, ${canEditHolonSql('h', viewer)} as can_edit
+    from directory.holons h join directory.object_classes c on c.id = h.class_id
+    where h.id = ${id} and ${holonVisibleSql('h', 'c', viewer)}`,
+});
 
-export interface ExperienceClassRow {
-  readonly id: number;
-  readonly slug: string;
-  readonly info_field_groups: string;
-}
+const experienceClassRow = { id: t.integer, slug: t.text, info_field_groups: t.text };
+export type ExperienceClassRow = RowOf<typeof experienceClassRow>;
 
-/** `$1` = class of the parent; the active experience classes that it allows as children, in its order. */
-export const listExperienceClasses = statement(
-  'experiences.list-classes',
-  `select c.id, c.slug, ${infoFieldGroupsSql('c')}::text as info_field_groups
-   from directory.class_allowed_children allowed join directory.object_classes c on c.id = allowed.child_class_id
-   where allowed.class_id = $1::integer and c.is_active and ${isExperienceClassSql('c')}
-   order by allowed.position, c.id`,
-);
+/** The active experience classes that a class allows as children, in its order. */
+export const listExperienceClasses = statement.many({
+  name: 'experiences.list-classes',
+  params: { classId: t.integer },
+  row: experienceClassRow,
+  sql: ({ classId }) => sql`
+    select c.id, c.slug, ${infoFieldGroupsSql('c')}::text as info_field_groups
+    from directory.class_allowed_children allowed join directory.object_classes c on c.id = allowed.child_class_id
+    where allowed.class_id = ${classId} and c.is_active and ${isExperienceClassSql('c')}
+    order by allowed.position, c.id`,
+});
 
-/** `$1` = slug, `$2` = name, `$3` = description, `$4` = class, `$5` = parent, `$6` = infos; no row when the slug is taken. */
-export const insertExperience = statement(
-  'experiences.insert',
-  `insert into directory.holons (slug, name, description, class_id, parent_id, infos)
-   values ($1::text, $2::text, $3::text, $4::integer, $5::integer, $6::jsonb)
-   on conflict (slug) do nothing returning id`,
-);
+/** No row when the slug is taken. */
+export const insertExperience = statement.maybeOne({
+  name: 'experiences.insert',
+  params: { slug: t.text, name: t.text, description: t.text, classId: t.integer, parentId: t.integer, infos: t.json },
+  row: { id: t.integer },
+  sql: ({ slug, name, description, classId, parentId, infos }) => sql`
+    insert into directory.holons (slug, name, description, class_id, parent_id, infos)
+    values (${slug}, ${name}, ${description}, ${classId}, ${parentId}, ${infos})
+    on conflict (slug) do nothing returning id`,
+});
 
-export interface ExperienceRow {
-  readonly body: string;
-  readonly can_edit: boolean;
-}
+/** No row when it is absent, invisible or no experience. */
+export const findExperience = statement.maybeOne({
+  name: 'experiences.find',
+  params: { id: t.integer, ...viewerParams },
+  row: { body: t.text, can_edit: t.boolean },
+  sql: ({ id, ...viewer }) => sql`
+    select ${holonPublicSql('h', 'c', viewer)}::text as body, ${canEditHolonSql('h', viewer)} as can_edit
+    from directory.holons h join directory.object_classes c on c.id = h.class_id
+    where h.id = ${id} and ${isExperienceClassSql('c')} and ${holonVisibleSql('h', 'c', viewer)}`,
+});
 
-/** `$1` = id, `$2`, `$3` = viewer; no row when it is absent, invisible or no experience. */
-export const findExperience = statement(
-  'experiences.find',
-  `select ${holonPublicSql('h', 'c', 2)}::text as body, ${canEditHolonSql('h', 2)} as can_edit
-   from directory.holons h join directory.object_classes c on c.id = h.class_id
-   where h.id = $1::integer and ${isExperienceClassSql('c')} and ${holonVisibleSql('h', 'c', 2)}`,
-);
+/** The address of its logo. */
+export const getLogo = statement.maybeOne({
+  name: 'experiences.get-logo',
+  params: { id: t.integer },
+  row: { logo_url: t.text.nullable },
+  sql: ({ id }) => sql`select logo_url from directory.holons where id = ${id}`,
+});
 
-/** `$1` = id; the address of its logo. */
-export const getLogo = statement('experiences.get-logo', 'select logo_url from directory.holons where id = $1::integer');
-
-/** `$1` = id, `$2` = address, `$3` = blob; no row when the holon is absent or has this logo or a newer one. */
-export const saveLogo = statement(
-  'experiences.save-logo',
-  `update directory.holons set logo_url = $2::text, logo_blob_id = $3::integer,
-     updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
-   where id = $1::integer and coalesce(logo_blob_id, 0) < $3::integer returning id`,
-);
+/** No row when the holon is absent or has this logo or a newer one. */
+export const saveLogo = statement.maybeOne({
+  name: 'experiences.save-logo',
+  params: { id: t.integer, url: t.text, blobId: t.integer },
+  row: { id: t.integer },
+  sql: ({ id, url, blobId }) => sql`
+    update directory.holons set logo_url = ${url}, logo_blob_id = ${blobId},
+      updated_at = greatest(clock_timestamp(), updated_at + interval '1 microsecond')
+    where id = ${id} and coalesce(logo_blob_id, 0) < ${blobId} returning id`,
+});

@@ -4,7 +4,7 @@ import { constraintOf, type Queryable } from '#libs/orm';
 import { checkFollowUp } from '../follow-up.ts';
 import { isPossibleId } from '../possible-id.ts';
 import { findActiveStep, findNextStep } from '../step-move.ts';
-import type { ViewerParameters } from '../viewer.ts';
+import type { Viewer } from '../viewer.ts';
 import { checkResponsible, findAllowedJourney, findHolon } from '../workflow/index.ts';
 import { insertMemberships, membershipUnique, readMembership } from './statements/writes.ts';
 
@@ -27,7 +27,7 @@ export interface MembershipWish {
 export async function createMembership(tx: Queryable, wish: MembershipWish): Promise<number> {
   const { holonId, stepSlug } = wish;
   checkFollowUp(wish.followUpAfter);
-  const [holon] = isPossibleId(holonId) ? await tx.query<{ id: number }>(findHolon, [holonId]) : [];
+  const holon = isPossibleId(holonId) ? await findHolon(tx, { id: holonId }) : undefined;
   if (holon === undefined) throw badRequest(`There is no holon ${holonId}.`);
   const journey = await findAllowedJourney(tx, holonId, wish.journeySlug);
   const step = stepSlug === undefined ? findNextStep(journey.steps, null) : findActiveStep(journey.steps, stepSlug);
@@ -40,14 +40,14 @@ export async function createMembership(tx: Queryable, wish: MembershipWish): Pro
     follow_up_after: wish.followUpAfter ?? null,
     responsible_person_id: wish.responsiblePersonId ?? null,
   };
-  const [created] = await tx.query<{ id: number }>(insertMemberships, [JSON.stringify([row]), holonId]);
+  const [created] = await insertMemberships(tx, { rows: JSON.stringify([row]), holonId });
   if (created === undefined) throw alreadyThere();
   return created.id;
 }
 
 /** A membership as answers to writes show it: JSON text of Membership, with person and holon. */
-export async function showMembership(tx: Queryable, id: number, viewer: ViewerParameters): Promise<string> {
-  const [row] = await tx.query<{ body: string }>(readMembership, [id, ...viewer]);
+export async function showMembership(tx: Queryable, id: number, viewer: Viewer): Promise<string> {
+  const row = await readMembership(tx, { id, ...viewer });
   if (row === undefined) throw new Error(`membership ${id} is not there`);
   return row.body;
 }

@@ -2,8 +2,9 @@
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
-import { readBody, readBodyFor } from '../read-body.ts';
+import { readViewer } from '../viewer.ts';
 import type { noteRpcs } from './contract.ts';
 import { listHolonNotes, listNotesOfHolon, listNotesOfPerson, listPersonNotes } from './statements.ts';
 
@@ -13,15 +14,16 @@ const usualAdminLimit = 1_000;
 
 export function createNoteHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof noteRpcs> {
   return {
-    listNotesOfPerson: ({ person_id: id, limit = usualLimit }, { actor }) => readBodyFor(db, actor, listNotesOfPerson, id, limit),
-    listNotesOfHolon: ({ holon_id: id, limit = usualLimit }, { actor }) => readBodyFor(db, actor, listNotesOfHolon, id, limit),
-    listNotes: async ({ person_id: personId, holon_id: holonId, before = null, limit = usualAdminLimit }) => {
-      if ((personId === undefined) === (holonId === undefined)) {
+    listNotesOfPerson: async ({ person_id: personId, limit = usualLimit }, { actor }) =>
+      bodyOf(await listNotesOfPerson(db, { personId, limit, ...readViewer(actor) })),
+    listNotesOfHolon: async ({ holon_id: holonId, limit = usualLimit }, { actor }) =>
+      bodyOf(await listNotesOfHolon(db, { holonId, limit, ...readViewer(actor) })),
+    listNotes: async ({ person_id: personId, holon_id: holonId, before, limit = usualAdminLimit }) => {
+      const [owner, none] = personId === undefined ? [holonId, personId] : [personId, holonId];
+      if (owner === undefined || none !== undefined) {
         throw appError('bad_request', 'invalid_request', 'Exactly one of person_id and holon_id must be given.');
       }
-      return personId === undefined
-        ? readBody(db, listHolonNotes, holonId, limit, before)
-        : readBody(db, listPersonNotes, personId, limit, before);
+      return bodyOf(await (personId === undefined ? listHolonNotes : listPersonNotes)(db, { ownerId: owner, limit, before }));
     },
   };
 }

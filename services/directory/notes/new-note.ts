@@ -16,14 +16,7 @@ export interface NewNote {
 
 /** Writes a note into the feeds. @returns the NoteItem as JSON text. @throws AppError 400 when nothing is left of the trimmed text. */
 export async function createNote(tx: Queryable, note: NewNote): Promise<string> {
-  const [row] = await tx.query<{ body: string }>(insertNote, [
-    readNote(note.text),
-    note.authorPersonId,
-    note.membershipId ?? null,
-    note.relationshipId ?? null,
-    note.personIds,
-    note.holonIds,
-  ]);
-  if (row === undefined) throw new Error('the note was not written');
-  return row.body;
+  const { authorPersonId, membershipId, relationshipId, personIds, holonIds } = note;
+  const { body } = await insertNote(tx, { text: readNote(note.text), authorPersonId, membershipId, relationshipId, personIds, holonIds });
+  return body;
 }

@@ -7,14 +7,14 @@ import { addNote } from './statements.ts';
 export const noteAdd: JobHandler<PayloadOf<typeof directory.jobs.noteAdd>> = async (run) => {
   const { payload } = run;
   await run.complete(async (tx) => {
-    await tx.query(addNote, [
-      payload.key,
-      payload.body,
-      payload.note_type,
-      payload.author_person_id,
-      payload.created_at ?? null,
-      payload.person_ids ?? [],
-      payload.holon_ids ?? [],
-    ]);
+    await addNote(tx, {
+      key: payload.key,
+      body: payload.body,
+      noteType: payload.note_type,
+      authorPersonId: payload.author_person_id,
+      createdAt: payload.created_at,
+      personIds: payload.person_ids ?? [],
+      holonIds: payload.holon_ids ?? [],
+    });
   });
 };

@@ -16,8 +16,6 @@ import {
   listAccountIds,
   recordErasure,
   removeFromNotes,
-  type IdentifiedRow,
-  type IdentityRow,
 } from './statements.ts';
 import { emailThrottleKey, forgetAttempts, revokeAccountSessions } from '../accounts/index.ts';
 
@@ -35,18 +33,18 @@ export function createPersonDataHandlers({ db, jobs }: { readonly db: Database; 
   return {
     identifyPerson: async ({ who }) => {
       const { id, name } = await findPerson(db, who.trim());
-      const [identity] = await db.query<IdentityRow>(findIdentity, [id]);
-      const telegram = /^[1-9][0-9]{0,14}$/.test(identity?.telegram ?? '') ? Number(identity?.telegram) : null;
-      return { id, name, emails: identity?.emails ?? [], account_ids: identity?.account_ids ?? [], telegram_user_id: telegram };
+      const { emails, account_ids: accounts, telegram } = await findIdentity(db, { personId: id });
+      const telegramUserId = /^[1-9][0-9]{0,14}$/.test(telegram ?? '') ? Number(telegram) : null;
+      return { id, name, emails: [...emails], account_ids: [...accounts], telegram_user_id: telegramUserId };
     },
     exportPerson: async ({ person_id: id, part, after }) => {
-      const rows = await db.query<{ id: number; item: string }>(exportParts[part], [id, after, itemsPerPage]);
+      const rows = await exportParts[part](db, { personId: id, after, limit: itemsPerPage });
       const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
       return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
     },
     suspendPerson: ({ person_id: id }) =>
       jobs.transaction(async (tx) => {
-        const accounts = await tx.query(deactivateAccounts, [id]);
+        const accounts = await deactivateAccounts(tx, { personId: id });
         await revokeSessions(tx, jobs, id);
         return { accounts: accounts.length };
       }),
@@ -54,15 +52,15 @@ export function createPersonDataHandlers({ db, jobs }: { readonly db: Database; 
       const counts: Record<string, number> = {};
       const work = jobs.transaction(async (tx) => {
         await revokeSessions(tx, jobs, id);
-        const [identity] = await tx.query<IdentityRow>(findIdentity, [id]);
-        await tx.query(forgetAttempts, [(identity?.emails ?? []).map(emailThrottleKey)]);
-        const [person] = await tx.query<IdentifiedRow>(findPersonById, [id]);
-        const names = [person?.name ?? '', ...(identity?.emails ?? [])].filter(({ length }) => length >= shortestName);
-        for (const text of names) await tx.query(removeFromNotes, [id, text]);
-        for (const [what, step] of Object.entries(eraseSteps)) counts[what] = (await tx.query(step, [id])).length;
+        const { emails } = await findIdentity(tx, { personId: id });
+        await forgetAttempts(tx, { emailKeys: emails.map(emailThrottleKey) });
+        const person = await findPersonById(tx, { id });
+        const names = [person?.name ?? '', ...emails].filter(({ length }) => length >= shortestName);
+        for (const text of names) await removeFromNotes(tx, { personId: id, text });
+        for (const [what, step] of Object.entries(eraseSteps)) counts[what] = (await step(tx, { personId: id })).length;
         if (dryRun) throw new DryRun();
         if ((counts['people'] ?? 0) === 0) return;
-        await tx.query(recordErasure, [id, operator, JSON.stringify(counts)]);
+        await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counts) });
         await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
       });
       await work.catch((error: unknown) => {
@@ -74,8 +72,8 @@ export function createPersonDataHandlers({ db, jobs }: { readonly db: Database; 
 }
 
 async function revokeSessions(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
-  const accounts = await tx.query<{ id: number }>(listAccountIds, [personId]);
-  const rows = await tx.query<{ session_key: string }>(revokeAccountSessions, [accounts.map(({ id }) => id)]);
+  const accounts = await listAccountIds(tx, { personId });
+  const rows = await revokeAccountSessions(tx, { accountIds: accounts.map(({ id }) => id) });
   const keys = rows.map((row) => row.session_key);
   if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
 }
@@ -84,14 +82,14 @@ async function revokeSessions(tx: Tx, jobs: Jobs, personId: number): Promise<voi
 async function findPerson(db: Database, who: string): Promise<{ id: number; name: string | null }> {
   const id = /^[1-9][0-9]{0,9}$/.test(who) ? Number(who) : undefined;
   if (id !== undefined && id <= maxId) {
-    const [byId] = await db.query<IdentifiedRow>(findPersonById, [id]);
+    const byId = await findPersonById(db, { id });
     if (byId !== undefined) return byId;
     // An erasure that was broken off after its last step in the directory can be taken up by the id alone.
-    if ((await db.query(findErasure, [id])).length > 0) return { id, name: null };
+    if ((await findErasure(db, { personId: id })) !== undefined) return { id, name: null };
   }
-  const [byKey] = await db.query<IdentifiedRow>(findPersonByKeyOf, [who]);
+  const byKey = await findPersonByKeyOf(db, { key: who });
   if (byKey !== undefined) return byKey;
-  const [first, ...others] = who.includes('@') ? await db.query<IdentifiedRow>(findPeopleByEmail, [who]) : [];
+  const [first, ...others] = who.includes('@') ? await findPeopleByEmail(db, { email: who }) : [];
   if (first === undefined) throw appError('not_found', 'person_not_found', `There is no person with the id, key or email "${who}".`);
   if (others.length === 0) return first;
   const ids = [first, ...others].map((person) => person.id);

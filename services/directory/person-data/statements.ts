@@ -1,151 +1,194 @@
 /** Everything of one person in the directory: what is handed out, and its removal (`people export`, `people erase`). */
-import { statement, type Statement } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
 import type { personDataParts } from '../contract.ts';
 
-export interface IdentifiedRow {
-  readonly id: number;
-  readonly name: string;
-}
+const identifiedRow = { id: t.integer, name: t.text };
 
-/** `$1` = id. */
-export const findPersonById = statement('person-data.find-id', 'select id, name from directory.people where id = $1::integer');
-/** `$1` = key of the workspace file. */
-export const findPersonByKeyOf = statement('person-data.find-key', 'select id, name from directory.people where key = $1::text');
-/** `$1` = email of the contact or of an account, case ignored. */
-export const findPeopleByEmail = statement(
-  'person-data.find-email',
-  `select id, name from directory.people
-   where id in (select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim($1::text))
-     union select person_id from directory.accounts where lower(email) = lower(btrim($1::text)))
-   order by id`,
-);
-/** `$1` = id of a person who is gone; a row when an erasure removed them. */
-export const findErasure = statement('person-data.find-erasure', 'select id from directory.erasures where person_id = $1::integer limit 1');
+export const findPersonById = statement.maybeOne({
+  name: 'person-data.find-id',
+  params: { id: t.integer },
+  row: identifiedRow,
+  sql: ({ id }) => sql`select id, name from directory.people where id = ${id}`,
+});
+/** By the key of the workspace file. */
+export const findPersonByKeyOf = statement.maybeOne({
+  name: 'person-data.find-key',
+  params: { key: t.text },
+  row: identifiedRow,
+  sql: ({ key }) => sql`select id, name from directory.people where key = ${key}`,
+});
+/** By the email of the contact or of an account, case ignored. */
+export const findPeopleByEmail = statement.many({
+  name: 'person-data.find-email',
+  params: { email: t.text },
+  row: identifiedRow,
+  sql: ({ email }) => sql`
+    select id, name from directory.people
+    where id in (select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim(${email}))
+      union select person_id from directory.accounts where lower(email) = lower(btrim(${email})))
+    order by id`,
+});
+/** A row when an erasure removed the person. */
+export const findErasure = statement.maybeOne({
+  name: 'person-data.find-erasure',
+  params: { personId: t.integer },
+  row: { id: t.integer },
+  sql: ({ personId }) => sql`select id from directory.erasures where person_id = ${personId} limit 1`,
+});
 
-export interface IdentityRow {
-  readonly emails: string[];
-  readonly account_ids: number[];
-  readonly telegram: string | null;
-}
+/** What other services know a person by. */
+export const findIdentity = statement.one({
+  name: 'person-data.identity',
+  params: { personId: t.integer },
+  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.nullable },
+  sql: ({ personId }) => sql`
+    select array(select distinct email from (
+        select btrim(contact ->> 'email') as email from directory.people where id = ${personId}
+        union all select email from directory.accounts where person_id = ${personId}) as known where email <> '' order by email) as emails,
+      array(select id from directory.accounts where person_id = ${personId} order by id) as account_ids,
+      (select contact ->> 'telegram_user_id' from directory.people where id = ${personId}) as telegram`,
+});
 
-/** `$1` = person; one row with what other services know them by. */
-export const findIdentity = statement(
-  'person-data.identity',
-  `select array(select distinct email from (
-       select btrim(contact ->> 'email') as email from directory.people where id = $1::integer
-       union all select email from directory.accounts where person_id = $1::integer) as known where email <> '' order by email) as emails,
-     array(select id from directory.accounts where person_id = $1::integer order by id) as account_ids,
-     (select contact ->> 'telegram_user_id' from directory.people where id = $1::integer) as telegram`,
-);
+const holonSql = (alias: string): Sql => {
+  const row = sql.id(alias);
+  return sql`json_build_object('id', ${row}.id, 'slug', ${row}.slug, 'name', ${row}.name)`;
+};
+const workflowSql = (alias: string): Sql => sql`'journey', j.slug, 'step', s.slug, 'follow_up_after', ${sql.id(alias)}.follow_up_after`;
+const workflowJoinsSql = (alias: string): Sql =>
+  sql`left join directory.journeys j on j.id = ${sql.id(alias)}.journey_id left join directory.journey_steps s on s.id = ${sql.id(alias)}.step_id`;
 
-const holonSql = (alias: string): string => `json_build_object('id', ${alias}.id, 'slug', ${alias}.slug, 'name', ${alias}.name)`;
-const workflowSql = (alias: string): string => `'journey', j.slug, 'step', s.slug, 'follow_up_after', ${alias}.follow_up_after`;
-const workflowJoinsSql = (alias: string): string =>
-  `left join directory.journeys j on j.id = ${alias}.journey_id left join directory.journey_steps s on s.id = ${alias}.step_id`;
-
-/** By part: `$1` = person, `$2` = after this id, `$3` = at most so many; id and JSON of each item. */
-export const exportParts: Readonly<Record<(typeof personDataParts)[number], Statement>> = {
+/** By part: JSON of the person's items after an id, at most so many. */
+export const exportParts = {
   person: part(
     'person',
-    'p.id',
-    `json_build_object('id', p.id, 'key', p.key, 'name', p.name, 'description', p.description, 'photo_url', p.photo_url,
+    sql`p.id`,
+    sql`json_build_object('id', p.id, 'key', p.key, 'name', p.name, 'description', p.description, 'photo_url', p.photo_url,
        'actor_kind', p.actor_kind, 'contact', p.contact, 'infos', p.infos, 'created_at', directory.iso_utc(p.created_at),
        'updated_at', directory.iso_utc(p.updated_at))`,
-    'directory.people p where p.id = $1::integer',
+    (personId) => sql`directory.people p where p.id = ${personId}`,
   ),
   accounts: part(
     'accounts',
-    'a.id',
-    `json_build_object('id', a.id, 'email', a.email, 'is_active', a.is_active, 'superuser', a.superuser, 'global_editor', a.global_editor,
+    sql`a.id`,
+    sql`json_build_object('id', a.id, 'email', a.email, 'is_active', a.is_active, 'superuser', a.superuser, 'global_editor', a.global_editor,
        'groups', a.groups, 'created_at', directory.iso_utc(a.created_at), 'updated_at', directory.iso_utc(a.updated_at),
        'teams', coalesce((select json_agg(json_build_object('holon', ${holonSql('h')}, 'is_active', t.is_active) order by h.id)
          from directory.team_authority t join directory.holons h on h.id = t.holon_id where t.account_id = a.id), '[]'),
        'sessions', coalesce((select json_agg(json_build_object('created_at', directory.iso_utc(l.created_at),
            'expires_at', directory.iso_utc(l.expires_at), 'revoked_at', directory.iso_utc(l.revoked_at)) order by l.created_at)
          from directory.login_sessions l where l.account_id = a.id), '[]'))`,
-    'directory.accounts a where a.person_id = $1::integer',
+    (personId) => sql`directory.accounts a where a.person_id = ${personId}`,
   ),
   memberships: part(
     'memberships',
-    'm.id',
-    `json_build_object('id', m.id, 'holon', ${holonSql('h')}, ${workflowSql('m')}, 'responsible_person_id', m.responsible_person_id)`,
-    `directory.memberships m join directory.holons h on h.id = m.holon_id ${workflowJoinsSql('m')} where m.person_id = $1::integer`,
+    sql`m.id`,
+    sql`json_build_object('id', m.id, 'holon', ${holonSql('h')}, ${workflowSql('m')}, 'responsible_person_id', m.responsible_person_id)`,
+    (personId) =>
+      sql`directory.memberships m join directory.holons h on h.id = m.holon_id ${workflowJoinsSql('m')} where m.person_id = ${personId}`,
   ),
   'responsible-memberships': part(
     'responsible-memberships',
-    'm.id',
-    `json_build_object('id', m.id, 'person_id', m.person_id, 'holon', ${holonSql('h')}, ${workflowSql('m')})`,
-    `directory.memberships m join directory.holons h on h.id = m.holon_id ${workflowJoinsSql('m')} where m.responsible_person_id = $1::integer`,
+    sql`m.id`,
+    sql`json_build_object('id', m.id, 'person_id', m.person_id, 'holon', ${holonSql('h')}, ${workflowSql('m')})`,
+    (personId) =>
+      sql`directory.memberships m join directory.holons h on h.id = m.holon_id ${workflowJoinsSql('m')} where m.responsible_person_id = ${personId}`,
   ),
   'responsible-relationships': part(
     'responsible-relationships',
-    'r.id',
-    `json_build_object('id', r.id, 'from', ${holonSql('f')}, 'to', ${holonSql('t')}, ${workflowSql('r')})`,
-    `directory.relationships r join directory.holons f on f.id = r.from_holon_id join directory.holons t on t.id = r.to_holon_id
-     ${workflowJoinsSql('r')} where r.responsible_person_id = $1::integer`,
+    sql`r.id`,
+    sql`json_build_object('id', r.id, 'from', ${holonSql('f')}, 'to', ${holonSql('t')}, ${workflowSql('r')})`,
+    (
+      personId,
+    ) => sql`directory.relationships r join directory.holons f on f.id = r.from_holon_id join directory.holons t on t.id = r.to_holon_id
+     ${workflowJoinsSql('r')} where r.responsible_person_id = ${personId}`,
   ),
   notes: part(
     'notes',
-    'n.id',
-    `json_build_object('id', n.id, 'body', n.body, 'note_type', n.note_type, 'created_at', directory.iso_utc(n.created_at),
-       'written_by_this_person', n.author_person_id is not distinct from $1::integer)`,
-    `directory.notes n where n.id in (select note_id from directory.person_notes where person_id = $1::integer
-       union select id from directory.notes where author_person_id = $1::integer)`,
+    sql`n.id`,
+    (personId) => sql`json_build_object('id', n.id, 'body', n.body, 'note_type', n.note_type, 'created_at', directory.iso_utc(n.created_at),
+       'written_by_this_person', n.author_person_id is not distinct from ${personId})`,
+    (personId) => sql`directory.notes n where n.id in (select note_id from directory.person_notes where person_id = ${personId}
+       union select id from directory.notes where author_person_id = ${personId})`,
   ),
   'step-config-changes': part(
     'step-config-changes',
-    'c.id',
-    `json_build_object('id', c.id, 'step_id', c.step_id, 'paths', c.paths, 'source', c.source, 'changed_at', directory.iso_utc(c.changed_at))`,
-    'directory.step_config_audit c join directory.accounts a on a.id = c.account_id where a.person_id = $1::integer',
+    sql`c.id`,
+    sql`json_build_object('id', c.id, 'step_id', c.step_id, 'paths', c.paths, 'source', c.source, 'changed_at', directory.iso_utc(c.changed_at))`,
+    (personId) => sql`directory.step_config_audit c join directory.accounts a on a.id = c.account_id where a.person_id = ${personId}`,
   ),
-};
+} as const satisfies Readonly<Record<(typeof personDataParts)[number], unknown>>;
 
-function part(name: string, key: string, item: string, rest: string): Statement {
-  return statement(
-    `person-data.${name}`,
-    `select ${key} as id, ${item}::text as item from ${rest} and ${key} > $2::integer order by ${key} limit $3::integer`,
-  );
+function part(name: string, key: Sql, item: Sql | ((personId: SqlPart) => Sql), rest: (personId: SqlPart) => Sql) {
+  return statement.many({
+    name: `person-data.${name}`,
+    params: { personId: t.integer, after: t.integer, limit: t.integer },
+    row: { id: t.integer, item: t.text },
+    sql: ({ personId, after, limit }) => {
+      const json = typeof item === 'function' ? item(personId) : item;
+      return sql`select ${key} as id, ${json}::text as item from ${rest(personId)} and ${key} > ${after} order by ${key} limit ${limit}`;
+    },
+  });
 }
 
-/** `$1` = person; ids of the accounts that were active. */
-export const deactivateAccounts = statement(
-  'person-data.deactivate',
-  `update directory.accounts set is_active = false, updated_at = clock_timestamp()
-   where person_id = $1::integer and is_active returning id`,
-);
-/** `$1` = person. */
-export const listAccountIds = statement('person-data.account-ids', 'select id from directory.accounts where person_id = $1::integer');
+/** The accounts that were active. */
+export const deactivateAccounts = statement.many({
+  name: 'person-data.deactivate',
+  params: { personId: t.integer },
+  row: { id: t.integer },
+  sql: ({ personId }) => sql`
+    update directory.accounts set is_active = false, updated_at = clock_timestamp()
+    where person_id = ${personId} and is_active returning id`,
+});
+export const listAccountIds = statement.many({
+  name: 'person-data.account-ids',
+  params: { personId: t.integer },
+  row: { id: t.integer },
+  sql: ({ personId }) => sql`select id from directory.accounts where person_id = ${personId}`,
+});
 
 /**
- * Steps of the removal in their order; `$1` = person. Each returns a row for what it removed. Notes that stand on the feed of another person too
+ * Steps of the removal in their order. Each returns a row for what it removed. Notes that stand on the feed of another person too
  * stay there; what the person wrote about others stays without an author.
  */
-export const eraseSteps: Readonly<Record<string, Statement>> = {
-  notes: statement(
+export const eraseSteps = {
+  notes: eraseStep(
     'person-data.erase-notes',
-    `delete from directory.notes n using directory.person_notes own
-     where own.person_id = $1::integer and n.id = own.note_id
-       and not exists (select from directory.person_notes other where other.note_id = n.id and other.person_id <> $1::integer)
+    (personId) => sql`delete from directory.notes n using directory.person_notes own
+     where own.person_id = ${personId} and n.id = own.note_id
+       and not exists (select from directory.person_notes other where other.note_id = n.id and other.person_id <> ${personId})
      returning n.id`,
   ),
-  authored_notes: statement(
+  authored_notes: eraseStep(
     'person-data.erase-authors',
-    'update directory.notes set author_person_id = null where author_person_id = $1::integer returning id',
+    (personId) => sql`update directory.notes set author_person_id = null where author_person_id = ${personId} returning id`,
   ),
-  memberships: statement('person-data.erase-memberships', 'delete from directory.memberships where person_id = $1::integer returning id'),
-  accounts: statement('person-data.erase-accounts', 'delete from directory.accounts where person_id = $1::integer returning id'),
-  people: statement('person-data.erase-person', 'delete from directory.people where id = $1::integer returning id'),
+  memberships: eraseStep(
+    'person-data.erase-memberships',
+    (personId) => sql`delete from directory.memberships where person_id = ${personId} returning id`,
+  ),
+  accounts: eraseStep(
+    'person-data.erase-accounts',
+    (personId) => sql`delete from directory.accounts where person_id = ${personId} returning id`,
+  ),
+  people: eraseStep('person-data.erase-person', (personId) => sql`delete from directory.people where id = ${personId} returning id`),
 };
 
-/** `$1` = person, `$2` = a name or an email: taken out of the notes on the person's feed, which stay where they are on others' feeds too. */
-export const removeFromNotes = statement(
-  'person-data.remove-from-notes',
-  `update directory.notes n set body = replace(n.body, $2::text, '[removed]') from directory.person_notes own
-   where own.person_id = $1::integer and n.id = own.note_id and position($2::text in n.body) > 0`,
-);
+function eraseStep(name: string, text: (personId: SqlPart) => Sql) {
+  return statement.many({ name, params: { personId: t.integer }, row: { id: t.integer }, sql: ({ personId }) => text(personId) });
+}
 
-/** `$1` = person, `$2` = operator, `$3` = counts as JSON. */
-export const recordErasure = statement(
-  'person-data.record-erasure',
-  'insert into directory.erasures (person_id, operator, counts) values ($1::integer, $2::text, $3::jsonb)',
-);
+/** Takes a name or an email out of the notes on the person's feed, which stay where they are on others' feeds too. */
+export const removeFromNotes = statement.none({
+  name: 'person-data.remove-from-notes',
+  params: { personId: t.integer, text: t.text },
+  sql: ({ personId, text }) => sql`
+    update directory.notes n set body = replace(n.body, ${text}, '[removed]') from directory.person_notes own
+    where own.person_id = ${personId} and n.id = own.note_id and position(${text} in n.body) > 0`,
+});
+
+export const recordErasure = statement.none({
+  name: 'person-data.record-erasure',
+  params: { personId: t.integer, operator: t.text, counts: t.json },
+  sql: ({ personId, operator, counts }) =>
+    sql`insert into directory.erasures (person_id, operator, counts) values (${personId}, ${operator}, ${counts})`,
+});

@@ -1,24 +1,18 @@
 /** Stored values that may be links which nobody may store any more (D72). */
-import { statement } from '#libs/orm';
-
-export interface StoredLinkRow {
-  readonly kind: 'person' | 'holon';
-  readonly id: number;
-  readonly field: string;
-  readonly value: string;
-}
+import { type Sql, sql, statement, t } from '#libs/orm';
 
 /** What begins with an allowed scheme is one of the many that need no closer look. */
-const isUsual = (value: string): string => `${value} ~* '^(https?://[^[:space:]/]|mailto:|tel:)[^[:cntrl:]]*$'`;
+const isUsual = (value: Sql): Sql => sql`${value} ~* '^(https?://[^[:space:]/]|mailto:|tel:)[^[:cntrl:]]*$'`;
 
 /** Candidates, at most 10,000: the rule itself decides. */
-export const findUnusualLinks = statement(
-  'links.find-unusual',
-  `select 'holon' as kind, h.id, 'links.' || link.key as field, link.value
-   from directory.holons h, jsonb_each_text(h.links) as link where link.value <> '' and not ${isUsual('link.value')}
+export const findUnusualLinks = statement.many({
+  name: 'links.find-unusual',
+  row: { kind: t.text.as<'person' | 'holon'>(), id: t.integer, field: t.text, value: t.text },
+  sql: () => sql`select 'holon' as kind, h.id, 'links.' || link.key as field, link.value
+   from directory.holons h, jsonb_each_text(h.links) as link where link.value <> '' and not ${isUsual(sql`link.value`)}
    union all select 'person', p.id, 'contact.' || channel.key, channel.value
    from directory.people p, jsonb_each_text(p.contact) as channel
-   where channel.value ~ '[:：]|[[:cntrl:]]' and not ${isUsual('channel.value')}
+   where channel.value ~ '[:：]|[[:cntrl:]]' and not ${isUsual(sql`channel.value`)}
    union all select 'person', p.id, 'photo_url', p.photo_url from directory.people p where p.photo_url !~* '^https?://[^[:space:]/][^[:cntrl:]]*$'
    limit 10000`,
-);
+});

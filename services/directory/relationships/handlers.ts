@@ -1,8 +1,9 @@
 /** Relationships: the list of a holon, and updates, all or nothing (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
-import { readBodyFor } from '../read-body.ts';
+import { readViewer } from '../viewer.ts';
 import { updateWorkflow, type WorkflowKind } from '../workflow/index.ts';
 import type { relationshipRpcs } from './contract.ts';
 import { findRelationship, listHolonRelationships, lockRelationship, readRelationship, saveRelationship } from './statements.ts';
@@ -20,7 +21,8 @@ const usualLimit = 50;
 
 export function createRelationshipHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof relationshipRpcs> {
   return {
-    listHolonRelationships: ({ holon_id: id, limit = usualLimit }, { actor }) => readBodyFor(db, actor, listHolonRelationships, id, limit),
+    listHolonRelationships: async ({ holon_id: holonId, limit = usualLimit }, { actor }) =>
+      bodyOf(await listHolonRelationships(db, { holonId, limit, ...readViewer(actor) })),
     updateRelationship: ({ relationship_id: id, ...request }, { actor }) =>
       db.transaction((tx) => updateWorkflow(tx, relationship, id, request, actor)),
   };

@@ -2,11 +2,11 @@
 import { badRequest } from '#libs/errors';
 import type { Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
-import { readBody } from '../read-body.ts';
 import { readViewer } from '../viewer.ts';
 import { searchRare } from './statements/rare.ts';
-import { sampleSearch, type SearchSampleRow } from './statements/sample.ts';
+import { sampleSearch } from './statements/sample.ts';
 import { searchTiers } from './statements/tiers.ts';
 
 /** Results of a kind when the caller does not say (rules/http#limits). */
@@ -14,11 +14,12 @@ const usualLimit = 20;
 
 export function createSearchDirectory(db: Database): Handler<typeof directory.rpcs.searchDirectory> {
   return async ({ q, types, limit_per_type: limit = usualLimit }, { actor }) => {
-    const kinds = readTypes(types);
-    const [sample] = await db.query<SearchSampleRow>(sampleSearch, [q]);
-    const params = [q, limit, kinds, ...readViewer(actor)];
-    if (sample?.rare === true) return readBody(db, searchRare, ...params);
-    return readBody(db, searchTiers, ...params, ...(sample?.frequent ?? []));
+    const asked = { text: q, limit, kinds: readTypes(types), ...readViewer(actor) };
+    const { rare, frequent } = await sampleSearch(db, { text: q });
+    if (rare) return bodyOf(await searchRare(db, asked));
+    const [inManyPeople = false, inManyPeopleDescriptions = false, inManyHolons = false, inManyHolonDescriptions = false] = frequent;
+    const inMany = { inManyPeople, inManyPeopleDescriptions, inManyHolons, inManyHolonDescriptions };
+    return bodyOf(await searchTiers(db, { ...asked, ...inMany }));
   };
 }
 

@@ -5,6 +5,7 @@ import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { dropUndeclared, pipelineJobs, validateStepConfig, type PipelineJob } from '#libs/pipeline';
+import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
 import type { stepRpcs } from './contract.ts';
 import { applyPatch, checkFreshness, listTouchedPaths, presentConfig } from './rules.ts';
@@ -35,7 +36,7 @@ export function createStepHandlers(
 
   return {
     getStepConfig: async ({ step_id: stepId }) => {
-      const [row] = await db.query<Pick<StepConfigRow, 'pipeline_job' | 'config'>>(findStepConfig, [stepId]);
+      const row = await findStepConfig(db, { stepId });
       if (row === undefined) throw notFound();
       const config = readStored(row);
       const job = jobOf(row);
@@ -50,28 +51,26 @@ export function createStepHandlers(
       return { pipeline_job: job.name, config: result.config };
     },
     listSteps: async ({ journey_slug: journey }) => {
-      const [row] = await db.query<{ body: string }>(listSteps, [journey]);
-      if (row === undefined) throw notFound();
-      return rawJson(row.body);
+      return bodyOf(await listSteps(db, { journey }));
     },
     readStepConfig: async ({ journey_slug: journey, step_slug: step }) => {
-      const [row] = await db.query<StepConfigRow>(findStepByPlace, [journey, step]);
+      const row = await findStepByPlace(db, { journey, step });
       if (row === undefined) throw notFound();
       return present(row);
     },
     patchStepConfig: async ({ journey_slug: journey, step_slug: step, write }, { actor }) =>
       db.transaction(async (tx) => {
-        const [row] = await tx.query<StepConfigRow>(lockStepByPlace, [journey, step]);
+        const row = await lockStepByPlace(tx, { journey, step });
         if (row === undefined) throw notFound();
         checkFreshness(row.updated_at, write.expected_updated_at);
         const patch = write.config as JsonObject;
         const merged = applyPatch(jobOf(row), readStored(row), patch);
-        const [saved] = await tx.query<StepConfigRow>(saveStepConfig, [row.id, JSON.stringify(merged)]);
-        await tx.query(addConfigAudit, [row.id, accountOf(actor), 'api', listTouchedPaths(patch)]);
-        return present(saved ?? row);
+        const saved = await saveStepConfig(tx, { id: row.id, config: JSON.stringify(merged) });
+        await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(actor), source: 'api', paths: listTouchedPaths(patch) });
+        return present(saved);
       }),
     listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = defaultAuditEntries }) => {
-      const [row] = await db.query<{ items: string }>(listConfigAudit, [journey, step, limit]);
+      const row = await listConfigAudit(db, { journey, step, limit });
       if (row === undefined) throw notFound();
       return rawJson(`{"items":${row.items}}`);
     },

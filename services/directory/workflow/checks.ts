@@ -3,12 +3,12 @@ import { badRequest } from '#libs/errors';
 import type { Queryable } from '#libs/orm';
 import { isPossibleId } from '../possible-id.ts';
 import type { JourneyStep } from '../step-move.ts';
-import { findAccountable, findJourneysFor, type JourneyRow } from './statements/facts.ts';
+import { findAccountable, findJourneysFor } from './statements/facts.ts';
 
 /** @throws AppError 400 unless the person has a user account (rules/memberships#updates). */
 export async function checkResponsible(tx: Queryable, personId: number | null | undefined): Promise<void> {
   if (personId === null || personId === undefined) return;
-  const found = isPossibleId(personId) ? await tx.query<{ id: number }>(findAccountable, [[personId]]) : [];
+  const found = isPossibleId(personId) ? await findAccountable(tx, { ids: [personId] }) : [];
   if (found.length === 0) throw badRequest('responsible_person_id must be a person with a user account.');
 }
 
@@ -21,7 +21,7 @@ export async function findAllowedJourney(
   holonId: number,
   slug: string,
 ): Promise<{ id: number; steps: readonly JourneyStep[] }> {
-  const [journey] = await tx.query<JourneyRow>(findJourneysFor, [holonId, [slug]]);
+  const [journey] = await findJourneysFor(tx, { holonId, slugs: [slug] });
   if (journey === undefined) throw badRequest(`There is no journey "${slug}".`);
   if (!journey.allowed) throw badRequest(`The journey "${slug}" is not in the catalogue of the holon's class.`);
   return { id: journey.id, steps: JSON.parse(journey.steps) as JourneyStep[] };

@@ -1,6 +1,6 @@
 /** What memberships and relationships share: a row at a step of a journey, with a date to follow up and somebody responsible. */
 export { checkResponsible, findAllowedJourney } from './checks.ts';
-export { findAccountable, findHolon, findJourneysFor, findPeople, type JourneyRow } from './statements/facts.ts';
+export { findAccountable, findHolon, findJourneysFor, findPeople } from './statements/facts.ts';
 export {
   membershipJoinsSql,
   membershipWithBothSql,
@@ -11,6 +11,6 @@ export {
   worklistMembershipSql,
   worklistRelationshipSql,
 } from './statements/json.ts';
-export { saveSql, stateSql } from './statements/state.ts';
+export { rowParams, saveSql, stateParams, stateSql, workflowRow } from './statements/state.ts';
 export { hangsOnVisibleSql, privateClassesSql } from './statements/visible.ts';
 export { updateWorkflow, type WorkflowKind } from './update.ts';

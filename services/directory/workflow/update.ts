@@ -2,13 +2,13 @@
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { rawJson, type RawJson } from '#libs/nats';
-import type { Statement, Tx } from '#libs/orm';
+import type { ParamsOf, Tx } from '#libs/orm';
 import type { directory } from '../contract.ts';
 import { checkFollowUp } from '../follow-up.ts';
 import { createNote, readNote } from '../notes/index.ts';
 import { checkStepControls, chooseStep, type JourneyStep } from '../step-move.ts';
 import { readViewer } from '../viewer.ts';
-import type { WorkflowRow } from './statements/state.ts';
+import type { rowParams, stateParams, WorkflowRow } from './statements/state.ts';
 import { checkResponsible, findAllowedJourney } from './checks.ts';
 import { findJourneySteps } from './statements/facts.ts';
 
@@ -18,10 +18,10 @@ export type WorkflowUpdate = Omit<RequestOf<typeof directory.rpcs.updateMembersh
 /** What differs between the two. */
 export interface WorkflowKind {
   readonly name: 'membership' | 'relationship';
-  readonly lock: Statement;
-  readonly find: Statement;
-  readonly save: Statement;
-  readonly read: Statement;
+  readonly lock: (tx: Tx, row: { readonly id: number }) => Promise<void>;
+  readonly find: (tx: Tx, asked: ParamsOf<typeof rowParams>) => Promise<WorkflowRow | undefined>;
+  readonly save: (tx: Tx, state: ParamsOf<typeof stateParams>) => Promise<void>;
+  readonly read: (tx: Tx, asked: ParamsOf<typeof rowParams>) => Promise<{ readonly body: string } | undefined>;
 }
 
 /** Where a row is, and where it goes. */
@@ -43,7 +43,7 @@ export async function updateWorkflow(
   actor: Actor | undefined,
 ): Promise<RawJson> {
   const viewer = readViewer(actor);
-  const [, [row]] = await Promise.all([tx.query(kind.lock, [id]), tx.query<WorkflowRow>(kind.find, [id, ...viewer])]);
+  const [, row] = await Promise.all([kind.lock(tx, { id }), kind.find(tx, { id, ...viewer })]);
   if (row === undefined || !row.visible) throw notFound();
   if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You may not edit this ${kind.name}.` });
   readNote(request.note);
@@ -53,8 +53,8 @@ export async function updateWorkflow(
   const after = await move(tx, row, before, request);
   const changed = JSON.stringify(after) !== JSON.stringify(before);
   const { journeyId, stepId, followUpAfter, responsiblePersonId } = after;
-  const [, note, [shown]] = await Promise.all([
-    changed ? tx.query(kind.save, [id, journeyId, stepId, followUpAfter, responsiblePersonId]) : undefined,
+  const [, note, shown] = await Promise.all([
+    changed ? kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId }) : undefined,
     createNote(tx, {
       text: request.note,
       authorPersonId: actor?.kind === 'user' ? actor.personId : null,
@@ -62,7 +62,7 @@ export async function updateWorkflow(
       personIds: row.person_ids,
       holonIds: row.holon_ids,
     }),
-    tx.query<{ body: string }>(kind.read, [id, ...viewer]),
+    kind.read(tx, { id, ...viewer }),
   ]);
   if (shown === undefined) throw new Error(`${kind.name} ${id} is not there`);
   return rawJson(`{"${kind.name}":${shown.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`);
@@ -101,8 +101,8 @@ async function move(tx: Tx, row: WorkflowRow, before: Place, request: WorkflowUp
 /** Steps of the present journey, where the request asks for a move. */
 async function listSteps(tx: Tx, journeyId: number | null, request: WorkflowUpdate): Promise<readonly JourneyStep[]> {
   if (journeyId === null || (request.step_slug === undefined && request.advance_step !== true)) return [];
-  const [found] = await tx.query<{ steps: string }>(findJourneySteps, [journeyId]);
-  return JSON.parse(found?.steps ?? '[]') as JourneyStep[];
+  const { steps } = await findJourneySteps(tx, { journeyId });
+  return JSON.parse(steps) as JourneyStep[];
 }
 
 /** What changed, as old and new; a step is another one even when it has the same slug (D46a). */

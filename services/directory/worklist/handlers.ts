@@ -3,12 +3,12 @@ import { badRequest } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { Clock } from '#libs/time';
+import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
 import { isFollowUpPeriod, readToday, spanOf, type DateSpan } from '../follow-up.ts';
-import { readBody } from '../read-body.ts';
 import { readViewer } from '../viewer.ts';
 import type { worklistRpcs } from './contract.ts';
-import { findClassSubtrees, listWorklist, type ClassSubtreeRow } from './statements.ts';
+import { findClassSubtrees, worklistOf } from './statements.ts';
 
 export interface WorklistOptions {
   readonly db: Database;
@@ -29,16 +29,14 @@ export function createWorklistHandlers({
     listResponsible: async ({ responsible, type, when, limit = usualLimit, offset = 0 }, { actor }) => {
       const span = readWhen(when, readToday(clock, timeZone));
       const { memberships, classIds } = await readTypes(db, type);
-      const { statement, params } = listWorklist({
-        limit,
-        offset,
-        viewer: readViewer(actor),
-        responsibleId: responsible,
-        span,
+      const listWorklist = worklistOf({
         memberships,
-        classIds,
+        relationships: classIds === undefined ? 'all' : classIds.length > 0 ? 'of-classes' : 'none',
+        responsible: responsible !== undefined,
+        span: span !== undefined,
       });
-      return readBody(db, statement, ...params);
+      const dates = { from: span?.from, to: span?.to, except: span?.except };
+      return bodyOf(await listWorklist(db, { limit, offset, ...readViewer(actor), responsibleId: responsible, ...dates, classIds }));
     },
   };
 }
@@ -59,7 +57,7 @@ async function readTypes(
   const tokens = readTokens(text);
   if (tokens.length === 0) return { memberships: true, classIds: undefined };
   const slugs = tokens.filter((token) => token !== 'person');
-  const found = slugs.length === 0 ? [] : await db.query<ClassSubtreeRow>(findClassSubtrees, [slugs]);
+  const found = slugs.length === 0 ? [] : await findClassSubtrees(db, { slugs });
   const unknown = slugs.find((slug) => !found.some((row) => row.slug === slug));
   if (unknown !== undefined) throw badRequest(`type cannot be "${unknown}".`);
   return { memberships: tokens.includes('person'), classIds: [...new Set(found.flatMap(({ ids }) => ids))] };

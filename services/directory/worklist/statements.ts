@@ -2,9 +2,10 @@
  * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): memberships and relationships in the order of one index each,
  * merged; counted from the kept tallies, or, for one responsible person, row by row. docs/adr/worklist-counts-are-kept.md
  */
-import { statement, type Statement } from '#libs/orm';
-import type { DateSpan } from '../follow-up.ts';
-import type { ViewerParameters } from '../viewer.ts';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { bodyRow } from '../body.ts';
+import { pageParams } from '../list-statement.ts';
+import { viewerParams, type ViewerSql } from '../viewer.ts';
 import { coveredHolonsSql } from '../visibility.ts';
 import {
   hangsOnVisibleSql,
@@ -15,78 +16,85 @@ import {
   worklistRelationshipSql,
 } from '../workflow/index.ts';
 
-export interface WorklistFilters {
-  readonly limit: number;
-  readonly offset: number;
-  readonly viewer: ViewerParameters;
-  /** Undefined = whoever, nobody included. */
-  readonly responsibleId: number | undefined;
-  /** Undefined = any date and none. */
-  readonly span: DateSpan | undefined;
+/** What a worklist is narrowed to. */
+export interface Narrowing {
   readonly memberships: boolean;
-  /** Classes of which a side must be one; undefined = all relationships; empty = none. */
-  readonly classIds: readonly number[] | undefined;
+  /** `of-classes`: those with a side of one of some classes. */
+  readonly relationships: 'all' | 'of-classes' | 'none';
+  /** One responsible person; else whoever, nobody included. */
+  readonly responsible: boolean;
+  /** Dates of a span; else any date and none. */
+  readonly span: boolean;
 }
 
-/** SQL of the places of optional parameters; undefined = not narrowed. */
-interface Places {
-  readonly responsible: string | undefined;
-  readonly span: { readonly from: string; readonly to: string; readonly except: string } | undefined;
-  readonly classes: string | undefined;
+const params = {
+  ...pageParams,
+  ...viewerParams,
+  responsibleId: t.integer.nullable,
+  from: t.date.nullable,
+  to: t.date.nullable,
+  except: t.date.nullable,
+  classIds: t.integer.array.nullable,
+};
+
+/** SQL of the parameters; undefined = not narrowed. */
+interface Asked {
+  readonly limit: SqlPart;
+  readonly offset: SqlPart;
+  readonly viewer: ViewerSql;
+  readonly responsibleId: SqlPart | undefined;
+  readonly span: { readonly from: SqlPart; readonly to: SqlPart; readonly except: SqlPart } | undefined;
+  readonly classIds: SqlPart | undefined;
 }
 
-/** Where the viewer's parameters are; `$1` = limit, `$2` = offset. */
-const viewer = 3;
 /** A page needs so many first rows of either kind. */
-const reach = '$1::bigint + $2::bigint';
-const order = 'follow_up_after, id';
+const reachSql = ({ limit, offset }: Asked): Sql => sql`${limit}::bigint + ${offset}::bigint`;
 
-const membershipVisible = hangsOnVisibleSql('m.holon_class_id', 'm.holon_id', viewer);
-const relationshipVisible = `${hangsOnVisibleSql('r.from_class_id', 'r.from_holon_id', viewer)}
+const membershipVisibleSql = ({ viewer }: Asked): Sql => hangsOnVisibleSql('m.holon_class_id', 'm.holon_id', viewer);
+const relationshipVisibleSql = ({ viewer }: Asked): Sql => sql`${hangsOnVisibleSql('r.from_class_id', 'r.from_holon_id', viewer)}
   and ${hangsOnVisibleSql('r.to_class_id', 'r.to_holon_id', viewer)}`;
 
 /** Conditions about responsible person and date; ` and …` or nothing. */
-function narrow(row: string, { responsible, span }: Places): string {
-  const conditions: string[] = [];
-  if (responsible !== undefined) conditions.push(`${row}.responsible_person_id = ${responsible}`);
-  if (span !== undefined) conditions.push(`${row}.follow_up_after between ${span.from} and ${span.to}`, notExcepted(row, span.except));
-  return conditions.map((condition) => ` and ${condition}`).join('');
+function narrowSql(alias: string, { responsibleId, span }: Asked): Sql {
+  const row = sql.id(alias);
+  const responsible = responsibleId === undefined ? sql.empty : sql` and ${row}.responsible_person_id = ${responsibleId}`;
+  if (span === undefined) return responsible;
+  return sql`${responsible} and ${row}.follow_up_after between ${span.from} and ${span.to}
+    and (${span.except} is null or ${row}.follow_up_after <> ${span.except})`;
 }
 
 /** Sums over all dates are kept apart from those of each date. */
-const grain = ({ span }: Places): string => (span === undefined ? ' and t.whole' : ' and not t.whole');
+const grainSql = ({ span }: Asked): Sql => (span === undefined ? sql` and t.whole` : sql` and not t.whole`);
 
-const notExcepted = (row: string, except: string): string => `(${except} is null or ${row}.follow_up_after <> ${except})`;
-const involves = (row: string, classes: string): string =>
-  `(${row}.from_class_id = any(${classes}) or ${row}.to_class_id = any(${classes}))`;
+const involvesSql = (alias: string, classIds: SqlPart): Sql =>
+  sql`(${sql.id(alias)}.from_class_id = any(${classIds}) or ${sql.id(alias)}.to_class_id = any(${classIds}))`;
 
 /** Relationships of the private holons that the caller's authority covers, as `r`; one between two of them comes twice. */
-const nearCovered = `covered cross join lateral (
+const nearCoveredSql = sql`covered cross join lateral (
     select near.* from directory.relationships near where near.from_holon_id = covered.id
     union all select near.* from directory.relationships near where near.to_holon_id = covered.id offset 0) as r`;
 
-function membershipPage(places: Places): string {
-  return `(select 0 as kind, m.id, m.follow_up_after from directory.memberships m
-    where ${membershipVisible}${narrow('m', places)} order by m.follow_up_after, m.id limit ${reach})`;
-}
+const membershipPageSql = (asked: Asked): Sql => sql`(select 0 as kind, m.id, m.follow_up_after from directory.memberships m
+    where ${membershipVisibleSql(asked)}${narrowSql('m', asked)} order by m.follow_up_after, m.id limit ${reachSql(asked)})`;
 
 /**
  * Of one public class after the other, each in the order of its index, so that a rare class is found at once; of private classes what hangs on
  * the holons that the caller's authority covers, so that nothing invisible is read.
  */
-function relationshipPage(places: Places): string {
-  const { classes, responsible } = places;
-  const where = `${relationshipVisible}${narrow('r', places)}`;
-  const ordered = (more: string): string => `(select r.id, r.follow_up_after from directory.relationships r
-    where ${more}${where} order by r.follow_up_after, r.id limit ${reach})`;
-  if (classes === undefined) return `(select 1 as kind, first.* from ${ordered('')} as first)`;
-  if (responsible !== undefined) return `(select 1 as kind, first.* from ${ordered(`${involves('r', classes)} and `)} as first)`;
-  const open = `$${viewer}::boolean or wanted.class_id <> all (${privateClassesSql})`;
-  return `(select distinct 1 as kind, first.id, first.follow_up_after from (
-      select of_class.* from unnest(${classes}) as wanted(class_id)
-      cross join lateral (${ordered('r.from_class_id = wanted.class_id and ')} union all ${ordered('r.to_class_id = wanted.class_id and ')}) as of_class
+function relationshipPageSql(asked: Asked): Sql {
+  const { classIds, responsibleId, viewer } = asked;
+  const where = sql`${relationshipVisibleSql(asked)}${narrowSql('r', asked)}`;
+  const ordered = (more: Sql): Sql => sql`(select r.id, r.follow_up_after from directory.relationships r
+    where ${more}${where} order by r.follow_up_after, r.id limit ${reachSql(asked)})`;
+  if (classIds === undefined) return sql`(select 1 as kind, first.* from ${ordered(sql.empty)} as first)`;
+  if (responsibleId !== undefined)
+    return sql`(select 1 as kind, first.* from ${ordered(sql`${involvesSql('r', classIds)} and `)} as first)`;
+  const open = sql`${viewer.seesAll} or wanted.class_id <> all (${privateClassesSql})`;
+  return sql`(select distinct 1 as kind, first.id, first.follow_up_after from (
+      select of_class.* from unnest(${classIds}) as wanted(class_id)
+      cross join lateral (${ordered(sql`r.from_class_id = wanted.class_id and `)} union all ${ordered(sql`r.to_class_id = wanted.class_id and `)}) as of_class
       where ${open}
-      union all select r.id, r.follow_up_after from ${nearCovered} where ${involves('r', classes)} and ${where}
+      union all select r.id, r.follow_up_after from ${nearCoveredSql} where ${involvesSql('r', classIds)} and ${where}
     ) as first)`;
 }
 
@@ -94,112 +102,145 @@ function relationshipPage(places: Places): string {
  * Rows of public holons, or of all for those who see all, from the tallies; of private holons those that the caller's authority covers, holon by
  * holon, each through its index.
  */
-function membershipCount(places: Places): string {
-  if (places.responsible !== undefined) {
-    return `(select count(*) from directory.memberships m where ${membershipVisible}${narrow('m', places)})`;
+function membershipCountSql(asked: Asked): Sql {
+  if (asked.responsibleId !== undefined) {
+    return sql`(select count(*) from directory.memberships m where ${membershipVisibleSql(asked)}${narrowSql('m', asked)})`;
   }
-  return `((select coalesce(sum(t.amount), 0) from directory.membership_tallies t
-      where ($${viewer}::boolean or t.holon_class_id <> all (${privateClassesSql}))${grain(places)}${narrow('t', places)})
-    + (select coalesce(sum((select count(*) from directory.memberships m where m.holon_id = covered.id${narrow('m', places)})), 0) from covered))`;
+  return sql`((select coalesce(sum(t.amount), 0) from directory.membership_tallies t
+      where (${asked.viewer.seesAll} or t.holon_class_id <> all (${privateClassesSql}))${grainSql(asked)}${narrowSql('t', asked)})
+    + (select coalesce(sum((select count(*) from directory.memberships m where m.holon_id = covered.id${narrowSql('m', asked)})), 0) from covered))`;
 }
 
-function relationshipCount(places: Places): string {
-  const { classes } = places;
-  const involved = (row: string): string => (classes === undefined ? '' : ` and ${involves(row, classes)}`);
-  if (places.responsible !== undefined) {
-    return `(select count(*) from directory.relationships r where ${relationshipVisible}${involved('r')}${narrow('r', places)})`;
+function relationshipCountSql(asked: Asked): Sql {
+  const { classIds } = asked;
+  const involved = (alias: string): Sql => (classIds === undefined ? sql.empty : sql` and ${involvesSql(alias, classIds)}`);
+  if (asked.responsibleId !== undefined) {
+    return sql`(select count(*) from directory.relationships r where ${relationshipVisibleSql(asked)}${involved('r')}${narrowSql('r', asked)})`;
   }
-  return `((select coalesce(sum(t.amount), 0) from directory.relationship_tallies t
-      where ($${viewer}::boolean or (t.from_class_id <> all (${privateClassesSql}) and t.to_class_id <> all (${privateClassesSql})))
-        ${involved('t')}${grain(places)}${narrow('t', places)})
-    + (select count(distinct r.id) from ${nearCovered}
-       where ${relationshipVisible}${involved('r')}${narrow('r', places)}))`;
+  return sql`((select coalesce(sum(t.amount), 0) from directory.relationship_tallies t
+      where (${asked.viewer.seesAll} or (t.from_class_id <> all (${privateClassesSql}) and t.to_class_id <> all (${privateClassesSql})))
+        ${involved('t')}${grainSql(asked)}${narrowSql('t', asked)})
+    + (select count(distinct r.id) from ${nearCoveredSql}
+       where ${relationshipVisibleSql(asked)}${involved('r')}${narrowSql('r', asked)}))`;
 }
 
-function worklistText(memberships: boolean, relationships: boolean, places: Places): string {
-  const pages: string[] = [];
-  const counts: string[] = [];
+function worklistSql({ memberships, relationships }: Narrowing, asked: Asked): Sql {
+  const { limit, offset, viewer } = asked;
+  const pages: Sql[] = [];
+  const counts: Sql[] = [];
   /** `offset 0`: looked up one by one; as a join, PostgreSQL would rather read whole tables. */
-  const items: string[] = [];
+  const items: Sql[] = [];
   if (memberships) {
-    pages.push(membershipPage(places));
-    counts.push(membershipCount(places));
-    items.push(`select ${worklistMembershipSql(viewer)} as body from directory.memberships m ${membershipJoinsSql('person', 'holon')}
-      where page.kind = 0 and m.id = page.id offset 0`);
+    pages.push(membershipPageSql(asked));
+    counts.push(membershipCountSql(asked));
+    items.push(sql`(select ${worklistMembershipSql(viewer)} as body from directory.memberships m ${membershipJoinsSql('person', 'holon')}
+      where page.kind = 0 and m.id = page.id offset 0)`);
   }
-  if (relationships) {
-    pages.push(relationshipPage(places));
-    counts.push(relationshipCount(places));
-    items.push(`select ${worklistRelationshipSql(viewer)} as body from directory.relationships r ${relationshipJoinsSql}
-      where page.kind = 1 and r.id = page.id offset 0`);
+  if (relationships !== 'none') {
+    pages.push(relationshipPageSql(asked));
+    counts.push(relationshipCountSql(asked));
+    items.push(sql`(select ${worklistRelationshipSql(viewer)} as body from directory.relationships r ${relationshipJoinsSql}
+      where page.kind = 1 and r.id = page.id offset 0)`);
   }
-  return `with recursive ${coveredHolonsSql('covered', viewer)}
-    select json_build_object('count', total.count, 'limit', $1::integer, 'offset', $2::integer,
-      'has_more', $2::integer + page.shown < total.count, 'items', page.items)::text as body
-    from (select (${counts.join(' + ')})::bigint as count offset 0) as total,
+  const unionAll = sql` union all `;
+  return sql`with recursive ${coveredHolonsSql('covered', viewer)}
+    select json_build_object('count', total.count, 'limit', ${limit}, 'offset', ${offset},
+      'has_more', ${offset} + page.shown < total.count, 'items', page.items)::text as body
+    from (select (${sql.join(counts, sql` + `)})::bigint as count offset 0) as total,
       (select coalesce(json_agg(item.body order by page.place), '[]') as items, count(*) as shown
        from (select kind, id, row_number() over () as place
-             from (select * from (${pages.join(' union all ')}) as either order by ${order}, kind limit $1::integer offset $2::integer) as cut) as page
-       cross join lateral (${items.map((item) => `(${item})`).join(' union all ')}) as item) as page`;
+             from (select * from (${sql.join(pages, unionAll)}) as either order by follow_up_after, id, kind limit ${limit} offset ${offset}) as cut) as page
+       cross join lateral (${sql.join(items, unionAll)}) as item) as page`;
 }
 
-/** One statement for each combination, so that each gets the one plan that fits it. At least one kind must be wanted. */
-export function listWorklist(filters: WorklistFilters): { statement: Statement; params: unknown[] } {
-  const { responsibleId, span, memberships, classIds } = filters;
-  const relationships = classIds === undefined || classIds.length > 0;
-  const params: unknown[] = [filters.limit, filters.offset, ...filters.viewer];
-  const names: string[] = [];
-  const add = (value: unknown, type: string): string => `$${params.push(value)}::${type}`;
-  const name = <Value>(part: string, value: Value): Value => {
-    names.push(part);
-    return value;
-  };
-  if (memberships) names.push('memberships');
-  if (relationships) names.push('relationships');
-  const places: Places = {
-    responsible: responsibleId === undefined ? undefined : name('responsible', add(responsibleId, 'integer')),
-    span:
-      span === undefined
-        ? undefined
-        : name('span', { from: add(span.from, 'date'), to: add(span.to, 'date'), except: add(span.except, 'date') }),
-    classes: classIds === undefined || !relationships ? undefined : name('classes', add(classIds, 'integer[]')),
-  };
-  const text = worklistText(memberships, relationships, places);
-  return { statement: statement(['worklist', ...names].join('.'), text, { planned: 'once' }), params };
+function nameOf({ memberships, relationships, responsible, span }: Narrowing): string {
+  const parts = [
+    memberships && 'memberships',
+    relationships !== 'none' && 'relationships',
+    responsible && 'responsible',
+    span && 'span',
+    relationships === 'of-classes' && 'classes',
+  ];
+  return ['worklist', ...parts.filter((part) => part !== false)].join('.');
 }
 
-export interface ClassSubtreeRow {
-  readonly slug: string;
-  /** The class and everything below it, retired or not. */
-  readonly ids: readonly number[];
+function declareWorklist(narrowing: Narrowing) {
+  const { responsible, span, relationships } = narrowing;
+  const left: string[] = [
+    ...(responsible ? [] : ['responsibleId']),
+    ...(span ? [] : ['from', 'to', 'except']),
+    ...(relationships === 'of-classes' ? [] : ['classIds']),
+  ];
+  // What a statement is not narrowed by, it has no parameter of; its callers may name it nevertheless.
+  const own = Object.fromEntries(Object.entries(params).filter(([name]) => !left.includes(name))) as typeof params;
+  return statement.one({
+    name: nameOf(narrowing),
+    planned: 'once',
+    params: own,
+    row: bodyRow,
+    sql: ({ limit, offset, seesAll, accountId, responsibleId, from, to, except, classIds }) =>
+      worklistSql(narrowing, {
+        limit,
+        offset,
+        viewer: { seesAll, accountId },
+        responsibleId: responsible ? responsibleId : undefined,
+        span: span ? { from, to, except } : undefined,
+        classIds: relationships === 'of-classes' ? classIds : undefined,
+      }),
+  });
 }
 
-/** `$1` = slugs; a ClassSubtreeRow for each that is a class of holons. */
-export const findClassSubtrees = statement(
-  'worklist.find-classes',
-  `select c.slug, array(select d.id from directory.object_classes d where d.id = c.id or c.id = any(d.ancestor_ids) order by d.id) as ids
-   from directory.object_classes c where c.slug = any($1::text[]) and c.object_kind = 'holon'`,
+/** Every narrowing; at least one kind is wanted. */
+const narrowings: readonly Narrowing[] = [true, false].flatMap((memberships) =>
+  (['all', 'of-classes', 'none'] as const).flatMap((relationships) =>
+    [true, false].flatMap((responsible) =>
+      [true, false].flatMap((span) => (memberships || relationships !== 'none' ? [{ memberships, relationships, responsible, span }] : [])),
+    ),
+  ),
 );
+
+/** One statement for each narrowing, so that each gets the one plan that fits it. */
+export const worklists = new Map(narrowings.map((narrowing) => [nameOf(narrowing), declareWorklist(narrowing)]));
+
+/** @throws Error when neither kind is wanted */
+export function worklistOf(narrowing: Narrowing): ReturnType<typeof declareWorklist> {
+  const found = worklists.get(nameOf(narrowing));
+  if (found === undefined) throw new Error(`There is no statement ${nameOf(narrowing)}`);
+  return found;
+}
+
+/** The classes of holons with these slugs, each with everything below it, retired or not. */
+export const findClassSubtrees = statement.many({
+  name: 'worklist.find-classes',
+  params: { slugs: t.text.array },
+  row: { slug: t.text, ids: t.integer.array },
+  sql: ({ slugs }) => sql`
+    select c.slug, array(select d.id from directory.object_classes d where d.id = c.id or c.id = any(d.ancestor_ids) order by d.id) as ids
+    from directory.object_classes c where c.slug = any(${slugs}) and c.object_kind = 'holon'`,
+});
 
 /** Folds what writers added into one row for each key; what another process folds at this moment is left to it. */
-export const foldTallies = statement(
-  'worklist.fold-tallies',
-  `with turn as (select pg_try_advisory_xact_lock(hashtextextended('directory.fold-tallies', 0)) as mine
-   ), memberships as (${takeSql('membership_tallies', 'holon_class_id')}
-   ), relationships as (${takeSql('relationship_tallies', 'from_class_id, to_class_id')}
-   ), folded as (${addSql('membership_tallies', 'holon_class_id', 'memberships')}
+export const foldTallies = statement.none({
+  name: 'worklist.fold-tallies',
+  sql: () => {
+    const [ofMemberships, ofRelationships] = [sql`holon_class_id`, sql`from_class_id, to_class_id`];
+    return sql`with turn as (select pg_try_advisory_xact_lock(hashtextextended('directory.fold-tallies', 0)) as mine
+   ), memberships as (${takeSql('membership_tallies', ofMemberships)}
+   ), relationships as (${takeSql('relationship_tallies', ofRelationships)}
+   ), folded as (${addSql('membership_tallies', ofMemberships, 'memberships')}
    )
-   ${addSql('relationship_tallies', 'from_class_id, to_class_id', 'relationships')}`,
-);
+   ${addSql('relationship_tallies', ofRelationships, 'relationships')}`;
+  },
+});
 
-function takeSql(table: string, classes: string): string {
-  const key = `${classes}, whole, coalesce(follow_up_after, 'infinity')`;
-  return `delete from directory.${table} t using turn
-    where turn.mine and (${key}) in (select ${key} from directory.${table} group by ${key} having count(*) > 1)
+function takeSql(name: string, classes: Sql): Sql {
+  const [table, key] = [sql.id(`directory.${name}`), sql`${classes}, whole, coalesce(follow_up_after, 'infinity')`];
+  return sql`delete from ${table} t using turn
+    where turn.mine and (${key}) in (select ${key} from ${table} group by ${key} having count(*) > 1)
     returning t.*`;
 }
 
-function addSql(table: string, classes: string, taken: string): string {
-  const key = `${classes}, whole, follow_up_after`;
-  return `insert into directory.${table} (${key}, amount) select ${key}, sum(amount) from ${taken} group by ${key} having sum(amount) <> 0`;
+function addSql(name: string, classes: Sql, taken: string): Sql {
+  const key = sql`${classes}, whole, follow_up_after`;
+  return sql`insert into ${sql.id(`directory.${name}`)} (${key}, amount) select ${key}, sum(amount) from ${sql.id(taken)} group by ${key} having sum(amount) <> 0`;
 }

@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { sqlStateOf, type Database, type Tx } from '#libs/orm';
 import type { directory } from '../contract.ts';
-import { findClassFields, findHashes, type ClassFieldsRow, type HashRow } from './statements/lookups.ts';
+import { findClassFields, findHashes } from './statements/lookups.ts';
 import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from './statements/trees.ts';
 import { readInfoFields } from '../info-fields.ts';
 import { findPasswordProblem } from '../accounts/index.ts';
@@ -74,8 +74,8 @@ async function applyIn(
   hashes: ReadonlyMap<string, string>,
   dryRun: boolean,
 ): Promise<Applied> {
-  await tx.query(lockWorkspace);
-  await tx.query(deferParents);
+  await lockWorkspace(tx);
+  await deferParents(tx);
   const stored = await readStored(tx, checked.lists);
   const { targets, problems } = resolveItems(checked.lists, namesIn(document), stored);
   const all = [...checked.problems, ...problems];
@@ -84,7 +84,7 @@ async function applyIn(
   const written = await writeItems(tx, targets, stored, hashes, log);
   const cycles = await findCycles(tx, targets, log, written);
   if (cycles.length > 0) throw invalidWorkspace(cycles);
-  if (targets.classes.length > 0) await tx.query(deriveClasses);
+  if (targets.classes.length > 0) await deriveClasses(tx);
   const unfit = await findUnfitInfos(tx, targets, written);
   if (unfit.length > 0) throw invalidWorkspace(unfit);
   if (!dryRun) await emitChanges(tx, jobs, targets, log, written);
@@ -120,7 +120,7 @@ async function hashPasswords(
   }
   const stored = new Map<string, string | null>();
   if (given.size > 0) {
-    for (const row of await db.query<HashRow>(findHashes, [[...given.keys()]])) stored.set(row.email, row.password_hash);
+    for (const row of await findHashes(db, { emails: [...given.keys()] })) stored.set(row.email, row.password_hash);
   }
   const hashes = new Map<string, string>();
   const hashOne = async (email: string, password: string, path: Path): Promise<void> => {
@@ -151,11 +151,11 @@ async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Wri
       problems.push({ path: [...target.item.path, 'parent'], message: `"${target.key}" would be its own ancestor` });
     }
   };
-  await add('classes', () => tx.query<{ id: number }>(findClassCycles));
+  await add('classes', () => findClassCycles(tx));
   await add('holons', () => {
     const changed = log.changedIds('holons', ['parent_id']);
     const created = targets.holons.filter(({ storedId }) => storedId === undefined).map((target) => written.idOfTarget('holons', target));
-    return tx.query<{ id: number }>(findHolonCycles, [[...changed, ...created]]);
+    return findHolonCycles(tx, { ids: [...changed, ...created] });
   });
   return problems;
 }
@@ -164,7 +164,7 @@ async function findCycles(tx: Tx, targets: Targets, log: ChangeLog, written: Wri
 async function findUnfitInfos(tx: Tx, { holons }: Targets, written: Written): Promise<Problem[]> {
   const byId = new Map(holons.map((target) => [written.idOfTarget('holons', target), target.item]));
   const ids = [...byId].filter(([, { value }]) => isJsonObject(value['infos'])).map(([id]) => id);
-  const rows = ids.length === 0 ? [] : await tx.query<ClassFieldsRow>(findClassFields, [ids]);
+  const rows = ids.length === 0 ? [] : await findClassFields(tx, { holonIds: ids });
   return rows.flatMap(({ holon_ids: holonIds, info_field_groups: groups }) => {
     const fields = readInfoFields(parseJson(groups));
     return holonIds.flatMap((id) => {

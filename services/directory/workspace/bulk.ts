@@ -8,20 +8,20 @@ const batchSize = 5_000;
 /** Takes fresh ids of a table, ascending. */
 export async function takeIds(tx: Tx, table: TableName, count: number): Promise<number[]> {
   if (count === 0) return [];
-  const rows = await tx.query<{ id: number }>(allocateIds[table], [count]);
+  const rows = await allocateIds[table](tx, { count });
   return rows.map(({ id }) => id);
 }
 
 /** Inserts new rows; columns that a row does not name get their defaults. */
 export async function insertAll(tx: Tx, table: TableName, rows: readonly Row[]): Promise<void> {
-  for (const batch of batches(rows)) await tx.query(insertRows[table], [toParameter(batch)]);
+  for (const batch of batches(rows)) await insertRows[table](tx, { rows: toParameter(batch) });
 }
 
 /** Writes the rows that differ from what is stored and returns what changed. */
 export async function updateAll(tx: Tx, table: TableName, rows: readonly Row[]): Promise<UpdatedRow[]> {
   const updated: UpdatedRow[] = [];
   for (const batch of batches(rows)) {
-    for (const row of await tx.query<UpdatedRow>(updateRows[table], [toParameter(batch)])) updated.push(row);
+    for (const row of await updateRows[table](tx, { rows: toParameter(batch) })) updated.push(row);
   }
   return updated;
 }

@@ -31,8 +31,8 @@ export async function emitChanges(tx: Tx, jobs: Jobs, targets: Targets, log: Cha
   const revoked = log.changedIds('accounts', ['password', 'is_active']);
   const changed = log.changedIds('accounts', ['person_id', 'superuser', 'global_editor', 'groups']);
   const keys = [
-    ...(revoked.length === 0 ? [] : await tx.query<{ session_key: string }>(revokeAccountSessions, [revoked])),
-    ...(changed.length === 0 ? [] : await tx.query<{ session_key: string }>(findAccountSessions, [changed])),
+    ...(revoked.length === 0 ? [] : await revokeAccountSessions(tx, { accountIds: revoked })),
+    ...(changed.length === 0 ? [] : await findAccountSessions(tx, { accountIds: changed })),
   ];
   if (keys.length > 0) await jobs.emit(tx, sessionsRevoked, { session_keys: keys.map((row) => row.session_key) });
 }

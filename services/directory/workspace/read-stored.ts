@@ -4,7 +4,7 @@ import type { Queryable } from '#libs/orm';
 import { identityOf, type Lists } from './rules/check-document.ts';
 import type { EdgeList, EdgeRow, Stored, StepRow } from './rules/stored.ts';
 import { listNames, vocabulary, type Fields, type ListName } from './rules/vocabulary.ts';
-import { findByKey, findEdges, findSteps, type KeyRow } from './statements/lookups.ts';
+import { findByKey, findEdges, findSteps } from './statements/lookups.ts';
 
 /** Collects the values of every reference field, nested ones included. */
 export function referencesIn(fields: Fields, value: JsonObject, found: (list: ListName, key: string) => void): void {
@@ -28,7 +28,7 @@ export async function readStored(db: Queryable, lists: Lists): Promise<Stored> {
   const ids = Object.fromEntries(listNames.map((name) => [name, new Map<string, number>()])) as Record<ListName, Map<string, number>>;
   for (const name of listNames) {
     if (wanted[name].size === 0) continue;
-    const rows = await db.query<KeyRow>(findByKey[name], [[...wanted[name]]]);
+    const rows = await findByKey[name](db, { keys: [...wanted[name]] });
     for (const { key, id } of rows) ids[name].set(key, id);
   }
   const steps = Map.groupBy(await readSteps(db, [...ids.journeys.values()]), (row) => row.journey_id);
@@ -40,7 +40,7 @@ export async function readStored(db: Queryable, lists: Lists): Promise<Stored> {
 }
 
 async function readSteps(db: Queryable, journeyIds: readonly number[]): Promise<StepRow[]> {
-  return journeyIds.length === 0 ? [] : db.query<StepRow>(findSteps, [journeyIds]);
+  return journeyIds.length === 0 ? [] : findSteps(db, { journeyIds });
 }
 
 async function readEdges(
@@ -60,5 +60,5 @@ async function readEdges(
     if (leftId !== undefined && rightId !== undefined) pairs.push({ left_id: leftId, right_id: rightId });
     if (typeof value['key'] === 'string') keys.push(value['key']);
   }
-  return pairs.length + keys.length === 0 ? [] : db.query<EdgeRow>(findEdges[name], [JSON.stringify(pairs), keys]);
+  return pairs.length + keys.length === 0 ? [] : findEdges[name](db, { pairs: JSON.stringify(pairs), keys });
 }

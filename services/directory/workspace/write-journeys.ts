@@ -3,7 +3,7 @@ import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { addConfigAudit, lockSteps } from '../steps/index.ts';
 import { insertAll, takeIds, updateAll } from './bulk.ts';
-import { findQuestions, type QuestionRow } from './statements/lookups.ts';
+import { findQuestions } from './statements/lookups.ts';
 import type { Row } from './statements/tables.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target } from './rules/resolve.ts';
@@ -53,13 +53,13 @@ export async function writeSteps(
   });
   await insertAll(tx, 'steps', inserts);
   // The update merges into what it has read, so a PATCH of a configuration must be over before it reads.
-  if (updates.length > 0) await tx.query(lockSteps, [updates.map(({ id }) => id)]);
+  if (updates.length > 0) await lockSteps(tx, { ids: updates.map(({ id }) => id) });
   for (const { id, fields } of await updateAll(tx, 'steps', updates)) {
     const owner = owners.get(id);
     if (owner === undefined) continue;
     log.updated('journeys', owner.journeyId, fields, `steps.${owner.slug}.`);
     const paths = configPaths(fields);
-    if (paths.length > 0) await tx.query(addConfigAudit, [id, null, 'workspace', paths]);
+    if (paths.length > 0) await addConfigAudit(tx, { stepId: id, accountId: null, source: 'workspace', paths });
   }
   return ids;
 }
@@ -88,7 +88,7 @@ function ownValue(value: JsonObject, key: string): unknown {
 export async function writeQuestions(tx: Tx, journeys: readonly Target[], journeyIdOf: JourneyIdOf, log: ChangeLog): Promise<void> {
   const given = journeys.filter(({ item }) => Array.isArray(item.value['questions']));
   const storedIds = given.filter(({ storedId }) => storedId !== undefined).map(journeyIdOf);
-  const rows = storedIds.length === 0 ? [] : await tx.query<QuestionRow>(findQuestions, [storedIds]);
+  const rows = storedIds.length === 0 ? [] : await findQuestions(tx, { journeyIds: storedIds });
   const storedOf = Map.groupBy(rows, (row) => row.journey_id);
   const fresh: Record<string, unknown>[] = [];
   const updates: Row[] = [];

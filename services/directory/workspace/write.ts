@@ -2,14 +2,14 @@
 import type { JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { attach, type AttachedRow } from '../attachments.ts';
-import { grantTeams, type TeamRow } from './statements/trees.ts';
+import { grantTeams } from './statements/trees.ts';
 import { findSteps } from './statements/lookups.ts';
 import { batches, insertAll, takeIds, updateAll } from './bulk.ts';
 import type { Row, TableName } from './statements/tables.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target, Targets } from './rules/resolve.ts';
 import { columnsOf, type IdOf } from './rules/rows.ts';
-import type { EdgeList, Stored, StepRow } from './rules/stored.ts';
+import type { EdgeList, Stored } from './rules/stored.ts';
 import { writeQuestions, writeSteps } from './write-journeys.ts';
 import { listNames, type ListName } from './rules/vocabulary.ts';
 
@@ -106,7 +106,7 @@ async function attachAll(
   });
   const changed: AttachedRow[] = [];
   for (const batch of batches(input)) {
-    for (const row of await tx.query<AttachedRow>(attach[table], [JSON.stringify(batch)])) changed.push(row);
+    for (const row of await attach[table](tx, { attachments: JSON.stringify(batch) })) changed.push(row);
   }
   const shown = (ids: readonly number[]): string[] => ids.map((id) => names.get(id) ?? `#${id}`);
   for (const row of changed) log.updated(list, row.owner_id, [{ field, old: shown(row.old), new: shown(row.new) }]);
@@ -122,7 +122,7 @@ async function writeTeams(tx: Tx, accounts: readonly Target[], idOf: IdOf, log: 
     })),
   );
   for (const batch of batches(input)) {
-    for (const row of await tx.query<TeamRow>(grantTeams, [JSON.stringify(batch)])) {
+    for (const row of await grantTeams(tx, { teams: JSON.stringify(batch) })) {
       log.updated('accounts', row.account_id, [{ field: `teams.#${row.holon_id}`, old: null, new: row.is_active ? 'active' : 'inactive' }]);
     }
   }
@@ -141,7 +141,7 @@ async function writeEdges(
   for (const { item } of edges.flatMap((list) => targets[list])) {
     if (typeof item.value['journey'] === 'string') journeyIds.add(idOf('journeys', item.value['journey']));
   }
-  const steps = journeyIds.size === 0 ? [] : await tx.query<StepRow>(findSteps, [[...journeyIds]]);
+  const steps = journeyIds.size === 0 ? [] : await findSteps(tx, { journeyIds: [...journeyIds] });
   const stepsOf = Map.groupBy(steps, (step) => step.journey_id);
   for (const list of edges) {
     const journeyBefore = new Map(stored.edges[list].map((row) => [row.id, row.journey_id]));

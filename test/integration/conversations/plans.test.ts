@@ -30,7 +30,7 @@ interface Query {
 
 const sizes = { conversations: 30_000, people: 20_000, holons: 20_000 };
 const largeTables = ['all_conversations', 'people', 'holons', 'journeys', 'journey_steps', 'journey_questions', 'holon_journeys'];
-const account = [false, 1]; // a viewer who sees nothing private
+const viewer = { seesAll: false, accountId: 1 }; // sees nothing private
 /** What a person has of all conversations (D69). */
 const member = { personId: 300, eventIds: [2_007, 2_008] };
 const active = { personId: 300, journeyId: 7, time: '2025-01-01T00:00:00Z' };
@@ -171,19 +171,19 @@ describe('the plans of what conversations ask of a large directory (D18f)', () =
   const ids = Array.from({ length: 200 }, (_, index) => index * 3 + 1);
 
   it.each([
-    ['people by id', people.getPeople, [ids]],
-    ['holons by id', holons.getHolons, [ids, []]],
-    ['a holon by slug', holons.getHolons, [[], ['holon-77']]],
-    ['journeys by id', journeys.getJourneys, [ids.slice(0, 5), []]],
-    ['a journey by slug', journeys.getJourneys, [[], ['journey-7']]],
-    ['the holons below one', visible.getHolonSubtree, ['holon-60', ...account]],
-    ['which holons are visible', visible.getVisibleHolons, [ids, [], ...account]],
-    ['holons covered by team authority', visible.listCoveredHolons, [1]],
-    ['which holons team authority covers', visible.findCoveredHolons, [1, ids]],
-    ['a holon with its events', browse.browseHolon, ['holon-60', ...account]],
-    ['public people', browse.lookUpPeople, [ids.slice(0, 50)]],
-    ['public holons', browse.lookUpHolons, [ids.slice(0, 50), ...account]],
-  ])('%s are found without reading a large table from end to end', async (_name, { text }, params) => {
-    expect(await findWholeReads({ text, params })).toEqual([]);
+    ['people by id', toQuery(people.getPeople, { ids })],
+    ['holons by id', toQuery(holons.getHolons, { ids, slugs: [] })],
+    ['a holon by slug', toQuery(holons.getHolons, { ids: [], slugs: ['holon-77'] })],
+    ['journeys by id', toQuery(journeys.getJourneys, { ids: ids.slice(0, 5), slugs: [] })],
+    ['a journey by slug', toQuery(journeys.getJourneys, { ids: [], slugs: ['journey-7'] })],
+    ['the holons below one', toQuery(visible.getHolonSubtree, { slug: 'holon-60', ...viewer })],
+    ['which holons are visible', toQuery(visible.getVisibleHolons, { ids, slugs: [], accountId: viewer.accountId })],
+    ['holons covered by team authority', toQuery(visible.listCoveredHolons, { accountId: 1 })],
+    ['which holons team authority covers', toQuery(visible.findCoveredHolons, { accountId: 1, ids })],
+    ['a holon with its events', toQuery(browse.browseHolon, { slug: 'holon-60', ...viewer })],
+    ['public people', toQuery(browse.lookUpPeople, { ids: ids.slice(0, 50) })],
+    ['public holons', toQuery(browse.lookUpHolons, { ids: ids.slice(0, 50), ...viewer })],
+  ])('%s are found without reading a large table from end to end', async (_name, subject) => {
+    expect(await findWholeReads(subject)).toEqual([]);
   });
 });

@@ -175,7 +175,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
-      const [row] = await tx.query<{ turn: boolean }>(takeBulkTurn, [world.id('holons', 'vault'), true, null]);
+      const row = await takeBulkTurn(tx, { holonId: world.id('holons', 'vault'), seesAll: true, accountId: null });
       expect(row?.turn).toBe(true);
       held.resolve();
       await turn.promise;
@@ -208,7 +208,7 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     const turn = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
-      await tx.query(takeBulkTurn, [world.id('holons', 'vault'), true, null]);
+      await takeBulkTurn(tx, { holonId: world.id('holons', 'vault'), seesAll: true, accountId: null });
       held.resolve();
       await turn.promise;
     });

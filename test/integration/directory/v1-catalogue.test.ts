@@ -151,7 +151,7 @@ describe('directory.journeys.list and get (rules/journeys#journeys; D47a, D48)',
     expect(await usage()).toEqual([3, 1, 0, 1]);
     await world.apply({ memberships: [{ key: 'ada-council', person: 'ada', holon: 'council', journey: 'membership', step: 'member' }] });
     expect(await usage()).toEqual([3, 0, 0, 2]);
-    await world.env.sql(joinUsageCounts.text);
+    await world.env.sql(joinUsageCounts.prepared.text);
     expect(await usage()).toEqual([3, 0, 0, 2]);
     await world.env.sql(`delete from directory.memberships where key = 'ada-council'`);
     expect(await usage()).toEqual([2, 0, 0, 1]);

@@ -155,7 +155,7 @@ describe('directory.holons.list (rules/holons#holons; D47a, D48)', () => {
     const before = await count();
     await world.apply({ holons: [{ slug: 'mining', name: 'Mining', class: 'domain' }] });
     expect(await count()).toBe(before + 1);
-    await world.env.sql(joinUsageCounts.text);
+    await world.env.sql(joinUsageCounts.prepared.text);
     expect(await count()).toBe(before + 1);
     await world.apply({ holons: [{ slug: 'mining', class: 'gathering' }] });
     expect(await count()).toBe(before);

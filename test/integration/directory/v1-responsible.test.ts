@@ -232,7 +232,7 @@ describe('the counts of the worklist', () => {
       logger: world.env.logger,
       applicationName: 'test',
     });
-    await Promise.all([db.query(foldTallies), db.query(foldTallies)]);
+    await Promise.all([foldTallies(db), foldTallies(db)]);
     await db.close();
     expect(await rows()).toBeLessThan(before);
     const twice = await world.env.sql(

@@ -1,5 +1,6 @@
 /** Search of the open API over the network of the fixture: ranks, order, limits, and what a caller may not see. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type Database } from '#libs/orm';
 import { directory } from '#services/directory';
 import { readViewer } from '../../../services/directory/viewer.ts';
 import { searchTiers } from '../../../services/directory/search/statements/tiers.ts';
@@ -9,10 +10,17 @@ import { createReadsNetwork, type ReadsNetwork } from './reads-network.ts';
 const { searchDirectory } = directory.rpcs;
 
 let world: ReadsNetwork;
+let db: Database;
 beforeAll(async () => {
   world = await createReadsNetwork(import.meta.url);
+  const { env } = world;
+  const url = env.settings['DATABASE_URL'] ?? '';
+  db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: env.logger, applicationName: 'test' });
 });
-afterAll(() => world.stop());
+afterAll(async () => {
+  await db.close();
+  await world.stop();
+});
 
 describe('directory.search.find (rules/people#search; D42)', () => {
   const search = (request: Parameters<typeof world.call<typeof searchDirectory>>[1], who = 'stranger') =>
@@ -121,10 +129,10 @@ describe('directory.search.find (rules/people#search; D42)', () => {
   ])('ranks %j in memory, where it is in few rows, as it does tier by tier', async (q) => {
     for (const who of ['stranger', 'keeper', 'root']) {
       for (const limit of [1, 3, 50]) {
-        const params = [q, limit, ['person', 'holon'], ...readViewer(world.actors[who])];
-        const [rare] = await world.env.sql<{ body: string }>(searchRare.text, params);
-        const [tiers] = await world.env.sql<{ body: string }>(searchTiers.text, [...params, false, false, false, false]);
-        expect(JSON.parse(rare?.body ?? '')).toEqual(JSON.parse(tiers?.body ?? ''));
+        const asked = { text: q, limit, kinds: ['person', 'holon'], ...readViewer(world.actors[who]) };
+        const inFew = { inManyPeople: false, inManyPeopleDescriptions: false, inManyHolons: false, inManyHolonDescriptions: false };
+        const [rare, tiers] = [await searchRare(db, asked), await searchTiers(db, { ...asked, ...inFew })];
+        expect(JSON.parse(rare.body)).toEqual(JSON.parse(tiers.body));
       }
     }
   });

@@ -11,7 +11,6 @@ import { findPasswordProblem } from '../rules/password-strength.ts';
 import type { Passwords } from '../rules/password.ts';
 import { accountEmailUnique, accountPersonForeign, type Account } from '../../entities/account.entity.ts';
 import {
-  type AccountRow,
   deleteAccount,
   findAccountForUpdate,
   findPersonByKey,
@@ -35,9 +34,7 @@ type ChangedReply = Static<typeof directory.rpcs.grantAccount.reply>;
 
 export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): AccountHandlers {
   async function tellSessions(tx: Tx, accountId: number, sessions: 'revoke' | 'refresh'): Promise<void> {
-    const rows = await tx.query<{ session_key: string }>(sessions === 'revoke' ? revokeAccountSessions : findAccountSessions, [
-      [accountId],
-    ]);
+    const rows = await (sessions === 'revoke' ? revokeAccountSessions : findAccountSessions)(tx, { accountIds: [accountId] });
     const keys = rows.map((row) => row.session_key);
     if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
   }
@@ -67,7 +64,7 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
 
   async function findPerson(person: number | string | undefined): Promise<number | undefined> {
     if (person === undefined || typeof person === 'number') return person;
-    const [row] = await db.query<{ id: number }>(findPersonByKey, [person]);
+    const row = await findPersonByKey(db, { key: person });
     if (row === undefined) throw personNotFound(person);
     return row.id;
   }
@@ -75,8 +72,7 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
   return {
     listAccounts: async ({ after, limit, is_active: isActive, superuser, group }) => {
       requireGroups(group === undefined ? [] : [group]);
-      const values = [after ?? null, isActive ?? null, superuser ?? null, group ?? null, limit + 1];
-      const rows = await db.query<AccountRow>(listAccounts, values);
+      const rows = await listAccounts(db, { after, isActive, superuser, group, limit: limit + 1 });
       const page = rows.slice(0, limit);
       const next = rows.length > limit ? (page.at(-1)?.email ?? null) : null;
       return rawJson(`{"items":[${page.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
@@ -104,7 +100,7 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
       const hash = await hashNew(password, email);
       return change(email, 'revoke', async (account, tx) => {
         account.passwordHash = hash;
-        await tx.query(forgetAttempts, [[emailThrottleKey(email)]]);
+        await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
       });
     },
     deactivateAccount: ({ email }) =>
@@ -132,7 +128,7 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
       jobs.transaction(async (tx) => {
         const account = await requireAccount(tx, email);
         await tellSessions(tx, account.id, 'revoke');
-        await tx.query(forgetAttempts, [[emailThrottleKey(email)]]);
+        await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
         await deleteAccount(tx, account);
         return describe(account);
       }),

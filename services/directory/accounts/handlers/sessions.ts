@@ -7,7 +7,7 @@ import type { Database } from '#libs/orm';
 import { directory } from '../../contract.ts';
 import type { Passwords } from '../rules/password.ts';
 import { createToken, parseToken, tokenLifetimeSeconds } from '../rules/token.ts';
-import { createSession, findCredentials, getWhoami, revokeSession, verifySession, type CredentialsRow } from '../statements/sessions.ts';
+import { createSession, findCredentials, getWhoami, revokeSession, verifySession } from '../statements/sessions.ts';
 import type { LoginThrottle } from '../login-throttle.ts';
 
 export interface SessionOptions {
@@ -37,7 +37,7 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
     await throttle.admitLogin(ip);
     // Asked before the password is checked, and again after: of parallel attempts only those count that finish inside the limit.
     await throttle.admitEmail(email, ip);
-    const [account] = await db.query<CredentialsRow>(findCredentials, [email]);
+    const account = await findCredentials(db, { email });
     const matches = await passwords.verify(password, account?.password_hash ?? null);
     if (account === undefined || account.password_hash === null || !matches || !account.is_active) {
       await throttle.countFailure(email, ip);
@@ -47,13 +47,13 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
     await throttle.admitEmail(email, ip);
     if (account.person === null) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
     const { token, sessionKey, secretSha256 } = createToken();
-    const [session] = await db.query<{ expires_at: string }>(createSession, [
+    const session = await createSession(db, {
       sessionKey,
       secretSha256,
-      account.id,
-      account.password_hash,
-      tokenLifetimeSeconds,
-    ]);
+      accountId: account.id,
+      passwordHash: account.password_hash,
+      lifetimeSeconds: tokenLifetimeSeconds,
+    });
     if (session === undefined) throw invalidCredentials(); // deactivated or changed while the password was checked
     const head = JSON.stringify({
       token,
@@ -68,7 +68,7 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
     login,
     refuseLogin: async ({ ip }) => {
       await throttle.admitGateTry(ip);
-      await db.query<CredentialsRow>(findCredentials, ['']);
+      await findCredentials(db, { email: '' });
       await gatePasswords.verify('', null);
       throttle.count('gate_key');
       throw invalidCredentials();
@@ -77,20 +77,20 @@ export function createSessionHandlers(options: SessionOptions): SessionHandlers 
       const sessionKey = actor?.kind === 'user' ? actor.sessionKey : undefined;
       if (sessionKey === undefined) throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
       await jobs.transaction(async (tx) => {
-        const revoked = await tx.query<{ session_key: string }>(revokeSession, [sessionKey]);
-        if (revoked.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: [sessionKey] });
+        const revoked = await revokeSession(tx, { sessionKey });
+        if (revoked !== undefined) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: [sessionKey] });
       });
       return { revoked: true };
     },
     verifySession: async ({ token }) => {
       const parts = parseToken(token);
-      const [row] = parts === undefined ? [] : await db.query<{ body: string }>(verifySession, [parts.sessionKey, parts.secretSha256]);
+      const row = parts === undefined ? undefined : await verifySession(db, parts);
       if (row === undefined) throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
       return rawJson(row.body);
     },
     whoami: async (_request, { actor }) => {
       const personId = actor?.kind === 'user' ? actor.personId : null;
-      const [row] = personId === null ? [] : await db.query<{ body: string }>(getWhoami, [personId]);
+      const row = personId === null ? undefined : await getWhoami(db, { personId });
       if (row === undefined) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
       return rawJson(row.body);
     },

@@ -1,31 +1,32 @@
 /** Reads of holons, for the open API as far as the caller may see them (rules/holons#holons; D47, D48). */
 import { badRequest } from '#libs/errors';
-import { rawJson, type Handlers } from '#libs/nats';
+import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
-import { readBody, readBodyFor } from '../../read-body.ts';
 import { readAfter, readSort, recordPage } from '../../record-list.ts';
 import { sampleShort } from '../../short-text.ts';
 import { readViewer } from '../../viewer.ts';
-import { findHolons, getHolon, getHolonBySlug, getHolons, listHolons, listHolonsOfClass } from '../statements/read.ts';
+import { findHolons, listHolons, listHolonsOfClass } from '../statements/lists.ts';
+import { getHolon, getHolonBySlug, getHolons } from '../statements/read.ts';
 
 type HolonReadHandlers = Pick<Handlers<typeof directory>, 'getHolons' | 'listHolons' | 'getHolon' | 'getHolonBySlug'>;
 
 export function createHolonReadHandlers(db: Database): HolonReadHandlers {
   return {
-    getHolons: ({ ids = [], slugs = [] }) => readBody(db, getHolons, ids, slugs),
+    getHolons: async ({ ids = [], slugs = [] }) => bodyOf(await getHolons(db, { ids, slugs })),
     listHolons: async ({ q, class: slug, parent, sort, limit = recordPage, offset = 0, ...after }, { actor }) => {
       const order = readSort(sort);
       if (q === undefined && slug === undefined) throw badRequest('At least one of q and class must be given.');
-      const params = [q ?? null, slug ?? null, parent ?? null, ...readAfter(after), limit, offset, ...readViewer(actor)];
       const { name, description } = await sampleShort(db, 'holons', q ?? '');
       const isRare = q !== undefined && q !== '' && !name && !description;
       const lists = isRare ? findHolons : slug === undefined ? listHolons : listHolonsOfClass;
-      const [row] = await db.query<{ body: string }>(lists[order], params);
+      const asked = { text: q, class: slug, parent, ...readAfter(after), limit, offset, ...readViewer(actor) };
+      const row = await lists[order](db, asked);
       if (row === undefined) throw badRequest(`There is no active class "${slug}".`);
-      return rawJson(row.body);
+      return bodyOf(row);
     },
-    getHolon: ({ holon_id: id }, { actor }) => readBodyFor(db, actor, getHolon, id),
-    getHolonBySlug: ({ slug }, { actor }) => readBodyFor(db, actor, getHolonBySlug, slug),
+    getHolon: async ({ holon_id: id }, { actor }) => bodyOf(await getHolon(db, { id, ...readViewer(actor) })),
+    getHolonBySlug: async ({ slug }, { actor }) => bodyOf(await getHolonBySlug(db, { slug, ...readViewer(actor) })),
   };
 }

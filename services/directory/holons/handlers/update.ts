@@ -4,7 +4,7 @@ import { AppError, notFound } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handler } from '#libs/nats';
-import type { Statement, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
 import { directory } from '../../contract.ts';
 import { checkHolonFields, describeChanges, invalidHolonField, mergeInfos, type HolonState } from '../rules/holon-update.ts';
 import { checkInfoFields, readInfoFields } from '../../info-fields.ts';
@@ -36,10 +36,17 @@ export function createUpdateHolon(jobs: Jobs): Handler<typeof directory.rpcs.upd
       const before = readState(holon, holon.journey_ids);
       const infos = mergeInfos(before.infos, fields, { locations: checked.locations, spheres });
       const links = checked.links === undefined ? null : JSON.stringify(checked.links);
-      const values = [id, checked.name ?? null, checked.description ?? null, links, infos.remove, JSON.stringify(infos.set)];
-      const [saved] = await tx.query<SavedHolon>(saveHolon, values);
+      const { name, description } = checked;
+      const saved = await saveHolon(tx, {
+        id,
+        name,
+        description,
+        links,
+        infosToRemove: infos.remove,
+        infosToSet: JSON.stringify(infos.set),
+      });
       const attachments = journeyIds === undefined ? [] : [{ owner_id: id, targets: journeyIds }];
-      const reattached = attachments.length === 0 ? [] : await tx.query(attach.holon_journeys, [JSON.stringify(attachments)]);
+      const reattached = attachments.length === 0 ? [] : await attach.holon_journeys(tx, { attachments: JSON.stringify(attachments) });
       const after = readState(saved ?? holon, journeyIds ?? holon.journey_ids);
 
       if (saved !== undefined || reattached.length > 0) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
@@ -47,20 +54,19 @@ export function createUpdateHolon(jobs: Jobs): Handler<typeof directory.rpcs.upd
         const ids = [...new Set([...before.journey_ids, ...after.journey_ids])];
         await jobs.emit(tx, directory.events.journeysChanged, { ids });
       }
-      const [written] = await tx.query<{ body: string }>(getWrittenHolon, [id, ...readViewer(actor)]);
+      const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
       const changes = describeChanges(before, after, [...Object.keys(fields.set), ...fields.remove]);
-      return rawJson(`{"holon":${written?.body ?? 'null'},"changes":${JSON.stringify(changes)}}`);
+      return rawJson(`{"holon":${written.body},"changes":${JSON.stringify(changes)}}`);
     });
 }
 
 /** @throws AppError 404 for a holon that is absent or invisible, 403 without the right to do what the request asks for */
 async function lockForEditing(tx: Tx, { holon_id: id, journey_ids: journeys }: Request, actor: Actor | undefined): Promise<LockedHolon> {
   const viewer = readViewer(actor);
-  const [holon] = isPossibleId(id) ? await tx.query<LockedHolon>(lockHolon, [id, ...viewer]) : [];
+  const holon = isPossibleId(id) ? await lockHolon(tx, { id, ...viewer }) : undefined;
   if (holon === undefined) throw notFound();
   if (!holon.can_edit) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
-  const [hasGlobalEdit] = viewer;
-  if (journeys !== undefined && !hasGlobalEdit) {
+  if (journeys !== undefined && !viewer.seesAll) {
     throw new AppError({ code: 'permission_denied', message: 'Setting journey_ids needs global edit access.' });
   }
   return holon;
@@ -69,14 +75,14 @@ async function lockForEditing(tx: Tx, { holon_id: id, journey_ids: journeys }: R
 /** The ids once each, in their order. @throws AppError 400 when one of them is none */
 async function checkIds(
   tx: Tx,
-  statement: Statement,
+  find: typeof findActiveSpheres | typeof findJourneyIds,
   given: readonly number[] | undefined,
   problem: string,
 ): Promise<number[] | undefined> {
   if (given === undefined) return undefined;
   const ids = [...new Set(given)];
   const possible = ids.filter(isPossibleId);
-  const known = new Set((await tx.query<{ id: number }>(statement, [possible])).map(({ id }) => id));
+  const known = new Set((await find(tx, { ids: possible })).map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw invalidHolonField(`${problem} ${unknown}.`);
   return ids;

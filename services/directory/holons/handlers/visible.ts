@@ -1,17 +1,18 @@
 /** Which holons a caller sees, for filters of other services (D18f, D48, D49). */
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
-import { readBody, readBodyFor } from '../../read-body.ts';
+import { readViewer } from '../../viewer.ts';
 import { findCoveredHolons, getHolonSubtree, getVisibleHolons, listCoveredHolons } from '../statements/visible.ts';
 
 type VisibleHolonHandlers = Pick<Handlers<typeof directory>, 'holonSubtree' | 'visibleHolons' | 'coveredHolons'>;
 
 export function createVisibleHolonHandlers(db: Database): VisibleHolonHandlers {
   return {
-    holonSubtree: ({ slug }, { actor }) => readBodyFor(db, actor, getHolonSubtree, slug),
-    visibleHolons: ({ account_id: accountId, ids = [], slugs = [] }) => readBody(db, getVisibleHolons, ids, slugs, false, accountId),
-    coveredHolons: ({ account_id: accountId, ids }) =>
-      ids === undefined ? readBody(db, listCoveredHolons, accountId) : readBody(db, findCoveredHolons, accountId, ids),
+    holonSubtree: async ({ slug }, { actor }) => bodyOf(await getHolonSubtree(db, { slug, ...readViewer(actor) })),
+    visibleHolons: async ({ account_id: accountId, ids = [], slugs = [] }) => bodyOf(await getVisibleHolons(db, { ids, slugs, accountId })),
+    coveredHolons: async ({ account_id: accountId, ids }) =>
+      bodyOf(await (ids === undefined ? listCoveredHolons(db, { accountId }) : findCoveredHolons(db, { accountId, ids }))),
   };
 }

@@ -8,10 +8,10 @@ import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
 import { decideBulk, tripleKey, type BulkFacts, type BulkItem, type BulkJourney, type NewMembership } from '../rules.ts';
 import type { JourneyStep } from '../../step-move.ts';
 import { readViewer } from '../../viewer.ts';
-import { findPresent, takeBulkTurn, type BulkTurnRow } from '../statements/bulk-add.ts';
-import { insertMemberships } from '../statements/writes.ts';
+import { findPresent, takeBulkTurn } from '../statements/bulk-add.ts';
+import { insertMemberships, type MembershipRow } from '../statements/writes.ts';
 import { isPossibleId } from '../../possible-id.ts';
-import { findAccountable, findJourneysFor, findPeople, type JourneyRow } from '../../workflow/index.ts';
+import { findAccountable, findJourneysFor, findPeople } from '../../workflow/index.ts';
 
 export interface BulkAddOptions {
   readonly db: Database;
@@ -21,12 +21,6 @@ export interface BulkAddOptions {
 
 /** Between two looks whether the other bulk write has ended. */
 const pollMs = 50;
-
-interface MembershipRow {
-  readonly id: number;
-  readonly person_id: number;
-  readonly journey_id: number;
-}
 
 export function createBulkAddHandlers({ db, waitMs }: BulkAddOptions): Pick<Handlers<typeof directory>, 'bulkAddMemberships'> {
   return {
@@ -49,7 +43,7 @@ function inProgress(): AppError {
 
 /** Undefined while another bulk write of the holon runs. The number of statements does not depend on that of the items. */
 async function addInTurn(tx: Tx, holonId: number, request: BulkAdd, actor: Actor | undefined): Promise<BulkAdded | undefined> {
-  const [own] = await tx.query<BulkTurnRow>(takeBulkTurn, [holonId, ...readViewer(actor)]);
+  const own = await takeBulkTurn(tx, { holonId, ...readViewer(actor) });
   if (own === undefined || !own.visible) throw notFound();
   if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
   if (own.turn !== true) return undefined;
@@ -75,12 +69,12 @@ async function findFacts(tx: Tx, holonId: number, items: readonly BulkItem[]): P
   const responsible = idsOf(items.map(({ responsiblePersonId }) => responsiblePersonId));
   const slugs = [...new Set(items.flatMap(({ journeySlug }) => journeySlug ?? []))];
   const [known, accountable, journeyRows] = await Promise.all([
-    tx.query<{ id: number }>(findPeople, [people]),
-    tx.query<{ id: number }>(findAccountable, [responsible]),
-    tx.query<JourneyRow>(findJourneysFor, [holonId, slugs]),
+    findPeople(tx, { ids: people }),
+    findAccountable(tx, { ids: responsible }),
+    findJourneysFor(tx, { holonId, slugs }),
   ]);
   const journeys = journeyRows.map(({ steps, ...row }): BulkJourney => ({ ...row, steps: JSON.parse(steps) as JourneyStep[] }));
-  const present = await tx.query<MembershipRow>(findPresent, [holonId, people, journeys.map(({ id }) => id)]);
+  const present = await findPresent(tx, { holonId, personIds: people, journeyIds: journeys.map(({ id }) => id) });
   return {
     people: new Set(known.map(({ id }) => id)),
     accountable: new Set(accountable.map(({ id }) => id)),
@@ -97,12 +91,12 @@ async function insert(
   present: ReadonlyMap<string, number>,
 ): Promise<{ all: ReadonlyMap<string, number>; written: ReadonlyMap<string, number> }> {
   if (added.length === 0) return { all: present, written: new Map() };
-  const written = idsByKey(await tx.query<MembershipRow>(insertMemberships, [JSON.stringify(added), holonId]));
+  const written = idsByKey(await insertMemberships(tx, { rows: JSON.stringify(added), holonId }));
   // Another kind of writer, such as the workspace file, may have been faster.
   const missing = added.filter((row) => !written.has(tripleKey(row.person_id, row.journey_id)));
-  const people = missing.map((row) => row.person_id);
-  const journeys = missing.map((row) => row.journey_id);
-  const meanwhile = missing.length === 0 ? [] : await tx.query<MembershipRow>(findPresent, [holonId, people, journeys]);
+  const personIds = missing.map((row) => row.person_id);
+  const journeyIds = missing.map((row) => row.journey_id);
+  const meanwhile = missing.length === 0 ? [] : await findPresent(tx, { holonId, personIds, journeyIds });
   return { all: new Map([...present, ...idsByKey(meanwhile), ...written]), written };
 }
 

@@ -3,12 +3,12 @@ import { badRequest } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { Clock } from '#libs/time';
+import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
 import { isFollowUpPeriod, readToday, spanOf, type DateSpan } from '../../follow-up.ts';
-import { readBody, readBodyFor } from '../../read-body.ts';
 import { readViewer } from '../../viewer.ts';
 import type { HolonMembershipsQuery } from '../contract.ts';
-import { isMembershipSort, listHolonMemberships, listPersonMemberships } from '../statements/lists.ts';
+import { findHolonMemberships, isMembershipSort, listHolonMemberships, listPersonMemberships } from '../statements/lists.ts';
 
 export interface MembershipListOptions {
   readonly db: Database;
@@ -24,16 +24,18 @@ const usualLimit = 50;
 
 export function createMembershipListHandlers({ db, clock, timeZone }: MembershipListOptions): MembershipListHandlers {
   return {
-    listPersonMemberships: ({ person_id: id, limit = usualLimit, offset = 0 }, { actor }) =>
-      readBodyFor(db, actor, listPersonMemberships, id, limit, offset),
-    listHolonMemberships: async ({ holon_id: id, ...query }, { actor }) => {
-      const { sort = 'name', limit = usualLimit, offset = 0, q } = query;
+    listPersonMemberships: async ({ person_id: personId, limit = usualLimit, offset = 0 }, { actor }) =>
+      bodyOf(await listPersonMemberships(db, { personId, limit, offset, ...readViewer(actor) })),
+    listHolonMemberships: async ({ holon_id: holonId, ...query }, { actor }) => {
+      const { sort = 'name', limit = usualLimit, offset = 0, q: text } = query;
       if (!isMembershipSort(sort)) throw badRequest(`sort cannot be "${sort}".`);
       const { kind, span } = readFollowUp(query.follow_up, readToday(clock, timeZone));
-      const narrowed = [query.journey ?? null, query.step_slug ?? null, query.responsible_person_id ?? null];
-      const dates = [kind, span?.from ?? null, span?.to ?? null];
-      const params = [id, ...narrowed, ...dates, limit, offset, ...readViewer(actor), ...(q === undefined ? [] : [q])];
-      return readBody(db, listHolonMemberships(sort, q !== undefined), ...params);
+      const { journey, step_slug: step, responsible_person_id: responsiblePersonId } = query;
+      const dates = { followUp: kind, from: span?.from, to: span?.to };
+      const asked = { holonId, journey, step, responsiblePersonId, ...dates, limit, offset, ...readViewer(actor) };
+      return bodyOf(
+        await (text === undefined ? listHolonMemberships[sort](db, asked) : findHolonMemberships[sort](db, { ...asked, text })),
+      );
     },
   };
 }

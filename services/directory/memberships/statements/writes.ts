@@ -1,45 +1,59 @@
 /** Writes of memberships (rules/memberships#updates, rules/memberships#bulk-add). */
-import { statement } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/orm';
+import { bodyRow } from '../../body.ts';
 import { canEditHolonSql, holonVisibleSql } from '../../visibility.ts';
-import { membershipJoinsSql, membershipWithBothSql, saveSql, stateSql } from '../../workflow/index.ts';
+import { membershipJoinsSql, membershipWithBothSql, rowParams, saveSql, stateParams, stateSql, workflowRow } from '../../workflow/index.ts';
 
 /** A person is at most once on one journey in one holon. */
 export const membershipUnique = 'memberships__person_id_holon_id_journey_id__unique';
 
-/** `$1` = membership; holds back other writers of it until the transaction ends. The row is read by the next statement, as it is then. */
-export const lockMembership = statement(
-  'memberships.lock',
-  'select id from directory.memberships where id = $1::integer for no key update',
-);
+/** What identifies a membership in its holon. */
+export const membershipRow = { id: t.integer, person_id: t.integer, journey_id: t.integer };
+export type MembershipRow = RowOf<typeof membershipRow>;
 
-/** `$1` = membership, `$2`, `$3` = viewer; a WorkflowRow. */
-export const findMembership = statement(
-  'memberships.find',
-  `select array[m.person_id] as person_ids, array[m.holon_id] as holon_ids, ${stateSql('m')},
-     ${holonVisibleSql('h', 'c', 2)} as visible, ${canEditHolonSql('h', 2)} as editable
-   from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = $1::integer`,
-);
+/** Holds back other writers of it until the transaction ends. The row is read by the next statement, as it is then. */
+export const lockMembership = statement.none({
+  name: 'memberships.lock',
+  params: { id: t.integer },
+  sql: ({ id }) => sql`select id from directory.memberships where id = ${id} for no key update`,
+});
 
-/** `$1` = membership, `$2` = journey, `$3` = step, `$4` = date, `$5` = responsible person; all as they shall be. */
-export const saveMembership = statement('memberships.save', saveSql('memberships'));
+export const findMembership = statement.maybeOne({
+  name: 'memberships.find',
+  params: rowParams,
+  row: workflowRow,
+  sql: ({ id, ...viewer }) => sql`
+    select array[m.person_id] as person_ids, array[m.holon_id] as holon_ids, ${stateSql('m')},
+      ${holonVisibleSql('h', 'c', viewer)} as visible, ${canEditHolonSql('h', viewer)} as editable
+    from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = ${id}`,
+});
 
-/** `$1` = membership, `$2`, `$3` = viewer; its JSON with person and holon. */
-export const readMembership = statement(
-  'memberships.read',
-  `select ${membershipWithBothSql(2)}::text as body from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = $1::integer`,
-);
+export const saveMembership = statement.none({
+  name: 'memberships.save',
+  params: stateParams,
+  sql: (state) => saveSql('directory.memberships', state),
+});
 
-/**
- * `$1` = JSON list of NewMembership, `$2` = holon; writes them and returns id, person and journey. What somebody else wrote meanwhile is left
- * alone and absent from the result.
- */
-export const insertMemberships = statement(
-  'memberships.insert',
-  `insert into directory.memberships (person_id, holon_id, journey_id, step_id, follow_up_after, responsible_person_id)
-   select i.person_id, $2::integer, i.journey_id, i.step_id, i.follow_up_after, i.responsible_person_id
-   from jsonb_to_recordset($1::jsonb) as i(index integer, person_id integer, journey_id integer, step_id integer, follow_up_after date,
+/** Its JSON with person and holon. */
+export const readMembership = statement.maybeOne({
+  name: 'memberships.read',
+  params: rowParams,
+  row: bodyRow,
+  sql: ({ id, ...viewer }) =>
+    sql`select ${membershipWithBothSql(viewer)}::text as body from directory.memberships m ${membershipJoinsSql('person', 'holon')} where m.id = ${id}`,
+});
+
+/** Writes a JSON list of NewMembership. What somebody else wrote meanwhile is left alone and absent from the result. */
+export const insertMemberships = statement.many({
+  name: 'memberships.insert',
+  params: { rows: t.json, holonId: t.integer },
+  row: membershipRow,
+  sql: ({ rows, holonId }) => sql`
+    insert into directory.memberships (person_id, holon_id, journey_id, step_id, follow_up_after, responsible_person_id)
+   select i.person_id, ${holonId}, i.journey_id, i.step_id, i.follow_up_after, i.responsible_person_id
+   from jsonb_to_recordset(${rows}) as i(index integer, person_id integer, journey_id integer, step_id integer, follow_up_after date,
      responsible_person_id integer)
    order by i.person_id, i.journey_id
-   on conflict on constraint ${membershipUnique} do nothing
+   on conflict on constraint ${sql.id(membershipUnique)} do nothing
    returning id, person_id, journey_id`,
-);
+});

@@ -5,7 +5,7 @@ import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { directory, type NewPerson } from '../../contract.ts';
-import { checkNewPerson, refuseDuplicate, type KnownPeople, type PersonValues } from '../rules.ts';
+import { checkNewPerson, refuseDuplicate, type PersonValues } from '../rules.ts';
 import { createNote, readNote } from '../../notes/index.ts';
 import { readViewer } from '../../viewer.ts';
 import { findByAddress, insertPerson, lockAddresses } from '../statements/create.ts';
@@ -14,8 +14,7 @@ import { createMembership, showMembership } from '../../memberships/index.ts';
 export function createCreatePerson(jobs: Jobs): Handler<typeof directory.rpcs.createPerson> {
   return async (request, { actor }) => {
     const viewer = readViewer(actor);
-    const [hasGlobalEdit] = viewer;
-    if (!hasGlobalEdit) throw new AppError({ code: 'permission_denied', message: 'Creating people needs global edit access.' });
+    if (!viewer.seesAll) throw new AppError({ code: 'permission_denied', message: 'Creating people needs global edit access.' });
     const values = checkNewPerson(request);
     const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
     return jobs.transaction(async (tx) => {
@@ -31,22 +30,13 @@ export function createCreatePerson(jobs: Jobs): Handler<typeof directory.rpcs.cr
 
 /** Others who would create somebody with one of the addresses wait, so that they find this one. @throws AppError 409 */
 async function insertUnlessKnown(tx: Tx, values: PersonValues, request: NewPerson): Promise<{ id: number; person: string }> {
-  const addresses = [values.contact['email'] ?? null, values.contact['linkedin'] ?? null];
-  if (addresses.some((address) => address !== null)) {
-    await tx.query(lockAddresses, addresses);
-    const [known] = await tx.query<KnownPeople>(findByAddress, addresses);
-    if (known !== undefined) refuseDuplicate(known, request);
+  const { email, linkedin } = values.contact;
+  if (email !== undefined || linkedin !== undefined) {
+    await lockAddresses(tx, { email, linkedin });
+    refuseDuplicate(await findByAddress(tx, { email, linkedin }), request);
   }
   const { name, description, photoUrl, actorKind, contact } = values;
-  const [row] = await tx.query<{ id: number; person: string }>(insertPerson, [
-    name,
-    description,
-    photoUrl,
-    actorKind,
-    JSON.stringify(contact),
-  ]);
-  if (row === undefined) throw new Error('the person was not written');
-  return row;
+  return insertPerson(tx, { name, description, photoUrl, actorKind, contact: JSON.stringify(contact) });
 }
 
 /** The membership's id; undefined when none is asked for. @throws AppError 400 */

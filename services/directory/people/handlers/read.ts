@@ -1,8 +1,8 @@
 /** Reads of people (rules/people#people; D42, D47). */
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
-import { readBody } from '../../read-body.ts';
 import { readAfter, readSort, recordPage } from '../../record-list.ts';
 import { sampleShort } from '../../short-text.ts';
 import { findPeople, findPeopleByKeys, getPeople, getPerson, listPeople } from '../statements/read.ts';
@@ -11,13 +11,14 @@ type PeopleReadHandlers = Pick<Handlers<typeof directory>, 'getPeople' | 'findPe
 
 export function createPeopleReadHandlers(db: Database): PeopleReadHandlers {
   return {
-    getPeople: ({ ids }) => readBody(db, getPeople, ids),
-    findPeopleByKeys: ({ keys }) => readBody(db, findPeopleByKeys, keys),
+    getPeople: async ({ ids }) => bodyOf(await getPeople(db, { ids })),
+    findPeopleByKeys: async ({ keys }) => bodyOf(await findPeopleByKeys(db, { keys })),
     listPeople: async ({ q, sort, limit = recordPage, offset = 0, ...after }) => {
       const order = readSort(sort);
       const isFrequent = q === '' || (await sampleShort(db, 'people', q)).name;
-      return readBody(db, (isFrequent ? listPeople : findPeople)[order], q, ...readAfter(after), limit, offset);
+      const lists = isFrequent ? listPeople : findPeople;
+      return bodyOf(await lists[order](db, { text: q, ...readAfter(after), limit, offset }));
     },
-    getPerson: ({ person_id: id }) => readBody(db, getPerson, id),
+    getPerson: async ({ person_id: id }) => bodyOf(await getPerson(db, { id })),
   };
 }

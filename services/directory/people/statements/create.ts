@@ -1,30 +1,38 @@
 /** Creation of people through the open API (D43, D44). */
-import { statement } from '#libs/orm';
+import { sql, statement, t } from '#libs/orm';
 import { personPublicSql } from '../../public-json.ts';
 
 /**
- * `$1` = email or null, `$2` = LinkedIn address or null; holds back everybody else who would create a person with one of them until the
- * transaction ends, bookings included (`people.lock-attendees` has the same locks for emails).
+ * Holds back everybody else who would create a person with one of the addresses until the transaction ends, bookings included
+ * (`people.lock-attendees` has the same locks for emails).
  */
-export const lockAddresses = statement(
-  'people.lock-addresses',
-  `select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || key, 0)))
-   from (select distinct key
-         from (values (lower(btrim($1::text))), ('linkedin/' || directory.linkedin_key($2::text))) as given(key)
-         where key is not null order by key) as ordered`,
-);
+export const lockAddresses = statement.none({
+  name: 'people.lock-addresses',
+  params: { email: t.text.nullable, linkedin: t.text.nullable },
+  sql: ({ email, linkedin }) => sql`
+    select count(pg_advisory_xact_lock(hashtextextended('directory.attendee/' || key, 0)))
+    from (select distinct key
+          from (values (lower(btrim(${email}))), ('linkedin/' || directory.linkedin_key(${linkedin}))) as given(key)
+          where key is not null order by key) as ordered`,
+});
 
-/** `$1`, `$2` as above; one row with the ids of those who have them, ascending. */
-export const findByAddress = statement(
-  'people.find-by-address',
-  `select array(select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim($1::text)) order by id) as by_email,
-     array(select id from directory.people where directory.linkedin_key(contact ->> 'linkedin') = directory.linkedin_key($2::text) order by id)
-       as by_linkedin`,
-);
+/** Ids of those who have them, ascending. */
+export const findByAddress = statement.one({
+  name: 'people.find-by-address',
+  params: { email: t.text.nullable, linkedin: t.text.nullable },
+  row: { by_email: t.integer.array, by_linkedin: t.integer.array },
+  sql: ({ email, linkedin }) => sql`
+    select array(select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim(${email})) order by id) as by_email,
+      array(select id from directory.people where directory.linkedin_key(contact ->> 'linkedin') = directory.linkedin_key(${linkedin}) order by id)
+        as by_linkedin`,
+});
 
-/** `$1` = name, `$2` = description, `$3` = photo or null, `$4` = kind of actor, `$5` = contact as JSON; the id and PersonPublic as text. */
-export const insertPerson = statement(
-  'people.insert',
-  `insert into directory.people as p (name, description, photo_url, actor_kind, contact)
-   values ($1::text, $2::text, $3::text, $4::text, $5::jsonb) returning p.id, ${personPublicSql('p')}::text as person`,
-);
+/** The id, and PersonPublic as JSON. */
+export const insertPerson = statement.one({
+  name: 'people.insert',
+  params: { name: t.text, description: t.text, photoUrl: t.text.nullable, actorKind: t.text, contact: t.json },
+  row: { id: t.integer, person: t.text },
+  sql: ({ name, description, photoUrl, actorKind, contact }) => sql`
+    insert into directory.people as p (name, description, photo_url, actor_kind, contact)
+    values (${name}, ${description}, ${photoUrl}, ${actorKind}, ${contact}) returning p.id, ${personPublicSql('p')}::text as person`,
+});

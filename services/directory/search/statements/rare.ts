@@ -1,28 +1,28 @@
 /**
  * Ranked search (rules/people#search; D42) for a text whose longest word has five characters and more and is in few rows: all that
- * contain it are found once, by the pieces of that word, and ranked in memory. The answer is that of `search.ts`.
+ * contain it are found once, by the pieces of that word, and ranked in memory. The answer is that of `tiers.ts`.
  * docs/adr/search-asks-for-one-word.md
  */
-import { statement } from '#libs/orm';
-import { fields, resultsSql, scores, searched, type Kind } from './tiers.ts';
+import { type Sql, sql, type SqlPart, statement } from '#libs/orm';
+import { bodyRow } from '../../body.ts';
 import { foldedSql, longGramsOf } from '../../text-match.ts';
-
-const [text, limit, kinds] = ['$1', '$2::integer', '$3::text[]'] as const;
+import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './kinds.ts';
 
 /** The text as it is compared: computed once, since the plan does not know it. `word_start` is null where no word can begin with the text. */
-const asked = `asked as materialized (select text, directory.like_literal(text) || '%' as start, directory.covering_grams(directory.sought_word(text)) as grams,
+const askedSql = (text: SqlPart): Sql => sql`
+  asked as materialized (select text, directory.like_literal(text) || '%' as start, directory.covering_grams(directory.sought_word(text)) as grams,
     case when words not like ' %' then '% ' || directory.like_literal(words) || '%' end as word_start
   from (select ${foldedSql(text)} as text offset 0) as folded, lateral (select directory.words(text) as words offset 0) as split)`;
-const of = (column: string): string => `(select ${column} from asked)`;
-const contains = (column: string): string => `strpos(${column}, ${of('text')}) > 0`;
+const of = (column: string): Sql => sql`(select ${sql.id(column)} from asked)`;
+const contains = (column: string): Sql => sql`strpos(${sql.id(column)}, ${of('text')}) > 0`;
 
 /** Tier and field of a match as one number, such as 42: the least is the best. */
-function rankSql(table: Kind['table']): string {
+function rankSql(table: SearchKind['table']): Sql {
   // Each value is a line of its own: of few rows a value begins with the text.
-  const channel = `case when strpos(r.search_text, E'\\n' || ${of('text')}) > 0 then (
+  const channel = sql`case when strpos(r.search_text, E'\\n' || ${of('text')}) > 0 then (
     select min(case when v.value = ${of('text')} then 12 else 22 end)
-    from directory.${table}_channel_values v where v.owner_id = r.id and v.value like ${of('start')}) end`;
-  return `case
+    from ${sql.id(`directory.${table}_channel_values`)} v where v.owner_id = r.id and v.value like ${of('start')}) end`;
+  return sql`case
     when not ${contains('r.search_text')} then 53
     else least(
       case when r.search_name = ${of('text')} then 11 when r.search_name like ${of('start')} then 21 end, ${channel},
@@ -32,16 +32,25 @@ function rankSql(table: Kind['table']): string {
 }
 
 /** CTEs of one kind; `<kind>_best` has its results. */
-function describeKind({ kind, table, from, visible, item }: Kind): string {
-  return `${kind}_found as materialized (select r.id, r.search_name, ${rankSql(table)} as rank from ${from}
-      where '${kind}' = any(${kinds}) and ${longGramsOf.search('r')} @> ${of('grams')}
+function kindSql({ kind, table, from, visible, item }: SearchKind, { limit, kinds }: SearchAsked): Sql {
+  const [found, best, name] = [sql.id(`${kind}_found`), sql.id(`${kind}_best`), sql.literal(kind)];
+  return sql`${found} as materialized (select r.id, r.search_name, ${rankSql(table)} as rank from ${from(sql.empty)}
+      where ${name} = any(${kinds}) and ${longGramsOf.search('r')} @> ${of('grams')}
         and (${contains('r.search_text')} or ${contains('r.search_description')}) and ${visible}),
-    ${kind}_best as (select h.rank / 10 as tier, h.search_name, h.id, '${kind}' as kind, json_build_object('kind', '${kind}', 'id', h.id,
-        'score', (array[${scores.join(', ')}])[h.rank / 10], 'matched_field', (array['${fields.join("', '")}'])[h.rank % 10], '${kind}', ${item}) as item
-      from (select * from ${kind}_found order by rank / 10, search_name, id limit ${limit}) as h join ${from.replace(' r', ' r on r.id = h.id')})`;
+    ${best} as (select h.rank / 10 as tier, h.search_name, h.id, ${name} as kind, json_build_object('kind', ${name}, 'id', h.id,
+        'score', (${scoresSql})[h.rank / 10], 'matched_field', (${fieldsSql})[h.rank % 10], ${name}, ${item}) as item
+      from (select * from ${found} order by rank / 10, search_name, id limit ${limit}) as h join ${from(sql`on r.id = h.id`)})`;
 }
 
-/** `$1` = text, `$2` = results of a kind, `$3` = kinds, `$4`, `$5` = viewer; one row. */
-export const searchRare = statement('v1.search.rare', `with ${[asked, ...searched.map(describeKind)].join(',\n')} ${resultsSql}`, {
+export const searchRare = statement.one({
+  name: 'v1.search.rare',
   planned: 'once',
+  params: searchParams,
+  row: bodyRow,
+  sql: (asked) => {
+    const { person, holon } = searchKinds(asked);
+    return sql`with ${askedSql(asked.text)},
+${kindSql(person, asked)},
+${kindSql(holon, asked)} ${resultsSql(asked)}`;
+  },
 });

@@ -1,4 +1,9 @@
+import { type Sql, sql } from '#libs/orm';
+import type { ViewerSql } from '../../viewer.ts';
 import { holonVisibleSql } from '../../visibility.ts';
+
+/** Ids of the private classes: read once for a statement. */
+export const privateClassesSql = sql`array(select closed.id from directory.object_classes closed where closed.effective_private)`;
 
 /**
  * SQL condition: the caller may see the holon that a membership or a relationship hangs on. It is `holonVisibleSql`, asked only of rows whose
@@ -6,14 +11,10 @@ import { holonVisibleSql } from '../../visibility.ts';
  *
  * @param classColumn kept class of the holon, e.g. `m.holon_class_id`
  * @param holonColumn e.g. `m.holon_id`
- * @param viewer place of the first of the two viewer parameters, as in `holonVisibleSql`
  */
-export function hangsOnVisibleSql(classColumn: string, holonColumn: string, viewer: number): string {
-  return `($${viewer}::boolean or ${classColumn} <> all (${privateClassesSql})
+export function hangsOnVisibleSql(classColumn: string, holonColumn: string, viewer: ViewerSql): Sql {
+  return sql`(${viewer.seesAll} or ${sql.id(classColumn)} <> all (${privateClassesSql})
     or exists (
       select from directory.holons seen join directory.object_classes seen_class on seen_class.id = seen.class_id
-      where seen.id = ${holonColumn} and ${holonVisibleSql('seen', 'seen_class', viewer)} offset 0))`;
+      where seen.id = ${sql.id(holonColumn)} and ${holonVisibleSql('seen', 'seen_class', viewer)} offset 0))`;
 }
-
-/** Ids of the private classes: read once for a statement. */
-export const privateClassesSql = 'array(select closed.id from directory.object_classes closed where closed.effective_private)';

@@ -2,12 +2,21 @@
  * Bulk writes of the workspace file: one INSERT and one UPDATE for each table, whatever the number of rows. Rows travel as one JSON
  * parameter; PostgreSQL compares and merges, so numbers and nested documents never lose anything on the way.
  */
-import { statement, type Statement } from '#libs/orm';
+import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+
+const typeSql = {
+  text: sql`text`,
+  integer: sql`integer`,
+  boolean: sql`boolean`,
+  jsonb: sql`jsonb`,
+  date: sql`date`,
+  'text[]': sql`text[]`,
+} as const;
 
 interface Column {
-  readonly type: 'text' | 'integer' | 'boolean' | 'jsonb' | 'date' | 'text[]';
+  readonly type: keyof typeof typeSql;
   /** SQL for a new row that does not name the column; without it the column stays null. */
-  readonly ifAbsent?: string;
+  readonly ifAbsent?: Sql;
   /** Part of what identifies the row: never updated. */
   readonly fixed?: true;
 }
@@ -16,20 +25,20 @@ interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   /** Expression for `updated_at` of a changed row (aliases: `t` stored, `m` merged); undefined = the table has none. */
-  readonly touch?: string;
+  readonly touch?: Sql;
 }
 
 const text: Column = { type: 'text' };
-const emptyText: Column = { type: 'text', ifAbsent: `''` };
-const no: Column = { type: 'boolean', ifAbsent: 'false' };
-const yes: Column = { type: 'boolean', ifAbsent: 'true' };
-const object: Column = { type: 'jsonb', ifAbsent: `'{}'` };
+const emptyText: Column = { type: 'text', ifAbsent: sql`''` };
+const no: Column = { type: 'boolean', ifAbsent: sql`false` };
+const yes: Column = { type: 'boolean', ifAbsent: sql`true` };
+const object: Column = { type: 'jsonb', ifAbsent: sql`'{}'` };
 const reference: Column = { type: 'integer' };
 const fixedText: Column = { type: 'text', fixed: true };
 const fixedReference: Column = { type: 'integer', fixed: true };
-const holonKind: Column = { type: 'text', ifAbsent: `'holon'` };
+const holonKind: Column = { type: 'text', ifAbsent: sql`'holon'` };
 /** Strictly later than before, so that two changes never share an instant. */
-const later = `greatest(clock_timestamp(), t.updated_at + interval '1 microsecond')`;
+const later = sql`greatest(clock_timestamp(), t.updated_at + interval '1 microsecond')`;
 
 const workflow = {
   key: text,
@@ -50,7 +59,7 @@ const tables = {
       label: text,
       plural_label: text,
       description: emptyText,
-      sort_order: { type: 'integer', ifAbsent: '0' },
+      sort_order: { type: 'integer', ifAbsent: sql`0` },
       is_system: no,
       is_active: yes,
       icon_url: text,
@@ -95,7 +104,7 @@ const tables = {
       pipeline_job: text,
       config: object,
     },
-    touch: `case when (t.config, t.pipeline_job) is distinct from (m.config, m.pipeline_job) then ${later} else t.updated_at end`,
+    touch: sql`case when (t.config, t.pipeline_job) is distinct from (m.config, m.pipeline_job) then ${later} else t.updated_at end`,
   },
   people: {
     name: 'people',
@@ -104,7 +113,7 @@ const tables = {
       name: text,
       description: emptyText,
       photo_url: text,
-      actor_kind: { type: 'text', ifAbsent: `'human'` },
+      actor_kind: { type: 'text', ifAbsent: sql`'human'` },
       contact: object,
       infos: object,
     },
@@ -132,7 +141,7 @@ const tables = {
       is_active: yes,
       superuser: no,
       global_editor: no,
-      groups: { type: 'text[]', ifAbsent: `'{}'` },
+      groups: { type: 'text[]', ifAbsent: sql`'{}'` },
     },
     touch: later,
   },
@@ -149,72 +158,84 @@ export interface Row {
 }
 
 /** What an update changed: the row and, as JSON text, `[{field, old, new}]`. */
-export interface UpdatedRow {
-  readonly id: number;
-  readonly fields: string;
+const updatedRow = { id: t.integer, fields: t.text };
+export type UpdatedRow = RowOf<typeof updatedRow>;
+
+const quoted = (name: string): Sql => sql`"${sql.id(name)}"`;
+const comma = sql`, `;
+
+function recordset(table: Table, rows: SqlPart): Sql {
+  const columns = Object.entries(table.columns).map(([name, { type }]) => sql`${quoted(name)} ${typeSql[type]}`);
+  return sql`jsonb_to_recordset(${rows}) as i(id integer, given text[], ${sql.join(columns, comma)})`;
 }
 
-function recordset(table: Table): string {
-  const columns = Object.entries(table.columns).map(([name, { type }]) => `"${name}" ${type}`);
-  return `jsonb_to_recordset($1::jsonb) as i(id integer, given text[], ${columns.join(', ')})`;
-}
-
-function insertText(table: Table): string {
-  const names = Object.keys(table.columns).map((name) => `"${name}"`);
+function insertSql(table: Table, rows: SqlPart): Sql {
+  const names = Object.keys(table.columns).map(quoted);
   const values = Object.entries(table.columns).map(([name, { type, ifAbsent }]) => {
-    const value = ifAbsent === undefined ? `i."${name}"` : `coalesce(i."${name}", ${ifAbsent})`;
-    return type === 'jsonb' ? `directory.merge_patch('{}', ${value})` : value;
+    const value = ifAbsent === undefined ? sql`i.${quoted(name)}` : sql`coalesce(i.${quoted(name)}, ${ifAbsent})`;
+    return type === 'jsonb' ? sql`directory.merge_patch('{}', ${value})` : value;
   });
-  return `insert into directory.${table.name} (id, ${names.join(', ')}) select i.id, ${values.join(', ')} from ${recordset(table)}`;
+  return sql`insert into ${tableSql(table)} (id, ${sql.join(names, comma)}) select i.id, ${sql.join(values, comma)} from ${recordset(table, rows)}`;
 }
 
-function updateText(table: Table): string {
+function updateSql(table: Table, rows: SqlPart): Sql {
   const open = Object.entries(table.columns).filter(([, column]) => column.fixed !== true);
   const merged = open.map(([name, { type }]) => {
-    const value = type === 'jsonb' ? `directory.merge_patch(t."${name}", i."${name}")` : `i."${name}"`;
-    return `case when '${name}' = any(i.given) then ${value} else t."${name}" end as "${name}"`;
+    const column = quoted(name);
+    const value = type === 'jsonb' ? sql`directory.merge_patch(t.${column}, i.${column})` : sql`i.${column}`;
+    return sql`case when ${sql.literal(name)} = any(i.given) then ${value} else t.${column} end as ${column}`;
   });
-  const compared = open.map(([name]) => `('${name}', to_jsonb(t."${name}"), to_jsonb(m."${name}"))`);
-  const assigned = open.map(([name]) => `"${name}" = c."${name}"`);
-  if (table.touch !== undefined) assigned.push('updated_at = c.touched_at');
-  return `with m as (
-      select t.id, ${merged.join(', ')} from ${recordset(table)} join directory.${table.name} t on t.id = i.id
+  const compared = open.map(([name]) => sql`(${sql.literal(name)}, to_jsonb(t.${quoted(name)}), to_jsonb(m.${quoted(name)}))`);
+  const assigned = open.map(([name]) => sql`${quoted(name)} = c.${quoted(name)}`);
+  if (table.touch !== undefined) assigned.push(sql`updated_at = c.touched_at`);
+  return sql`with m as (
+      select t.id, ${sql.join(merged, comma)} from ${recordset(table, rows)} join ${tableSql(table)} t on t.id = i.id
     ), c as (
-      select m.*, ${table.touch === undefined ? 'null::timestamptz' : table.touch} as touched_at, difference.fields
-      from m join directory.${table.name} t using (id)
+      select m.*, ${table.touch ?? sql`null::timestamptz`} as touched_at, difference.fields
+      from m join ${tableSql(table)} t using (id)
       cross join lateral (
         select jsonb_agg(jsonb_build_object('field', f.field, 'old', f.old, 'new', f.new)) as fields
-        from (values ${compared.join(', ')}) as f(field, old, new) where f.old is distinct from f.new
+        from (values ${sql.join(compared, comma)}) as f(field, old, new) where f.old is distinct from f.new
       ) as difference
       where difference.fields is not null
     ), written as (
-      update directory.${table.name} as t set ${assigned.join(', ')} from c where t.id = c.id
+      update ${tableSql(table)} as t set ${sql.join(assigned, comma)} from c where t.id = c.id
     )
     select id, fields::text as fields from c order by id`;
 }
 
-const names = Object.keys(tables) as TableName[];
+const tableSql = ({ name }: Table): Sql => sql.id(`directory.${name}`);
 
-/** `$1` = JSON list of `{id, given, …columns}`. */
-export const insertRows = Object.fromEntries(
-  names.map((name) => [name, statement(`workspace.insert-${name}`, insertText(tables[name]))]),
-) as Record<TableName, Statement>;
+/** One statement for each table. */
+function forEachTable<Made>(make: (name: TableName) => Made): Readonly<Record<TableName, Made>> {
+  return Object.fromEntries((Object.keys(tables) as TableName[]).map((name) => [name, make(name)])) as Record<TableName, Made>;
+}
+
+/** Inserts a JSON list of `{id, given, …columns}`. */
+export const insertRows = forEachTable((name) =>
+  statement.none({ name: `workspace.insert-${name}`, params: { rows: t.json }, sql: ({ rows }) => insertSql(tables[name], rows) }),
+);
 
 /** As `insertRows`; returns one UpdatedRow for each row that differs. Objects merge as RFC 7396. */
-export const updateRows = Object.fromEntries(
-  names.map((name) => [name, statement(`workspace.update-${name}`, updateText(tables[name]))]),
-) as Record<TableName, Statement>;
+export const updateRows = forEachTable((name) =>
+  statement.many({
+    name: `workspace.update-${name}`,
+    params: { rows: t.json },
+    row: updatedRow,
+    sql: ({ rows }) => updateSql(tables[name], rows),
+  }),
+);
 
-/** `$1` = how many; returns that many fresh ids, ascending. */
-export const allocateIds = Object.fromEntries(
-  names.map((name) => [
-    name,
-    statement(
-      `workspace.allocate-${name}`,
-      `select nextval(pg_get_serial_sequence('directory.${tables[name].name}', 'id'))::integer as id from generate_series(1, $1::integer)`,
-    ),
-  ]),
-) as Record<TableName, Statement>;
+/** That many fresh ids, ascending. */
+export const allocateIds = forEachTable((name) =>
+  statement.many({
+    name: `workspace.allocate-${name}`,
+    params: { count: t.integer },
+    row: { id: t.integer },
+    sql: ({ count }) =>
+      sql`select nextval(pg_get_serial_sequence(${sql.literal(`directory.${tables[name].name}`)}, 'id'))::integer as id from generate_series(1, ${count})`,
+  }),
+);
 
 /** Rows as the JSON parameter of the statements above. */
 export function toParameter(rows: readonly Row[]): string {

@@ -1,17 +1,24 @@
-import { statement } from '#libs/orm';
+/** Parts of documents that are too large for one message. */
+import { sql, statement, t } from '#libs/orm';
 
-/** `$1` = upload, `$2` = part, `$3` = text. */
-export const keepUpload = statement(
-  'workspace.keep-upload',
-  `insert into directory.workspace_uploads (upload_id, part, body) values ($1::text, $2::integer, $3::text)
-   on conflict (upload_id, part) do update set body = excluded.body, created_at = clock_timestamp()`,
-);
+export const keepUpload = statement.none({
+  name: 'workspace.keep-upload',
+  params: { uploadId: t.text, part: t.integer, text: t.text },
+  sql: ({ uploadId, part, text }) => sql`
+    insert into directory.workspace_uploads (upload_id, part, body) values (${uploadId}, ${part}, ${text})
+    on conflict (upload_id, part) do update set body = excluded.body, created_at = clock_timestamp()`,
+});
 
-/** `$1` = upload; its parts in order. */
-export const findUpload = statement(
-  'workspace.find-upload',
-  'select part, body from directory.workspace_uploads where upload_id = $1::text order by part',
-);
+/** Its parts in order. */
+export const findUpload = statement.many({
+  name: 'workspace.find-upload',
+  params: { uploadId: t.text },
+  row: { part: t.integer, body: t.text },
+  sql: ({ uploadId }) => sql`select part, body from directory.workspace_uploads where upload_id = ${uploadId} order by part`,
+});
 
-/** `$1` = upload. */
-export const deleteUpload = statement('workspace.delete-upload', 'delete from directory.workspace_uploads where upload_id = $1::text');
+export const deleteUpload = statement.none({
+  name: 'workspace.delete-upload',
+  params: { uploadId: t.text },
+  sql: ({ uploadId }) => sql`delete from directory.workspace_uploads where upload_id = ${uploadId}`,
+});
