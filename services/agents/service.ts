@@ -1,15 +1,14 @@
 /** Composition of the agents service: database, bus, language model and the chat runtime. */
-import { createActorVerifier } from '#libs/actor';
-import { createJobs, type JobTuning } from '#libs/jobs';
+import type { JobTuning } from '#libs/jobs';
+import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
-import { createLogger, type Logger } from '#libs/logger';
-import { connectBus, createBusMetrics } from '#libs/nats';
-import { createDatabase, type Database, measurePool, waitForMigrations } from '#libs/orm';
+import type { Logger } from '#libs/logger';
+import type { Database } from '#libs/orm';
 import { createModel } from '#libs/openai';
 import { createOutbound } from '#libs/outbound';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createTelemetry, type Metrics } from '#libs/telemetry';
+import type { Metrics } from '#libs/telemetry';
 import { startReceiptRetention } from '#libs/webhooks';
 import { type Clock, systemClock } from '#libs/time';
 import { createBotApi } from './bot/bot-api.ts';
@@ -41,48 +40,22 @@ export interface AgentsOptions {
 const turnGraceMs = 15_000;
 const sweepIntervalMs = 300_000;
 
-export async function createService({
-  config,
-  logger: given,
-  clock = systemClock,
-  pipeline,
-  tuning = {},
-}: AgentsOptions): Promise<Service> {
-  const logger = given ?? createLogger({ service: 'agents', level: config.LOG_LEVEL });
-  const db = await createDatabase({
-    url: config.DATABASE_URL,
-    schema: 'agents',
-    poolSize: config.DATABASE_POOL_SIZE,
-    logger,
-    applicationName: 'agents',
-  });
-  const telemetry = createTelemetry({
-    service: 'agents',
-    logger,
-    settings: config,
-    checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
-  });
-  measurePool(telemetry.metrics, db);
-  const bus = await connectBus({
-    url: config.NATS_URL,
-    name: 'agents',
-    caller: 'agents',
-    actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
-    prefix: config.NATS_SUBJECT_PREFIX,
-    checkReplies: config.CHECK_REPLIES,
-    logger,
-    metrics: createBusMetrics(telemetry.metrics),
-  });
-  const contract = { ...agents, jobs: { ...agents.jobs, ...jobsOf('agents', pipeline?.registry ?? pipelineJobs) } };
-  const jobs = createJobs({ contract, db, bus, logger, metrics: telemetry.metrics, tuning });
+export async function createService({ config, logger, clock = systemClock, pipeline, tuning = {} }: AgentsOptions): Promise<Service> {
+  const worked = { ...agents, jobs: { ...agents.jobs, ...jobsOf('agents', pipeline?.registry ?? pipelineJobs) } };
+  const frame = await createFrame({ contract: agents, worked, config, migrations, logger, tuning });
+  const { db, bus, jobs, metrics } = frame;
   const stopping = new AbortController();
-  const model = configureModel(config, { db, logger, metrics: telemetry.metrics });
+  const model = configureModel(config, { db, logger: frame.logger, metrics });
   const runtime =
     model === undefined
       ? undefined
       : createChatRuntime({
           db,
-          queue: createTurnQueue({ db, logger, ...(tuning.turnLeaseMs === undefined ? {} : { leaseMs: tuning.turnLeaseMs }) }),
+          queue: createTurnQueue({
+            db,
+            logger: frame.logger,
+            ...(tuning.turnLeaseMs === undefined ? {} : { leaseMs: tuning.turnLeaseMs }),
+          }),
           model,
           html: createMessagingHtml(),
           promptTokens: config.LLM_PROMPT_TOKENS,
@@ -93,50 +66,23 @@ export async function createService({
   const outbound = createOutbound({
     allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
     baseUrls: [config.TELEGRAM_API_ROOT],
-    metrics: telemetry.metrics,
+    metrics,
   });
+  frame.onClose(() => outbound.close());
   const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
-  measureReceipts(telemetry.metrics, db);
-  const shared = { config, db, bus, jobs, metrics: telemetry.metrics, bot, runtime, renewAgentMemory };
-  let intake: { stop(): Promise<void> } | undefined;
-  let responder: { drain(): Promise<void> } | undefined;
-  let sweeper: NodeJS.Timeout | undefined;
-  let stopRetention: (() => void) | undefined;
+  measureReceipts(metrics, db);
+  const shared = { config, db, bus, jobs, metrics, bot, runtime, renewAgentMemory };
 
-  return {
-    start: async () => {
-      await telemetry.start();
-      await waitForMigrations({ db, schema: 'agents', migrations, logger });
-      await bus.waitForStreams();
-      responder = await bus.serve(agents, createHandlers({ ...shared, stopping: stopping.signal }));
-      await jobs.work(createWorkers({ ...shared, clock, model, pipeline }));
-      intake = await startUpdateIntake({ db, bus, jobs, logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS });
-      sweeper = setInterval(() => {
-        sweepTickets(db).catch((error: unknown) => logger.warn({ err: error }, 'clean-up failed'));
-      }, sweepIntervalMs);
-      stopRetention = startReceiptRetention({
-        db,
-        logger,
-        schema: 'agents',
-        contents: ['body', 'reply_html'],
-        days: config.RECEIPT_RETENTION_DAYS,
-      });
-      telemetry.started();
-      logger.info({ metricsPort: telemetry.port, runtime: runtime === undefined ? 'not configured' : 'configured' }, 'agents is ready');
-    },
-    stop: async () => {
-      telemetry.draining();
-      clearInterval(sweeper);
-      stopRetention?.();
-      const grace = setTimeout(() => stopping.abort(), turnGraceMs);
-      await Promise.all([responder?.drain(), (intake?.stop() ?? Promise.resolve()).then(() => jobs.stop())]);
-      clearTimeout(grace);
-      await outbound.close();
-      await bus.close();
-      await db.close();
-      await telemetry.stop();
-    },
-  };
+  return frame.service(async () => {
+    await frame.serve(createHandlers({ ...shared, stopping: stopping.signal }));
+    frame.breakOffAfter(turnGraceMs, () => stopping.abort());
+    await jobs.work(createWorkers({ ...shared, clock, model, pipeline }));
+    frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
+    frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTickets(db));
+    const contents = ['body', 'reply_html'];
+    frame.onStop(startReceiptRetention({ db, logger: frame.logger, schema: 'agents', contents, days: config.RECEIPT_RETENTION_DAYS }));
+    return { runtime: runtime === undefined ? 'not configured' : 'configured' };
+  });
 }
 
 function measureReceipts(metrics: Metrics, db: Database): void {

@@ -1,15 +1,12 @@
 /** Composition of the conversations service: database, bus, jobs, directory cache, webhook intake. */
-import { createActorVerifier } from '#libs/actor';
-import { createJobs } from '#libs/jobs';
+import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
-import { createLogger, type Logger } from '#libs/logger';
-import { connectBus, createBusMetrics, newContext } from '#libs/nats';
-import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
+import type { Logger } from '#libs/logger';
+import { newContext } from '#libs/nats';
 import { createOutbound } from '#libs/outbound';
 import { pipelineJobs } from '#libs/pipeline';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createWebhookKeys } from '#libs/realtimekit';
-import { createTelemetry } from '#libs/telemetry';
 import { type Clock, systemClock } from '#libs/time';
 import { startReceiptRetention } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
@@ -38,36 +35,9 @@ export interface ConversationsOptions {
   pipeline?: PipelineExtension;
 }
 
-const serviceName = 'conversations';
-
-export async function createService({ config, logger: given, clock = systemClock, pipeline }: ConversationsOptions): Promise<Service> {
-  const logger = given ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
-  const db = await createDatabase({
-    url: config.DATABASE_URL,
-    schema: serviceName,
-    poolSize: config.DATABASE_POOL_SIZE,
-    logger,
-    applicationName: serviceName,
-  });
-  const telemetry = createTelemetry({
-    service: serviceName,
-    logger,
-    settings: config,
-    checks: { postgresql: () => db.ping(), nats: () => bus.ping() },
-  });
-  measurePool(telemetry.metrics, db);
-  const { metrics } = telemetry;
-  const bus = await connectBus({
-    url: config.NATS_URL,
-    name: serviceName,
-    caller: serviceName,
-    actors: createActorVerifier(config.ACTOR_PUBLIC_KEY),
-    prefix: config.NATS_SUBJECT_PREFIX,
-    checkReplies: config.CHECK_REPLIES,
-    logger,
-    metrics: createBusMetrics(metrics),
-  });
-  const jobs = createJobs({ contract: conversations, db, bus, logger, metrics });
+export async function createService({ config, logger, clock = systemClock, pipeline }: ConversationsOptions): Promise<Service> {
+  const frame = await createFrame({ contract: conversations, config, migrations, logger });
+  const { db, bus, jobs, metrics } = frame;
   const directory = new DirectoryCache(bus, () => newContext());
   const view = new ConversationView(directory);
   const refusals = createRefusals(metrics);
@@ -77,7 +47,7 @@ export async function createService({ config, logger: given, clock = systemClock
     bus,
     jobs,
     clock,
-    logger,
+    logger: frame.logger,
     directory,
     view,
     refusals,
@@ -89,55 +59,29 @@ export async function createService({ config, logger: given, clock = systemClock
     baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL],
     metrics,
   });
+  frame.onClose(() => outbound.close());
   const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
   const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
   measureReceipts(metrics, db);
   const removal = createRemoval(dependencies, metrics);
-  const stopping: (() => Promise<void>)[] = [];
 
-  return {
-    start: async () => {
-      await telemetry.start();
-      await waitForMigrations({ db, schema: 'conversations', migrations, logger });
-      await bus.waitForStreams();
-      directory.start();
-      const responder = await bus.serve(conversations, createHandlers(dependencies));
-      stopping.push(() => responder.drain());
-      await jobs.work({
-        bookingEvent: createBookingEventWorker(dependencies),
-        meetingReport: createMeetingReportWorker(dependencies, keys),
-        advanceStep: createAdvanceStepWorker(dependencies),
-        attachAudio: refusals.worker(createAttachAudioWorker()),
-        pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
-      });
-      const intakes = [await startWebhookIntake(dependencies), await startMeetingIntake(dependencies, keys)];
-      stopping.push(async () => {
-        await Promise.all(intakes.map((intake) => intake.stop()));
-        await jobs.stop();
-      });
-      const stopSweep = sweepKeys(dependencies);
-      stopping.push(async () => stopSweep());
-      const stopRetention = startReceiptRetention({
-        db,
-        logger,
-        schema: serviceName,
-        contents: ['body'],
-        days: config.RECEIPT_RETENTION_DAYS,
-      });
-      stopping.push(async () => stopRetention());
-      removal.start();
-      stopping.push(() => removal.stop());
-      telemetry.started();
-      logger.info({ metricsPort: telemetry.port }, 'conversations is ready');
-    },
-    stop: async () => {
-      telemetry.draining();
-      await Promise.all(stopping.map((stop) => stop()));
-      directory.stop();
-      await bus.close();
-      await db.close();
-      await outbound.close();
-      await telemetry.stop();
-    },
-  };
+  return frame.service(async () => {
+    directory.start();
+    frame.onClose(() => directory.stop());
+    await frame.serve(createHandlers(dependencies));
+    await jobs.work({
+      bookingEvent: createBookingEventWorker(dependencies),
+      meetingReport: createMeetingReportWorker(dependencies, keys),
+      advanceStep: createAdvanceStepWorker(dependencies),
+      attachAudio: refusals.worker(createAttachAudioWorker()),
+      pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
+    });
+    frame.feed(await startWebhookIntake(dependencies));
+    frame.feed(await startMeetingIntake(dependencies, keys));
+    frame.onStop(sweepKeys(dependencies));
+    const days = config.RECEIPT_RETENTION_DAYS;
+    frame.onStop(startReceiptRetention({ db, logger: frame.logger, schema: 'conversations', contents: ['body'], days }));
+    removal.start();
+    frame.onStop(() => removal.stop());
+  });
 }

@@ -1,15 +1,13 @@
 /** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
-import { createActorVerifier } from '#libs/actor';
-import { createJobs, type Jobs, type JobTuning } from '#libs/jobs';
+import type { JobTuning } from '#libs/jobs';
 import { countRefusals } from '#libs/http';
+import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
-import { createLogger, type Logger } from '#libs/logger';
-import { type CallContext, connectBus, createBusMetrics } from '#libs/nats';
+import type { Logger } from '#libs/logger';
+import type { CallContext } from '#libs/nats';
 import { conversations } from '#services/conversations';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
-import { createDatabase, measurePool, waitForMigrations } from '#libs/orm';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { createTelemetry } from '#libs/telemetry';
 import { consumeDeletions, createDeleteBlob, createFollowConversation } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
@@ -50,38 +48,21 @@ const buffersPerUpload = 2;
 const importsAtATime = 2;
 
 export async function createService({ config, logger: given, pipeline, tuning, paces = usualPaces }: MediaOptions): Promise<MediaService> {
-  const logger = given ?? createLogger({ service: 'media', level: config.LOG_LEVEL });
-  const db = await createDatabase({
-    url: config.DATABASE_URL,
-    schema: 'media',
-    poolSize: config.DATABASE_POOL_SIZE,
-    logger,
-    applicationName: 'media',
+  const frame = await createFrame({
+    contract: media,
+    worked: contractWith(pipeline),
+    config,
+    migrations,
+    logger: given,
+    checks: { 'object store': () => store.ping() },
+    tuning,
   });
-  const telemetry = createTelemetry({
-    service: 'media',
-    logger,
-    settings: config,
-    checks: { postgresql: () => db.ping(), nats: () => bus.ping(), 'object store': () => store.ping() },
-  });
-  measurePool(telemetry.metrics, db);
+  const { db, bus, jobs, metrics, logger, actors, busMetrics } = frame;
   const store = createObjectStore(storeConfigOf(config), {
     maxBuffers: (config.MEDIA_MAX_UPLOADS + importsAtATime) * buffersPerUpload,
-    metrics: telemetry.metrics,
+    metrics,
   });
-  const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
-  const busMetrics = createBusMetrics(telemetry.metrics);
-  const bus = await connectBus({
-    url: config.NATS_URL,
-    name: 'media',
-    caller: 'media',
-    actors,
-    prefix: config.NATS_SUBJECT_PREFIX,
-    checkReplies: config.CHECK_REPLIES,
-    logger,
-    metrics: busMetrics,
-  });
-  const jobs: Jobs = createJobs({ contract: contractWith(pipeline), db, bus, logger, metrics: telemetry.metrics, tuning });
+  frame.onClose(() => store.close());
 
   const requireConversation = (id: number, context: CallContext): Promise<unknown> => bus.call(conversations.rpcs.exists, { id }, context);
   const graceSeconds = config.MEDIA_REPLACED_GRACE_SECONDS;
@@ -92,10 +73,11 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     db,
     store,
     logger,
-    metrics: telemetry.metrics,
+    metrics,
     pipeline,
     sweepSoon: () => sweep.soon(),
   });
+  frame.onClose(() => recordings.close());
   const uploads = createUploadHandler({
     db,
     bus,
@@ -135,63 +117,43 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     },
   );
   const open = createPublicListener(createServePublicFile({ db, store, logger }));
-  const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
-  const refused = countRefusals(telemetry.metrics);
+  const requests = metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
+  const refused = countRefusals(metrics);
   const serve = (listener: Listener) => createMediaServer(listener, { logger, requests, refused, paces });
   const servers = { open: serve(open), internal: serve(internal) };
-  telemetry.metrics.gauge('media_uploads_running', 'Uploads under way', [], (gauge) => gauge.set(uploads.running));
-  const stopping: (() => Promise<void>)[] = [];
+  metrics.gauge('media_uploads_running', 'Uploads under way', [], (gauge) => gauge.set(uploads.running));
   const ports = { open: 0, internal: 0 };
+  const windowMs = config.DRAIN_WINDOW_SECONDS * 1000;
+  const listen = async (name: keyof typeof ports, port: number): Promise<void> => {
+    ports[name] = await servers[name].listen({ host: config.HOST, port });
+    frame.onStop(() => servers[name].drain({ windowMs, deadlineMs: drainMs - windowMs }));
+  };
 
+  const service = frame.service(async () => {
+    const { lifecycle } = await store.ensureBucket();
+    if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
+    await frame.serve(createHandlers({ db, jobs, store, logger, ffmpeg: recordings.ffmpeg, requireConversation }));
+    frame.feed(await recordings.start(jobs, bus));
+    await jobs.work({
+      deleteBlob: createDeleteBlob({ db, store }),
+      followConversation: createFollowConversation({ bus, jobs, graceSeconds }),
+      ...recordings.handlers(jobs, bus),
+    });
+    frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
+    sweep.start();
+    frame.onStop(() => sweep.stop());
+    frame.breakOffAfter(drainMs - 5_000, () => uploads.stop());
+    await listen('open', config.PORT);
+    await listen('internal', config.INTERNAL_PORT);
+    return { port: ports.open, internalPort: ports.internal };
+  });
   return {
+    ...service,
     get port() {
       return ports.open;
     },
     get internalPort() {
       return ports.internal;
-    },
-    start: async () => {
-      await telemetry.start();
-      await waitForMigrations({ db, schema: 'media', migrations, logger });
-      await bus.waitForStreams();
-      const { lifecycle } = await store.ensureBucket();
-      if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
-      const responder = await bus.serve(media, createHandlers({ db, jobs, store, logger, ffmpeg: recordings.ffmpeg, requireConversation }));
-      stopping.push(() => responder.drain());
-      const news = await recordings.start(jobs, bus);
-      stopping.push(() => news.stop());
-      await jobs.work({
-        deleteBlob: createDeleteBlob({ db, store }),
-        followConversation: createFollowConversation({ bus, jobs, graceSeconds }),
-        ...recordings.handlers(jobs, bus),
-      });
-      stopping.push(() => jobs.stop());
-      const deletions = await consumeDeletions({ bus, jobs, logger, graceSeconds });
-      stopping.push(() => deletions.stop());
-      sweep.start();
-      stopping.push(() => sweep.stop());
-      ports.open = await servers.open.listen({ host: config.HOST, port: config.PORT });
-      ports.internal = await servers.internal.listen({ host: config.HOST, port: config.INTERNAL_PORT });
-      telemetry.started();
-      logger.info({ port: ports.open, internalPort: ports.internal, metricsPort: telemetry.port }, 'media is ready');
-    },
-    stop: async () => {
-      telemetry.draining();
-      const breakOff = setTimeout(() => uploads.stop(), drainMs - 5_000);
-      const windowMs = config.DRAIN_WINDOW_SECONDS * 1000;
-      // Side by side: one after the other they could take longer than the process may. What an upload enqueues later is a row by then.
-      await Promise.all([
-        ...(['open', 'internal'] as const).map((name) =>
-          ports[name] === 0 ? undefined : servers[name].drain({ windowMs, deadlineMs: drainMs - windowMs }),
-        ),
-        ...stopping.map((stop) => stop()),
-      ]);
-      clearTimeout(breakOff);
-      await bus.close();
-      await db.close();
-      await recordings.close();
-      store.close();
-      await telemetry.stop();
     },
   };
 }
