@@ -1,14 +1,14 @@
 /**
  * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a cursor.
  */
-import { MikroORM, type EntityManager, type Options } from '@mikro-orm/postgresql';
+import { MikroORM, type EntityManager } from '@mikro-orm/postgresql';
 import type { ControlledTransaction } from 'kysely';
 import pg from 'pg';
-import type { Logger } from '#libs/logger';
 import { getTracer, type Span, traceWork } from '#libs/telemetry';
 import { createDialect, PooledConnection } from './dialect.ts';
 import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
+import type { DatabaseOptions } from './options.ts';
 import { Pipeline } from './pipeline.ts';
 import { createPool } from './pool.ts';
 import type { PreparedStatement, Queryable, Streamable, StreamOptions } from './statement.ts';
@@ -42,23 +42,6 @@ export interface Database extends Queryable, Streamable {
   stats(): { total: number; idle: number; waiting: number; max: number };
   /** Waits for what runs, then closes every connection. */
   close(): Promise<void>;
-}
-
-export interface DatabaseOptions {
-  /** `postgresql://…`; never part of a message. */
-  readonly url: string;
-  /** The service's schema, first on the search path of every connection. */
-  readonly schema: string;
-  readonly entities?: NonNullable<Options['entities']>;
-  /** Most connections of this process. */
-  readonly poolSize: number;
-  readonly logger: Logger;
-  /** Shown by PostgreSQL in `pg_stat_activity`. */
-  readonly applicationName: string;
-  /** Time that one statement may take, default 30 000. */
-  readonly statementTimeoutMs?: number;
-  /** Time to wait for a connection, a new one or one of a busy pool; default 10 000, which is how long most callers wait. */
-  readonly connectTimeoutMs?: number;
 }
 
 /** Statements that share a connection at most; more take another, so that PostgreSQL works on them side by side. */

@@ -3,7 +3,8 @@
  * one connection inside a transaction; migrations.
  */
 export { createDatabase } from './database.ts';
-export type { Database, DatabaseOptions, Tx } from './database.ts';
+export type { Database, Tx } from './database.ts';
+export type { DatabaseOptions } from './options.ts';
 export { Parameter, Sql, sql } from './sql.ts';
 export type { SqlPart } from './sql.ts';
 export { t } from './sql-type.ts';

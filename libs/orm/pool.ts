@@ -1,7 +1,7 @@
 /** The pool of connections of one service, and how each of them is set up. */
 import pg from 'pg';
-import type { DatabaseOptions } from './database.ts';
 import { GatheringSocket } from './gathering-socket.ts';
+import type { DatabaseOptions } from './options.ts';
 import { entityParsers } from './parsers.ts';
 
 /**
