@@ -10,11 +10,11 @@ import { classRpcs } from './classes/contract.ts';
 import { experienceJobs, experienceRpcs } from './experiences/contract.ts';
 import { holonEvents, holonRpcs } from './holons/contract.ts';
 import { journeyEvents, journeyRpcs } from './journeys/contract.ts';
-import { linkRpcs } from './refused-links/contract.ts';
 import { membershipRpcs } from './memberships/contract.ts';
 import { noteJobs, noteRpcs } from './notes/contract.ts';
 import { peopleEvents, peopleRpcs } from './people/contract.ts';
-import { erasureRpcs } from './person-data/contract.ts';
+import { personDataRpcs } from './person-data/contract.ts';
+import { refusedLinkRpcs } from './refused-links/contract.ts';
 import { relationshipRpcs } from './relationships/contract.ts';
 import { searchRpcs } from './search/contract.ts';
 import { stepRpcs } from './steps/contract.ts';
@@ -28,37 +28,37 @@ export * from './classes/contract.ts';
 export * from './experiences/contract.ts';
 export * from './holons/contract.ts';
 export * from './journeys/contract.ts';
-export * from './refused-links/contract.ts';
 export * from './memberships/contract.ts';
 export * from './notes/contract.ts';
 export * from './people/contract.ts';
 export * from './person-data/contract.ts';
+export * from './public-schemas.ts';
+export * from './refused-links/contract.ts';
 export * from './relationships/contract.ts';
 export * from './search/contract.ts';
 export * from './steps/contract.ts';
 export * from './worklist/contract.ts';
 export * from './workspace/contract.ts';
-export * from './public-schemas.ts';
 
 export const directory = defineService({
   service: 'directory',
   rpcs: {
     ...jobAdminRpcs('directory'),
     ...accountRpcs,
-    ...sessionRpcs,
     ...attendeeRpcs,
     ...browseRpcs,
     ...classRpcs,
     ...experienceRpcs,
     ...holonRpcs,
     ...journeyRpcs,
-    ...linkRpcs,
     ...membershipRpcs,
     ...noteRpcs,
     ...peopleRpcs,
-    ...erasureRpcs,
+    ...personDataRpcs,
+    ...refusedLinkRpcs,
     ...relationshipRpcs,
     ...searchRpcs,
+    ...sessionRpcs,
     ...stepRpcs,
     ...worklistRpcs,
     ...workspaceRpcs,

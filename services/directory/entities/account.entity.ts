@@ -1,4 +1,4 @@
-/** Accounts, their login sessions and their authority over holons. */
+/** Accounts, their login sessions, the throttle of logins, and authority over holons. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { HolonSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';
@@ -42,6 +42,18 @@ export const LoginSessionSchema = defineEntity({
     createdAt: instant(),
     expiresAt: p.string().columnType('timestamptz'),
     revokedAt: p.string().columnType('timestamptz').nullable(),
+  },
+});
+
+/** Failed logins and tries of the gate key; instants in order, `infinity` for a refused one. */
+export const LoginAttemptSchema = defineEntity({
+  name: 'LoginAttempt',
+  tableName: 'login_attempts',
+  schema: 'directory',
+  properties: {
+    key: p.text().primary(),
+    attemptedAt: p.array().$type<string[]>().columnType('timestamptz[]'),
+    updatedAt: p.string().columnType('timestamptz'),
   },
 });
 

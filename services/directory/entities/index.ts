@@ -1,12 +1,16 @@
-import { AccountSchema, LoginSessionSchema, TeamAuthoritySchema } from './account.entity.ts';
+import { AccountSchema, LoginAttemptSchema, LoginSessionSchema, TeamAuthoritySchema } from './account.entity.ts';
 import { ErasureSchema, StepConfigAuditSchema } from './audit.entity.ts';
 import { ClassAllowedChildSchema, ObjectClassSchema, SphereSchema } from './class.entity.ts';
 import { HolonJourneySchema, HolonSchema } from './holon.entity.ts';
 import { ClassJourneySchema, JourneyQuestionSchema, JourneySchema, JourneyStepSchema } from './journey.entity.ts';
 import { HolonNoteSchema, MembershipSchema, NoteSchema, PersonNoteSchema, RelationshipSchema } from './membership.entity.ts';
 import { PersonSchema } from './person.entity.ts';
+import { WorkspaceUploadSchema } from './workspace-upload.entity.ts';
 
-/** Every entity of the schema `directory`. Plumbing (login throttle, uploads, jobs, outbox) has none. */
+/**
+ * Every table of the schema `directory` that has a key, but those of the job library. Counts and channel values, which triggers keep, have none.
+ * Columns that PostgreSQL generates for search are those of the migrations.
+ */
 export const entities = [
   AccountSchema,
   ClassAllowedChildSchema,
@@ -18,6 +22,7 @@ export const entities = [
   JourneyQuestionSchema,
   JourneySchema,
   JourneyStepSchema,
+  LoginAttemptSchema,
   LoginSessionSchema,
   MembershipSchema,
   NoteSchema,
@@ -28,4 +33,5 @@ export const entities = [
   SphereSchema,
   StepConfigAuditSchema,
   TeamAuthoritySchema,
+  WorkspaceUploadSchema,
 ];

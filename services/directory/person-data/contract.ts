@@ -16,7 +16,7 @@ export const personDataParts = [
 const counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description: 'How many of what.' });
 
 /** To be spread into the contract of the directory. */
-export const erasureRpcs = {
+export const personDataRpcs = {
   identifyPerson: rpc({
     subject: 'admin.directory.people.identify',
     callers: byOperators,

@@ -9,7 +9,7 @@ export const refusedLink = Type.Object({
 });
 
 /** To be spread into the contract of the directory. */
-export const linkRpcs = {
+export const refusedLinkRpcs = {
   listRefusedLinks: rpc({
     subject: 'admin.directory.links.list-refused',
     callers: byOperators,

@@ -16,36 +16,58 @@ afterAll(async () => {
 });
 
 describe('entities and migrations', () => {
-  /** Tables that statements and triggers alone write. */
+  /** Tables without a key that triggers keep, and those of libraries. */
   const plumbing = [
     'holons_channel_values',
     'jobs',
-    'login_attempts',
     'membership_tallies',
     'migrations',
     'outbox',
     'people_channel_values',
     'relationship_tallies',
     'usage_counts',
-    'workspace_uploads',
   ];
 
-  it('describe the same tables, columns, types and nullability', async () => {
-    const described = Object.values(db.orm.getMetadata().getAll().values().toArray())
-      .flatMap((meta) =>
-        meta.props
-          .filter((prop) => prop.persist !== false)
-          .flatMap((prop) =>
-            (prop.fieldNames ?? []).map((column) => `${meta.tableName}.${column}${prop.nullable === true ? ' null' : ''}`),
-          ),
+  interface Column {
+    readonly table: string;
+    readonly column: string;
+    /** As PostgreSQL writes it. */
+    readonly type: string;
+    readonly nullable: boolean;
+  }
+
+  const show = ({ table, column, type, nullable }: Column): string => `${table}.${column} ${type}${nullable ? ' null' : ''}`;
+
+  async function listDeclared(): Promise<Column[]> {
+    const declared = db.orm
+      .getMetadata()
+      .getAll()
+      .values()
+      .flatMap((meta) => meta.props.filter((prop) => prop.persist !== false).map((prop) => ({ table: meta.tableName, prop })))
+      .flatMap(({ table, prop }) =>
+        (prop.fieldNames ?? []).map((column, place) => {
+          const type = (prop.columnTypes[place] ?? '').replace('serial', 'integer');
+          return { table, column, type, nullable: prop.nullable === true };
+        }),
       )
-      .toSorted((a, b) => a.localeCompare(b));
-    const stored = await env.sql<{ name: string }>(
-      `select table_name || '.' || column_name || case is_nullable when 'YES' then ' null' else '' end as name
-       from information_schema.columns where table_schema = 'directory' and is_generated = 'NEVER' and table_name <> all($1)`,
+      .toArray();
+    const types = await env.sql<{ given: string; type: string }>(
+      'select given, format_type(to_regtype(given), null) as type from unnest($1::text[]) as given',
+      [[...new Set(declared.map(({ type }) => type))]],
+    );
+    const typeOf = new Map(types.map(({ given, type }) => [given, type]));
+    return declared.map((column) => ({ ...column, type: typeOf.get(column.type) ?? column.type }));
+  }
+
+  it('describe the same tables, columns, types and nullability', async () => {
+    const stored = await env.sql<Column & Record<string, unknown>>(
+      `select r.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
+       from pg_attribute a join pg_class r on r.oid = a.attrelid
+       where r.relnamespace = 'directory'::regnamespace and r.relkind = 'r' and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+         and r.relname <> all($1)`,
       [plumbing],
     );
-    expect(described).toEqual(stored.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b)));
+    expect((await listDeclared()).map(show).toSorted()).toEqual(stored.map(show).toSorted());
   });
 
   it('keep the naming of constraints: <table>__<columns>__<kind>', async () => {
