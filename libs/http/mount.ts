@@ -4,20 +4,18 @@
  */
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Actor, AnswerOf, AuthClass, HandledRoute, InputOf, Route, RouteInput, Rpc, TSchema } from '#libs/contract';
+import type { Actor, AnswerOf, AuthClass, HandledRoute, InputOf, Route, RouteInput, Rpc } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
 import type { CallContext, RawReply } from '#libs/nats';
 import { collectSoon } from '#libs/transfer';
 import { answerNotFound, type HttpApp } from './app.ts';
-import { parseBody, readRawBody, tooLarge, weighJson } from './body.ts';
+import { readRawBody, tooLarge, weighJson } from './body.ts';
 import { type Capacities, type Capacity, createCapacities } from './capacity.ts';
-import { invalidInput, maxProblems, MethodNotAllowed, UnparsableBody, type ValidationItem } from './envelope.ts';
-import { type ExchangeState, type HttpContext, readClientAddress } from './exchange.ts';
-import { absentId, compileParameters } from './parameters.ts';
+import { MethodNotAllowed, UnparsableBody } from './envelope.ts';
+import type { ExchangeState, HttpContext } from './exchange.ts';
+import { compileInput } from './input.ts';
 import { type ReplyShape, sendBytes, sendReply } from './reply.ts';
-import { listUnstorable } from './storable.ts';
-import { compileCheck } from './validation.ts';
 
 /** What a handler of the gateway gets. It answers with the JSON that its route promises, or otherwise through `ctx`. */
 export interface HandlerCall<Input = RouteInput, Answer = never> {
@@ -58,9 +56,6 @@ interface Operation {
 const defaultDeadlineMs = 15_000;
 /** Of a body, by `weighJson`. */
 const heavyWeight = 16 * 1_048_576;
-const none: Record<string, unknown> = Object.freeze({});
-const empty = Buffer.alloc(0);
-const bodyLocation = ['body', 'payload'] as const;
 
 /**
  * Adds the routes to the app, and 404 for everything else.
@@ -243,68 +238,3 @@ function compileShapes(route: Route): (outcome: string | undefined) => ReplyShap
 
 /** Body fields, query and path together; the path wins, so that no body can name another row. */
 const mergeFields = ({ body, query, params }: RouteInput): unknown => ({ ...(isJsonObject(body) ? body : undefined), ...query, ...params });
-
-/** Only a schema that says so lets undeclared fields through to the operation; else they are ignored (rules/http#paths-and-methods), and gone with the body. */
-function compilePick(schema: TSchema): (body: unknown) => unknown {
-  const { properties = {}, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown };
-  if (additionalProperties === true) return (body) => body;
-  const fields = Object.keys(properties);
-  return (body) => {
-    const source = body as Record<string, unknown>;
-    return Object.fromEntries(fields.filter((field) => Object.hasOwn(source, field)).map((field) => [field, source[field]]));
-  };
-}
-
-/** Validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 422. */
-function compileInput(route: Route): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
-  const readParameters = compileParameters(route);
-  const finish = (ctx: HttpContext, actor: Actor | undefined, body: unknown, bodyProblems: ValidationItem[]): RouteInput => {
-    const raw = { path: (ctx as { params?: Record<string, string> }).params ?? {}, query: ctx.querystring, headers: ctx.req.headers };
-    if (route.rawBody !== undefined) return new Input(raw.path, none, none, undefined, actor, ctx);
-    const { params, query, headers, problems, absent } = readParameters(raw);
-    if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
-    if (absent) throw absentId();
-    return new Input(params, query, headers, body, actor, ctx);
-  };
-  const { body } = route;
-  if (body === undefined) return (ctx, actor) => finish(ctx, actor, undefined, []);
-  const check = compileCheck(body.schema, bodyLocation);
-  const pick = compilePick(body.schema);
-  const deprecated = route.deprecatedFields ?? [];
-  return (ctx, actor, bytes = empty) => {
-    const { value, text } = parseBody(bytes, body.optional === true);
-    if (deprecated.length > 0 && typeof value === 'object' && value !== null && deprecated.some((field) => Object.hasOwn(value, field))) {
-      ctx.res.setHeader('Deprecation', 'true');
-    }
-    const problems = [...check(value), ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems)];
-    return finish(ctx, actor, problems.length === 0 ? pick(value) : undefined, problems);
-  };
-}
-
-/** The address is rarely asked for and costs a system call. */
-class Input implements RouteInput {
-  readonly params: Record<string, unknown>;
-  readonly query: Record<string, unknown>;
-  readonly headers: Record<string, unknown>;
-  readonly body: unknown;
-  readonly actor: Actor | undefined;
-  readonly #ctx: HttpContext;
-  constructor(
-    params: Record<string, unknown>,
-    query: Record<string, unknown>,
-    headers: Record<string, unknown>,
-    body: unknown,
-    actor: Actor | undefined,
-    ctx: HttpContext,
-  ) {
-    this.params = params;
-    this.query = query;
-    this.headers = headers;
-    this.body = body;
-    this.actor = actor;
-    this.#ctx = ctx;
-  }
-  get ip(): string {
-    return readClientAddress(this.#ctx);
-  }
-}

@@ -11,8 +11,9 @@ import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
 import { getTracer } from '#libs/telemetry';
 import { checkCall, noActors } from './admission.ts';
-import { openConnection, type ConnectionSettings, describeServers, inboxPrefixOf, inboxRoot } from './connect.ts';
+import { openConnection, describeServers, inboxPrefixOf, inboxRoot } from './connect.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
+import type { Bus, BusSettings } from './face.ts';
 import { Inbox } from './inbox.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
 import { type ConsumerLag, JetStream, type StreamSize } from './jetstream.ts';
@@ -47,53 +48,6 @@ const headerRoomBytes = 16 * 1024;
 const rpcAttributes = { 'rpc.system': 'nats' };
 /** A streamed reply that a service reads whole may have at most this size. */
 const maxCollectedBytes = 64 * 1024 * 1024;
-
-export interface BusSettings extends ConnectionSettings {
-  /** First token of every subject (`<prefix>.…`) and beginning of every stream's name (`<prefix>_…`), so that several installations can share a server; default none. */
-  readonly prefix?: string | undefined;
-  readonly metrics?: BusMetrics | undefined;
-  /** How actors are vouched for and believed; default: neither. */
-  readonly actors?: Actors | undefined;
-  /** Whose calls these are: what the contracts do not grant it is refused before it is sent. Default: the broker alone decides. */
-  readonly caller?: string | undefined;
-  /** Whether replies are held against their contracts (see reply-check.ts); default false. */
-  readonly checkReplies?: boolean | undefined;
-  /** Refuse a broker that allows less; the gateway asks for `requiredPayloadBytes`. */
-  readonly minPayloadBytes?: number | undefined;
-}
-
-export interface Bus {
-  /** What every subject begins with: empty, or the prefix and a dot. */
-  readonly prefix: string;
-  /** Largest message the broker accepts, bytes. */
-  readonly maxPayload: number;
-  readonly connected: boolean;
-  /** Calls and parses the reply (a large one up to 64 MiB is collected). @throws AppError of the responder, unavailable, deadline_exceeded */
-  call<R extends Rpc>(rpc: R, request: RequestOf<R>, context: CallContext): Promise<ReplyOf<R>>;
-  /** Calls and hands on the reply's bytes as they came. The bytes are a view: copy what is kept. @throws as `call` */
-  callRaw(rpc: Rpc, request: unknown, context: CallContext): Promise<RawReply>;
-  /** Serves every operation of a contract. @throws Error when a handler is missing or undeclared */
-  serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options?: ServeOptions): Promise<{ drain(): Promise<void> }>;
-  /** Tells an event to whoever listens now, unstored; events that must not be lost go through the outbox. @throws AppError unavailable */
-  publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void;
-  /** Every replica hears the event while connected; a handler's failure is logged. Returns the end of it. */
-  subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void;
-  /** Runs after each reconnection: events may have been missed, caches are void. Returns the end of it. */
-  onReconnect(listener: () => void): () => void;
-  /** Creates the streams or brings them up to date; for the set-up job, whose user may. @throws AppError unavailable */
-  ensureStreams(limits?: StreamLimits): Promise<void>;
-  /** Resolves when the set-up job has made every stream; says once for which it waits. */
-  waitForStreams(signal?: AbortSignal): Promise<void>;
-  publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }>;
-  consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer>;
-  consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag>;
-  streamSize(stream: StreamName): Promise<StreamSize>;
-  deleteStreams(): Promise<void>;
-  /** Round trip to the broker, for readiness. @throws AppError unavailable */
-  ping(timeoutMs?: number): Promise<void>;
-  /** Stops serving and consuming, finishes what is under way, closes. */
-  close(): Promise<void>;
-}
 
 /** Connects to the broker. @throws AppError unavailable; Error when it allows too small messages */
 export async function connectBus(settings: BusSettings): Promise<Bus> {

@@ -3,7 +3,7 @@ import type { DurableConsumer, Event, PayloadOf } from '#libs/contract';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
-import type { Bus } from './bus.ts';
+import type { Bus } from './face.ts';
 import type { RunningConsumer } from './consumer.ts';
 
 /** Events come at least once; one whose handler throws comes again. */

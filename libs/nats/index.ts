@@ -1,5 +1,6 @@
 /** The platform's messaging (architecture#rpc): the only importer of the NATS client. */
-export { type Bus, type BusSettings, connectBus, requiredPayloadBytes } from './bus.ts';
+export { connectBus, requiredPayloadBytes } from './bus.ts';
+export type { Bus, BusSettings } from './face.ts';
 export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 export type { PublishDurableOptions } from './durable-publish.ts';

@@ -1,6 +1,6 @@
 import type { Metrics } from '#libs/telemetry';
 import { refusals } from './admission.ts';
-import type { Bus } from './bus.ts';
+import type { Bus } from './face.ts';
 import type { StreamSize } from './jetstream.ts';
 import type { BusMetrics } from './responder.ts';
 import { type StreamName, streamNames } from './streams.ts';

@@ -1,0 +1,77 @@
+/** The input of one route, read and checked: path, query, headers and JSON body together (rules/http#order-of-checks). */
+import type { Actor, Route, RouteInput, TSchema } from '#libs/contract';
+import { parseBody } from './body.ts';
+import { invalidInput, maxProblems, type ValidationItem } from './envelope.ts';
+import { type HttpContext, readClientAddress } from './exchange.ts';
+import { absentId, compileParameters } from './parameters.ts';
+import { listUnstorable } from './storable.ts';
+import { compileCheck } from './validation.ts';
+
+const none: Record<string, unknown> = Object.freeze({});
+const empty = Buffer.alloc(0);
+const bodyLocation = ['body', 'payload'] as const;
+
+/** Only a schema that says so lets undeclared fields through to the operation; else they are ignored (rules/http#paths-and-methods), and gone with the body. */
+function compilePick(schema: TSchema): (body: unknown) => unknown {
+  const { properties = {}, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown };
+  if (additionalProperties === true) return (body) => body;
+  const fields = Object.keys(properties);
+  return (body) => {
+    const source = body as Record<string, unknown>;
+    return Object.fromEntries(fields.filter((field) => Object.hasOwn(source, field)).map((field) => [field, source[field]]));
+  };
+}
+
+/** Validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 422. */
+export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
+  const readParameters = compileParameters(route);
+  const finish = (ctx: HttpContext, actor: Actor | undefined, body: unknown, bodyProblems: ValidationItem[]): RouteInput => {
+    const raw = { path: (ctx as { params?: Record<string, string> }).params ?? {}, query: ctx.querystring, headers: ctx.req.headers };
+    if (route.rawBody !== undefined) return new Input(raw.path, none, none, undefined, actor, ctx);
+    const { params, query, headers, problems, absent } = readParameters(raw);
+    if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
+    if (absent) throw absentId();
+    return new Input(params, query, headers, body, actor, ctx);
+  };
+  const { body } = route;
+  if (body === undefined) return (ctx, actor) => finish(ctx, actor, undefined, []);
+  const check = compileCheck(body.schema, bodyLocation);
+  const pick = compilePick(body.schema);
+  const deprecated = route.deprecatedFields ?? [];
+  return (ctx, actor, bytes = empty) => {
+    const { value, text } = parseBody(bytes, body.optional === true);
+    if (deprecated.length > 0 && typeof value === 'object' && value !== null && deprecated.some((field) => Object.hasOwn(value, field))) {
+      ctx.res.setHeader('Deprecation', 'true');
+    }
+    const problems = [...check(value), ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems)];
+    return finish(ctx, actor, problems.length === 0 ? pick(value) : undefined, problems);
+  };
+}
+
+/** The address is rarely asked for and costs a system call. */
+class Input implements RouteInput {
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  readonly headers: Record<string, unknown>;
+  readonly body: unknown;
+  readonly actor: Actor | undefined;
+  readonly #ctx: HttpContext;
+  constructor(
+    params: Record<string, unknown>,
+    query: Record<string, unknown>,
+    headers: Record<string, unknown>,
+    body: unknown,
+    actor: Actor | undefined,
+    ctx: HttpContext,
+  ) {
+    this.params = params;
+    this.query = query;
+    this.headers = headers;
+    this.body = body;
+    this.actor = actor;
+    this.#ctx = ctx;
+  }
+  get ip(): string {
+    return readClientAddress(this.#ctx);
+  }
+}
