@@ -30,6 +30,8 @@ interface ServiceModule {
 /** What a service may be given beside its settings; not every service takes all of it. */
 export interface StartOptions {
   readonly clock?: Clock;
+  /** Milliseconds of a clock that never goes back, for what is remembered for a while. */
+  readonly monotonicMs?: () => number;
   readonly pipeline?: PipelineExtension;
   readonly tuning?: Partial<JobTuning>;
   readonly paces?: { readonly body: PaceRule; readonly answer: PaceRule };

@@ -20,8 +20,15 @@ const serviceName = 'api-gateway';
 /** Time for running requests at the end; uploads that take longer are broken off. */
 const drainDeadlineMs = 15_000;
 
+export interface GatewayOptions {
+  config: GatewayConfig;
+  logger?: Logger;
+  /** Milliseconds of a clock that never goes back, for how long sessions are remembered. */
+  monotonicMs?: () => number;
+}
+
 /** The gateway; `start` resolves when it takes requests. */
-export async function createService(options: { config: GatewayConfig; logger?: Logger }): Promise<Service & { readonly port: number }> {
+export async function createService(options: GatewayOptions): Promise<Service & { readonly port: number }> {
   const { config } = options;
   const logger = options.logger ?? createLogger({ service: serviceName, level: config.LOG_LEVEL });
   let bus: Bus | undefined;
@@ -58,7 +65,7 @@ export async function createService(options: { config: GatewayConfig; logger?: L
   };
 
   const listen = async (connected: Bus, webhooks: WebhookIntake): Promise<HttpServer> => {
-    const sessions = createSessions(connected);
+    const sessions = createSessions(connected, options.monotonicMs);
     connected.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys }) => session_keys.forEach((key) => sessions.forget(key)));
     connected.onReconnect(() => sessions.forgetAll());
     const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);

@@ -65,10 +65,12 @@ describe('GET /conversations (rules/conversations#find-or-create; D1)', () => {
   });
 
   it('does not match another person or journey', async () => {
-    const other = await applyDemo(world, 'apart');
+    const [other, second] = [await applyDemo(world, 'apart'), await applyDemo(world, 'second')];
     const ada = await createConversation(world, other);
     const ben = await createConversation(world, other, '2026-05-01T10:00:00Z', other.ben);
-    expect(ben.id).not.toBe(ada.id);
+    const elsewhere = await createConversation(world, second, '2026-05-01T10:00:00Z', other.ada);
+    expect(new Set([ada.id, ben.id, elsewhere.id]).size).toBe(3);
+    expect([ada, ben, elsewhere].map((item) => item.journey_slug)).toEqual([other.journey, other.journey, second.journey]);
   });
 
   it('reads a naive time as UTC and a space as the plus of an offset (rules/http#datetimes-in)', async () => {

@@ -187,9 +187,9 @@ function ofHolon(slug: Slug, id: number): Write[] {
   ];
 }
 
-/** Bodies of POST /people whose membership or name cannot be. */
+/** Bodies of POST /people that cannot be: a membership on no journey of the holon, or no name. */
 export const newPeople = (holonId: number): unknown[] => [
-  { name: 'New', membership: { holon_id: holonId, journey_slug: 'join' } },
+  { name: 'New', membership: { holon_id: holonId, journey_slug: 'join', step_slug: 'nowhere' } },
   { name: 'New', membership: { holon_id: holonId, journey_slug: 'nowhere' }, note: 'x' },
   { name: ' ' },
 ];

@@ -1,0 +1,121 @@
+/** What the gateway remembers of sessions, with a stand-in for the directory behind a real bus. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { defineService } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { type Bus, connectBus } from '#libs/nats';
+import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { directory } from '#services/directory';
+import { createSessions } from '../../../services/api-gateway/sessions.ts';
+
+const key = 'a'.repeat(32);
+const token = `svc_agentic_${key}_${'x'.repeat(43)}`;
+const actor = {
+  kind: 'user' as const,
+  accountId: 1,
+  personId: 2,
+  superuser: false,
+  globalEditor: false,
+  coherenceAccess: true,
+  sessionKey: key,
+};
+const call = { requestId: 'r' };
+const { verifySession } = directory.rpcs;
+const contract = defineService({ service: 'directory', rpcs: { verifySession }, jobs: {}, events: {} });
+const known = { actor, expires_at: '2030-01-01T00:00:00+00:00' };
+
+let env: TestEnvironment;
+let bus: Bus;
+let asked: number;
+/** What the directory answers. */
+let answer: () => Promise<typeof known>;
+/** The gateway's clock. */
+let nowMs: number;
+let sessions: ReturnType<typeof createSessions>;
+
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  bus = await connectBus({
+    url: env.settings['NATS_URL'] ?? '',
+    name: 'sessions',
+    checkReplies: true,
+    prefix: env.settings['NATS_SUBJECT_PREFIX'],
+    logger: env.logger,
+    actors: env.actors,
+  });
+  await bus.serve(contract, {
+    verifySession: () => {
+      asked++;
+      return answer();
+    },
+  });
+});
+afterAll(async () => {
+  await bus.deleteStreams();
+  await bus.close();
+  await env.stop();
+});
+beforeEach(() => {
+  asked = 0;
+  nowMs = 0;
+  answer = () => Promise.resolve(known);
+  sessions = createSessions(bus, () => nowMs);
+});
+
+describe('sessions (rules/access#login: revocation is felt within a second)', () => {
+  it('are asked about again 800 ms after the question, not after the answer', async () => {
+    answer = () => {
+      nowMs += 500;
+      return Promise.resolve(known);
+    };
+    await expect(sessions.verify(token, call)).resolves.toEqual(actor);
+    nowMs = 799;
+    await sessions.verify(token, call);
+    expect(asked).toBe(1);
+    nowMs = 800;
+    await sessions.verify(token, call);
+    expect(asked).toBe(2);
+  });
+
+  it('do not outlive a revocation that came while the answer was under way', async () => {
+    const { promise, resolve } = Promise.withResolvers<typeof known>();
+    answer = () => promise;
+    const first = sessions.verify(token, call);
+    await waitFor(() => asked === 1);
+    sessions.forget(key);
+    const second = sessions.verify(token, call);
+    await waitFor(() => asked === 2);
+    resolve(known);
+    await Promise.all([first, second]);
+    sessions.forget(key);
+    await sessions.verify(token, call);
+    expect(asked).toBe(3);
+  });
+
+  it('are asked about once for calls that come together', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => sessions.verify(token, call)));
+    expect(asked).toBe(1);
+  });
+
+  it('stay known when another one is forgotten', async () => {
+    await sessions.verify(token, call);
+    sessions.forget('b'.repeat(32));
+    await sessions.verify(token, call);
+    expect(asked).toBe(1);
+  });
+
+  it('are not remembered as refused', async () => {
+    answer = () => Promise.reject(new AppError({ code: 'unauthenticated', message: 'no' }));
+    for (let round = 1; round <= 2; round++) {
+      await expect(sessions.verify(token, call)).rejects.toMatchObject({ code: 'unauthenticated' });
+      expect(asked).toBe(round);
+    }
+  });
+
+  it.each([new AppError({ code: 'internal', message: 'x' }), new AppError({ code: 'deadline_exceeded', message: 'x' }), new Error('x')])(
+    'cannot be checked, 503, when the directory fails with %s',
+    async (error) => {
+      answer = () => Promise.reject(error);
+      await expect(sessions.verify(token, call)).rejects.toMatchObject({ code: 'unavailable' });
+    },
+  );
+});
