@@ -53,7 +53,7 @@ export async function createService({ config, logger, pipeline, tuning }: Transc
     'transcript_imports_overdue',
     'Conversations whose window has been complete for two hours without an imported transcript, last seven days',
     [],
-    async (gauge) => gauge.set(await countOverdueImports(db)),
+    async (gauge) => gauge.set((await countOverdueImports(db)).overdue),
   );
   const provider = configureProvider(config, outbound);
   if (provider === undefined) frame.logger.warn('REALTIMEKIT_BASE_URL is not set: transcript imports wait');

@@ -1,6 +1,6 @@
-/** Statements on deleted conversations (D67): besides those of operators and of personal data the only ones on the table behind the view. */
+/** Statements on deleted conversations (D67): besides those on personal data the only ones on the table behind the view. */
 import { sql, statement, t } from '#libs/orm';
-import { nextUpdatedAt, titleSource } from '../statements.ts';
+import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 import type { DeletionReason } from './contract.ts';
 
 /** Booking and key of the workspace file are free for another conversation; that they were this one's is kept with it. No row: it was not there. */
@@ -64,6 +64,34 @@ export const listDeleted = statement.many({
     select c.id, ${titleSource.columns}, c.start_at at time zone 'UTC' as start, c.deleted_at at time zone 'UTC' as deleted_at,
       c.deletion ->> 'reason' as reason, c.deletion ->> 'by' as by
     from conversations.all_conversations c where c.deleted_at is not null order by c.deleted_at desc, c.id desc limit ${limit}`,
+});
+
+/** Everything of a conversation, deleted or not. No row: there is nothing of it any more. */
+export const showConversation = statement.maybeOne({
+  name: 'deletion.show',
+  params: { id: t.integer },
+  row: {
+    ...wholeConversation.row,
+    ...titleSource.row,
+    audio_blob_id: t.integer.nullable,
+    created_at: t.timestamp,
+    deleted_at: t.timestamp.nullable,
+    reason: t.text.as<DeletionReason>().nullable,
+    by: t.text.nullable,
+    import_key: t.text.nullable,
+    notes: t.integer,
+    booking_id: t.integer.nullable,
+    booking_cancelled: t.boolean.nullable,
+  },
+  sql: ({ id }) => sql`
+    select ${wholeConversation.columns}, ${titleSource.columns}, c.audio_blob_id, c.created_at at time zone 'UTC' as created_at,
+      c.deleted_at at time zone 'UTC' as deleted_at, c.deletion ->> 'reason' as reason, c.deletion ->> 'by' as by,
+      coalesce(c.deletion ->> 'import_key', (select k.key from conversations.import_keys k where k.conversation_id = c.id)) as import_key,
+      (select count(*)::integer from conversations.notes n where n.conversation_id = c.id) as notes,
+      b.id as booking_id, b.cancelled as booking_cancelled
+    from conversations.all_conversations c
+    left join conversations.bookings b on b.conversation_id = c.id or b.id = (c.deletion ->> 'booking_id')::integer
+    where c.id = ${id} limit 1`,
 });
 
 /** No row: there is nothing of it any more. */

@@ -1,7 +1,6 @@
 /** Statements for operators. */
 import { type RowOf, sql, statement, t } from '#libs/orm';
-import type { DeletionReason } from '../deletion/contract.ts';
-import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
+import { nextUpdatedAt, titleSource } from '../statements.ts';
 
 /** What a list shows of a conversation. */
 const listedRow = {
@@ -39,34 +38,6 @@ export const listConversations = statement.many({
       and (${since} is null or c.start_at >= ${since}) and (${until} is null or c.start_at < ${until})
       and (${before} is null or c.id < ${before})
     order by c.id desc limit ${limit}`,
-});
-
-/** Deleted or not. No row: there is nothing of it any more. */
-export const showConversation = statement.maybeOne({
-  name: 'deletion.show',
-  params: { id: t.integer },
-  row: {
-    ...wholeConversation.row,
-    ...titleSource.row,
-    audio_blob_id: t.integer.nullable,
-    created_at: t.timestamp,
-    deleted_at: t.timestamp.nullable,
-    reason: t.text.as<DeletionReason>().nullable,
-    by: t.text.nullable,
-    import_key: t.text.nullable,
-    notes: t.integer,
-    booking_id: t.integer.nullable,
-    booking_cancelled: t.boolean.nullable,
-  },
-  sql: ({ id }) => sql`
-    select ${wholeConversation.columns}, ${titleSource.columns}, c.audio_blob_id, c.created_at at time zone 'UTC' as created_at,
-      c.deleted_at at time zone 'UTC' as deleted_at, c.deletion ->> 'reason' as reason, c.deletion ->> 'by' as by,
-      coalesce(c.deletion ->> 'import_key', (select k.key from conversations.import_keys k where k.conversation_id = c.id)) as import_key,
-      (select count(*)::integer from conversations.notes n where n.conversation_id = c.id) as notes,
-      b.id as booking_id, b.cancelled as booking_cancelled
-    from conversations.all_conversations c
-    left join conversations.bookings b on b.conversation_id = c.id or b.id = (c.deletion ->> 'booking_id')::integer
-    where c.id = ${id} limit 1`,
 });
 
 /** No row: absent, or linked already. */

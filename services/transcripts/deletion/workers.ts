@@ -3,16 +3,23 @@ import type { PayloadOf } from '#libs/contract';
 import type { JobHandler } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import { type Bus, followEvent, type RunningConsumer } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import type { Database, Tx } from '#libs/orm';
 import { conversations } from '#services/conversations';
 import { transcripts } from '../contract.ts';
-import { forgetConversation as forget } from './statements.ts';
+import { lockConversation } from '../evidence/index.ts';
+import * as statements from './statements.ts';
+
+/** Waits for whoever writes the conversation. */
+async function forget(tx: Tx, id: number): Promise<void> {
+  await lockConversation(tx, { conversationId: id });
+  await statements.forgetConversation(tx, { id });
+}
 
 /** Job `transcripts.forget-conversation`. */
 export const forgetConversation: JobHandler<PayloadOf<typeof transcripts.jobs.forgetConversation>> = (run) =>
   run.complete((tx) => forget(tx, run.payload.conversation_id));
 
-/** Follows the deletions of the previous release, which told an event. */
+/** Follows the deletions of the previous release, which published an event. */
 export function consumeDeletions(deps: { bus: Bus; db: Database; logger: Logger }): Promise<RunningConsumer> {
   return followEvent(deps, transcripts.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
     deps.db.transaction((tx) => forget(tx, id)),

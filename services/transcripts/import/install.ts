@@ -5,7 +5,7 @@ import { scanArtifact } from '../artifact/index.ts';
 import type { AcceptedRow } from '../row-filter.ts';
 import { assignSpeakers, attributedId, readSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
 import { listSpeakers } from '../statements.ts';
-import { addRows, countStoredRows, deleteTranscript, type NewRow, saveSpeakers, touch } from './statements.ts';
+import { countRows, deleteRows, insertRows, touch, upsertSpeakers } from './statements.ts';
 import { createFilter, type Survey } from './survey.ts';
 
 /**
@@ -32,6 +32,16 @@ const silenceLimitMs = 15_000;
 
 /** Serialization failure, deadlock, cancelled statement: the transaction is run again, or the attempt is. */
 const transientStates = new Set(['40001', '40P01', '57014', '0A000']);
+
+/** A row as it is stored; times in microseconds from the window's start. */
+interface NewRow {
+  readonly startUs: bigint;
+  /** Order among rows with the same start. */
+  readonly position: number;
+  readonly endUs: bigint;
+  readonly personId: number;
+  readonly text: string;
+}
 
 /** Takes rows of a transcript, each with what its source tells of the speaker. */
 export interface RowSink {
@@ -74,11 +84,17 @@ export async function installRows(
 
 /** Puts rows in the place of what the conversation has. The caller holds the conversation's lock. @throws InstallRefused */
 export async function installTranscript(tx: Tx, conversationId: number, transcript: NewTranscript): Promise<number> {
-  const speakers = assignSpeakers(transcript.speakers, transcript.participants, await listSpeakers(tx, conversationId));
+  const speakers = assignSpeakers(transcript.speakers, transcript.participants, await listSpeakers(tx, { conversationId }));
   const idOf = new Map(speakers.map((speaker) => [speaker.key, attributedId(speaker)]));
   await guard(async () => {
-    await saveSpeakers(tx, conversationId, speakers);
-    await deleteTranscript(tx, conversationId);
+    await upsertSpeakers(tx, {
+      conversationId,
+      keys: speakers.map((speaker) => speaker.key),
+      numbers: speakers.map((speaker) => speaker.number),
+      personIds: speakers.map((speaker) => speaker.personId),
+      displayNames: speakers.map((speaker) => speaker.displayName),
+    });
+    await deleteRows(tx, { conversationId });
   });
 
   let batch: NewRow[] = [];
@@ -89,7 +105,7 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
     batch = [];
     characters = 0;
     spokeAtMs = performance.now();
-    if (rows.length === 0) await tx.query(touch);
+    if (rows.length === 0) await touch(tx);
     else await guard(() => addRows(tx, conversationId, rows));
   };
   await transcript.feed({
@@ -104,9 +120,20 @@ export async function installTranscript(tx: Tx, conversationId: number, transcri
     },
   });
   await flush();
-  const stored = await countStoredRows(tx, conversationId);
+  const { stored } = await countRows(tx, { conversationId });
   if (stored !== transcript.accepted) throw new InstallRefused(`${stored} rows are stored, ${transcript.accepted} were accepted`, stored);
   return stored;
+}
+
+async function addRows(tx: Tx, conversationId: number, rows: readonly NewRow[]): Promise<void> {
+  await insertRows(tx, {
+    conversationId,
+    starts: rows.map((row) => row.startUs.toString()),
+    positions: rows.map((row) => row.position),
+    ends: rows.map((row) => row.endUs.toString()),
+    personIds: rows.map((row) => row.personId),
+    texts: rows.map((row) => row.text),
+  });
 }
 
 function changed(): Error {

@@ -1,86 +1,75 @@
 /** Statements on stored rows and speakers, and on imports that are late. */
-import { type Database, type Queryable, statement } from '#libs/orm';
-import type { StoredSpeaker } from '../speaker.ts';
+import { sql, statement, t } from '#libs/orm';
 
-const countOverdue = statement(
-  'imports.overdue',
-  `with recent as (
-     select (payload->>'conversation_id')::integer as conversation_id from jobs
-     where state <> 'succeeded' and type = 'transcripts.transcript-import'
-       and alive_since between now() - interval '8 days' and now() - interval '2 hours'
-     union
-     select conversation_id from import_evidence
-     where status in ('transcript_window_empty', 'install_refused_or_incomplete')
-       and recorded_at between now() - interval '8 days' and now() - interval '2 hours'
-   )
-   select count(*)::integer as overdue from recent r
-   where not exists (select from import_evidence e where e.conversation_id = r.conversation_id and e.status = 'imported')`,
-);
+/**
+ * Conversations of the last days whose import is late, as the alert on late transcripts counts them: a complete window without imported
+ * evidence after two hours.
+ */
+export const countOverdueImports = statement.one({
+  name: 'imports.overdue',
+  row: { overdue: t.integer },
+  sql: () => sql`
+    with recent as (
+      select (payload->>'conversation_id')::integer as conversation_id from jobs
+      where state <> 'succeeded' and type = 'transcripts.transcript-import'
+        and alive_since between now() - interval '8 days' and now() - interval '2 hours'
+      union
+      select conversation_id from import_evidence
+      where status in ('transcript_window_empty', 'install_refused_or_incomplete')
+        and recorded_at between now() - interval '8 days' and now() - interval '2 hours'
+    )
+    select count(*)::integer as overdue from recent r
+    where not exists (select from import_evidence e where e.conversation_id = r.conversation_id and e.status = 'imported')`,
+});
 
-/** Conversations of the last days whose import is late. */
-export async function countOverdueImports(db: Database): Promise<number> {
-  const [row] = await db.query<{ overdue: number }>(countOverdue);
-  return row?.overdue ?? 0;
-}
+export const deleteRows = statement.none({
+  name: 'transcript.delete',
+  params: { conversationId: t.integer },
+  sql: ({ conversationId }) => sql`delete from transcript_rows where conversation_id = ${conversationId}`,
+});
 
-const deleteRows = statement('transcript.delete', 'delete from transcript_rows where conversation_id = $1');
+/** Column by column. `starts`, `ends`: microseconds from the window's start as digits, since they may be more than a double holds. */
+export const insertRows = statement.none({
+  name: 'transcript.insert',
+  params: {
+    conversationId: t.integer,
+    starts: t.text.array,
+    positions: t.integer.array,
+    ends: t.text.array,
+    personIds: t.integer.array,
+    texts: t.text.array,
+  },
+  sql: ({ conversationId, starts, positions, ends, personIds, texts }) => sql`
+    insert into transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
+    select ${conversationId}, r.start_us::bigint, r.position, r.end_us::bigint, r.person_id, r.text
+    from unnest(${starts}, ${positions}, ${ends}, ${personIds}, ${texts}) as r (start_us, position, end_us, person_id, text)`,
+});
 
-const insertRows = statement(
-  'transcript.insert',
-  `insert into transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
-   select $1, r.start_us, r.position, r.end_us, r.person_id, r.text
-   from unnest($2::bigint[], $3::integer[], $4::bigint[], $5::integer[], $6::text[]) as r (start_us, position, end_us, person_id, text)`,
-);
+export const countRows = statement.one({
+  name: 'transcript.count',
+  params: { conversationId: t.integer },
+  row: { stored: t.integer },
+  sql: ({ conversationId }) => sql`
+    select count(*)::integer as stored from transcript_rows where conversation_id = ${conversationId}`,
+});
 
-const countRows = statement('transcript.count', 'select count(*)::integer as stored from transcript_rows where conversation_id = $1');
+/** Column by column; a number that a speaker has stays. */
+export const upsertSpeakers = statement.none({
+  name: 'speakers.upsert',
+  params: {
+    conversationId: t.integer,
+    keys: t.text.array,
+    numbers: t.integer.arrayWithNulls,
+    personIds: t.integer.arrayWithNulls,
+    displayNames: t.text.arrayWithNulls,
+  },
+  sql: ({ conversationId, keys, numbers, personIds, displayNames }) => sql`
+    insert into speakers as s (conversation_id, speaker_key, number, person_id, display_name)
+    select ${conversationId}, n.speaker_key, n.number, n.person_id, n.display_name
+    from unnest(${keys}, ${numbers}, ${personIds}, ${displayNames}) as n (speaker_key, number, person_id, display_name)
+    on conflict (conversation_id, speaker_key) do update set number = coalesce(s.number, excluded.number), person_id = excluded.person_id,
+      display_name = coalesce(excluded.display_name, s.display_name)`,
+});
 
-const upsertSpeakers = statement(
-  'speakers.upsert',
-  `insert into speakers as s (conversation_id, speaker_key, number, person_id, display_name)
-   select $1, n.speaker_key, n.number, n.person_id, n.display_name
-   from unnest($2::text[], $3::integer[], $4::integer[], $5::text[]) as n (speaker_key, number, person_id, display_name)
-   on conflict (conversation_id, speaker_key) do update set number = coalesce(s.number, excluded.number), person_id = excluded.person_id,
-     display_name = coalesce(excluded.display_name, s.display_name)`,
-);
-
-/** A row as it is stored; times in microseconds from the window's start. */
-export interface NewRow {
-  readonly startUs: bigint;
-  /** Order among rows with the same start. */
-  readonly position: number;
-  readonly endUs: bigint;
-  readonly personId: number;
-  readonly text: string;
-}
-
-export async function deleteTranscript(tx: Queryable, conversationId: number): Promise<void> {
-  await tx.query(deleteRows, [conversationId]);
-}
-
-export async function addRows(tx: Queryable, conversationId: number, rows: readonly NewRow[]): Promise<void> {
-  await tx.query(insertRows, [
-    conversationId,
-    rows.map((row) => row.startUs.toString()),
-    rows.map((row) => row.position),
-    rows.map((row) => row.endUs.toString()),
-    rows.map((row) => row.personId),
-    rows.map((row) => row.text),
-  ]);
-}
-
-export async function countStoredRows(tx: Queryable, conversationId: number): Promise<number> {
-  const [row] = await tx.query<{ stored: number }>(countRows, [conversationId]);
-  return row?.stored ?? 0;
-}
-
-export async function saveSpeakers(tx: Queryable, conversationId: number, speakers: readonly StoredSpeaker[]): Promise<void> {
-  await tx.query(upsertSpeakers, [
-    conversationId,
-    speakers.map((speaker) => speaker.key),
-    speakers.map((speaker) => speaker.number),
-    speakers.map((speaker) => speaker.personId),
-    speakers.map((speaker) => speaker.displayName),
-  ]);
-}
-
-export const touch = statement('install.touch', 'select 1');
+/** Keeps a transaction alive that has nothing to store for a while. */
+export const touch = statement.none({ name: 'install.touch', sql: () => sql`select 1` });

@@ -1,10 +1,11 @@
 /** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (rules/workspace#bulk-import; D7). */
 import { AppError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
-import { isConnectionError, sqlStateOf, type Database } from '#libs/orm';
+import { isConnectionError, sqlStateOf, type Database, type Queryable } from '#libs/orm';
 import type { transcripts } from '../contract.ts';
+import { installLegacy } from './install.ts';
 import { prepareLegacy, type LegacyTranscript } from './rules.ts';
-import { installLegacy, lockLegacy, readLegacyStates, type LegacyState } from './statements.ts';
+import { type LegacyState, listStates, lockConversations } from './statements.ts';
 
 /** Serialization failure, deadlock, cancelled statement: the transaction is run again, or the caller asks again. */
 const transientStates = new Set(['40001', '40P01', '57014']);
@@ -14,16 +15,20 @@ export function createInstallLegacy({ db }: { db: Database }): Handler<typeof tr
   return async ({ items, dry_run: dryRun }) => {
     const given = items.map((item) => prepareLegacy(item.conversation_id, item.rows));
     const ids = given.map(({ conversationId }) => conversationId);
-    if (dryRun) return { items: report(given, await readLegacyStates(db, ids)) };
+    if (dryRun) return { items: report(given, await readStates(db, ids)) };
     const result = await db.transaction(async (tx) => {
-      await lockLegacy(tx, ids);
-      const states = await readLegacyStates(tx, ids);
+      await lockConversations(tx, { ids });
+      const states = await readStates(tx, ids);
       const changed = given.filter((item) => decide(item, states) === 'installed');
       if (changed.length > 0) await guard(() => installLegacy(tx, changed));
       return report(given, states);
     });
     return { items: result };
   };
+}
+
+async function readStates(db: Queryable, ids: readonly number[]): Promise<Map<number, LegacyState>> {
+  return new Map((await listStates(db, { ids })).map((row) => [row.id, row]));
 }
 
 /** Runs statements that carry speech; their errors leave without it. */

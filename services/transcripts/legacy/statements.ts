@@ -1,96 +1,86 @@
 /** Rows of bulk imports, for many conversations in a few statements. */
-import { statement, type Queryable } from '#libs/orm';
-import type { LegacyTranscript } from './rules.ts';
+import { type RowOf, sql, statement, t } from '#libs/orm';
 
 /** The same locks as of one conversation's import, taken in order. */
-const lockConversations = statement(
-  'legacy.lock',
-  `select count(pg_advisory_xact_lock(hashtextextended('transcripts.conversation', id)))
-   from (select id::bigint from unnest($1::integer[]) as i(id) order by id) as ordered`,
-);
+export const lockConversations = statement.none({
+  name: 'legacy.lock',
+  params: { ids: t.integer.array },
+  sql: ({ ids }) => sql`
+    select count(pg_advisory_xact_lock(hashtextextended('transcripts.conversation', id)))
+    from (select id::bigint from unnest(${ids}) as i(id) order by id) as ordered`,
+});
 
-const selectStates = statement(
-  'legacy.states',
-  `select i.id, f.conversation_id is not null as is_forgotten, coalesce(e.contract_import, false) as contract_import, l.sha256
-   from unnest($1::integer[]) as i(id)
-   left join forgotten_conversations f on f.conversation_id = i.id
-   left join import_evidence e on e.conversation_id = i.id
-   left join legacy_transcripts l on l.conversation_id = i.id`,
-);
-
-/** `$1` = ids, `$2` = those of them that get rows. Evidence of runs without a usable window gives way to `legacy_unbounded` (D7a). */
-const clear = statement(
-  'legacy.clear',
-  `with gone_rows as (delete from transcript_rows where conversation_id = any($1::integer[])),
-     gone_speakers as (delete from speakers where conversation_id = any($1::integer[]))
-   delete from import_evidence
-   where conversation_id = any($1::integer[]) and (conversation_id = any($2::integer[]) or status = 'legacy_unbounded')`,
-);
-
-const insertRows = statement(
-  'legacy.insert-rows',
-  `insert into transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
-   select * from unnest($1::integer[], $2::bigint[], $3::integer[], $4::bigint[], $5::integer[], $6::text[])`,
-);
-
-const insertSpeakers = statement(
-  'legacy.insert-speakers',
-  `insert into speakers (conversation_id, speaker_key, number, person_id, display_name)
-   select * from unnest($1::integer[], $2::text[], $3::integer[], $4::integer[], $5::text[])`,
-);
-
-const saveDigests = statement(
-  'legacy.save-digests',
-  `insert into legacy_transcripts as l (conversation_id, sha256) select * from unnest($1::integer[], $2::text[])
-   on conflict (conversation_id) do update set sha256 = excluded.sha256, installed_at = clock_timestamp()`,
-);
-
-export interface LegacyState {
-  readonly id: number;
+const stateRow = {
+  id: t.integer,
   /** The conversation was deleted: nothing may be stored any more. */
-  readonly is_forgotten: boolean;
+  is_forgotten: t.boolean,
   /** Its rows were cut under a window; uncut ones never replace them (D7). */
-  readonly contract_import: boolean;
+  contract_import: t.boolean,
   /** Digest of the rows of an earlier import; null before the first one. */
-  readonly sha256: string | null;
-}
+  sha256: t.text.nullable,
+};
+export type LegacyState = RowOf<typeof stateRow>;
 
-/** Waits for other writers of these conversations until the end of the transaction. */
-export async function lockLegacy(tx: Queryable, ids: readonly number[]): Promise<void> {
-  await tx.query(lockConversations, [ids]);
-}
+export const listStates = statement.many({
+  name: 'legacy.states',
+  params: { ids: t.integer.array },
+  row: stateRow,
+  sql: ({ ids }) => sql`
+    select i.id, f.conversation_id is not null as is_forgotten, coalesce(e.contract_import, false) as contract_import, l.sha256
+    from unnest(${ids}) as i(id)
+    left join forgotten_conversations f on f.conversation_id = i.id
+    left join import_evidence e on e.conversation_id = i.id
+    left join legacy_transcripts l on l.conversation_id = i.id`,
+});
 
-export async function readLegacyStates(db: Queryable, ids: readonly number[]): Promise<Map<number, LegacyState>> {
-  const rows = await db.query<LegacyState>(selectStates, [ids]);
-  return new Map(rows.map((row) => [row.id, row]));
-}
+/** `filledIds`: those that get rows. Evidence of runs without a usable window gives way to `legacy_unbounded` (D7a). */
+export const clearTranscripts = statement.none({
+  name: 'legacy.clear',
+  params: { ids: t.integer.array, filledIds: t.integer.array },
+  sql: ({ ids, filledIds }) => sql`
+    with gone_rows as (delete from transcript_rows where conversation_id = any(${ids})),
+      gone_speakers as (delete from speakers where conversation_id = any(${ids}))
+    delete from import_evidence
+    where conversation_id = any(${ids}) and (conversation_id = any(${filledIds}) or status = 'legacy_unbounded')`,
+});
 
-const rowsPerStatement = 20_000;
+/** Column by column; times in microseconds as digits. */
+export const insertRows = statement.none({
+  name: 'legacy.insert-rows',
+  params: {
+    conversationIds: t.integer.array,
+    starts: t.text.array,
+    positions: t.integer.array,
+    ends: t.text.array,
+    personIds: t.integer.array,
+    texts: t.text.array,
+  },
+  sql: ({ conversationIds, starts, positions, ends, personIds, texts }) => sql`
+    insert into transcript_rows (conversation_id, start_us, position, end_us, person_id, text)
+    select r.conversation_id, r.start_us::bigint, r.position, r.end_us::bigint, r.person_id, r.text
+    from unnest(${conversationIds}, ${starts}, ${positions}, ${ends}, ${personIds}, ${texts})
+      as r (conversation_id, start_us, position, end_us, person_id, text)`,
+});
 
-/** Replaces the rows of these conversations. */
-export async function installLegacy(tx: Queryable, transcripts: readonly LegacyTranscript[]): Promise<void> {
-  const ids = transcripts.map(({ conversationId }) => conversationId);
-  const filled = transcripts.filter(({ rows }) => rows.length > 0).map(({ conversationId }) => conversationId);
-  await tx.query(clear, [ids, filled]);
-  const rows = transcripts.flatMap(({ conversationId: id, rows: own }) => own.map((row) => ({ id, ...row })));
-  for (let start = 0; start < rows.length; start += rowsPerStatement) {
-    const part = rows.slice(start, start + rowsPerStatement);
-    await tx.query(insertRows, [
-      part.map((row) => row.id),
-      part.map((row) => row.startUs),
-      part.map((row) => row.position),
-      part.map((row) => row.endUs),
-      part.map((row) => row.personId),
-      part.map((row) => row.text),
-    ]);
-  }
-  const speakers = transcripts.flatMap(({ conversationId: id, speakers: own }) => own.map((speaker) => ({ id, ...speaker })));
-  await tx.query(insertSpeakers, [
-    speakers.map((speaker) => speaker.id),
-    speakers.map((speaker) => speaker.key),
-    speakers.map((speaker) => speaker.number),
-    speakers.map((speaker) => speaker.personId),
-    speakers.map((speaker) => speaker.displayName),
-  ]);
-  await tx.query(saveDigests, [ids, transcripts.map(({ sha256 }) => sha256)]);
-}
+/** Column by column. */
+export const insertSpeakers = statement.none({
+  name: 'legacy.insert-speakers',
+  params: {
+    conversationIds: t.integer.array,
+    keys: t.text.array,
+    numbers: t.integer.arrayWithNulls,
+    personIds: t.integer.arrayWithNulls,
+    displayNames: t.text.arrayWithNulls,
+  },
+  sql: ({ conversationIds, keys, numbers, personIds, displayNames }) => sql`
+    insert into speakers (conversation_id, speaker_key, number, person_id, display_name)
+    select * from unnest(${conversationIds}, ${keys}, ${numbers}, ${personIds}, ${displayNames})`,
+});
+
+export const saveDigests = statement.none({
+  name: 'legacy.save-digests',
+  params: { conversationIds: t.integer.array, digests: t.text.array },
+  sql: ({ conversationIds, digests }) => sql`
+    insert into legacy_transcripts as l (conversation_id, sha256) select * from unnest(${conversationIds}, ${digests})
+    on conflict (conversation_id) do update set sha256 = excluded.sha256, installed_at = clock_timestamp()`,
+});

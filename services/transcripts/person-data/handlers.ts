@@ -4,7 +4,7 @@ import type { Database } from '#libs/orm';
 import type { transcripts } from '../contract.ts';
 import { lockForWriting } from '../evidence/index.ts';
 import { erasedText } from './contract.ts';
-import { anonymise, listSpoken, listSpokenConversations, type SpokenRow } from './statements.ts';
+import { anonymise, listSpoken, listSpokenConversations } from './statements.ts';
 
 type PersonDataHandlers = Pick<Handlers<typeof transcripts>, 'exportPerson' | 'erasePerson'>;
 
@@ -18,8 +18,8 @@ class DryRun extends Error {}
 export function createPersonDataHandlers({ db }: { readonly db: Database }): PersonDataHandlers {
   return {
     exportPerson: async ({ person_id: personId, after }) => {
-      const [conversation = 0, start = -1, position = -1] = after === '' ? [] : after.split('/').map(Number);
-      const rows = await db.query<SpokenRow>(listSpoken, [personId, conversation, start, position, rowsPerPage]);
+      const [afterConversation = 0, afterStart = -1, afterPosition = -1] = after === '' ? [] : after.split('/').map(Number);
+      const rows = await listSpoken(db, { personId, afterConversation, afterStart, afterPosition, limit: rowsPerPage });
       const last = rows.length < rowsPerPage ? undefined : rows.at(-1);
       return {
         items: rows.map((row) => ({
@@ -32,14 +32,13 @@ export function createPersonDataHandlers({ db }: { readonly db: Database }): Per
       };
     },
     erasePerson: async ({ person_id: personId, after, dry_run: dryRun }) => {
-      const found = await db.query<{ id: number }>(listSpokenConversations, [personId, after, transcriptsPerPage]);
+      const found = await listSpokenConversations(db, { personId, after, limit: transcriptsPerPage });
       const counts = { transcripts: found.length, transcript_rows: 0 };
       const work = db.transaction(async (tx) => {
         counts.transcript_rows = 0;
         for (const { id } of found) {
           await lockForWriting(tx, id);
-          const [changed] = await tx.query<{ rows: number }>(anonymise, [id, personId, erasedText]);
-          counts.transcript_rows += changed?.rows ?? 0;
+          counts.transcript_rows += (await anonymise(tx, { conversationId: id, personId, text: erasedText })).rows;
         }
         if (dryRun) throw new DryRun();
       });

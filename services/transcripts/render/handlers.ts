@@ -11,12 +11,13 @@ import { directory } from '#services/directory';
 import type { transcripts } from '../contract.ts';
 import { attributedId, type StoredSpeaker } from '../speaker.ts';
 import { listSpeakers } from '../statements.ts';
-import { RunWriter, writeHead } from './rules.ts';
-import { hasUtterances, readTranscript } from './statements.ts';
+import { RunWriter, type TranscriptRow, writeHead } from './rules.ts';
+import { findUtterance, listRows } from './statements.ts';
 
 /** Files up to this size are made once and held. */
 const heldBytes = 1_048_576;
 const peoplePerCall = 500;
+const rowsPerPage = 2_000;
 const maxId = 2_147_483_647;
 
 type Dependencies = { readonly bus: Bus; readonly db: Database };
@@ -25,7 +26,11 @@ type Dependencies = { readonly bus: Bus; readonly db: Database };
 export function createRender(deps: Dependencies): Handler<typeof transcripts.rpcs.render> {
   return async ({ conversation_id: id, person_id: personId }, context) => {
     const described = await deps.bus.call(conversations.rpcs.describe, { id }, context);
-    if (personId !== undefined && !(Math.abs(personId) <= maxId && (await hasUtterances(deps.db, id, personId)))) throw notFound();
+    if (
+      personId !== undefined &&
+      !(Math.abs(personId) <= maxId && (await findUtterance(deps.db, { conversationId: id, personId })) !== undefined)
+    )
+      throw notFound();
     const head = writeHead({
       id,
       title: described.title,
@@ -45,11 +50,23 @@ export function createRender(deps: Dependencies): Handler<typeof transcripts.rpc
 
 async function* writeFile(db: Database, id: number, head: string, writer: RunWriter): AsyncGenerator<Uint8Array> {
   yield Buffer.from(head, 'utf8');
-  for await (const rows of readTranscript(db, id)) {
+  for await (const rows of readRows(db, id)) {
     const text = writer.write(rows);
     if (text !== '') yield Buffer.from(text, 'utf8');
   }
   yield Buffer.from(writer.finish(), 'utf8');
+}
+
+/** The rows in stored order, page by page: no connection is held while a slow reader takes its time. */
+async function* readRows(db: Database, conversationId: number): AsyncGenerator<TranscriptRow[]> {
+  for (let afterStart = Number.MIN_SAFE_INTEGER, afterPosition = 0; ;) {
+    const page = await listRows(db, { conversationId, afterStart, afterPosition, limit: rowsPerPage });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    if (page.length < rowsPerPage) return;
+    ({ startUs: afterStart, position: afterPosition } = last);
+  }
 }
 
 /** Digest of the file, and the file itself when it is small. */
@@ -78,7 +95,7 @@ async function* verify(chunks: AsyncIterable<Uint8Array>, digest: string): Async
 
 /** Present names of resolved speakers; the provider's display name, or a number, of the others. */
 async function readNames(deps: Dependencies, id: number, context: CallContext): Promise<(speakerId: number) => string> {
-  const speakers = await listSpeakers(deps.db, id);
+  const speakers = await listSpeakers(deps.db, { conversationId: id });
   const names = new Map<number, string>();
   for (const speaker of speakers) addFallbackName(names, speaker);
   const personIds = [...new Set(speakers.flatMap((speaker) => speaker.personId ?? []))];

@@ -326,9 +326,9 @@ describe('conversations of the admin CLI', () => {
 describe('the table behind the view', () => {
   it('is named only where deleted conversations are meant', () => {
     const folder = join(import.meta.dirname, '..', '..', '..', 'services', 'conversations');
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(?!migrations).*\.ts$/.test(file));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(?!entities|migrations).*\.ts$/.test(file));
     const naming = files.filter((file) => readFileSync(join(folder, file), 'utf8').includes('all_conversations'));
     // The bulk import asks for the sequence of ids alone.
-    expect(naming.toSorted()).toEqual(['repositories/bulk-import.ts', 'repositories/deletion.ts', 'repositories/person-data.ts']);
+    expect(naming.toSorted()).toEqual(['bulk-import/statements.ts', 'deletion/statements.ts', 'person-data/statements.ts']);
   });
 });

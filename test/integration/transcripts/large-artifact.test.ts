@@ -94,17 +94,17 @@ describe('metric transcript_imports_overdue (rules/providers#retrieval)', () => 
       applicationName: 'test',
     });
     try {
-      const before = await countOverdueImports(db);
+      const { overdue: before } = await countOverdueImports(db);
       const waiting = await stage.meet({});
       const empty = await stage.meet({ artifact: { rows: [] } });
       const good = await stage.meet({ artifact: { rows: [row(minute, minute + 1, 'x')] } });
       await stage.jobs.fails(waiting.id);
       await stage.becomes(empty.id, 'transcript_window_empty');
       await stage.becomes(good.id, 'imported');
-      expect(await countOverdueImports(db)).toBe(before);
+      expect(await countOverdueImports(db)).toEqual({ overdue: before });
       await stage.env.sql(`update transcripts.jobs set alive_since = now() - interval '3 hours'`);
       await stage.env.sql(`update transcripts.import_evidence set recorded_at = now() - interval '3 hours'`);
-      expect(await countOverdueImports(db)).toBe(before + 2);
+      expect(await countOverdueImports(db)).toEqual({ overdue: before + 2 });
     } finally {
       await db.close();
     }

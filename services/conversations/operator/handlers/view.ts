@@ -4,12 +4,12 @@ import { appError, notFound } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { formatInstant } from '#libs/time';
 import type { conversations } from '../../contract.ts';
-import { retentionMicros } from '../../deletion/index.ts';
+import { retentionMicros, showConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { requireId } from '../../ids.ts';
 import { idsFromSql, instantFromSql, parseSqlInstant } from '../../sql-values.ts';
 import { conversationTitle } from '../../title.ts';
-import { listConversations, type ListedRow, showConversation } from '../statements.ts';
+import { listConversations, type ListedRow } from '../statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 

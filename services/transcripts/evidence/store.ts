@@ -1,0 +1,35 @@
+/** How writers of a conversation's rows lock it, read its evidence and store the next. */
+import type { Queryable, Tx } from '#libs/orm';
+import { formatInstant } from '#libs/time';
+import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './rules.ts';
+import { findForgotten, getState, lockConversation, upsertEvidence } from './statements.ts';
+
+/** Waits for other writers of the conversation; false when the conversation was deleted and nothing may be stored any more. */
+export async function lockForWriting(tx: Tx, conversationId: number): Promise<boolean> {
+  await lockConversation(tx, { conversationId });
+  return (await findForgotten(tx, { conversationId })) === undefined;
+}
+
+export async function readEvidenceState(db: Queryable, conversationId: number): Promise<EvidenceState> {
+  const { status, contract_import: contractImport, has_rows: hasRows } = await getState(db, { conversationId });
+  return { status: status ?? statusWithoutRecord(hasRows), contractImport, hasRows };
+}
+
+export async function saveEvidence(tx: Tx, conversationId: number, record: EvidenceRecord): Promise<void> {
+  const { artifact, window, counts } = record;
+  await upsertEvidence(tx, {
+    conversationId,
+    status: record.status,
+    contractImport: record.contractImport,
+    sessionId: artifact?.sessionId,
+    sessionStartedAt: artifact === null ? null : formatInstant(artifact.sessionStart),
+    artifactSha256: artifact?.sha256,
+    artifactBytes: artifact?.bytes,
+    windowStart: window === null ? null : formatInstant(window.start),
+    windowEnd: window === null ? null : formatInstant(window.end),
+    raw: counts?.raw,
+    accepted: counts?.accepted,
+    installedSegments: record.installedSegments,
+    excluded: counts === null ? null : JSON.stringify(counts.excludedByReason),
+  });
+}
