@@ -3,7 +3,7 @@ import { notFound } from '#libs/errors';
 import { type Handlers, rawJson } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { agents } from '../contract.ts';
-import { renderAgent } from './statements.ts';
+import { renderAgent } from './find-agent.ts';
 
 export function createAgentHandlers(db: Database): Pick<Handlers<typeof agents>, 'getAgent'> {
   return {

@@ -1,3 +1,3 @@
 /** Agents as other features look them up. */
-export { getAgent } from './get-agent.ts';
-export { type Agent, findAgent, findMessagingAgent, type MessagingAgent } from './statements.ts';
+export { findAgent, findMessagingAgent, getAgent } from './find-agent.ts';
+export type { Agent, MessagingAgent } from './statements.ts';

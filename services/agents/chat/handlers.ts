@@ -35,7 +35,7 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
   async function admit(limit: ChatLimit, key: string): Promise<void> {
     const perMinute = messagesPerMinute[limit];
     if (perMinute === 0) return;
-    const { admitted, retryAfter } = await admitMessage(db, key, perMinute);
+    const { admitted, retryAfter } = await admitMessage(db, { key, limit: perMinute });
     if (admitted) return;
     refusals.inc({ limit });
     throw new AppError({ code: 'rate_limited', message: 'Too many messages. Try again later.', details: { retry_after: retryAfter } });
@@ -43,8 +43,8 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
 
   /** Whoever sends a first message again is the visitor of the first time. */
   async function findSender(visitorId: string, turn: RecordedTurn): Promise<string> {
-    const sender = turn.repeated ? await findVisitor(db, turn.threadId) : visitorId;
-    if (sender === undefined) throw unavailable('The thread is gone; nothing was recorded');
+    const sender = turn.repeated ? (await findVisitor(db, { threadId: turn.threadId }))?.visitorId : visitorId;
+    if (sender === undefined || sender === null) throw unavailable('The thread is gone; nothing was recorded');
     return sender;
   }
 

@@ -96,11 +96,11 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
 
   async function ask(request: TurnRequest, threadId: number | undefined, signal: AbortSignal): Promise<string> {
     const { agent, body, logger } = request;
-    const [recollection, latest] = await Promise.all([
-      recall(db, agent.id, threadId, deps.knowledge),
-      threadId === undefined ? [] : listLatestTurns(db, threadId, maxHistoryTurns),
+    const [recalled, latest] = await Promise.all([
+      recall(db, { agentId: agent.id, threadId, mode: deps.knowledge }),
+      threadId === undefined ? [] : listLatestTurns(db, { threadId, limit: maxHistoryTurns }),
     ]);
-    const messages = buildPrompt(agent.prompt, recollection, latest, body, deps.promptTokens);
+    const messages = buildPrompt(agent.prompt, recalled, latest, body, deps.promptTokens);
     try {
       return (await model.ask({ agentId: agent.id, purpose: 'chat', messages, signal })).text;
     } catch (error) {
@@ -120,12 +120,13 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   ): Promise<RecordedTurn> {
     const { body, sender } = request;
     const text = await ask(request, threadId, signal);
-    const human = { body, html: html.render(body) };
-    const agent = { body: text, html: html.render(text) };
+    const messages = { humanBody: body, humanHtml: html.render(body), agentBody: text, agentHtml: html.render(text) };
     const turnKey = turnKeyOf(request);
     const stored = await db.transaction(async (tx) => {
-      const turn = await recordTurn(tx, { threadId: await open(tx), human, agent, turnKey, sender });
-      if (turn === undefined) throw new TurnFailure('lost', 'The thread is gone');
+      const recordedIn = await open(tx);
+      const recorded = await recordTurn(tx, { threadId: recordedIn, ...messages, turnKey, sender });
+      if (recorded === undefined) throw new TurnFailure('lost', 'The thread is gone');
+      const turn = { threadId: recordedIn, ...recorded, ...messages };
       await request.inTransaction?.(tx, turn);
       await deps.remember(tx, turn.threadId);
       if (signal.aborted || Date.now() > request.deadlineMs - recordMarginMs)
@@ -137,7 +138,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
 
   async function findRepeated(request: TurnRequest): Promise<RecordedTurn | undefined> {
     const turnKey = turnKeyOf(request);
-    const turn = turnKey === undefined ? undefined : await findTurn(db, turnKey);
+    const turn = turnKey === undefined ? undefined : await findTurn(db, { turnKey });
     return turn === undefined ? undefined : { ...turn, repeated: true };
   }
 
@@ -152,8 +153,9 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   }
 
   async function openThread({ agent, thread, opening }: TurnRequest): Promise<number | undefined> {
-    if (opening === 'any') return await ensureThread(db, agent.id, thread);
-    return thread.visitorId === undefined ? undefined : await findVisitorThread(db, agent.id, thread.visitorId);
+    if (opening === 'any') return (await ensureThread(db, toRow(agent, thread)))?.id;
+    const { visitorId } = thread;
+    return visitorId === undefined ? undefined : (await findVisitorThread(db, { agentId: agent.id, visitorId }))?.id;
   }
 
   async function takeTurnInQueue(request: TurnRequest): Promise<RecordedTurn> {
@@ -169,7 +171,7 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   return {
     findThread: async (agent, visitorId) => {
       if (typeof visitorId === 'string' && isVisitorId(visitorId)) {
-        if ((await findVisitorThread(db, agent.id, visitorId)) !== undefined) return { kind: 'known', visitorId };
+        if ((await findVisitorThread(db, { agentId: agent.id, visitorId })) !== undefined) return { kind: 'known', visitorId };
       }
       return { kind: 'new', visitorId: createVisitorId() };
     },
@@ -178,7 +180,12 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
       if (repeated !== undefined) return repeated;
       try {
         if (request.opening !== 'new') return await takeTurnInQueue(request);
-        return await answer(request, undefined, request.signal, (tx) => createThread(tx, request.agent.id, request.thread));
+        return await answer(
+          request,
+          undefined,
+          request.signal,
+          async (tx) => (await createThread(tx, toRow(request.agent, request.thread))).id,
+        );
       } catch (error) {
         // The same turn was recorded in another thread meanwhile: its chat has got a new key.
         const twin = constraintOf(error) === turnKeyConstraint ? await findRepeated(request) : undefined;
@@ -187,6 +194,10 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
       }
     },
   };
+}
+
+function toRow(agent: Agent, { key, channel, visitorId }: ThreadKey) {
+  return { agentId: agent.id, key, channel, visitorId };
 }
 
 function turnKeyOf({ agent, idempotencyKey }: TurnRequest): string | undefined {

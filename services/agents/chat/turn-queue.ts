@@ -36,9 +36,9 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
 
   async function waitForTurn(threadId: number, ticket: number, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const place = await renewTicket(db, threadId, ticket, leaseSeconds);
-      if (place === 'first') return;
-      if (place === 'lost') throw new TurnFailure('lost', 'The turn was lost while waiting');
+      const place = await renewTicket(db, { threadId, ticket, leaseSeconds });
+      if (place === undefined) throw new TurnFailure('lost', 'The turn was lost while waiting');
+      if (place.first) return;
       await sleep(pollMs / 2 + Math.random() * pollMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw new TurnFailure('out_of_time', 'The conversation is busy');
     }
@@ -50,8 +50,8 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
     const renew = async (): Promise<void> => {
       const askedMs = Date.now();
       try {
-        const place = await renewTicket(db, threadId, ticket, leaseSeconds);
-        if (place === 'first') heldUntilMs = askedMs + leaseSeconds * 1000;
+        const place = await renewTicket(db, { threadId, ticket, leaseSeconds });
+        if (place?.first === true) heldUntilMs = askedMs + leaseSeconds * 1000;
         else lost.abort();
       } catch (error) {
         logger.warn({ err: error, threadId }, 'lease of a chat turn could not be renewed');
@@ -64,15 +64,17 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
 
   return {
     run: async (threadId, signal, work) => {
-      const ticket = await takeTicket(db, threadId, leaseSeconds);
-      if (ticket === undefined) return undefined;
+      const taken = await takeTicket(db, { threadId, leaseSeconds });
+      if (taken === undefined) return undefined;
+      const { ticket } = taken;
       let finished = false;
       try {
         await waitForTurn(threadId, ticket, signal);
         const lost = new AbortController();
         const stopLease = keepLease(threadId, ticket, lost);
         const finish = async (tx: Tx): Promise<void> => {
-          if (!(await useTicket(tx, threadId, ticket))) throw new TurnFailure('lost', 'The turn was lost; nothing was recorded');
+          if ((await useTicket(tx, { threadId, ticket })) === undefined)
+            throw new TurnFailure('lost', 'The turn was lost; nothing was recorded');
           tx.afterCommit(() => (finished = true));
         };
         try {
@@ -82,7 +84,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
         }
       } finally {
         if (!finished) {
-          await returnTicket(db, threadId, ticket).catch((error: unknown) => {
+          await returnTicket(db, { threadId, ticket }).catch((error: unknown) => {
             logger.warn({ err: error, threadId }, 'ticket of a chat turn is left to run out');
           });
         }

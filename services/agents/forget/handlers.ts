@@ -6,9 +6,11 @@ import { getAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import { enqueueThreadMemory, type RenewAgentMemory } from '../memory/index.ts';
 import { eraseReceipts, listNumbersOfChat, readTelegramThreadKey } from '../telegram/index.ts';
-import { forget, type ForgetTarget } from './statements.ts';
+import { forget, type ForgetTarget } from './forget.ts';
 
 type ForgetHandlers = Pick<Handlers<typeof agents>, 'forgetThreads' | 'forgetPerson'>;
+
+const anyReceipt = { agentId: null, chatId: null, senderId: null };
 
 export function createForgetHandlers(deps: {
   db: Database;
@@ -30,13 +32,14 @@ export function createForgetHandlers(deps: {
 
   /** What receipts of the messaging platform hold of the same conversations. */
   async function forgetReceipts(tx: Tx, { agentId, threadKey, telegramUserId }: ForgetTarget): Promise<void> {
-    if (telegramUserId !== undefined) await eraseReceipts(tx, { senderId: telegramUserId });
+    if (telegramUserId !== undefined) await eraseReceipts(tx, { ...anyReceipt, senderId: telegramUserId });
     else if (threadKey === undefined) {
-      if (agentId !== undefined) await eraseReceipts(tx, { agentId });
+      if (agentId !== undefined) await eraseReceipts(tx, { ...anyReceipt, agentId });
     } else {
       const chat = readTelegramThreadKey(threadKey);
       if (chat === undefined || (agentId !== undefined && agentId !== chat.agentId)) return;
-      for (const chatId of await listNumbersOfChat(tx, chat)) await eraseReceipts(tx, { agentId: chat.agentId, chatId });
+      for (const { chat_id: chatId } of await listNumbersOfChat(tx, chat))
+        await eraseReceipts(tx, { ...anyReceipt, agentId: chat.agentId, chatId });
     }
   }
 

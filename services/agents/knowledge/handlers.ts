@@ -19,13 +19,13 @@ export function createKnowledgeHandlers(deps: {
   return {
     listKnowledge: async ({ slug }) => {
       const { id } = await getAgent(db, slug);
-      return { mode, items: await listKnowledge(db, id) };
+      return { mode, items: await listKnowledge(db, { agentId: id }) };
     },
     approveKnowledge: async ({ slug, ids }) => {
       const { id } = await getAgent(db, slug);
       return await db.transaction(async (tx) => {
-        checkFound(ids, await approveKnowledge(tx, id, ids));
-        if ((await countApproved(tx, id)) > maxKnowledgePerAgent) {
+        checkFound(ids, await approveKnowledge(tx, { agentId: id, ids }));
+        if ((await countApproved(tx, { agentId: id })).count > maxKnowledgePerAgent) {
           throw appError(
             'conflict',
             'too_much_knowledge',
@@ -38,9 +38,9 @@ export function createKnowledgeHandlers(deps: {
     rejectKnowledge: async ({ slug, ids }) => {
       const { id } = await getAgent(db, slug);
       return await db.transaction(async (tx) => {
-        const rejected = await rejectKnowledge(tx, id, ids);
+        const rejected = await rejectKnowledge(tx, { agentId: id, ids });
         if (ids !== undefined) checkFound(ids, rejected);
-        await dropSummaries(tx, [id]);
+        await dropSummaries(tx, { agentIds: [id] });
         await renewAgentMemory(tx, id);
         return { rejected: rejected.length };
       });
@@ -48,7 +48,7 @@ export function createKnowledgeHandlers(deps: {
   };
 }
 
-function checkFound(ids: readonly number[], found: readonly number[]): void {
-  const missing = ids.filter((id) => !found.includes(id));
+function checkFound(ids: readonly number[], found: readonly { readonly id: number }[]): void {
+  const missing = ids.filter((id) => !found.some((sentence) => sentence.id === id));
   if (missing.length > 0) throw appError('not_found', 'sentence_not_found', `No sentence of the agent has the id ${missing.join(', ')}`);
 }

@@ -7,5 +7,5 @@ import { renderUsage } from './statements/usage.ts';
 const defaultLimit = 100;
 
 export function createListUsage(db: Database): Handler<typeof languageModelRpcs.listUsage> {
-  return async ({ slug, since, limit = defaultLimit }) => rawJson(`{"items":${await renderUsage(db, { slug, since, limit })}}`);
+  return async ({ slug, since, limit = defaultLimit }) => rawJson(`{"items":${(await renderUsage(db, { slug, since, limit })).json}}`);
 }

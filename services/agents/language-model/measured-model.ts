@@ -47,7 +47,16 @@ export function createMeasuredModel(deps: {
     tokens.inc({ purpose, direction: 'in' }, usage.promptTokens ?? 0);
     tokens.inc({ purpose, direction: 'out' }, usage.completionTokens ?? 0);
     if (agentId === null || purpose === 'publishing') return;
-    const used = { agentId, purpose, failed: outcome !== 'ok', durationMs, ...usage };
+    const { promptTokens, completionTokens } = usage;
+    const used = {
+      agentId,
+      purpose,
+      failed: outcome !== 'ok',
+      isUntold: promptTokens === undefined && completionTokens === undefined,
+      promptTokens: Math.round(promptTokens ?? 0),
+      completionTokens: Math.round(completionTokens ?? 0),
+      durationMs: Math.round(durationMs),
+    };
     await Promise.all([addUsage(db, used), spend(costOf(call, took))]).catch((error: unknown) => {
       logger.warn({ err: error }, 'use of the language model could not be written down');
     });

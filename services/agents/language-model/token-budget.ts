@@ -28,17 +28,17 @@ export interface TokenBudget {
 export function createTokenBudget({ db, metrics, dailyTokens }: { db: Database; metrics: Metrics; dailyTokens: number }): TokenBudget {
   const refused = metrics.counter('llm_budget_refused_total', 'Calls that were not made because the tokens of the day were used up');
   metrics.gauge('llm_budget_used_ratio', 'Share of its tokens of the day that the agent which used most has used', [], async (gauge) => {
-    gauge.set(dailyTokens === 0 ? 0 : (await readMostTokens(db)) / dailyTokens);
+    gauge.set(dailyTokens === 0 ? 0 : (await readMostTokens(db)).tokens / dailyTokens);
   });
   return {
     take: async (agentId, estimatedTokens) => {
       if (dailyTokens === 0) return async () => undefined;
-      const { day, secondsLeft } = await takeTokens(db, agentId, estimatedTokens, dailyTokens);
+      const { day, secondsLeft } = await takeTokens(db, { agentId, tokens: estimatedTokens, limit: dailyTokens });
       if (day === null) {
         refused.inc();
         throw new BudgetSpent(secondsLeft);
       }
-      return (tokens) => correctTokens(db, agentId, day, tokens - estimatedTokens);
+      return (tokens) => correctTokens(db, { agentId, day, difference: tokens - estimatedTokens });
     },
   };
 }

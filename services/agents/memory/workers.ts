@@ -21,14 +21,8 @@ import {
   takeReading,
   UnusableReply,
 } from './rules.ts';
-import {
-  listTurnsToRemember,
-  lockThreadMemory,
-  readAgentMemory,
-  readThreadMemory,
-  saveAgentSummary,
-  saveThreadMemory,
-} from './statements.ts';
+import { listTurnsToRemember, saveAgentSummary } from './statements.ts';
+import { lockThreadMemory, readAgentMemory, readThreadMemory, saveThreadMemory } from './stored-memory.ts';
 import { ModelFailure } from '#libs/openai';
 
 type Enqueue = Pick<Jobs, 'enqueue'>;
@@ -71,7 +65,7 @@ export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<Payl
     const id = run.payload.thread_id;
     const before = await readThreadMemory(deps.db, id);
     if (before === undefined) return { outcome: 'thread_gone' };
-    const waiting = await listTurnsToRemember(deps.db, id, before.upToTurn, maxTurnsPerReading);
+    const waiting = await listTurnsToRemember(deps.db, { threadId: id, afterTurn: before.upToTurn, limit: maxTurnsPerReading });
     const turns = takeReading(waiting, deps.promptTokens);
     const upToTurn = turns.at(-1)?.turn;
     if (upToTurn === undefined) return { outcome: 'nothing_new' };
@@ -104,8 +98,8 @@ export function createAgentMemoryJob(deps: MemoryDependencies): JobHandler<Paylo
     const messages = askForAgentMemory(before.notes, deps.promptTokens);
     const summary = before.notes.length === 0 ? '' : await ask(deps, run, { agentId, messages }, readAgentReply);
     await run.complete(async (tx) => {
-      const saved = await saveAgentSummary(tx, agentId, before.version, summary);
-      return { outcome: saved ? 'remembered' : 'overtaken' };
+      const saved = await saveAgentSummary(tx, { agentId, version: before.version, summary });
+      return { outcome: saved !== undefined ? 'remembered' : 'overtaken' };
     });
     return undefined;
   };

@@ -8,7 +8,7 @@ const itemsPerPage = 500;
 
 export function createExportPerson(db: Queryable): Handler<typeof personDataRpcs.exportPerson> {
   return async ({ visitor_ids: visitors, telegram_user_ids: users, after }) => {
-    const rows = await db.query<{ id: number; item: string }>(listMessagesOf, [visitors, users.map(String), after, itemsPerPage]);
+    const rows = await listMessagesOf(db, { visitors, users: users.map(String), after, limit: itemsPerPage });
     const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
     return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
   };

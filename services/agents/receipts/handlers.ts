@@ -7,6 +7,7 @@ import { describeMissingBody } from '#libs/webhooks';
 import { findMessagingAgent, type MessagingAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import {
+  type Admission,
   admitUpdate,
   clearSends,
   findReceipt,
@@ -33,17 +34,18 @@ const defaultLimit = 100;
 
 export function createReceiptHandlers({ db, jobs }: { db: Database; jobs: Jobs<typeof agents> }): ReceiptHandlers {
   return {
-    listReceipts: async ({ limit, ...filter }) => rawJson(`{"items":${await renderReceipts(db, filter, limit ?? defaultLimit)}}`),
+    listReceipts: async ({ limit = defaultLimit, outcome, since, until }) =>
+      rawJson(`{"items":${(await renderReceipts(db, { outcome, since, until, limit })).json}}`),
     showReceipt: async ({ id }) => {
-      const row = await findReceiptDetails(db, id);
+      const row = await findReceiptDetails(db, { id });
       if (row === undefined) throw notFound();
       const { body, sends, ...receipt } = row;
       const shown = { ...receipt, body: body === null ? null : body.toString('utf8') };
       return rawJson(`${JSON.stringify(shown).slice(0, -1)},"sends":${sends}}`);
     },
     replayReceipt: async ({ id }, context) => ({ id, job_id: (await replayOne(db, jobs, id, context)) ?? null }),
-    replayReceipts: async ({ limit, dry_run: dryRun, ...filter }, context) => {
-      const found = await findReplayable(db, filter, limit + 1);
+    replayReceipts: async ({ limit, dry_run: dryRun, outcome, since, until }, context) => {
+      const found = await findReplayable(db, { outcome, since, until, limit: limit + 1 });
       const rows = found.slice(0, limit);
       const counts = { matched: rows.length, replayed: 0, without_body: 0, nothing_left: 0, no_agent: 0 };
       for (const { id, has_body: hasBody, is_answered: isAnswered } of rows) {
@@ -63,7 +65,7 @@ async function replayOne(
   id: number,
   { requestId, traceparent }: CallContext,
 ): Promise<string | undefined> {
-  const row = await findReceipt(db, id);
+  const row = await findReceipt(db, { id });
   if (row === undefined) throw notFound();
   const update = row.body === null ? undefined : readUpdate(row.body);
   if (update === undefined) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
@@ -93,21 +95,21 @@ async function tryReplay(
 /** What was answered stays so; a reply that did not surely arrive is sent again; everything else is worked from the start. */
 async function replay(tx: Tx, jobs: Jobs<typeof agents>, { row, agent, update, origin }: Replay): Promise<string | undefined> {
   const { content } = update;
-  const chat = content.kind === 'other' ? undefined : await openChat(tx, agent.id, content.chatId);
+  const chat = content.kind === 'other' ? undefined : (await openChat(tx, { agentId: agent.id, chatId: content.chatId })).id;
   if (row.outcome === 'answered') return undefined;
   if (chat !== undefined && (row.outcome === 'pending' || row.outcome === 'answering')) return await startChat(tx, jobs, chat, origin);
   if (chat !== undefined && row.settles_as === 'answered' && row.reply_html !== null) {
-    if (!(await repeatSends(tx, row.id))) return undefined;
-    await resumeReceipt(tx, row.id);
+    if ((await repeatSends(tx, { receiptId: row.id })).length === 0) return undefined;
+    await resumeReceipt(tx, { id: row.id });
     return await startChat(tx, jobs, chat, origin);
   }
   const dedupeKey = updateKey(agent.id, update.updateId);
-  const twin = await findReceiptByKey(tx, dedupeKey);
-  if (twin !== undefined && twin !== row.id) return undefined;
-  await clearSends(tx, row.id);
-  const store = async (facts: { chatId?: number | undefined; chat?: number | undefined; outcome: string }) => {
+  const duplicate = await findReceiptByKey(tx, { dedupeKey });
+  if (duplicate !== undefined && duplicate.id !== row.id) return undefined;
+  await clearSends(tx, { receiptId: row.id });
+  const store: Admission['store'] = async ({ chatId, chat: queue, outcome }) => {
     const as = { agentId: agent.id, kind: update.field, updateId: update.updateId, senderId: update.senderId, dedupeKey };
-    await reopenReceipt(tx, row.id, { ...as, chatId: facts.chatId, chat: facts.chat, outcome: facts.outcome });
+    await reopenReceipt(tx, { ...as, id: row.id, chatId, chat: queue, outcome });
     return { id: row.id, is_new: true };
   };
   return await admitUpdate(tx, jobs, { agent, update, origin, store });

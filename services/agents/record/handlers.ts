@@ -12,8 +12,8 @@ export function createGetRecord(db: Database): Handler<typeof recordRpcs.getReco
     const { id } = await getAgent(db, slug);
     return rawJson(
       threadKey === undefined
-        ? await renderThreadPage(db, { agentId: id, after, limit })
-        : await renderMessagePage(db, { agentId: id, threadKey, after, limit }),
+        ? (await renderThreadPage(db, { agentId: id, after, limit })).json
+        : (await renderMessagePage(db, { agentId: id, threadKey, after, limit })).json,
     );
   };
 }

@@ -5,20 +5,24 @@ import type { Tx } from '#libs/orm';
 import type { MessagingAgent } from '../agent/index.ts';
 import { agents } from '../contract.ts';
 import type { Update } from './rules/update.ts';
-import { hasJob, openChat, setChatJob } from './statements/chats.ts';
+import { findChatJob, openChat, setChatJob } from './statements/chats.ts';
 import { findNextReceipt, type NewReceipt } from './statements/receipts.ts';
 
 /** What asked for it. */
 type Origin = Pick<CallContext, 'requestId' | 'traceparent'>;
+
+/** What a receipt says of its update, and what becomes of it first. */
+export interface UpdateFacts extends Pick<NewReceipt, 'updateId' | 'kind' | 'chatId' | 'senderId' | 'outcome'> {
+  readonly chat?: number;
+  readonly message?: string;
+}
 
 export interface Admission {
   readonly agent: MessagingAgent;
   readonly update: Update;
   readonly origin: Origin;
   /** Writes the receipt with what is known now. */
-  readonly store: (
-    facts: Pick<NewReceipt, 'updateId' | 'kind' | 'chatId' | 'senderId' | 'chat' | 'message'> & { outcome: string },
-  ) => Promise<{ id: number; is_new: boolean }>;
+  readonly store: (facts: UpdateFacts) => Promise<{ id: number; is_new: boolean }>;
 }
 
 /** Puts an update on its way: into the queue of its chat, to the echo, or nowhere. @returns the job that works it */
@@ -30,7 +34,7 @@ export async function admitUpdate(
   const { updateId, field: kind, chatId, senderId, content } = update;
   const facts = { updateId, kind, chatId, senderId };
   if (content.kind !== 'other') {
-    const chat = await openChat(tx, agent.id, content.chatId);
+    const { id: chat } = await openChat(tx, { agentId: agent.id, chatId: content.chatId });
     await store({ ...facts, chat, outcome: 'pending' });
     return await startChat(tx, jobs, chat, origin);
   }
@@ -44,10 +48,10 @@ export async function admitUpdate(
 
 /** Sees that a job works the chat while updates wait; the chat must be locked. @returns the job when it was made now */
 export async function startChat(tx: Tx, jobs: Jobs<typeof agents>, chat: number, origin: Origin): Promise<string | undefined> {
-  if (await hasJob(tx, chat)) return undefined;
-  if ((await findNextReceipt(tx, chat)) === undefined) return undefined;
+  if ((await findChatJob(tx, { chat })) !== undefined) return undefined;
+  if ((await findNextReceipt(tx, { chat })) === undefined) return undefined;
   const jobId = await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat }, origin);
-  await setChatJob(tx, chat, jobId);
+  await setChatJob(tx, { chat, jobId });
   return jobId;
 }
 

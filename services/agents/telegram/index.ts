@@ -1,5 +1,5 @@
 /** Updates, chats and replies of the messaging platform, for what operators do with them. */
-export { admitUpdate, startChat, updateKey } from './admit-update.ts';
+export { type Admission, admitUpdate, startChat, updateKey } from './admit-update.ts';
 export { readTelegramThreadKey, telegramSender } from './rules/keys.ts';
 export { readUpdate, type Update } from './rules/update.ts';
 export { listNumbersOfChat, openChat } from './statements/chats.ts';

@@ -38,14 +38,7 @@ export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Ha
     await db.transaction(async (tx) => {
       Object.assign(tally, { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [] });
       await lockAgents(tx);
-      const stored = new Map(
-        (
-          await listAgents(
-            tx,
-            items.map((item) => item.slug),
-          )
-        ).map((agent) => [agent.slug, agent]),
-      );
+      const stored = new Map((await listAgents(tx, { slugs: items.map(({ slug }) => slug) })).map((agent) => [agent.slug, agent]));
       for (const item of items) await applyItem(tx, item, stored.get(item.slug), dryRun, tally);
     });
     return { ...tally, ids: { agents: tally.ids } };
@@ -55,7 +48,7 @@ export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Ha
 /** `agents.workspace.export`: the list as it would be written now. Secrets never leave the service: names stand in their place. */
 export function createWorkspaceExport(db: Database): Handler<typeof agents.rpcs.exportWorkspace> {
   return async ({ after }) => {
-    const rows = await listAgentsAfter(db, after, agentsPerPage);
+    const rows = await listAgentsAfter(db, { after, limit: agentsPerPage });
     const variables = new Set<string>();
     const items = rows.map(({ slug, name, prompt, infos, config }) => ({
       slug,
@@ -85,11 +78,16 @@ async function applyItem(tx: Tx, item: Item, stored: StoredAgent | undefined, dr
       { field: 'config', old: null, new: hidden },
     ];
     tally.diff.push({ list: 'agents', key: item.slug, action: 'create', fields });
-    if (!dryRun) tally.ids[item.slug] = await insertAgent(tx, wanted);
+    if (!dryRun) tally.ids[item.slug] = (await insertAgent(tx, wanted)).id;
     return;
   }
   tally.ids[item.slug] = stored.id;
-  const { infosEqual, configEqual } = await compareJson(tx, stored, wanted);
+  const { infosEqual, configEqual } = await compareJson(tx, {
+    infos: stored.infos,
+    wantedInfos: wanted.infos,
+    config: stored.config,
+    wantedConfig: wanted.config,
+  });
   const fields = [
     ...(stored.name === wanted.name ? [] : [{ field: 'name', old: stored.name, new: wanted.name }]),
     ...(stored.prompt === wanted.prompt ? [] : [{ field: 'prompt', old: stored.prompt, new: wanted.prompt }]),

@@ -1,68 +1,53 @@
 /** Agents as the workspace file writes them. JSON stays text on its way, so that numbers keep every digit (rules/http#numbers-and-keys). */
-import { type Queryable, statement, type Tx } from '#libs/orm';
-import type { Agent } from '../agent/index.ts';
+import { type RowOf, sql, statement, t } from '#libs/orm';
 
-/** Serialises applications of workspace files. */
-const lockAgentsStatement = statement('agents.lock', `lock table agents.agents in share row exclusive mode`);
-const listForUpdateStatement = statement(
-  'agents.list-by-slug',
-  `select id, slug, name, prompt, infos, config from agents.agents where slug = any($1::text[])`,
-);
-/** $1 after this id, $2 at most so many. */
-const exportStatement = statement(
-  'agents.export',
-  `select id, slug, name, prompt, infos, config from agents.agents where id > $1 order by id limit $2`,
-);
-const equalStatement = statement('agents.compare', `select $1::jsonb = $2::jsonb as infos_equal, $3::jsonb = $4::jsonb as config_equal`);
-const insertAgentStatement = statement(
-  'agents.insert',
-  `insert into agents.agents (slug, name, prompt, infos, config) values ($1, $2, $3, $4::jsonb, $5::jsonb) returning id`,
-);
-const updateAgentStatement = statement(
-  'agents.update',
-  `update agents.agents set name = $2, prompt = $3, infos = $4::jsonb, config = $5::jsonb, updated_at = clock_timestamp() where id = $1`,
-);
-
+const columns = { id: t.integer, slug: t.text, name: t.text, prompt: t.text, infos: t.json, config: t.json };
 /** An agent as stored; `infos` and `config` are JSON text. */
-export interface StoredAgent extends Agent {
-  readonly infos: string;
-  readonly config: string;
-}
+export type StoredAgent = RowOf<typeof columns>;
 
 /** Until the end of the transaction nobody else applies agents. */
-export async function lockAgents(tx: Tx): Promise<void> {
-  await tx.query(lockAgentsStatement);
-}
+export const lockAgents = statement.none({
+  name: 'agents.lock',
+  sql: () => sql`lock table agents.agents in share row exclusive mode`,
+});
 
-export async function listAgents(tx: Queryable, slugs: readonly string[]): Promise<StoredAgent[]> {
-  return await tx.query<StoredAgent>(listForUpdateStatement, [slugs]);
-}
+export const listAgents = statement.many({
+  name: 'agents.list-by-slug',
+  params: { slugs: t.text.array },
+  row: columns,
+  sql: ({ slugs }) => sql`select id, slug, name, prompt, infos, config from agents.agents where slug = any(${slugs})`,
+});
 
 /** In the order of their ids. */
-export async function listAgentsAfter(db: Queryable, after: number, limit: number): Promise<StoredAgent[]> {
-  return await db.query<StoredAgent>(exportStatement, [after, limit]);
-}
+export const listAgentsAfter = statement.many({
+  name: 'agents.export',
+  params: { after: t.integer, limit: t.integer },
+  row: columns,
+  sql: ({ after, limit }) =>
+    sql`select id, slug, name, prompt, infos, config from agents.agents where id > ${after} order by id limit ${limit}`,
+});
 
 /** Compares JSON by value: order of keys and notation of numbers do not count. */
-export async function compareJson(
-  tx: Queryable,
-  stored: Pick<StoredAgent, 'infos' | 'config'>,
-  wanted: Pick<StoredAgent, 'infos' | 'config'>,
-): Promise<{ infosEqual: boolean; configEqual: boolean }> {
-  const rows = await tx.query<{ infos_equal: boolean; config_equal: boolean }>(equalStatement, [
-    stored.infos,
-    wanted.infos,
-    stored.config,
-    wanted.config,
-  ]);
-  return { infosEqual: rows[0]?.infos_equal === true, configEqual: rows[0]?.config_equal === true };
-}
+export const compareJson = statement.one({
+  name: 'agents.compare',
+  params: { infos: t.json, wantedInfos: t.json, config: t.json, wantedConfig: t.json },
+  row: { infosEqual: t.boolean, configEqual: t.boolean },
+  sql: ({ infos, wantedInfos, config, wantedConfig }) =>
+    sql`select ${infos} = ${wantedInfos} as "infosEqual", ${config} = ${wantedConfig} as "configEqual"`,
+});
 
-export async function insertAgent(tx: Tx, agent: Omit<StoredAgent, 'id'>): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(insertAgentStatement, [agent.slug, agent.name, agent.prompt, agent.infos, agent.config]);
-  return (row as { id: number }).id;
-}
+export const insertAgent = statement.one({
+  name: 'agents.insert',
+  params: { slug: t.text, name: t.text, prompt: t.text, infos: t.json, config: t.json },
+  row: { id: t.integer },
+  sql: ({ slug, name, prompt, infos, config }) =>
+    sql`insert into agents.agents (slug, name, prompt, infos, config) values (${slug}, ${name}, ${prompt}, ${infos}, ${config}) returning id`,
+});
 
-export async function updateAgent(tx: Tx, agent: StoredAgent): Promise<void> {
-  await tx.query(updateAgentStatement, [agent.id, agent.name, agent.prompt, agent.infos, agent.config]);
-}
+export const updateAgent = statement.none({
+  name: 'agents.update',
+  params: { id: t.integer, name: t.text, prompt: t.text, infos: t.json, config: t.json },
+  sql: ({ id, name, prompt, infos, config }) =>
+    sql`update agents.agents set name = ${name}, prompt = ${prompt}, infos = ${infos}, config = ${config}, updated_at = clock_timestamp()
+      where id = ${id}`,
+});

@@ -2,26 +2,23 @@
  * The chat's rate limit, shared by all replicas: the times of the admitted messages of the last minute, changed under one row
  * lock, so that parallel messages are counted exactly.
  */
-import { type Queryable, statement } from '#libs/orm';
-
-const admitStatement = statement(
-  'rate-limit.admit',
-  `insert into agents.chat_hits as c (key, hit_at, updated_at) values ($1::text, array[clock_timestamp()], clock_timestamp())
-   on conflict (key) do update set
-     updated_at = clock_timestamp(),
-     hit_at = (
-       select case when count(*) < $2::integer then coalesce(array_agg(at order by at), '{}') || clock_timestamp()
-         else array_agg(at order by at) || 'infinity'::timestamptz end
-       from unnest(c.hit_at) as kept (at)
-       where at <> 'infinity' and at > clock_timestamp() - interval '1 minute'
-     )
-   returning not ('infinity' = any (hit_at)) as admitted,
-     greatest(1, ceil(extract(epoch from hit_at[greatest(1, cardinality(hit_at) - $2::integer)] + interval '1 minute' - clock_timestamp())))::integer
-       as retry_after`,
-);
+import { sql, statement, t } from '#libs/orm';
 
 /** Counts a message under `key` unless `limit` messages were admitted in the last minute; `retryAfter` in seconds. */
-export async function admitMessage(db: Queryable, key: string, limit: number): Promise<{ admitted: boolean; retryAfter: number }> {
-  const [row] = await db.query<{ admitted: boolean; retry_after: number }>(admitStatement, [key, limit]);
-  return { admitted: row?.admitted ?? true, retryAfter: row?.retry_after ?? 1 };
-}
+export const admitMessage = statement.one({
+  name: 'rate-limit.admit',
+  params: { key: t.text, limit: t.integer },
+  row: { admitted: t.boolean, retryAfter: t.integer },
+  sql: ({ key, limit }) => sql`insert into agents.chat_hits as c (key, hit_at, updated_at)
+    values (${key}, array[clock_timestamp()], clock_timestamp())
+    on conflict (key) do update set
+      updated_at = clock_timestamp(),
+      hit_at = (
+        select case when count(*) < ${limit} then coalesce(array_agg(at order by at), '{}') || clock_timestamp()
+          else array_agg(at order by at) || 'infinity'::timestamptz end
+        from unnest(c.hit_at) as kept (at)
+        where at <> 'infinity' and at > clock_timestamp() - interval '1 minute'
+      )
+    returning not ('infinity' = any (hit_at)) as admitted, greatest(1, ceil(extract(epoch from
+      hit_at[greatest(1, cardinality(hit_at) - ${limit})] + interval '1 minute' - clock_timestamp())))::integer as "retryAfter"`,
+});

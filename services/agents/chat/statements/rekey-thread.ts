@@ -1,53 +1,55 @@
-/** A group that becomes a supergroup gets a new chat id, and its thread the new key (D32). */
-import { statement, type Tx } from '#libs/orm';
+/** A thread gets another key, and its turns go behind those of a thread that has it already. */
+import { sql, statement, t } from '#libs/orm';
 
-const lockStatement = statement(
-  'rekey.lock',
-  `select id, thread_key as key, turn_count as turns from agents.threads where agent_id = $1 and thread_key in ($2, $3) order by id for update`,
-);
-const renameStatement = statement(
-  'rekey.rename',
-  `update agents.threads set thread_key = $2, updated_at = clock_timestamp() where id = $1`,
-);
+export const lockThreads = statement.many({
+  name: 'rekey.lock',
+  params: { agentId: t.integer, from: t.text, to: t.text },
+  row: { id: t.bigint, key: t.text, turns: t.integer },
+  sql: ({ agentId, from, to }) => sql`select id, thread_key as key, turn_count as turns from agents.threads
+    where agent_id = ${agentId} and thread_key in (${from}, ${to}) order by id for update`,
+});
+
+export const renameThread = statement.none({
+  name: 'rekey.rename',
+  params: { id: t.bigint, key: t.text },
+  sql: ({ id, key }) => sql`update agents.threads set thread_key = ${key}, updated_at = clock_timestamp() where id = ${id}`,
+});
+
 /** Past the numbers of both threads first: no two turns have one number at any time. */
-const makeRoomStatement = statement('rekey.make-room', `update agents.messages set turn = -(turn + $2) where thread_id = $1`);
-const moveBehindStatement = statement('rekey.move-behind', `update agents.messages set turn = -turn where thread_id = $1 and turn < 0`);
-const moveMessagesStatement = statement('rekey.move-messages', `update agents.messages set thread_id = $2 where thread_id = $1`);
-const growStatement = statement(
-  'rekey.grow',
-  `with facts as (delete from agents.memory_facts where thread_id = $1),
-   memory as (
-     insert into agents.thread_memories as m (thread_id) values ($1)
-     on conflict (thread_id) do update set summary = '', up_to_turn = 0, version = m.version + 1, updated_at = clock_timestamp()
-   )
-   update agents.threads t set turn_count = t.turn_count + $3, created_at = least(t.created_at, old.created_at), updated_at = clock_timestamp()
-   from agents.threads old where t.id = $1 and old.id = $2`,
-);
-const dropStatement = statement('rekey.drop', `delete from agents.threads where id = $1`);
+export const makeRoomForTurns = statement.none({
+  name: 'rekey.make-room',
+  params: { threadId: t.bigint, turns: t.integer },
+  sql: ({ threadId, turns }) => sql`update agents.messages set turn = -(turn + ${turns}) where thread_id = ${threadId}`,
+});
 
-export type Rekeyed =
-  /** The thread has the new key; a turn under way goes on in it. */
-  | 'renamed'
-  /** Both keys had a thread: the old turns come before the new ones, and what is remembered is made anew with the next turn. */
-  | 'merged'
-  /** Nothing has the old key. */
-  | 'none';
+export const moveTurnsBehind = statement.none({
+  name: 'rekey.move-behind',
+  params: { threadId: t.bigint },
+  sql: ({ threadId }) => sql`update agents.messages set turn = -turn where thread_id = ${threadId} and turn < 0`,
+});
 
-/** Gives the thread `from` the key `to`; done twice it is done once. */
-export async function rekeyThread(tx: Tx, agentId: number, from: string, to: string): Promise<Rekeyed> {
-  if (from === to) return 'none';
-  const threads = await tx.query<{ id: number; key: string; turns: number }>(lockStatement, [agentId, from, to]);
-  const old = threads.find(({ key }) => key === from);
-  const current = threads.find(({ key }) => key === to);
-  if (old === undefined) return 'none';
-  if (current === undefined) {
-    await tx.query(renameStatement, [old.id, to]);
-    return 'renamed';
-  }
-  await tx.query(makeRoomStatement, [current.id, old.turns]);
-  await tx.query(moveBehindStatement, [current.id]);
-  await tx.query(moveMessagesStatement, [old.id, current.id]);
-  await tx.query(growStatement, [current.id, old.id, old.turns]);
-  await tx.query(dropStatement, [old.id]);
-  return 'merged';
-}
+export const moveMessages = statement.none({
+  name: 'rekey.move-messages',
+  params: { from: t.bigint, to: t.bigint },
+  sql: ({ from, to }) => sql`update agents.messages set thread_id = ${to} where thread_id = ${from}`,
+});
+
+/** The thread has the turns of the old one; what is remembered of it is made anew. */
+export const growThread = statement.none({
+  name: 'rekey.grow',
+  params: { id: t.bigint, oldId: t.bigint, turns: t.integer },
+  sql: ({ id, oldId, turns }) => sql`with facts as (delete from agents.memory_facts where thread_id = ${id}),
+    memory as (
+      insert into agents.thread_memories as m (thread_id) values (${id})
+      on conflict (thread_id) do update set summary = '', up_to_turn = 0, version = m.version + 1, updated_at = clock_timestamp()
+    )
+    update agents.threads t
+    set turn_count = t.turn_count + ${turns}, created_at = least(t.created_at, old.created_at), updated_at = clock_timestamp()
+    from agents.threads old where t.id = ${id} and old.id = ${oldId}`,
+});
+
+export const deleteThread = statement.none({
+  name: 'rekey.drop',
+  params: { id: t.bigint },
+  sql: ({ id }) => sql`delete from agents.threads where id = ${id}`,
+});

@@ -1,123 +1,102 @@
 /** Chats of the messaging platform: whose turn it is, whether the bot may write there, and where a group went. */
-import { type Queryable, statement, type Tx } from '#libs/orm';
-import { rekeyThread } from '../../chat/index.ts';
-import { type ChatOfAgent, telegramThreadKey } from '../rules/keys.ts';
+import { type RowOf, sql, statement, t } from '#libs/orm';
 
-/** Locks the chat: its updates and its job change together. */
-const openStatement = statement(
-  'chats.open',
-  `insert into agents.telegram_chats as c (agent_id, chat_id) values ($1, $2)
-   on conflict (agent_id, chat_id) do update set chat_id = excluded.chat_id returning c.id`,
-);
-/** Asked after the lock is held, so that it sees what the holder before has written. A job that is over, be it dead, does not count. */
-const hasJobStatement = statement(
-  'chats.has-job',
-  `select 1 from agents.telegram_chats c join agents.jobs j on j.id = c.job_id where c.id = $1 and j.state in ('queued', 'running')`,
-);
-const setJobStatement = statement('chats.set-job', `update agents.telegram_chats set job_id = $2 where id = $1`);
-const beginStatement = statement(
-  'chats.begin',
-  `update agents.telegram_chats set fence = fence + 1 where id = $1 and job_id = $2 returning id, agent_id, chat_id, fence`,
-);
-const lockStatement = statement('chats.lock', `select 1 from agents.telegram_chats where id = $1 and fence = $2 for update`);
-/** Follows a group that became a supergroup. */
-const currentStatement = statement(
-  'chats.current',
-  `with recursive way as (
-     select c.chat_id, c.migrated_to, 1 as step from agents.telegram_chats c where c.agent_id = $1 and c.chat_id = $2
-     union all
-     select c.chat_id, c.migrated_to, way.step + 1 from way join agents.telegram_chats c on c.agent_id = $1 and c.chat_id = way.migrated_to
-     where way.step < 10
-   )
-   select chat_id from way order by step desc limit 1`,
-);
-const blockStatement = statement(
-  'chats.block',
-  `update agents.telegram_chats set blocked_at = clock_timestamp(), blocked_reason = $3 where agent_id = $1 and chat_id = $2`,
-);
-const unblockStatement = statement(
-  'chats.unblock',
-  `update agents.telegram_chats set blocked_at = null, blocked_reason = null where agent_id = $1 and chat_id = $2 and blocked_at is not null`,
-);
-const waitsStatement = statement(
-  'chats.waits',
-  `select 1 from agents.telegram_chats c join agents.webhook_receipts r on r.chat = c.id
-   where c.agent_id = $1 and c.chat_id = $2 and r.outcome in ('pending', 'answering') limit 1`,
-);
-const migrateStatement = statement(
-  'chats.migrate',
-  `insert into agents.telegram_chats (agent_id, chat_id, migrated_to) values ($1, $2, $3), ($1, $3, null)
-   on conflict (agent_id, chat_id) do update set migrated_to = excluded.migrated_to`,
-);
+/** The chat's row, made when there is none and locked: its updates and its job change together. */
+export const openChat = statement.one({
+  name: 'chats.open',
+  params: { agentId: t.integer, chatId: t.bigint },
+  row: { id: t.bigint },
+  sql: ({ agentId, chatId }) => sql`insert into agents.telegram_chats as c (agent_id, chat_id) values (${agentId}, ${chatId})
+    on conflict (agent_id, chat_id) do update set chat_id = excluded.chat_id returning c.id`,
+});
+
+/** The job that works the chat; asked after the lock is held, so that it sees what the holder before has written. A job that is over, be it dead, does not count. */
+export const findChatJob = statement.maybeOne({
+  name: 'chats.has-job',
+  params: { chat: t.bigint },
+  row: { id: t.uuid },
+  sql: ({ chat }) => sql`select j.id from agents.telegram_chats c join agents.jobs j on j.id = c.job_id
+    where c.id = ${chat} and j.state in ('queued', 'running')`,
+});
+
+export const setChatJob = statement.none({
+  name: 'chats.set-job',
+  params: { chat: t.bigint, jobId: t.uuid.nullable },
+  sql: ({ chat, jobId }) => sql`update agents.telegram_chats set job_id = ${jobId} where id = ${chat}`,
+});
+
+const claimedChat = { id: t.bigint, agent_id: t.integer, chat_id: t.bigint, fence: t.bigint };
 /** A chat in the hands of one attempt of its job. */
-export interface ClaimedChat {
-  readonly id: number;
-  readonly agent_id: number;
-  readonly chat_id: number;
-  readonly fence: number;
-}
-
-/** The chat's row, made when there is none and locked. */
-export async function openChat(tx: Tx, agentId: number, chatId: number): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(openStatement, [agentId, chatId]);
-  return (row as { id: number }).id;
-}
-
-/** True when a job works the chat already; ask with the chat locked. */
-export async function hasJob(tx: Tx, chat: number): Promise<boolean> {
-  return (await tx.query(hasJobStatement, [chat])).length > 0;
-}
-
-export async function setChatJob(tx: Tx, chat: number, jobId: string | null): Promise<void> {
-  await tx.query(setJobStatement, [chat, jobId]);
-}
+export type ClaimedChat = RowOf<typeof claimedChat>;
 
 /** Begins an attempt; undefined when the job is not the one that works the chat. */
-export async function beginChat(db: Queryable, chat: number, jobId: string): Promise<ClaimedChat | undefined> {
-  const [row] = await db.query<ClaimedChat>(beginStatement, [chat, jobId]);
-  return row;
-}
+export const beginChat = statement.maybeOne({
+  name: 'chats.begin',
+  params: { chat: t.bigint, jobId: t.uuid },
+  row: claimedChat,
+  sql: ({ chat, jobId }) => sql`update agents.telegram_chats set fence = fence + 1 where id = ${chat} and job_id = ${jobId}
+    returning id, agent_id, chat_id, fence`,
+});
 
-/** Locks the chat; false when a later attempt has it. */
-export async function lockChat(tx: Tx, chat: ClaimedChat): Promise<boolean> {
-  return (await tx.query(lockStatement, [chat.id, chat.fence])).length > 0;
-}
+/** Locks the chat; undefined when a later attempt has it. */
+export const lockChat = statement.maybeOne({
+  name: 'chats.lock',
+  params: { id: t.bigint, fence: t.bigint },
+  row: { id: t.bigint },
+  sql: ({ id, fence }) => sql`select id from agents.telegram_chats where id = ${id} and fence = ${fence} for update`,
+});
 
-/** The number under which the chat is reached now. */
-export async function findCurrentChatId(db: Queryable, agentId: number, chatId: number): Promise<number> {
-  const [row] = await db.query<{ chat_id: number }>(currentStatement, [agentId, chatId]);
-  return row?.chat_id ?? chatId;
-}
+/** The number under which the chat is reached now: follows a group that became a supergroup. Undefined for a chat that is not known. */
+export const findCurrentChat = statement.maybeOne({
+  name: 'chats.current',
+  params: { agentId: t.integer, chatId: t.bigint },
+  row: { chat_id: t.bigint },
+  sql: ({ agentId, chatId }) => sql`with recursive way as (
+      select c.chat_id, c.migrated_to, 1 as step from agents.telegram_chats c where c.agent_id = ${agentId} and c.chat_id = ${chatId}
+      union all
+      select c.chat_id, c.migrated_to, way.step + 1
+      from way join agents.telegram_chats c on c.agent_id = ${agentId} and c.chat_id = way.migrated_to
+      where way.step < 10
+    )
+    select chat_id from way order by step desc limit 1`,
+});
 
-export async function markBlocked(db: Queryable, agentId: number, chatId: number, reason: string): Promise<void> {
-  await db.query(blockStatement, [agentId, chatId, reason]);
-}
+export const markBlocked = statement.none({
+  name: 'chats.block',
+  params: { agentId: t.integer, chatId: t.bigint, reason: t.text },
+  sql: ({ agentId, chatId, reason }) => sql`update agents.telegram_chats set blocked_at = clock_timestamp(), blocked_reason = ${reason}
+    where agent_id = ${agentId} and chat_id = ${chatId}`,
+});
 
-export async function unmarkBlocked(db: Queryable, agentId: number, chatId: number): Promise<void> {
-  await db.query(unblockStatement, [agentId, chatId]);
-}
+export const unmarkBlocked = statement.none({
+  name: 'chats.unblock',
+  params: { agentId: t.integer, chatId: t.bigint },
+  sql: ({ agentId, chatId }) => sql`update agents.telegram_chats set blocked_at = null, blocked_reason = null
+    where agent_id = ${agentId} and chat_id = ${chatId} and blocked_at is not null`,
+});
 
-/** True while updates of the chat wait. */
-export async function hasWaiting(db: Queryable, agentId: number, chatId: number): Promise<boolean> {
-  return (await db.query(waitsStatement, [agentId, chatId])).length > 0;
-}
+/** An update of the chat that waits. */
+export const findWaiting = statement.maybeOne({
+  name: 'chats.waits',
+  params: { agentId: t.integer, chatId: t.bigint },
+  row: { id: t.bigint },
+  sql: ({ agentId, chatId }) => sql`select r.id from agents.telegram_chats c join agents.webhook_receipts r on r.chat = c.id
+    where c.agent_id = ${agentId} and c.chat_id = ${chatId} and r.outcome in ('pending', 'answering') limit 1`,
+});
 
-/**
- * The group `from` has become the supergroup `to`: its thread goes on under the new number (D32). Done twice it is done once. Whether the
- * two may be one is asked before (`isMigration`).
- */
-export async function migrateChat(tx: Tx, agentId: number, from: number, to: number): Promise<void> {
-  await tx.query(migrateStatement, [agentId, from, to]);
-  await rekeyThread(tx, agentId, telegramThreadKey(from, agentId), telegramThreadKey(to, agentId));
-}
+export const markMigrated = statement.none({
+  name: 'chats.migrate',
+  params: { agentId: t.integer, from: t.bigint, to: t.bigint },
+  sql: ({ agentId, from, to }) => sql`insert into agents.telegram_chats (agent_id, chat_id, migrated_to)
+    values (${agentId}, ${from}, ${to}), (${agentId}, ${to}, null)
+    on conflict (agent_id, chat_id) do update set migrated_to = excluded.migrated_to`,
+});
 
-const numbersStatement = statement(
-  'chats.numbers',
-  `select $2::bigint as chat_id union select chat_id from agents.telegram_chats where agent_id = $1 and migrated_to = $2`,
-);
-
-/** The number of the chat, and that of the group that became it. */
-export async function listNumbersOfChat(db: Queryable, { agentId, chatId }: ChatOfAgent): Promise<number[]> {
-  const rows = await db.query<{ chat_id: number }>(numbersStatement, [agentId, chatId]);
-  return rows.map((row) => row.chat_id);
-}
+/** The number of the chat, and those of the groups that became it. */
+export const listNumbersOfChat = statement.many({
+  name: 'chats.numbers',
+  params: { agentId: t.integer, chatId: t.bigint },
+  row: { chat_id: t.bigint },
+  sql: ({ agentId, chatId }) => sql`select ${chatId} as chat_id
+    union select chat_id from agents.telegram_chats where agent_id = ${agentId} and migrated_to = ${chatId}`,
+});

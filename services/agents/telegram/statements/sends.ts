@@ -1,73 +1,62 @@
 /** Parts of replies on their way (D33b). Every write names the fence of the attempt that makes it: an older attempt writes nothing. */
-import { type Queryable, statement, type Tx } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/orm';
 
 export type SendStatus = 'planned' | 'sending' | 'sent' | 'unknown' | 'refused' | 'blocked' | 'given_up';
 
-export interface SendRow {
-  readonly part: number;
-  readonly status: SendStatus;
-  readonly plain: boolean;
-  readonly bare: boolean;
-}
+const columns = { part: t.integer, status: t.text.as<SendStatus>(), plain: t.boolean, bare: t.boolean };
+export type SendRow = RowOf<typeof columns>;
 
-const listStatement = statement(
-  'sends.list',
-  `select part, status, plain, bare from agents.telegram_sends where receipt_id = $1 order by part`,
-);
+export const listSends = statement.many({
+  name: 'sends.list',
+  params: { receiptId: t.bigint },
+  row: columns,
+  sql: ({ receiptId }) => sql`select part, status, plain, bare from agents.telegram_sends where receipt_id = ${receiptId} order by part`,
+});
+
 /** What an attempt that died left as `sending` may have arrived. */
-const orphansStatement = statement(
-  'sends.mark-orphans',
-  `update agents.telegram_sends set status = 'unknown', error = 'The process ended while it was sent.', updated_at = clock_timestamp()
-   where receipt_id = $1 and status = 'sending'`,
-);
-const writeStatement = statement(
-  'sends.write',
-  `update agents.telegram_sends s
-   set status = $5, chat_id = coalesce($6, s.chat_id), message_id = $7, error = $8, plain = s.plain or $9, bare = s.bare or $10,
-     updated_at = clock_timestamp()
-   from agents.telegram_chats c
-   where c.id = $1 and c.fence = $2 and s.receipt_id = $3 and s.part = $4 returning 1`,
-);
-const repeatStatement = statement(
-  'sends.repeat',
-  `update agents.telegram_sends set status = 'planned', updated_at = clock_timestamp()
-   where receipt_id = $1 and status in ('unknown', 'refused', 'blocked', 'given_up') returning 1`,
-);
-const clearStatement = statement('sends.clear', `delete from agents.telegram_sends where receipt_id = $1`);
+export const markOrphans = statement.none({
+  name: 'sends.mark-orphans',
+  params: { receiptId: t.bigint },
+  sql: ({ receiptId }) => sql`update agents.telegram_sends
+    set status = 'unknown', error = 'The process ended while it was sent.', updated_at = clock_timestamp()
+    where receipt_id = ${receiptId} and status = 'sending'`,
+});
 
-export interface SendChange {
-  readonly status: SendStatus;
-  readonly chatId?: number | undefined;
-  readonly messageId?: number | undefined;
-  readonly error?: string | undefined;
-  readonly plain?: true;
-  readonly bare?: true;
-}
+/** Undefined when a later attempt has the chat: nothing was written and nothing may be sent. */
+export const writeSend = statement.maybeOne({
+  name: 'sends.write',
+  params: {
+    chat: t.bigint,
+    fence: t.bigint,
+    receiptId: t.bigint,
+    part: t.integer,
+    status: t.text.as<SendStatus>(),
+    /** Null: as before. */
+    chatId: t.bigint.nullable,
+    messageId: t.bigint.nullable,
+    error: t.text.nullable,
+    plain: t.boolean,
+    bare: t.boolean,
+  },
+  row: { part: t.integer },
+  sql: ({ chat, fence, receiptId, part, status, chatId, messageId, error, plain, bare }) => sql`update agents.telegram_sends s
+    set status = ${status}, chat_id = coalesce(${chatId}, s.chat_id), message_id = ${messageId}, error = ${error},
+      plain = s.plain or ${plain}, bare = s.bare or ${bare}, updated_at = clock_timestamp()
+    from agents.telegram_chats c
+    where c.id = ${chat} and c.fence = ${fence} and s.receipt_id = ${receiptId} and s.part = ${part} returning s.part`,
+});
 
-export async function listSends(db: Queryable, receiptId: number): Promise<SendRow[]> {
-  return await db.query<SendRow>(listStatement, [receiptId]);
-}
+/** An operator has looked: whatever did not surely arrive is sent again. @returns those parts */
+export const repeatSends = statement.many({
+  name: 'sends.repeat',
+  params: { receiptId: t.bigint },
+  row: { part: t.integer },
+  sql: ({ receiptId }) => sql`update agents.telegram_sends set status = 'planned', updated_at = clock_timestamp()
+    where receipt_id = ${receiptId} and status in ('unknown', 'refused', 'blocked', 'given_up') returning part`,
+});
 
-export async function markOrphans(db: Queryable, receiptId: number): Promise<void> {
-  await db.query(orphansStatement, [receiptId]);
-}
-
-/** False when a later attempt has the chat: nothing was written and nothing may be sent. */
-export async function writeSend(
-  db: Queryable,
-  at: { chat: number; fence: number; receiptId: number; part: number },
-  change: SendChange,
-): Promise<boolean> {
-  const { status, chatId = null, messageId = null, error = null, plain = false, bare = false } = change;
-  const rows = await db.query(writeStatement, [at.chat, at.fence, at.receiptId, at.part, status, chatId, messageId, error, plain, bare]);
-  return rows.length > 0;
-}
-
-/** An operator has looked: whatever did not surely arrive is sent again. @returns whether there is such a part */
-export async function repeatSends(tx: Tx, receiptId: number): Promise<boolean> {
-  return (await tx.query(repeatStatement, [receiptId])).length > 0;
-}
-
-export async function clearSends(tx: Tx, receiptId: number): Promise<void> {
-  await tx.query(clearStatement, [receiptId]);
-}
+export const clearSends = statement.none({
+  name: 'sends.clear',
+  params: { receiptId: t.bigint },
+  sql: ({ receiptId }) => sql`delete from agents.telegram_sends where receipt_id = ${receiptId}`,
+});

@@ -3,11 +3,12 @@ import { LeaseLost, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
 import { type ChatRuntime, TurnFailure } from '../../chat/index.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
+import { findCurrentChatId } from '../chats.ts';
 import { namesBot, readAddress } from '../rules/address.ts';
 import { telegramSender, telegramThreadKey } from '../rules/keys.ts';
 import { splitReply } from '../rules/split-html.ts';
 import type { Question } from '../rules/update.ts';
-import { findCurrentChatId, lockChat, unmarkBlocked } from '../statements/chats.ts';
+import { lockChat, unmarkBlocked } from '../statements/chats.ts';
 import { planReply, type Settlement } from '../statements/receipts.ts';
 import { whileTyping } from '../typing.ts';
 import type { ChatWorkerDependencies, WorkItem } from '../work-item.ts';
@@ -36,7 +37,7 @@ const turnMs = 150_000;
 export async function answerQuestion(deps: ChatWorkerDependencies, item: WorkItem, question: Question): Promise<Settlement | undefined> {
   const { db, bot, runtime } = deps;
   const { agent, chat } = item;
-  await unmarkBlocked(db, agent.id, chat.chat_id);
+  await unmarkBlocked(db, { agentId: agent.id, chatId: chat.chat_id });
   const addressed = readAddress(question, await identify(deps, item, question));
   if (addressed.kind === 'other_bot') {
     const echo = agent.echo_channel === null ? undefined : 'raw';
@@ -107,7 +108,7 @@ async function plan(
   { chat, receipt }: WorkItem,
   reply: { settlesAs: UpdateOutcome; message: string | null; html: string },
 ): Promise<void> {
-  if (!(await lockChat(tx, chat))) throw new LeaseLost();
+  if ((await lockChat(tx, chat)) === undefined) throw new LeaseLost();
   const { settlesAs, message, html } = reply;
-  await planReply(tx, receipt.id, { settlesAs, message, replyHtml: html, parts: splitReply(html).length });
+  await planReply(tx, { id: receipt.id, settlesAs, message, replyHtml: html, parts: splitReply(html).length });
 }

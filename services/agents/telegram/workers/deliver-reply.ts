@@ -7,11 +7,12 @@ import { LeaseLost, RetryLater } from '#libs/jobs';
 import type { OutgoingMessage, SendResult } from '../../bot/index.ts';
 import { toVisibleText } from '../../messaging-html.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
+import { findCurrentChatId, migrateChat } from '../chats.ts';
 import { splitReply } from '../rules/split-html.ts';
 import { isMigration, type Question } from '../rules/update.ts';
-import { findCurrentChatId, markBlocked, migrateChat } from '../statements/chats.ts';
+import { markBlocked } from '../statements/chats.ts';
 import { findReceipt, type Settlement } from '../statements/receipts.ts';
-import { listSends, markOrphans, type SendChange, type SendRow, writeSend } from '../statements/sends.ts';
+import { listSends, markOrphans, type SendRow, type SendStatus, writeSend } from '../statements/sends.ts';
 import type { ChatWorkerDependencies, WorkItem } from '../work-item.ts';
 
 /** A longer wait is the job's: it needs no hand meanwhile. */
@@ -23,19 +24,30 @@ const unabortable = new AbortController().signal;
 
 export async function deliverReply(deps: ChatWorkerDependencies, item: WorkItem, question: Question): Promise<Settlement> {
   const { db } = deps;
-  const receipt = await findReceipt(db, item.receipt.id);
+  const receipt = await findReceipt(db, item.receipt);
   if (receipt === undefined || receipt.reply_html === null)
     return { outcome: 'failed', message: 'The reply was erased before it was sent.' };
-  await markOrphans(db, receipt.id);
+  await markOrphans(db, { receiptId: receipt.id });
   const parts = splitReply(receipt.reply_html);
-  for (const send of await listSends(db, receipt.id)) {
+  for (const send of await listSends(db, { receiptId: receipt.id })) {
     if (send.status !== 'planned') continue;
     const html = parts[send.part - 1];
     const delivery = new PartDelivery(deps, item, question, send);
     if (html === undefined || receipt.expired) await delivery.write({ status: 'given_up', error: 'Too old to be sent.' });
     else if (!(await delivery.deliver(html))) break;
   }
-  return settle(await listSends(db, receipt.id), receipt.settles_as ?? 'answered', receipt.message);
+  return settle(await listSends(db, { receiptId: receipt.id }), receipt.settles_as ?? 'answered', receipt.message);
+}
+
+/** What is written of a part. */
+interface SendChange {
+  readonly status: SendStatus;
+  /** Absent: as before. */
+  readonly chatId?: number | undefined;
+  readonly messageId?: number | undefined;
+  readonly error?: string | undefined;
+  readonly plain?: true;
+  readonly bare?: true;
 }
 
 /** One part on its way. */
@@ -60,7 +72,9 @@ class PartDelivery {
   async write(change: SendChange): Promise<void> {
     const { chat, receipt } = this.#item;
     const at = { chat: chat.id, fence: chat.fence, receiptId: receipt.id, part: this.#part };
-    if (!(await writeSend(this.#deps.db, at, change))) throw new LeaseLost();
+    const { status, chatId, messageId, error, plain = false, bare = false } = change;
+    const written = { status, chatId, messageId, error, plain, bare };
+    if ((await writeSend(this.#deps.db, { ...at, ...written })) === undefined) throw new LeaseLost();
   }
 
   /** False when the chat takes nothing more. @throws RetryLater while it cannot be sent, with nothing of it under way */
@@ -116,7 +130,7 @@ class PartDelivery {
         return 'again';
       case 'blocked':
         await this.write({ status: 'blocked', error: result.error });
-        await markBlocked(this.#deps.db, agent.id, chatId, result.error);
+        await markBlocked(this.#deps.db, { agentId: agent.id, chatId, reason: result.error });
         return 'stop';
       case 'wait':
         await this.write({ status: 'planned', error: `429: to be sent again after ${result.seconds} s` });

@@ -22,12 +22,12 @@ const reconnectMs = 2_000;
 export function createEchoWorker({ db, bot }: { db: Database; bot: BotApi }) {
   return async (run: JobRun<PayloadOf<typeof agents.jobs.echoUpdate>>): Promise<void> => {
     const { receipt_id: receiptId, what } = run.payload;
-    const receipt = await findReceipt(db, receiptId);
+    const receipt = await findReceipt(db, { id: receiptId });
     if (receipt === undefined || receipt.agent_id === null) return;
     const agent = await findMessagingAgent(db, { id: receipt.agent_id });
     if (agent === undefined || agent.bot_token === null || agent.echo_channel === null) return;
-    if (!(await takeEcho(db, receiptId))) {
-      if (receipt.echo === 'sending') await endEcho(db, receiptId, false, null);
+    if ((await takeEcho(db, { id: receiptId })) === undefined) {
+      if (receipt.echo === 'sending') await endEcho(db, { id: receiptId, sent: false, message: null });
       return;
     }
     const parts = what === 'raw' ? readRaw(receipt) : await readMirror(db, receipt);
@@ -35,9 +35,9 @@ export function createEchoWorker({ db, bot }: { db: Database; bot: BotApi }) {
       const result = await sendPart(bot, agent.bot_token, { chatId: toChatId(agent.echo_channel), text, html }, run.signal);
       if (result.kind === 'sent') continue;
       run.logger.warn({ agent: agent.slug, receiptId, kind: result.kind }, 'echo did not get through');
-      return await endEcho(db, receiptId, false, what === 'raw' && 'error' in result ? result.error : null);
+      return await endEcho(db, { id: receiptId, sent: false, message: what === 'raw' && 'error' in result ? result.error : null });
     }
-    await endEcho(db, receiptId, true, null);
+    await endEcho(db, { id: receiptId, sent: true, message: null });
   };
 }
 
@@ -55,7 +55,7 @@ function readRaw({ body }: ReceiptRow): Part[] {
 
 /** `Q: …`, a blank line, `A: …`. */
 async function readMirror(db: Database, { agent_id: agentId, update_id: updateId }: ReceiptRow): Promise<Part[]> {
-  const turn = await findTurn(db, `agent:${agentId}:${turnKeyOf(updateId)}`);
+  const turn = await findTurn(db, { turnKey: `agent:${agentId}:${turnKeyOf(updateId)}` });
   if (turn === undefined) return [];
   const parts = splitReply(`Q: ${turn.humanHtml}\n\nA: ${turn.agentHtml}`);
   return parts.slice(0, maxParts).map((text) => ({ text, html: true }));

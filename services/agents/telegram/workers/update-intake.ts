@@ -24,6 +24,8 @@ export interface IntakeDependencies {
 
 /** Storing takes milliseconds; what a dead process held must not keep the others waiting for long. */
 const ackWaitMs = 5_000;
+/** Of a webhook that was not read. */
+const noUpdate = { updateId: undefined, kind: undefined, chatId: undefined, senderId: undefined, chat: undefined };
 
 export function startUpdateIntake(deps: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = deps;
@@ -45,7 +47,7 @@ async function storeUpdate(
   const reject = async (outcome: string, message: string): Promise<void> => {
     const dedupeKey = digest(outcome, agentSlug, body ?? webhook.id);
     const kept = await refusals.place({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
-    if (kept !== undefined) await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...kept }));
+    if (kept !== undefined) await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdate, ...kept }));
   };
   if (agent === undefined)
     return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');
@@ -56,7 +58,8 @@ async function storeUpdate(
   const receipt = { ...base, dedupeKey: updateKey(agent.id, update.updateId) };
   const origin = { requestId: webhook.id, traceparent };
   await jobs.transaction((tx) => {
-    const store: Admission['store'] = (more) => insertReceipt(tx, { ...receipt, ...keepBody(more.outcome, body), ...more });
+    const store: Admission['store'] = (more) =>
+      insertReceipt(tx, { ...receipt, ...keepBody(more.outcome, body), chat: undefined, message: undefined, ...more });
     return admitUpdate(tx, jobs, { agent, update, origin, store });
   });
 }

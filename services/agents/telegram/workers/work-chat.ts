@@ -4,11 +4,13 @@
  * attempt still does writes nothing.
  */
 import { AppError } from '#libs/errors';
+import { keepsBody } from '#libs/webhooks';
 import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
 import { agents } from '../../contract.ts';
+import { migrateChat } from '../chats.ts';
 import { type Migration, readUpdate } from '../rules/update.ts';
-import { beginChat, type ClaimedChat, hasWaiting, lockChat, migrateChat, setChatJob } from '../statements/chats.ts';
+import { beginChat, type ClaimedChat, findWaiting, lockChat, setChatJob } from '../statements/chats.ts';
 import { findNextReceipt, findReceipt, type ReceiptRow, type Settlement, settleReceipt } from '../statements/receipts.ts';
 import type { ChatRun, ChatWorkerDependencies } from '../work-item.ts';
 import { answerQuestion } from './answer-question.ts';
@@ -20,7 +22,7 @@ const migrationPauseMs = 300;
 
 export function createChatWorker(deps: ChatWorkerDependencies) {
   return async (run: ChatRun): Promise<void> => {
-    const chat = await beginChat(deps.db, run.payload.chat_id, run.id);
+    const chat = await beginChat(deps.db, { chat: run.payload.chat_id, jobId: run.id });
     if (chat === undefined) return;
     const receiptId = await waitForNext(deps, run, chat);
     if (receiptId === undefined) return await finish(deps, run, chat, undefined);
@@ -32,7 +34,7 @@ export function createChatWorker(deps: ChatWorkerDependencies) {
 /** The first waiting update, once no earlier one can be on its way. */
 async function waitForNext({ db, order }: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat): Promise<number | undefined> {
   for (;;) {
-    const next = await findNextReceipt(db, chat.id);
+    const next = await findNextReceipt(db, { chat: chat.id });
     if (next === undefined || next.waited || order.isComplete(next.stream_sequence)) return next?.id;
     await order.refresh();
     run.signal.throwIfAborted();
@@ -41,7 +43,7 @@ async function waitForNext({ db, order }: ChatWorkerDependencies, run: ChatRun, 
 
 async function workReceipt(deps: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat, receiptId: number): Promise<Settlement> {
   const { db } = deps;
-  const receipt = await findReceipt(db, receiptId);
+  const receipt = await findReceipt(db, { id: receiptId });
   const agent = await findMessagingAgent(db, { id: chat.agent_id });
   if (receipt === undefined || agent === undefined) return { outcome: 'agent_not_found' };
   const update = receipt.body === null ? undefined : readUpdate(receipt.body);
@@ -67,7 +69,7 @@ async function migrate(
   receipt: ReceiptRow,
   { chatId, from, to }: Migration,
 ): Promise<Settlement> {
-  if (chatId === to && !receipt.expired && (await hasWaiting(db, agent.id, from))) {
+  if (chatId === to && !receipt.expired && (await findWaiting(db, { agentId: agent.id, chatId: from })) !== undefined) {
     throw new RetryLater('The group has waiting updates', { delayMs: migrationPauseMs });
   }
   await db.transaction((tx) => migrateChat(tx, agent.id, from, to));
@@ -91,16 +93,16 @@ async function finish(
   done: { receiptId: number; settlement: Settlement } | undefined,
 ): Promise<void> {
   await run.complete(async (tx) => {
-    if (!(await lockChat(tx, chat))) throw new LeaseLost();
+    if ((await lockChat(tx, chat)) === undefined) throw new LeaseLost();
     const { requestId } = run;
     if (done !== undefined) {
       const { receiptId, settlement } = done;
-      await settleReceipt(tx, receiptId, settlement);
-      const { echo } = settlement;
+      const { outcome, message, echo } = settlement;
+      await settleReceipt(tx, { id: receiptId, outcome, message, keepsBody: keepsBody(outcome) || echo !== undefined });
       if (echo !== undefined) await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
     }
-    const next = await findNextReceipt(tx, chat.id);
+    const next = await findNextReceipt(tx, { chat: chat.id });
     const jobId = next === undefined ? null : await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat.id }, { requestId });
-    await setChatJob(tx, chat.id, jobId);
+    await setChatJob(tx, { chat: chat.id, jobId });
   });
 }
