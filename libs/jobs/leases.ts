@@ -2,6 +2,7 @@
  * Keeps what this process holds: every third of the lease it renews the rows of running jobs, then tells the broker that their
  * messages are worked on. The row first, so that the broker never delivers again before the row's lease has ended.
  */
+import { renewRegularly } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Delivery } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -19,8 +20,7 @@ export class LeaseKeeper {
   readonly #logger: Logger;
   readonly #leaseMs: number;
   readonly #held = new Set<Holding>();
-  #timer: NodeJS.Timeout | undefined;
-  #renewing = false;
+  #stop: (() => void) | undefined;
 
   constructor(deps: { db: Database; logger: Logger; leaseMs: number }) {
     this.#db = deps.db;
@@ -29,11 +29,15 @@ export class LeaseKeeper {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#renew(), this.#leaseMs / 3);
+    this.#stop = renewRegularly({
+      leaseMs: this.#leaseMs,
+      renew: () => this.#renew(),
+      onFailure: (error) => this.#logger.warn(describeFault(error), 'leases of jobs cannot be renewed now'),
+    });
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stop?.();
   }
 
   hold(delivery: Delivery): Holding {
@@ -46,27 +50,25 @@ export class LeaseKeeper {
     this.#held.delete(holding);
   }
 
-  /** Never rejects. While the database is away nobody can take the leases over either, so the work goes on. */
+  /** The broker hears of the work even when the rows cannot be renewed: nobody else can take them over then. */
   async #renew(): Promise<void> {
-    if (this.#renewing || this.#held.size === 0) return;
-    this.#renewing = true;
     try {
-      const running = [...this.#held].flatMap(({ job }) => (job === undefined || job.isFenced() ? [] : [job]));
-      if (running.length > 0) {
-        const rows = await renewLeases(this.#db, {
-          ids: running.map(({ id }) => id),
-          leases: running.map(({ lease }) => lease),
-          duration: this.#leaseMs,
-        });
-        const kept = new Set(rows.map(({ id }) => id));
-        const still = new Set([...this.#held].map(({ job }) => job));
-        for (const job of running) if (!kept.has(job.id) && still.has(job) && !job.isFenced()) job.onLost();
-      }
-    } catch (error) {
-      this.#logger.warn(describeFault(error), 'leases of jobs cannot be renewed now');
+      await this.#renewRows();
     } finally {
-      this.#renewing = false;
+      for (const { delivery } of this.#held) delivery.working();
     }
-    for (const { delivery } of this.#held) delivery.working();
+  }
+
+  async #renewRows(): Promise<void> {
+    const running = [...this.#held].flatMap(({ job }) => (job === undefined || job.isFenced() ? [] : [job]));
+    if (running.length === 0) return;
+    const rows = await renewLeases(this.#db, {
+      ids: running.map(({ id }) => id),
+      leases: running.map(({ lease }) => lease),
+      duration: this.#leaseMs,
+    });
+    const kept = new Set(rows.map(({ id }) => id));
+    const still = new Set([...this.#held].map(({ job }) => job));
+    for (const job of running) if (!kept.has(job.id) && still.has(job) && !job.isFenced()) job.onLost();
   }
 }

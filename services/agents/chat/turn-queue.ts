@@ -3,6 +3,7 @@
  * 150 ms and no connection; a replica that dies gives its place up when its lease runs out.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepLease } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Database, Tx } from '#libs/orm';
 import { renewTicket, returnTicket, takeTicket, useTicket } from './statements/turn-tickets.ts';
@@ -44,24 +45,6 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
     }
   }
 
-  /** Renews the lease until stopped; aborts the turn when that fails for good. */
-  function keepLease(threadId: number, ticket: number, lost: AbortController): () => void {
-    let heldUntilMs = Date.now() + leaseSeconds * 1000;
-    const renew = async (): Promise<void> => {
-      const askedMs = Date.now();
-      try {
-        const place = await renewTicket(db, { threadId, ticket, leaseSeconds });
-        if (place?.first === true) heldUntilMs = askedMs + leaseSeconds * 1000;
-        else lost.abort();
-      } catch (error) {
-        logger.warn({ err: error, threadId }, 'lease of a chat turn could not be renewed');
-        if (Date.now() > heldUntilMs) lost.abort();
-      }
-    };
-    const timer = setInterval(() => void renew(), (leaseSeconds * 1000) / 3);
-    return () => clearInterval(timer);
-  }
-
   return {
     run: async (threadId, signal, work) => {
       const taken = await takeTicket(db, { threadId, leaseSeconds });
@@ -70,17 +53,20 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
       let finished = false;
       try {
         await waitForTurn(threadId, ticket, signal);
-        const lost = new AbortController();
-        const stopLease = keepLease(threadId, ticket, lost);
+        const lease = keepLease({
+          leaseMs: leaseSeconds * 1000,
+          renew: async () => (await renewTicket(db, { threadId, ticket, leaseSeconds }))?.first === true,
+          onFailure: (error) => logger.warn({ err: error, threadId }, 'lease of a chat turn could not be renewed'),
+        });
         const finish = async (tx: Tx): Promise<void> => {
           if ((await useTicket(tx, { threadId, ticket })) === undefined)
             throw new TurnFailure('lost', 'The turn was lost; nothing was recorded');
           tx.afterCommit(() => (finished = true));
         };
         try {
-          return await work({ threadId, signal: AbortSignal.any([signal, lost.signal]), finish });
+          return await work({ threadId, signal: AbortSignal.any([signal, lease.lost]), finish });
         } finally {
-          stopLease();
+          lease.stop();
         }
       } finally {
         if (!finished) {

@@ -1,5 +1,6 @@
 /** Leases of uploads: each is recorded before its first byte and gives signs of life, so that the sweep can tell the dead ones. */
 import { unavailable } from '#libs/errors';
+import { keepLease } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Database } from '#libs/orm';
 import { abandonUpload, beginUpload, renewUpload } from './statements.ts';
@@ -22,16 +23,13 @@ export interface StoreLease {
 /** Records the upload before its first byte, and gives signs of life until closed. */
 export async function openLease({ db, leaseSeconds, logger }: LeaseDependencies, objectKey: string): Promise<StoreLease> {
   await beginUpload(db, objectKey, leaseSeconds);
-  const lost = new AbortController();
-  const renew = async (): Promise<void> => {
-    try {
-      if (!(await renewUpload(db, objectKey, leaseSeconds))) lost.abort(unavailable('The upload took too long without a sign of life'));
-    } catch (error) {
-      logger.warn({ err: error }, 'lease of an upload could not be renewed');
-    }
-  };
-  const timer = setInterval(() => void renew(), (leaseSeconds * 1000) / 3);
-  return { objectKey, lost: lost.signal, close: () => clearInterval(timer) };
+  const { lost, stop } = keepLease({
+    leaseMs: leaseSeconds * 1000,
+    renew: () => renewUpload(db, objectKey, leaseSeconds),
+    onFailure: (error) => logger.warn({ err: error }, 'lease of an upload could not be renewed'),
+    reason: () => unavailable('The upload took too long without a sign of life'),
+  });
+  return { objectKey, lost, close: stop };
 }
 
 /** Removes what is left of a failed upload; what cannot be reached now is left to the sweep. */
