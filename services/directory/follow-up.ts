@@ -1,5 +1,5 @@
 /** Dates of follow-ups: what a caller may send, and what overdue, today and future mean (rules/memberships#updates; D50). */
-import { AppError } from '#libs/errors';
+import { badRequest } from '#libs/errors';
 import type { Clock } from '#libs/time';
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -17,7 +17,7 @@ export function isCalendarDate(text: string): boolean {
 /** @throws AppError 400 unless it is null, absent or a date of the calendar. */
 export function checkFollowUp(date: string | null | undefined): void {
   if (date === null || date === undefined || isCalendarDate(date)) return;
-  throw new AppError({ code: 'bad_request', message: 'follow_up_after must be a date of the form YYYY-MM-DD.' });
+  throw badRequest('follow_up_after must be a date of the form YYYY-MM-DD.');
 }
 
 /** The date of this moment in a time zone, `YYYY-MM-DD`. */

@@ -1,5 +1,5 @@
 /** Where a membership or a relationship goes on its journey (rules/memberships#updates). */
-import { AppError } from '#libs/errors';
+import { badRequest } from '#libs/errors';
 
 /** A step of a journey. */
 export interface JourneyStep {
@@ -16,15 +16,11 @@ export interface StepControls {
   readonly journey_slug?: string | undefined;
 }
 
-function refuse(message: string): AppError {
-  return new AppError({ code: 'bad_request', message });
-}
-
 /** @throws AppError 400 when the controls exclude each other or one needs another. */
 export function checkStepControls({ step_slug: step, advance_step: advance, journey_slug: journey }: StepControls): void {
-  if (advance === true && step !== undefined) throw refuse('advance_step cannot be combined with step_slug.');
-  if (advance === true && journey !== undefined) throw refuse('advance_step cannot be combined with journey_slug.');
-  if (journey !== undefined && step === undefined) throw refuse('journey_slug needs step_slug.');
+  if (advance === true && step !== undefined) throw badRequest('advance_step cannot be combined with step_slug.');
+  if (advance === true && journey !== undefined) throw badRequest('advance_step cannot be combined with journey_slug.');
+  if (journey !== undefined && step === undefined) throw badRequest('journey_slug needs step_slug.');
 }
 
 /** The step with this slug; an archived one cannot be a target. */
@@ -53,11 +49,11 @@ function compareSteps(left: JourneyStep, right: JourneyStep): number {
 export function chooseStep(controls: StepControls, steps: readonly JourneyStep[], currentId: number | null): JourneyStep | undefined {
   if (controls.advance_step === true) {
     const next = findNextStep(steps, currentId);
-    if (next === undefined) throw refuse('There is no next step.');
+    if (next === undefined) throw badRequest('There is no next step.');
     return next;
   }
   if (controls.step_slug === undefined) return undefined;
   const target = findActiveStep(steps, controls.step_slug);
-  if (target === undefined) throw refuse(`The journey has no active step "${controls.step_slug}".`);
+  if (target === undefined) throw badRequest(`The journey has no active step "${controls.step_slug}".`);
   return target;
 }

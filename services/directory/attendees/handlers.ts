@@ -2,9 +2,9 @@
 import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
+import type { Queryable } from '#libs/orm';
 import { directory } from '../contract.ts';
 import { createAttendees, findAttendees, lockAttendees } from './statements.ts';
-import type { Queryable } from '#libs/orm';
 
 interface Attendee {
   readonly place: number;

@@ -1,8 +1,8 @@
 /** Accounts, their login sessions, the throttle of logins, and authority over holons. */
 import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from './columns.ts';
 import { HolonSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';
-import { instant } from './columns.ts';
 
 /** Two accounts with one email, whatever its case. */
 export const accountEmailUnique = 'accounts__email__unique';

@@ -1,16 +1,16 @@
 /** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import type { Actor, RequestOf } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
+import { AppError, badRequest, notFound } from '#libs/errors';
 import { parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { directory } from '../contract.ts';
+import { getWrittenHolon } from '../holons/index.ts';
 import { checkInfoFields, readInfoFields } from '../info-fields.ts';
+import { isPossibleId } from '../possible-id.ts';
 import { sanitizeRichText } from '../rich-text.ts';
 import { readViewer } from '../viewer.ts';
-import { getWrittenHolon } from '../holons/index.ts';
-import { isPossibleId } from '../possible-id.ts';
 import type { experienceRpcs } from './contract.ts';
 import { slugOf, slugWithSuffix } from './rules.ts';
 import { setLogo } from './set-logo.ts';
@@ -65,15 +65,15 @@ async function findEditableParent(tx: Tx, id: number, actor: Actor | undefined):
 /** @throws AppError 400 */
 function chooseClass(allowed: readonly ExperienceClassRow[], wanted: NewExperience['svc_class']): ExperienceClassRow {
   const [first] = allowed;
-  if (first === undefined) throw invalid('The parent allows no experience class as a child.');
+  if (first === undefined) throw badRequest('The parent allows no experience class as a child.');
   if (wanted === undefined || wanted === null) return first;
   const chosen = allowed.find(({ slug }) => slug === wanted);
-  if (chosen === undefined) throw invalid('svc_class is no experience class that the parent allows as a child.');
+  if (chosen === undefined) throw badRequest('svc_class is no experience class that the parent allows as a child.');
   return chosen;
 }
 
 function needText(field: string, text: string): string {
-  if (text === '') throw invalid(`${field} must not be blank.`);
+  if (text === '') throw badRequest(`${field} must not be blank.`);
   return text;
 }
 
@@ -86,8 +86,4 @@ async function insertWithFreshSlug(tx: Tx, experience: Omit<Parameters<typeof in
     if (row !== undefined) return row.id;
   }
   throw new Error(`no free slug for ${base} after ${slugTries} tries`);
-}
-
-function invalid(message: string): AppError {
-  return new AppError({ code: 'bad_request', message });
 }

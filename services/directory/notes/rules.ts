@@ -1,8 +1,8 @@
-import { AppError } from '#libs/errors';
+import { badRequest } from '#libs/errors';
 
 /** The text of a note as it is stored: trimmed, otherwise verbatim (rules/memberships#updates). @throws AppError 400 when nothing is left. */
 export function readNote(text: string): string {
   const note = text.trim();
-  if (note === '') throw new AppError({ code: 'bad_request', message: 'The note must not be empty.' });
+  if (note === '') throw badRequest('The note must not be empty.');
   return note;
 }

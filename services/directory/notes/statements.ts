@@ -31,7 +31,10 @@ export const listPersonNotes = wholeFeed('person');
 /** The same of a holon. */
 export const listHolonNotes = wholeFeed('holon');
 
-/** Adds a note and its place in the feeds once for each key; unknown people and holons are skipped. The author of an unknown id is none; without an instant it is now. */
+/**
+ * Adds a note and its place in the feeds once for each key; unknown people and holons are skipped. The author of an unknown id is none; without an
+ * instant it is now.
+ */
 export const addNote = statement.none({
   name: 'notes.add',
   params: {

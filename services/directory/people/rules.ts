@@ -1,5 +1,5 @@
 /** What a caller may say of a new person, and when it is somebody who is known already (rules/people#create-a-person; D43 to D44). */
-import { AppError, appError } from '#libs/errors';
+import { appError, badRequest, type AppError } from '#libs/errors';
 import type { NewPerson } from '../contract.ts';
 import { isEmail } from '../email.ts';
 import { findContactProblem, isWebAddress } from '../links.ts';
@@ -24,12 +24,12 @@ export interface KnownPeople {
 /** @throws AppError 400 that says what is wrong */
 export function checkNewPerson(given: NewPerson): PersonValues {
   const name = given.name.trim();
-  if (name === '') throw invalid('name must not be blank.');
+  if (name === '') throw badRequest('name must not be blank.');
   const contact = readContact(given.contact ?? {});
   const { email } = contact;
-  if (email !== undefined && !isEmail(email)) throw invalid('contact.email must be an email address.');
+  if (email !== undefined && !isEmail(email)) throw badRequest('contact.email must be an email address.');
   const photoUrl = given.photo_url?.trim() ?? '';
-  if (photoUrl !== '' && !isWebAddress(photoUrl)) throw invalid('photo_url must be an http or https address.');
+  if (photoUrl !== '' && !isWebAddress(photoUrl)) throw badRequest('photo_url must be an http or https address.');
   return {
     name,
     description: sanitizeRichText(given.description ?? ''),
@@ -54,12 +54,8 @@ function readContact(given: NonNullable<NewPerson['contact']>): Record<string, s
   const values = Object.entries(given).flatMap(([channel, value]): [string, string][] => {
     const text = typeof value === 'string' ? value.trim() : '';
     const problem = findContactProblem(text);
-    if (problem !== undefined) throw invalid(`contact.${channel} ${problem}.`);
+    if (problem !== undefined) throw badRequest(`contact.${channel} ${problem}.`);
     return text === '' ? [] : [[channel, text]];
   });
   return Object.fromEntries(values);
-}
-
-function invalid(message: string): AppError {
-  return new AppError({ code: 'bad_request', message });
 }

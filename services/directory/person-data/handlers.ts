@@ -3,7 +3,9 @@ import { appError } from '#libs/errors';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
+import { emailThrottleKey, forgetAttempts, revokeAccountSessions } from '../accounts/index.ts';
 import { directory } from '../contract.ts';
+import { isPossibleId } from '../possible-id.ts';
 import {
   deactivateAccounts,
   eraseSteps,
@@ -17,12 +19,10 @@ import {
   recordErasure,
   removeFromNotes,
 } from './statements.ts';
-import { emailThrottleKey, forgetAttempts, revokeAccountSessions } from '../accounts/index.ts';
 
 type PersonDataHandlers = Pick<Handlers<typeof directory>, 'identifyPerson' | 'exportPerson' | 'suspendPerson' | 'erasePerson'>;
 
 const itemsPerPage = 500;
-const maxId = 2_147_483_647;
 /** Shorter names are parts of other words too often. */
 const shortestName = 3;
 
@@ -81,7 +81,7 @@ async function revokeSessions(tx: Tx, jobs: Jobs, personId: number): Promise<voi
 /** @throws AppError 404 `person_not_found`, 409 `person_ambiguous` */
 async function findPerson(db: Database, who: string): Promise<{ id: number; name: string | null }> {
   const id = /^[1-9][0-9]{0,9}$/.test(who) ? Number(who) : undefined;
-  if (id !== undefined && id <= maxId) {
+  if (id !== undefined && isPossibleId(id)) {
     const byId = await findPersonById(db, { id });
     if (byId !== undefined) return byId;
     // An erasure that was broken off after its last step in the directory can be taken up by the id alone.

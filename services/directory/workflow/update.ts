@@ -8,9 +8,9 @@ import { checkFollowUp } from '../follow-up.ts';
 import { createNote, readNote } from '../notes/index.ts';
 import { checkStepControls, chooseStep, type JourneyStep } from '../step-move.ts';
 import { readViewer } from '../viewer.ts';
-import type { rowParams, stateParams, WorkflowRow } from './statements/state.ts';
 import { checkResponsible, findAllowedJourney } from './checks.ts';
 import { findJourneySteps } from './statements/facts.ts';
+import type { rowParams, stateParams, WorkflowRow } from './statements/state.ts';
 
 /** A relationship has no `journey_slug` and no `responsible_person_id` to change. */
 export type WorkflowUpdate = Omit<RequestOf<typeof directory.rpcs.updateMembership>, 'membership_id'>;

@@ -4,20 +4,20 @@ import { appError, type AppError } from '#libs/errors';
 import { isJsonObject, parseJson } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { sqlStateOf, type Database, type Tx } from '#libs/orm';
-import type { directory } from '../contract.ts';
-import { findClassFields, findHashes } from './statements/lookups.ts';
-import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from './statements/trees.ts';
-import { readInfoFields } from '../info-fields.ts';
 import { findPasswordProblem } from '../accounts/index.ts';
 import type { Passwords } from '../accounts/index.ts';
+import type { directory } from '../contract.ts';
+import { readInfoFields } from '../info-fields.ts';
+import { emitChanges } from './emit-changes.ts';
+import { readStored } from './read-stored.ts';
 import { listFieldProblems } from './rules/addresses.ts';
 import { ChangeLog, labelOf } from './rules/changes.ts';
 import { checkDocument, identityOf, type Lists } from './rules/check-document.ts';
 import type { Path, Problem } from './rules/problem.ts';
-import { emitChanges } from './emit-changes.ts';
 import { namesIn, resolveItems, type Targets } from './rules/resolve.ts';
-import { readStored } from './read-stored.ts';
 import { listNames, type ListName } from './rules/vocabulary.ts';
+import { findClassFields, findHashes } from './statements/lookups.ts';
+import { deferParents, deriveClasses, findClassCycles, findHolonCycles, lockWorkspace } from './statements/trees.ts';
 import { writeItems, type Written } from './write.ts';
 
 export interface WorkspaceOptions {

@@ -1,11 +1,11 @@
 import type { Jobs } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
-import { directory } from '../contract.ts';
 import { findAccountSessions, revokeAccountSessions } from '../accounts/index.ts';
+import { directory } from '../contract.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Targets } from './rules/resolve.ts';
-import type { Written } from './write.ts';
 import type { ListName } from './rules/vocabulary.ts';
+import type { Written } from './write.ts';
 
 /** More than this and listeners are told to forget everything instead. */
 const maxNamedIds = 1_000;

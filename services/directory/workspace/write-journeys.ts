@@ -3,12 +3,12 @@ import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { addConfigAudit, lockSteps } from '../steps/index.ts';
 import { insertAll, takeIds, updateAll } from './bulk.ts';
-import { findQuestions } from './statements/lookups.ts';
-import type { Row } from './statements/tables.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target } from './rules/resolve.ts';
 import { stepColumns } from './rules/rows.ts';
 import type { Stored } from './rules/stored.ts';
+import { findQuestions } from './statements/lookups.ts';
+import type { Row } from './statements/tables.ts';
 
 type JourneyIdOf = (target: Target) => number;
 

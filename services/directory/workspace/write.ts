@@ -2,16 +2,16 @@
 import type { JsonObject } from '#libs/json';
 import type { Tx } from '#libs/orm';
 import { attach, type AttachedRow } from '../attachments.ts';
-import { grantTeams } from './statements/trees.ts';
-import { findSteps } from './statements/lookups.ts';
 import { batches, insertAll, takeIds, updateAll } from './bulk.ts';
-import type { Row, TableName } from './statements/tables.ts';
 import type { ChangeLog } from './rules/changes.ts';
 import type { Target, Targets } from './rules/resolve.ts';
 import { columnsOf, type IdOf } from './rules/rows.ts';
 import type { EdgeList, Stored } from './rules/stored.ts';
-import { writeQuestions, writeSteps } from './write-journeys.ts';
 import { listNames, type ListName } from './rules/vocabulary.ts';
+import { findSteps } from './statements/lookups.ts';
+import type { Row, TableName } from './statements/tables.ts';
+import { grantTeams } from './statements/trees.ts';
+import { writeQuestions, writeSteps } from './write-journeys.ts';
 
 export interface Written {
   /** Id of every item of the file, new ones included. */

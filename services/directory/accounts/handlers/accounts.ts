@@ -7,9 +7,10 @@ import { rawJson, type Handlers } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
 import { accountGroups, type accountRpcs, directory } from '../../contract.ts';
 import { isEmail } from '../../email.ts';
+import { accountEmailUnique, accountPersonForeign, type Account } from '../../entities/account.entity.ts';
+import { emailThrottleKey } from '../login-throttle.ts';
 import { findPasswordProblem } from '../rules/password-strength.ts';
 import type { Passwords } from '../rules/password.ts';
-import { accountEmailUnique, accountPersonForeign, type Account } from '../../entities/account.entity.ts';
 import {
   deleteAccount,
   findAccountForUpdate,
@@ -20,7 +21,6 @@ import {
   saveAccount,
 } from '../statements/accounts.ts';
 import { findAccountSessions, forgetAttempts, revokeAccountSessions } from '../statements/sessions.ts';
-import { emailThrottleKey } from '../login-throttle.ts';
 
 export interface AccountOptions {
   readonly db: Database;

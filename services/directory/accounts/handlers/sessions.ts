@@ -5,10 +5,10 @@ import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { directory } from '../../contract.ts';
+import type { LoginThrottle } from '../login-throttle.ts';
 import type { Passwords } from '../rules/password.ts';
 import { createToken, parseToken, tokenLifetimeSeconds } from '../rules/token.ts';
 import { createSession, findCredentials, getWhoami, revokeSession, verifySession } from '../statements/sessions.ts';
-import type { LoginThrottle } from '../login-throttle.ts';
 
 export interface SessionOptions {
   readonly db: Database;

@@ -1,14 +1,16 @@
 /** Editing of a holon: one transaction under the holon's row lock, all fields or none (rules/holons#update-a-holon; D46a). */
 import type { Actor, RequestOf } from '#libs/contract';
-import { AppError, notFound } from '#libs/errors';
+import { AppError, badRequest, notFound } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
+import { attach } from '../../attachments.ts';
 import { directory } from '../../contract.ts';
-import { checkHolonFields, describeChanges, invalidHolonField, mergeInfos, type HolonState } from '../rules/holon-update.ts';
 import { checkInfoFields, readInfoFields } from '../../info-fields.ts';
+import { isPossibleId } from '../../possible-id.ts';
 import { readViewer } from '../../viewer.ts';
+import { checkHolonFields, describeChanges, mergeInfos, type HolonState } from '../rules/holon-update.ts';
 import {
   findActiveSpheres,
   findJourneyIds,
@@ -18,8 +20,6 @@ import {
   type LockedHolon,
   type SavedHolon,
 } from '../statements/update.ts';
-import { attach } from '../../attachments.ts';
-import { isPossibleId } from '../../possible-id.ts';
 
 type Request = RequestOf<typeof directory.rpcs.updateHolon>;
 
@@ -84,7 +84,7 @@ async function checkIds(
   const possible = ids.filter(isPossibleId);
   const known = new Set((await find(tx, { ids: possible })).map(({ id }) => id));
   const unknown = ids.find((id) => !known.has(id));
-  if (unknown !== undefined) throw invalidHolonField(`${problem} ${unknown}.`);
+  if (unknown !== undefined) throw badRequest(`${problem} ${unknown}.`);
   return ids;
 }
 

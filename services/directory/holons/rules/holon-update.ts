@@ -1,11 +1,11 @@
 /** What an update of a holon may say, and what it changed (rules/holons#update-a-holon; D46a). */
-import { AppError } from '#libs/errors';
+import { badRequest } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
 import type { HolonUpdate } from '../../contract.ts';
-import { findCountryCode } from './countries.ts';
 import type { InfosChange } from '../../info-fields.ts';
 import { findLinkProblem } from '../../links.ts';
 import { sanitizeRichText } from '../../rich-text.ts';
+import { findCountryCode } from './countries.ts';
 
 /** What an update can change. */
 export interface HolonState {
@@ -35,9 +35,9 @@ export function checkHolonFields(update: HolonUpdate, nameReadOnly: boolean): Ch
 }
 
 function checkName(given: string, isReadOnly: boolean): string {
-  if (isReadOnly) throw invalidHolonField('name: the class of the holon marks it as read-only.');
+  if (isReadOnly) throw badRequest('name: the class of the holon marks it as read-only.');
   const name = given.trim();
-  if (name === '') throw invalidHolonField('name must not be blank.');
+  if (name === '') throw badRequest('name must not be blank.');
   return name;
 }
 
@@ -47,7 +47,7 @@ function checkLinks(given: Readonly<Record<string, string>>): Record<string, str
   const filled = links.filter(([, value]) => value !== '');
   for (const [channel, value] of filled) {
     const problem = findLinkProblem(value);
-    if (problem !== undefined) throw invalidHolonField(`links.${channel} ${problem}.`);
+    if (problem !== undefined) throw badRequest(`links.${channel} ${problem}.`);
   }
   return Object.fromEntries(filled);
 }
@@ -55,7 +55,7 @@ function checkLinks(given: Readonly<Record<string, string>>): Record<string, str
 function checkCountries(given: readonly string[]): string[] {
   const codes = given.map((code) => {
     const known = findCountryCode(code);
-    if (known === undefined) throw invalidHolonField(`locations: "${code.slice(0, 20)}" is no ISO 3166-1 alpha-2 country code.`);
+    if (known === undefined) throw badRequest(`locations: "${code.slice(0, 20)}" is no ISO 3166-1 alpha-2 country code.`);
     return known;
   });
   return [...new Set(codes)];
@@ -109,8 +109,4 @@ function pick(infos: JsonObject, keys: readonly string[]): JsonObject {
 /** Both come from PostgreSQL, which writes equal documents alike. */
 function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
-}
-
-export function invalidHolonField(message: string): AppError {
-  return new AppError({ code: 'bad_request', message });
 }

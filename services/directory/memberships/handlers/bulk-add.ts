@@ -5,13 +5,13 @@ import { AppError, appError, notFound } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
-import { decideBulk, tripleKey, type BulkFacts, type BulkItem, type BulkJourney, type NewMembership } from '../rules.ts';
+import { isPossibleId } from '../../possible-id.ts';
 import type { JourneyStep } from '../../step-move.ts';
 import { readViewer } from '../../viewer.ts';
+import { findAccountable, findJourneysFor, findPeople } from '../../workflow/index.ts';
+import { decideBulk, tripleKey, type BulkFacts, type BulkItem, type BulkJourney, type NewMembership } from '../rules.ts';
 import { findPresent, takeBulkTurn } from '../statements/bulk-add.ts';
 import { insertMemberships, type MembershipRow } from '../statements/writes.ts';
-import { isPossibleId } from '../../possible-id.ts';
-import { findAccountable, findJourneysFor, findPeople } from '../../workflow/index.ts';
 
 export interface BulkAddOptions {
   readonly db: Database;

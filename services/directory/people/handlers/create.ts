@@ -5,11 +5,11 @@ import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { directory, type NewPerson } from '../../contract.ts';
-import { checkNewPerson, refuseDuplicate, type PersonValues } from '../rules.ts';
+import { createMembership, showMembership } from '../../memberships/index.ts';
 import { createNote, readNote } from '../../notes/index.ts';
 import { readViewer } from '../../viewer.ts';
+import { checkNewPerson, refuseDuplicate, type PersonValues } from '../rules.ts';
 import { findByAddress, insertPerson, lockAddresses } from '../statements/create.ts';
-import { createMembership, showMembership } from '../../memberships/index.ts';
 
 export function createCreatePerson(jobs: Jobs): Handler<typeof directory.rpcs.createPerson> {
   return async (request, { actor }) => {

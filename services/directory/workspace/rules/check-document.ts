@@ -1,8 +1,8 @@
 /** Structure of a workspace document: known lists and fields, types, keys named once. Nothing here asks the database. */
 import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
 import { hasControls } from '#libs/text';
-import { maxDescriptionLength } from '../../fields.ts';
 import { isEmail } from '../../email.ts';
+import { maxDescriptionLength } from '../../fields.ts';
 import { findContactProblem, maxAddressLength, tooLongAddress, webAddressProblem } from '../../links.ts';
 import { controls, listAddressProblems } from './addresses.ts';
 import { checkClassConfig } from './class-config.ts';
