@@ -14,6 +14,7 @@ import { directory } from '#services/directory';
 import { importStatuses, transcripts } from '#services/transcripts';
 import type { TranscriptsConfig } from './config.ts';
 import { consumeDeletions, forgetConversation } from './deletion/workers.ts';
+import { entities } from './entities/index.ts';
 import { createHandlers } from './handlers.ts';
 import { countOverdueImports } from './import/statements.ts';
 import { createTranscriptImport } from './import/workers.ts';
@@ -34,7 +35,7 @@ export async function createService({ config, logger, pipeline, tuning }: Transc
     ...transcripts,
     jobs: { ...jobsOf('transcripts', registry), forgetConversation: transcripts.jobs.forgetConversation },
   };
-  const frame = await createFrame({ contract: transcripts, worked, config, migrations, logger, tuning });
+  const frame = await createFrame({ contract: transcripts, worked, config, migrations, entities, logger, tuning });
   const { db, bus, jobs, metrics } = frame;
   const outbound = createOutbound({
     allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,

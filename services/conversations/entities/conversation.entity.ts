@@ -1,0 +1,105 @@
+/** Conversations and what hangs on them and goes with them. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { ids, instant, jsonObject, now } from './columns.ts';
+
+/**
+ * One row each: what a read needs is one look-up, and what a write locks one lock (docs/adr/a-conversation-is-one-row.md). Ids are those of the
+ * directory. The view `conversations` shows those that are not deleted (D67).
+ */
+export const ConversationSchema = defineEntity({
+  name: 'Conversation',
+  tableName: 'all_conversations',
+  schema: 'conversations',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    journeyId: p.integer().nullable(),
+    stepId: p.integer().nullable(),
+    eventId: p.integer().nullable(),
+    startAt: instant().nullable(),
+    finishAt: instant().nullable(),
+    participantIds: ids(),
+    connectedIds: ids(),
+    infos: jsonObject().defaultRaw(`'{}'`),
+    config: jsonObject().defaultRaw(`'{}'`),
+    /** Shown as `config.enter-coherence`. */
+    room: jsonObject().nullable(),
+    /** Derived from the question changes. */
+    questionState: jsonObject().nullable(),
+    audioBlobId: p.integer().nullable(),
+    createdAt: now(),
+    updatedAt: now(),
+    deletedAt: instant().nullable(),
+    /** Why and by what it was deleted, and what hung on it: `{reason, by, booking_id, import_key}`. */
+    deletion: jsonObject().nullable(),
+  },
+});
+
+/** The same key adds a note once. */
+export const NoteSchema = defineEntity({
+  name: 'Note',
+  tableName: 'notes',
+  schema: 'conversations',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    conversation: () => p.manyToOne(ConversationSchema).ref(),
+    key: p.text().nullable(),
+    noteType: p.text(),
+    body: p.text(),
+    authorPersonId: p.integer().nullable(),
+    createdAt: now(),
+  },
+});
+
+export const IdempotencyKeySchema = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_keys',
+  schema: 'conversations',
+  properties: {
+    conversation: () => p.manyToOne(ConversationSchema).primary().ref(),
+    operation: p.text().primary(),
+    key: p.text().primary(),
+    expiresAt: instant(),
+  },
+});
+
+/** A question that was displayed; ids in the order of arrival. */
+export const QuestionChangeSchema = defineEntity({
+  name: 'QuestionChange',
+  tableName: 'question_changes',
+  schema: 'conversations',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    conversation: () => p.manyToOne(ConversationSchema).ref(),
+    questionId: p.integer(),
+    occurredAt: instant(),
+    key: p.text(),
+    receivedAt: now(),
+  },
+});
+
+/** A conversation has entered a step with a pipeline job. */
+export const PipelineEntrySchema = defineEntity({
+  name: 'PipelineEntry',
+  tableName: 'pipeline_entries',
+  schema: 'conversations',
+  properties: {
+    id: p.integer().primary().autoincrement(),
+    conversation: () => p.manyToOne(ConversationSchema).ref(),
+    stepId: p.integer(),
+    pipelineJob: p.text(),
+    cause: p.text(),
+    jobId: p.text().nullable(),
+    enteredAt: now(),
+  },
+});
+
+/** Keys of the workspace file by conversation. */
+export const ImportKeySchema = defineEntity({
+  name: 'ImportKey',
+  tableName: 'import_keys',
+  schema: 'conversations',
+  properties: {
+    key: p.text().primary(),
+    conversation: () => p.manyToOne(ConversationSchema).ref(),
+  },
+});

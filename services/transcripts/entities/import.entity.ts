@@ -1,0 +1,43 @@
+/** How rows came: the evidence of imports, digests of bulk imports, and conversations that get none any more. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ImportStatus } from '../evidence/contract.ts';
+import { instant, now } from './columns.ts';
+
+/** One row for each conversation; checks hold its sums and transitions. */
+export const ImportEvidenceSchema = defineEntity({
+  name: 'ImportEvidence',
+  tableName: 'import_evidence',
+  schema: 'transcripts',
+  properties: {
+    conversationId: p.integer().primary(),
+    status: p.text().$type<ImportStatus>(),
+    contractImport: p.boolean(),
+    sessionId: p.text().nullable(),
+    sessionStartedAt: instant().nullable(),
+    artifactSha256: p.text().nullable(),
+    artifactBytes: p.bigint().nullable(),
+    windowStart: instant().nullable(),
+    windowEnd: instant().nullable(),
+    raw: p.integer().nullable(),
+    accepted: p.integer().nullable(),
+    installedSegments: p.integer().nullable(),
+    excluded: p.json<Record<string, number>>().nullable(),
+    recordedAt: now(),
+  },
+});
+
+/** Digests of the rows that came by bulk import, as they were given. */
+export const LegacyTranscriptSchema = defineEntity({
+  name: 'LegacyTranscript',
+  tableName: 'legacy_transcripts',
+  schema: 'transcripts',
+  properties: { conversationId: p.integer().primary(), sha256: p.text(), installedAt: now() },
+});
+
+/** Conversations that are gone for good. */
+export const ForgottenConversationSchema = defineEntity({
+  name: 'ForgottenConversation',
+  tableName: 'forgotten_conversations',
+  schema: 'transcripts',
+  properties: { conversationId: p.integer().primary(), forgottenAt: now() },
+});

@@ -1,0 +1,70 @@
+/** Entities are the one declaration of a service's tables: they are held against what the migrations made. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type DatabaseOptions } from '#libs/orm';
+import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+
+const servicesDir = join(import.meta.dirname, '..', '..', '..', 'services');
+const services = readdirSync(servicesDir).filter((name) => existsSync(join(servicesDir, name, 'entities', 'index.ts')));
+/** Tables of libraries, and those without a key, which triggers keep. */
+const libraryTables = ['jobs', 'migrations', 'outbox'];
+const keptByTriggers: Readonly<Record<string, readonly string[]>> = {
+  directory: ['holons_channel_values', 'membership_tallies', 'people_channel_values', 'relationship_tallies', 'usage_counts'],
+};
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  /** As PostgreSQL writes it. */
+  readonly type: string;
+  readonly nullable: boolean;
+}
+
+let env: TestEnvironment;
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+});
+afterAll(() => env.stop());
+
+const show = ({ table, column, type, nullable }: Column): string => `${table}.${column} ${type}${nullable ? ' null' : ''}`;
+
+async function listDeclared(service: string): Promise<Column[]> {
+  const path = join(servicesDir, service, 'entities', 'index.ts');
+  const { entities } = (await import(path)) as { entities: NonNullable<DatabaseOptions['entities']> };
+  const url = env.settings['DATABASE_URL'] ?? '';
+  const db = await createDatabase({ url, schema: service, entities, poolSize: 1, logger: env.logger, applicationName: 'test' });
+  const metadata = db.orm.getMetadata().getAll().values().toArray();
+  await db.close();
+  const declared = metadata
+    .flatMap((meta) => meta.props.filter((prop) => prop.persist !== false).map((prop) => ({ table: meta.tableName, prop })))
+    .flatMap(({ table, prop }) =>
+      (prop.fieldNames ?? []).map((column, place) => {
+        const type = (prop.columnTypes[place] ?? '').replace('serial', 'integer');
+        return { table, column, type, nullable: prop.nullable === true };
+      }),
+    );
+  const types = await env.sql<{ given: string; type: string }>(
+    'select given, format_type(to_regtype(given), null) as type from unnest($1::text[]) as given',
+    [[...new Set(declared.map(({ type }) => type))]],
+  );
+  const typeOf = new Map(types.map(({ given, type }) => [given, type]));
+  return declared.map((column) => ({ ...column, type: typeOf.get(column.type) ?? column.type }));
+}
+
+describe('entities (architecture#data)', () => {
+  it('are declared by services', () => {
+    expect(services).toEqual(expect.arrayContaining(['conversations', 'directory', 'transcripts']));
+  });
+
+  it.each(services)('of %s describe the same tables, columns, types and nullability as its migrations', async (service) => {
+    const stored = await env.sql<Column & Record<string, unknown>>(
+      `select r.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
+       from pg_attribute a join pg_class r on r.oid = a.attrelid
+       where r.relnamespace = $1::text::regnamespace and r.relkind = 'r' and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+         and r.relname <> all($2)`,
+      [service, [...libraryTables, ...(keptByTriggers[service] ?? [])]],
+    );
+    expect((await listDeclared(service)).map(show).toSorted()).toEqual(stored.map(show).toSorted());
+  });
+});
