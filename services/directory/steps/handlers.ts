@@ -50,9 +50,7 @@ export function createStepHandlers(
       }
       return { pipeline_job: job.name, config: result.config };
     },
-    listSteps: async ({ journey_slug: journey }) => {
-      return bodyOf(await listSteps(db, { journey }));
-    },
+    listSteps: async ({ journey_slug: journey }) => bodyOf(await listSteps(db, { journey })),
     readStepConfig: async ({ journey_slug: journey, step_slug: step }) => {
       const row = await findStepByPlace(db, { journey, step });
       if (row === undefined) throw notFound();

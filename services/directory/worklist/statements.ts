@@ -190,19 +190,21 @@ function declareWorklist(narrowing: Narrowing) {
   });
 }
 
-/** Every narrowing; at least one kind is wanted. */
-const narrowings: readonly Narrowing[] = [true, false].flatMap((memberships) =>
-  (['all', 'of-classes', 'none'] as const).flatMap((relationships) =>
-    [true, false].flatMap((responsible) =>
-      [true, false].flatMap((span) => (memberships || relationships !== 'none' ? [{ memberships, relationships, responsible, span }] : [])),
-    ),
-  ),
+/** What may be asked for: everything, or memberships, or relationships of some classes, or both. */
+const kinds: readonly Pick<Narrowing, 'memberships' | 'relationships'>[] = [
+  { memberships: true, relationships: 'all' },
+  { memberships: true, relationships: 'none' },
+  { memberships: true, relationships: 'of-classes' },
+  { memberships: false, relationships: 'of-classes' },
+];
+const narrowings = kinds.flatMap((kind) =>
+  [true, false].flatMap((responsible) => [true, false].map((span): Narrowing => ({ ...kind, responsible, span }))),
 );
 
 /** One statement for each narrowing, so that each gets the one plan that fits it. */
 export const worklists = new Map(narrowings.map((narrowing) => [nameOf(narrowing), declareWorklist(narrowing)]));
 
-/** @throws Error when neither kind is wanted */
+/** @throws Error for what nobody may ask for */
 export function worklistOf(narrowing: Narrowing): ReturnType<typeof declareWorklist> {
   const found = worklists.get(nameOf(narrowing));
   if (found === undefined) throw new Error(`There is no statement ${nameOf(narrowing)}`);
