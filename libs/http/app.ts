@@ -5,7 +5,7 @@
 import Koa, { type Next } from 'koa';
 import { AppError, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
-import { getTracer, newRequestId, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
+import { findTracer, newRequestId, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
 import { createCors, isPreflight } from './cors.ts';
 import { renderError } from './envelope.ts';
 import { type ExchangeState, findSurface, type HttpContext, type Refusal } from './exchange.ts';
@@ -49,7 +49,7 @@ export function createApp(options: AppOptions): HttpApp {
     const requestId = typeof given === 'string' && requestIdPattern.test(given) ? given : newRequestId();
     const surface = findSurface(path);
     const parent = req.headers['traceparent'] as string | undefined;
-    const span = getTracer()?.start(ctx.method, 'server', { 'request.id': requestId }, parent);
+    const span = findTracer()?.start(ctx.method, 'server', { 'request.id': requestId }, parent);
     const state: ExchangeState = {
       requestId,
       surface,

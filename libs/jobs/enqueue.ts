@@ -1,7 +1,7 @@
 /** Putting jobs and events into a transaction: their rows travel with the commit, their messages follow it. */
 import type { Event, Job } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
-import { getTracer } from '#libs/telemetry';
+import { findTracer } from '#libs/telemetry';
 import type { TSchema } from 'typebox';
 import type { Tx } from '#libs/orm';
 import { type Message, messageOfJob, type Relay } from './relay.ts';
@@ -166,7 +166,7 @@ export class Outbox {
 
 /** Where the work comes from, kept with it; with tracing on, a span of its own says when it was handed over. */
 function originOf({ requestId, traceparent }: Origin, name: string): { requestId: string | null; traceparent: string | null } {
-  const span = getTracer()?.startChild(name, 'producer', handedOver, traceparent);
+  const span = findTracer()?.startChild(name, 'producer', handedOver, traceparent);
   span?.end();
   return { requestId: requestId ?? null, traceparent: span?.traceparent ?? traceparent ?? null };
 }

@@ -10,7 +10,7 @@ import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
-import { getTracer, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
+import { findTracer, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
 import { Attempt, encodeResult } from './attempt.ts';
 import { createBatcher } from '#libs/batch';
 import { type DeliveredJob, readDelivery, readOrigin } from './delivered.ts';
@@ -269,5 +269,5 @@ export class Worker {
 /** The span of one attempt, in the trace of what asked for the job. */
 function startAttempt({ id, type, attempts, traceparent }: ClaimedRow): Span | undefined {
   const attributes = { 'messaging.system': 'nats', 'job.type': type, 'job.id': id, 'job.attempt': attempts };
-  return getTracer()?.start(`job ${type}`, 'consumer', attributes, traceparent ?? undefined);
+  return findTracer()?.start(`job ${type}`, 'consumer', attributes, traceparent ?? undefined);
 }

@@ -9,7 +9,7 @@ import { AppError } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import { compileSchema } from '#libs/schema';
-import { getTracer } from '#libs/telemetry';
+import { findTracer } from '#libs/telemetry';
 import { checkCall, noActors } from './admission.ts';
 import { openConnection, describeServers, inboxPrefixOf, inboxRoot } from './connect.ts';
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
@@ -117,7 +117,7 @@ class NatsBus implements Bus {
       if (this.#caller !== undefined) checkCall(rpc, this.#caller, context.actor);
       const assertion = context.actor === undefined ? undefined : this.#actors.write(context.actor);
       const startedMs = performance.now();
-      const span = getTracer()?.startChild(rpc.subject, 'client', rpcAttributes, context.traceparent);
+      const span = findTracer()?.startChild(rpc.subject, 'client', rpcAttributes, context.traceparent);
       const finish = (reply: RawReply | undefined, error: AppError | undefined): void => {
         span?.end({ error: error?.code });
         this.#metrics.called?.(rpc.subject, error?.code ?? 'ok', (performance.now() - startedMs) / 1000);

@@ -9,7 +9,7 @@ import type { CallerKind, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs
 import { AppError, unavailable } from '#libs/errors';
 import { parseJson } from '#libs/json';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
-import { getTracer, type Span } from '#libs/telemetry';
+import { findTracer, type Span } from '#libs/telemetry';
 import { type CallRefusal, CallRefused, isCall, listKinds } from './admission.ts';
 import { drainSubscription } from './drain-subscription.ts';
 import { announceService, EndpointStats } from './micro.ts';
@@ -197,7 +197,7 @@ export class Responder {
 
 /** The span of one served request; nested calls of its handler belong to it. */
 function startServing(context: ServedContext): Span | undefined {
-  const tracer = getTracer();
+  const tracer = findTracer();
   if (tracer === undefined) return undefined;
   const attributes = { 'rpc.system': 'nats', 'request.id': context.requestId };
   const span = tracer.start(context.subject, 'server', attributes, context.traceparent);

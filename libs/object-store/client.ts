@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
 import type { ConfigOf, s3Settings } from '#libs/config';
 import { unavailable } from '#libs/errors';
-import { getTracer, nameFailure, type Red } from '#libs/telemetry';
+import { findTracer, nameFailure, type Red } from '#libs/telemetry';
 
 export interface ObjectStoreConfig {
   /** `http(s)://host[:port]`. */
@@ -70,7 +70,7 @@ export function createClient(config: ObjectStoreConfig, requests?: Red): S3Clien
       async (input) => {
         const operation = commandName?.replace(/Command$/, '') ?? 'unknown';
         const startedMs = performance.now();
-        const span = getTracer()?.startChild(`s3 ${operation}`, 'client', { 'rpc.system': 'aws-api', 'rpc.method': operation });
+        const span = findTracer()?.startChild(`s3 ${operation}`, 'client', { 'rpc.system': 'aws-api', 'rpc.method': operation });
         let failure: { name: string; outcome: string } | undefined;
         try {
           return await next(input);

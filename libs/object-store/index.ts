@@ -94,7 +94,7 @@ export function createObjectStore(config: ObjectStoreConfig, options: ObjectStor
     putStream: (key, body, putOptions) => putStream({ client, bucket, pool }, key, body, putOptions),
     resumeStream: (key, body, resumeOptions) => resumeStream({ client, bucket, pool }, key, body, resumeOptions),
     findUnfinished: (key) => findUnfinished(client, bucket, key, partBytes),
-    get: (key, { range, signal } = {}) => getObject(client, bucket, key, range, signal),
+    get: (key, { range, signal } = {}) => findObject(client, bucket, key, range, signal),
     head: (key) => headObject(client, bucket, key),
     delete: (key) => deleteObject(client, bucket, key),
     list: (prefix, after) => listObjects(client, bucket, prefix, after),
@@ -113,7 +113,7 @@ export function createObjectStore(config: ObjectStoreConfig, options: ObjectStor
   };
 }
 
-async function getObject(
+async function findObject(
   client: S3Client,
   bucket: string,
   key: string,

@@ -4,7 +4,7 @@
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql';
 import type { ControlledTransaction } from 'kysely';
 import pg from 'pg';
-import { getTracer, type Span, traceWork } from '#libs/telemetry';
+import { findTracer, type Span, traceWork } from '#libs/telemetry';
 import { createDialect, PooledConnection } from './dialect.ts';
 import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
@@ -304,7 +304,7 @@ async function fetchBatch<Row>(client: pg.PoolClient, count: number): Promise<Ro
 
 /** The span of a statement, by its name; nothing where no span is active. */
 function startStatement(name: string): Span | undefined {
-  return getTracer()?.startChild(`sql ${name}`, 'client', { 'db.system.name': 'postgresql', 'db.query.summary': name });
+  return findTracer()?.startChild(`sql ${name}`, 'client', { 'db.system.name': 'postgresql', 'db.query.summary': name });
 }
 
 /** Who collided does not collide again at the same moment. */

@@ -16,7 +16,7 @@ import {
 } from 'kysely';
 import type pg from 'pg';
 import Cursor from 'pg-cursor';
-import { getTracer, traceWork } from '#libs/telemetry';
+import { findTracer, traceWork } from '#libs/telemetry';
 
 /** One checked-out connection of the pool. */
 export class PooledConnection implements DatabaseConnection {
@@ -40,7 +40,7 @@ export class PooledConnection implements DatabaseConnection {
   /** Statements of entities have no name; their first word says what they do. */
   #run(query: CompiledQuery): Promise<pg.QueryResult> {
     const run = (): Promise<pg.QueryResult> => this.client.query(query.sql, [...query.parameters]);
-    const tracer = getTracer();
+    const tracer = findTracer();
     if (tracer === undefined) return run();
     const verb = /^\s*([a-z]+)/i.exec(query.sql)?.[1]?.toLowerCase() ?? 'statement';
     return traceWork(tracer.startChild(`sql ${verb}`, 'client', { 'db.system.name': 'postgresql', 'db.operation.name': verb }), run);

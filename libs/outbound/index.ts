@@ -3,7 +3,7 @@
  * check, no redirects, no HTTP/2, caps on time and size, streaming bodies, errors without paths, queries or tokens.
  */
 import { Agent, type Dispatcher } from 'undici';
-import { getTracer, type Metrics } from '#libs/telemetry';
+import { findTracer, type Metrics } from '#libs/telemetry';
 import { listAllowedHosts } from './address.ts';
 import { createConnector, type Resolve } from './connector.ts';
 import { OutboundError, type OutboundFailure } from './error.ts';
@@ -104,7 +104,7 @@ async function send(agent: Agent, request: OutboundRequest): Promise<OutboundRep
   const where = `${request.method ?? 'GET'} ${url.origin}`;
   const translate = (error: unknown): OutboundError => toOutboundError(where, error, deadline, request.signal);
   // Only the host: paths and queries may hold tokens. The trace is not told to other people's servers.
-  const span = getTracer()?.startChild(where, 'client', { 'server.address': url.host, 'http.request.method': request.method ?? 'GET' });
+  const span = findTracer()?.startChild(where, 'client', { 'server.address': url.host, 'http.request.method': request.method ?? 'GET' });
   let response: Dispatcher.ResponseData;
   try {
     response = await agent.request({

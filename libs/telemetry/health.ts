@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listen } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { getTracer, setTracer } from './tracing.ts';
+import { findTracer, setTracer } from './tracing.ts';
 
 /** Resolves when the dependency can be used; rejects with a message that says what is wrong. */
 export type Check = () => Promise<void>;
@@ -126,7 +126,7 @@ export function createTelemetry(options: {
 /** Gives the process its tracer, unless a service of the same process did. @returns the end of it */
 async function startTracing(service: string, logger: Logger, settings: TelemetrySettings): Promise<() => Promise<void>> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '', OTEL_TRACES_SAMPLER_ARG: share = 1 } = settings;
-  if (endpoint === undefined || getTracer() !== undefined) return () => Promise.resolve();
+  if (endpoint === undefined || findTracer() !== undefined) return () => Promise.resolve();
   const { createOtlpTracer } = await import('./otlp.ts');
   const { tracer, stop } = createOtlpTracer({ service, endpoint, headers, share, logger });
   setTracer(tracer);

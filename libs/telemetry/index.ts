@@ -2,4 +2,4 @@
 export { createTelemetry, type Check, type Telemetry } from './health.ts';
 export { createMetrics, type Counter, type Gauge, type Histogram, type Metrics, type Red } from './metrics.ts';
 export { newRequestId, newTraceparent, readTraceId } from './trace-context.ts';
-export { getTracer, nameFailure, type Span, type SpanAttributes, traceWork } from './tracing.ts';
+export { findTracer, nameFailure, type Span, type SpanAttributes, traceWork } from './tracing.ts';

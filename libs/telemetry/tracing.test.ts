@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { startTraceCollector, type TraceCollector, waitFor } from '#libs/testing';
 import { createOtlpTracer, type OtlpOptions } from './otlp.ts';
-import { getTracer, nameFailure, traceWork } from './tracing.ts';
+import { findTracer, nameFailure, traceWork } from './tracing.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 const logger = createLogger({ service: 'test', level: 'silent' });
@@ -84,13 +84,13 @@ describe('without a collector (rules/operations#traces)', () => {
       import { registerHooks } from 'node:module';
       let count = 0;
       registerHooks({ resolve: (specifier, context, next) => { if (/^@opentelemetry\\/(sdk|exporter)/.test(specifier)) count++; return next(specifier, context); } });
-      const { createTelemetry, getTracer } = await import('#libs/telemetry');
+      const { createTelemetry, findTracer } = await import('#libs/telemetry');
       const { createLogger } = await import('#libs/logger');
       const telemetry = createTelemetry({
         service: 'media', logger: createLogger({ service: 'media', level: 'silent' }), checks: {}, settings: { METRICS_PORT: 0, ...${JSON.stringify(tracing)} },
       });
       await telemetry.start();
-      console.log(count > 0 ? 'loaded' : 'not loaded', getTracer() === undefined ? 'off' : 'on');
+      console.log(count > 0 ? 'loaded' : 'not loaded', findTracer() === undefined ? 'off' : 'on');
       await telemetry.stop();
       process.exit(0);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: repoDir });
@@ -98,7 +98,7 @@ describe('without a collector (rules/operations#traces)', () => {
   };
 
   it('loads nothing of it, and has no tracer', async () => {
-    expect(getTracer()).toBeUndefined();
+    expect(findTracer()).toBeUndefined();
     await expect(load({})).resolves.toBe('not loaded off');
     await expect(load({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })).resolves.toBe('loaded on');
   });

@@ -26,7 +26,7 @@ export interface Tracer {
 let tracer: Tracer | undefined;
 
 /** The process's tracer; undefined when tracing is off. */
-export function getTracer(): Tracer | undefined {
+export function findTracer(): Tracer | undefined {
   return tracer;
 }
 

@@ -9,7 +9,7 @@ import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import { compileSchema } from '#libs/schema';
 import { toLine, toLines } from '#libs/text';
-import { getTracer, readTraceId, traceWork } from '#libs/telemetry';
+import { findTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
 export { isHmac } from './signature.ts';
@@ -50,7 +50,7 @@ export function startReceiptIntake<Schema extends TSchema>(intake: ReceiptIntake
   const check = compileSchema(intake.facts);
 
   const store = async ({ facts, body, traceparent: given }: Webhook, { subject, streamSequence }: Delivery): Promise<void> => {
-    const span = getTracer()?.start(`receive ${subject}`, 'consumer', { 'messaging.system': 'nats' }, given);
+    const span = findTracer()?.start(`receive ${subject}`, 'consumer', { 'messaging.system': 'nats' }, given);
     const received = { body, streamSequence, traceparent: span?.traceparent ?? given };
     await traceWork(span, () => intake.store(facts as Static<Schema>, received));
   };

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '#libs/logger';
 import type { Database } from '#libs/orm';
-import { getTracer, type Metrics, traceWork } from '#libs/telemetry';
+import { findTracer, type Metrics, traceWork } from '#libs/telemetry';
 import { estimateMessage, estimateTokens } from '../tokens.ts';
 import { addUsage, type UsagePurpose } from './statements/usage.ts';
 import type { TokenBudget } from './token-budget.ts';
@@ -68,7 +68,7 @@ export function createMeasuredModel(deps: {
       const spend = agentId === null ? async () => undefined : await budget.take(agentId, estimatePrompt(messages) + answerTokens);
       const startedMs = performance.now();
       try {
-        const span = getTracer()?.startChild(`llm ${purpose}`, 'client', { 'gen_ai.operation.name': 'chat' });
+        const span = findTracer()?.startChild(`llm ${purpose}`, 'client', { 'gen_ai.operation.name': 'chat' });
         const answer = await traceWork(span, () => deps.models[purpose].answer(messages, signal));
         await account(call, { outcome: 'ok', ...answer }, startedMs, spend);
         return answer;

@@ -4,7 +4,7 @@ import { AppError, notFound } from '#libs/errors';
 import { createHttpServer, hasBody, type HttpServer, type Refusal, Room, type Transfer, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
-import { getTracer, newRequestId, newTraceparent, readTraceId, type Red } from '#libs/telemetry';
+import { findTracer, newRequestId, newTraceparent, readTraceId, type Red } from '#libs/telemetry';
 import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientGone } from './multipart.ts';
 import { hangUp, sendError, Unauthenticated } from './replies.ts';
@@ -87,7 +87,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
   const [path = '/', search = ''] = (request.url ?? '/').split('?', 2);
   const known = listener.paths.find(({ pattern }) => pattern.test(path));
   const parent = readHeader(request, 'traceparent');
-  const span = getTracer()?.start(request.method ?? '', 'server', { 'request.id': requestId }, parent);
+  const span = findTracer()?.start(request.method ?? '', 'server', { 'request.id': requestId }, parent);
   const traceparent = span?.traceparent ?? newTraceparent(parent);
   const traceId = readTraceId(traceparent);
   response.setHeader('request-id', requestId);

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { readSources, type SourceFile } from './sources.ts';
+
+const isTest = (path: string): boolean => path.startsWith('test/') || path.endsWith('.test.ts');
+const thisFile = 'test/architecture/habits.test.ts';
+
+/** Variables of modules: what a process has one of. */
+const processWide = {
+  'libs/logger/index.ts': 'standard output',
+  'libs/nats/token.ts': 'a page of random bytes',
+  'libs/telemetry/metrics.ts': 'the metrics of the process',
+  'libs/telemetry/trace-context.ts': 'a page of random bytes',
+  'libs/telemetry/tracing.ts': 'the tracer',
+  'libs/transfer/index.ts': 'the garbage collector',
+  'libs/transfer/pace.ts': 'a clock for all transfers',
+  'services/directory/accounts/rules/password-strength.ts': 'the list of common passwords, loaded when it is needed',
+};
+
+/** Tests that let time pass where nothing can be waited for; the list only gets shorter. */
+const sleeping = [
+  'libs/http/body.test.ts',
+  'libs/lifecycle/lifecycle.test.ts',
+  'libs/outbound/outbound.test.ts',
+  'libs/transfer/pace.test.ts',
+  'libs/transfer/transfer.test.ts',
+  'services/agents/telegram/typing.test.ts',
+  'services/media/http/multipart.test.ts',
+  'test/e2e/audio-memory.test.ts',
+  'test/e2e/bulk-import.test.ts',
+  'test/e2e/shutdown.test.ts',
+  'test/e2e/shutdown/constant-load.ts',
+  'test/integration/agents/chat.test.ts',
+  'test/integration/agents/runtime.test.ts',
+  'test/integration/agents/telegram-crash.test.ts',
+  'test/integration/api-gateway/probe.ts',
+  'test/integration/api-gateway/webhooks.test.ts',
+  'test/integration/conversations/discovery.test.ts',
+  'test/integration/jobs/outage.test.ts',
+  'test/integration/jobs/work.test.ts',
+  'test/integration/jobs/worker-process.ts',
+  'test/integration/media/download.test.ts',
+  'test/integration/media/faults.test.ts',
+  'test/integration/media/guards.test.ts',
+  'test/integration/nats/jetstream.test.ts',
+  'test/integration/nats/reconnect.test.ts',
+  'test/integration/nats/rpc.test.ts',
+  'test/integration/nats/stream.test.ts',
+  'test/integration/object-store/object-store.test.ts',
+  'test/jest/template-database.ts',
+  'test/security/connections.test.ts',
+  'tools/servers/go-tool.test.ts',
+];
+
+function listPaths(pattern: RegExp, files: readonly SourceFile[]): string[] {
+  return files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+}
+
+describe('habits that CONTRIBUTING.md claims', () => {
+  const files = readSources('services', 'libs', 'cli', 'tools', 'lab', 'test').filter(({ path }) => path !== thisFile);
+  const sources = files.filter(({ path }) => !isTest(path));
+  const tests = files.filter(({ path }) => isTest(path));
+
+  it('modules have no variables, apart from what a process has one of', () => {
+    const parts = sources.filter(({ path }) => /^(services|libs)\//.test(path));
+    expect(listPaths(/^(export )?(let|var) /m, parts).toSorted()).toEqual(Object.keys(processWide));
+  });
+
+  it('functions called get… find or throw', () => {
+    const parts = sources.filter(({ path }) => /^(services|libs|cli)\//.test(path));
+    expect(listPaths(/\bget[A-Z]\w*(<[^>]*>)?\([^)]*\): (Promise<)?[^;{=\n]*\bundefined/, parts)).toEqual([]);
+  });
+
+  it('no test puts something else in the place of a module', () => {
+    expect(listPaths(/\bjest\.(mock|doMock|unstable_mockModule|setMock)\b/, tests)).toEqual([]);
+  });
+
+  it('no more tests sleep', () => {
+    expect(listPaths(/\bsetTimeout\(|\bsetTimeout\b.* from 'node:timers\/promises'/, tests).toSorted()).toEqual(sleeping);
+  });
+});
