@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { databaseSettings, ConfigError, loadConfig, logSettings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
-import { createDatabase, migrate, type MigrationClass, roleOf, statement } from '#libs/orm';
+import { createDatabase, migrate, type MigrationClass, roleOf } from '#libs/orm';
 
 const servicesDir = join(import.meta.dirname, '..', 'services');
 
@@ -51,7 +51,7 @@ async function isEmpty(url: string, logger: Logger): Promise<boolean> {
   const database = await createDatabase({ url, schema: 'directory', poolSize: 1, logger, applicationName: 'migrate' });
   try {
     const tables = ['people', 'object_classes', 'accounts'].map((table) => `exists (select from directory.${table})`);
-    const [row] = await database.query<{ filled: boolean }>(statement('is_filled', `select ${tables.join(' or ')} as filled`));
+    const [row] = await database.query<{ filled: boolean }>({ name: 'is_filled', text: `select ${tables.join(' or ')} as filled` });
     return row?.filled !== true;
   } finally {
     await database.close();

@@ -22,16 +22,14 @@ export async function checkDatabase(url: string): Promise<string> {
     detail: `database ${database === '' ? 'unnamed' : database}, user ${user === '' ? 'unnamed' : user}`,
     setting: 'DATABASE_URL',
   };
-  const { createDatabase, statement } = await import('#libs/orm'); // slow to load, and only needed here
+  const { createDatabase } = await import('#libs/orm'); // slow to load, and only needed here
   const db = await createDatabase({ url, schema: 'public', poolSize: 1, logger: logger(), applicationName: 'doctor', connectTimeoutMs });
   try {
-    const [row] = await db.query<{ number: number; version: string; may_create: boolean }>(
-      statement(
-        'doctor',
-        `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+    const [row] = await db.query<{ number: number; version: string; may_create: boolean }>({
+      name: 'doctor',
+      text: `select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
            has_database_privilege(current_database(), 'create') as may_create`,
-      ),
-    );
+    });
     if (row === undefined || row.number < oldestPostgres) throw new CliError(`it is PostgreSQL ${row?.version}; 16 to 18 are supported.`);
     if (!row.may_create) throw new CliError(`the user may not make schemas: grant create on database ${database} to ${user}.`);
     return `PostgreSQL ${row.version} at ${attempt.address}, ${attempt.detail}`;

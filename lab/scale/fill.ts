@@ -3,7 +3,7 @@
  * Everything follows from running numbers, so that two fillings of one size are the same.
  */
 import { createLogger } from '#libs/logger';
-import { createDatabase, statement, type Tx } from '#libs/orm';
+import { createDatabase, type Tx } from '#libs/orm';
 
 /** What fills an empty database. */
 export interface Seed {
@@ -51,7 +51,7 @@ export async function fillDatabase(options: { url: string; seed: Seed; say: (lin
       for (const table of seed.identities) await run(tx, advanceSequence(table));
     });
     say('vacuum analyze');
-    await database.query(statement('vacuum', 'vacuum (analyze)'));
+    await database.query({ name: 'vacuum', text: 'vacuum (analyze)' });
   } finally {
     await database.close();
   }
@@ -74,7 +74,7 @@ async function requireEmpty(tx: Tx): Promise<void> {
 
 async function holdsRows(tx: Tx): Promise<boolean> {
   const tables = emptyTables.map((table) => `exists (select from ${table})`);
-  const [row] = await tx.query<{ filled: boolean }>(statement('seed.is-filled', `select ${tables.join(' or ')} as filled`));
+  const [row] = await tx.query<{ filled: boolean }>({ name: 'seed.is-filled', text: `select ${tables.join(' or ')} as filled` });
   return row?.filled === true;
 }
 
@@ -84,9 +84,9 @@ async function holdsRows(tx: Tx): Promise<boolean> {
  */
 async function dropIndexes(tx: Tx, tables: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ gone: string; again: string }>(
-    statement(
-      'seed.indexes',
-      `select case when own.oid is null then format('drop index %s', i.indexrelid::regclass)
+    {
+      name: 'seed.indexes',
+      text: `select case when own.oid is null then format('drop index %s', i.indexrelid::regclass)
            else format('alter table %s drop constraint %I', i.indrelid::regclass, own.conname) end as gone,
          case when own.oid is null then pg_get_indexdef(i.indexrelid)
            else format('alter table %s add constraint %I %s', i.indrelid::regclass, own.conname, pg_get_constraintdef(own.oid)) end as again
@@ -94,7 +94,7 @@ async function dropIndexes(tx: Tx, tables: readonly string[]): Promise<string[]>
        where i.indrelid = any($1::regclass[])
          and not exists (select from pg_constraint other where other.conindid = i.indexrelid and other.contype = 'f')
        order by i.indexrelid`,
-    ),
+    },
     [tables],
   );
   for (const { gone } of rows) await run(tx, gone);
@@ -106,5 +106,5 @@ const advanceSequence = (table: string): string =>
 
 let runs = 0;
 async function run(tx: Tx, sql: string): Promise<void> {
-  await tx.query(statement(`seed.run-${++runs}`, sql));
+  await tx.query({ name: `seed.run-${++runs}`, text: sql });
 }

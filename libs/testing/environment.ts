@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type ActorSigner, generateActorKeys } from '#libs/actor';
 import { createLogger, type Logger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
-import { createDatabase, statement, type Database } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
 import { bookingSecret } from './booking-signature.ts';
 import { createTestActors } from './actors.ts';
 
@@ -43,7 +43,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
   const adminUrl = readAddress('TEST_DATABASE_URL');
   const admin = await createDatabase({ url: adminUrl, schema: 'public', poolSize: 1, ...access });
   const run = (db: Database, text: string, params: readonly unknown[] = []): Promise<unknown[]> =>
-    db.query(statement(`q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, text), params);
+    db.query({ name: `q${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, text }, params);
   await run(admin, `create database ${id} template ${readAddress('TEST_TEMPLATE_DATABASE')}`);
 
   const bus = await connectBus({ url: readAddress('TEST_NATS_URL'), name: 'set-up', prefix: id, logger });

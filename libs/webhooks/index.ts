@@ -16,6 +16,7 @@ export { isHmac } from './signature.ts';
 export { describeMissingBody, describeUnsigned, keepBody, keepHeaders, keepsBody, type KeptBody, unsignedOutcome } from './receipts.ts';
 export { createRefusalLimit, createRefusals, type Refusals, refusalsPerHour } from './refusals.ts';
 export { startReceiptRetention, sweepReceipts } from './retention.ts';
+export { declareDropContents } from './statements.ts';
 export { packWebhooks, unpackWebhooks, type Webhook } from './message.ts';
 
 /** What came with the facts of a webhook. */

@@ -16,10 +16,10 @@ export interface KeptBody {
   readonly size: number | null;
 }
 
-/** Nothing follows from it, or there was no secret to compare with. */
-const passing = ['ignored', 'agent_not_found'];
+/** Nothing follows from it. With what was rejected, these rows go with their time; the others stay without their bodies. */
+export const passingOutcomes = ['ignored', 'agent_not_found'];
 /** Whether the body stays: of what was rejected or ignored only its digest and its size do (D68). */
-export const keepsBody = (outcome: string): boolean => !passing.includes(outcome) && !outcome.startsWith('rejected_');
+export const keepsBody = (outcome: string): boolean => !passingOutcomes.includes(outcome) && !outcome.startsWith('rejected_');
 
 /** What a new receipt keeps of a body. */
 export function keepBody(outcome: string, body: Buffer | null): KeptBody {
@@ -41,6 +41,3 @@ export function keepHeaders(outcome: string, headers: Readonly<Record<string, st
   const limit = keepsBody(outcome) ? Infinity : maxRefusedHeader;
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, limit)]));
 }
-
-/** SQL condition: what no secret vouches for, or nothing follows from. These rows go with their time; the others stay without their bodies. */
-export const passingOutcomes = String.raw`(outcome in (${passing.map((outcome) => `'${outcome}'`).join(', ')}) or outcome like 'rejected\_%')`;

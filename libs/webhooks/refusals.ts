@@ -3,8 +3,9 @@
  * of an hour share one, which counts them. So the rows are bounded, and a flood costs the database a fraction of a statement for each post.
  */
 import { createBatcher } from '#libs/batch';
-import type { Database, Statement } from '#libs/orm';
+import type { Queryable } from '#libs/orm';
 import { type KeptBody, keepBody } from './receipts.ts';
+import { countDeliveries } from './statements.ts';
 
 /** Receipts of their own that a process gives to refusals of one outcome. */
 export const refusalsPerHour = 100;
@@ -30,9 +31,9 @@ export interface Refusals {
 }
 
 /** `source` keeps the hooks of one service apart. */
-export function createRefusals({ db, schema, source }: { db: Pick<Database, 'query'>; schema: string; source: string }): Refusals {
+export function createRefusals({ db, source }: { db: Queryable; source: string }): Refusals {
   const isOneOfFew = createRefusalLimit();
-  const count = createSharedCount(db, schema);
+  const count = createSharedCount(db);
   return {
     place: async ({ outcome, message, receivedAt, dedupeKey, body }) => {
       if (isOneOfFew(outcome, receivedAt)) return { outcome, message, dedupeKey, ...keepBody(outcome, body) };
@@ -65,19 +66,13 @@ export function createRefusalLimit(): (kind: string, receivedAt: string) => bool
 }
 
 /** Counts one more delivery of the receipt with a dedupe key, many in one statement. False while there is no such receipt. */
-function createSharedCount(db: Pick<Database, 'query'>, schema: string): (dedupeKey: string) => Promise<boolean> {
-  const statement: Statement = {
-    name: 'receipts.count-refusals',
-    text: `update ${schema}.webhook_receipts r set deliveries = r.deliveries + given.count
-      from (select key, count(*)::integer as count from unnest($1::text[]) as key group by key) given
-      where r.dedupe_key = given.key returning r.dedupe_key as key`,
-  };
+function createSharedCount(db: Queryable): (dedupeKey: string) => Promise<boolean> {
   let number = 0;
   const batcher = createBatcher<{ readonly key: string; readonly number: number }, true>({
     keyOf: (item) => String(item.number), // each counts
     parallel: 1, // they would wait for each other's row
     run: async (items) => {
-      const rows = await db.query<{ key: string }>(statement, [items.map(({ key }) => key)]);
+      const rows = await countDeliveries(db, { keys: items.map(({ key }) => key) });
       const found = new Set(rows.map(({ key }) => key));
       return new Map(items.filter(({ key }) => found.has(key)).map((item) => [String(item.number), true]));
     },

@@ -23,7 +23,7 @@ import { createTokenBudget } from './language-model/token-budget.ts';
 import { createRenewAgentMemory, enqueueThreadMemory } from './memory/workers.ts';
 import { createMessagingHtml } from './messaging-html.ts';
 import { migrations } from './migrations/index.ts';
-import { countReceipts } from './receipts/statements.ts';
+import { countReceipts, dropOldContents } from './receipts/statements.ts';
 import { startUpdateIntake } from './telegram/workers/update-intake.ts';
 import { createWorkers } from './workers.ts';
 
@@ -79,8 +79,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     await jobs.work(createWorkers({ ...shared, clock, model, pipeline }));
     frame.feed(await startUpdateIntake({ db, bus, jobs, logger: frame.logger, allowUnsigned: config.ALLOW_UNSIGNED_WEBHOOKS }));
     frame.every(sweepIntervalMs, 'clean-up failed', () => sweepTickets(db));
-    const contents = ['body', 'reply_html'];
-    frame.onStop(startReceiptRetention({ db, logger: frame.logger, schema: 'agents', contents, days: config.RECEIPT_RETENTION_DAYS }));
+    frame.onStop(startReceiptRetention({ db, logger: frame.logger, dropContents: dropOldContents, days: config.RECEIPT_RETENTION_DAYS }));
     return { runtime: runtime === undefined ? 'not configured' : 'configured' };
   });
 }

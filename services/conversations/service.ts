@@ -26,6 +26,7 @@ import { migrations } from './migrations/index.ts';
 import { createAdvanceStepWorker } from './pipeline/workers/advance-step.ts';
 import { createPipelineFinishedWorker } from './pipeline/workers/pipeline-finished.ts';
 import { measureReceipts } from './receipts/metrics.ts';
+import { dropOldBodies } from './receipts/statements.ts';
 import { sweepKeys } from './recorded/workers.ts';
 import { createRefusals } from './refusals.ts';
 
@@ -81,7 +82,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     frame.feed(await startMeetingIntake(dependencies, keys));
     frame.onStop(sweepKeys(dependencies));
     const days = config.RECEIPT_RETENTION_DAYS;
-    frame.onStop(startReceiptRetention({ db, logger: frame.logger, schema: 'conversations', contents: ['body'], days }));
+    frame.onStop(startReceiptRetention({ db, logger: frame.logger, dropContents: dropOldBodies, days }));
     removal.start();
     frame.onStop(() => removal.stop());
   });

@@ -1,6 +1,6 @@
 /** The migrated database that every test file clones; its name is derived from what makes it, so that a stale one is never used. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase, type Database, statement } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
 import { createLogger } from '#libs/logger';
 import { migrateServices, readServiceUrls } from '../../tools/migrate.ts';
 import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
@@ -24,9 +24,9 @@ export async function prepareTemplateDatabase(
         url.pathname = `/${name}`;
         const serviceUrls = secret === '' ? {} : readServiceUrls(listDatabaseUrls(url.href, secret));
         await migrateServices({ url: url.href, logger, serviceUrls });
-        await admin.query(statement('mark_template', `alter database ${name} with is_template true`));
+        await admin.query({ name: 'mark_template', text: `alter database ${name} with is_template true` });
       } else if (Date.now() > deadline) {
-        await admin.query(statement('drop_template', `drop database ${name} with (force)`)); // its maker died
+        await admin.query({ name: 'drop_template', text: `drop database ${name} with (force)` }); // its maker died
       } else {
         await sleep(100);
       }
@@ -38,15 +38,15 @@ export async function prepareTemplateDatabase(
 }
 
 async function isComplete(admin: Database, name: string): Promise<boolean> {
-  const rows = await admin.query(statement('find_template', 'select 1 from pg_database where datname = $1 and datistemplate'), [name]);
+  const rows = await admin.query({ name: 'find_template', text: 'select 1 from pg_database where datname = $1 and datistemplate' }, [name]);
   return rows.length > 0;
 }
 
 async function tryCreate(admin: Database, name: string): Promise<boolean> {
-  const rows = await admin.query(statement('find_database', 'select 1 from pg_database where datname = $1'), [name]);
+  const rows = await admin.query({ name: 'find_database', text: 'select 1 from pg_database where datname = $1' }, [name]);
   if (rows.length > 0) return false;
   try {
-    await admin.query(statement('create_template', `create database ${name}`));
+    await admin.query({ name: 'create_template', text: `create database ${name}` });
     return true;
   } catch (error) {
     if (error instanceof Error && /already exists|duplicate key/.test(error.message)) return false;

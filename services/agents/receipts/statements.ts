@@ -1,5 +1,6 @@
 /** Receipts of messaging updates, as operators list, read and replay them (D20, D33b). */
 import { Parameter, sql, statement, t } from '#libs/orm';
+import { declareDropContents } from '#libs/webhooks';
 
 const columns = sql`r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
   r.message, r.deliveries, iso_utc(r.processed_at) as processed_at, r.body_digest, r.body_size`;
@@ -99,3 +100,6 @@ export const countReceipts = statement.many({
   sql: () => sql`select outcome, count(*) as count from agents.webhook_receipts
     where received_at > clock_timestamp() - interval '1 day' group by outcome`,
 });
+
+/** What came and what was answered. */
+export const dropOldContents = declareDropContents(['body', 'reply_html']);

@@ -1,4 +1,5 @@
 /** Statements on webhook receipts (D20, D68). */
+import { declareDropContents } from '#libs/webhooks';
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 
@@ -130,3 +131,5 @@ export const countReceipts = statement.many({
     select source, outcome, sum(deliveries) as count from conversations.webhook_receipts
     where received_at > clock_timestamp() - interval '1 day' group by source, outcome`,
 });
+
+export const dropOldBodies = declareDropContents(['body']);

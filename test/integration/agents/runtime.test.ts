@@ -1,7 +1,7 @@
 /** The chat runtime itself on real PostgreSQL, for messaging channels: threads by key, turns by idempotency key, rows of the caller. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newContext } from '#libs/nats';
-import { createDatabase, type Database, statement } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
@@ -16,7 +16,7 @@ import { createMessagingHtml } from '../../../services/agents/messaging-html.ts'
 import { createModel } from '#libs/openai';
 import { type Place, startPlace } from './place.ts';
 
-const addRow = statement('test.add-row', `insert into public.caller_rows (turn, body) values ($1, $2)`);
+const addRow = { name: 'test.add-row', text: `insert into public.caller_rows (turn, body) values ($1, $2)` };
 
 let place: Place;
 let db: Database;

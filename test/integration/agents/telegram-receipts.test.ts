@@ -5,6 +5,7 @@ import { newContext } from '#libs/nats';
 import { createDatabase } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { sweepReceipts } from '#libs/webhooks';
+import { dropOldContents } from '../../../services/agents/receipts/statements.ts';
 import { failureOf } from './place.ts';
 import { botToken, echoChannel, startDesk, type TelegramDesk, webhookSecret } from './telegram-desk.ts';
 
@@ -119,7 +120,7 @@ describe('receipts of updates (D20, D31, D33d)', () => {
       applicationName: 'test retention',
     });
     env.onStop(() => db.close());
-    const sweep = () => sweepReceipts({ db, logger: env.logger, schema: 'agents', contents: ['body', 'reply_html'], days: 90 });
+    const sweep = () => sweepReceipts({ db, logger: env.logger, dropContents: dropOldContents, days: 90 });
     for (const { id } of [answered, refused]) await age(id, 89);
     await sweep();
     expect((await show(answered.id)).body).not.toBeNull();

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, statement } from '#libs/orm';
+import { createDatabase } from '#libs/orm';
 import { startService, startTcpProxy, type TcpProxy } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
@@ -37,7 +37,7 @@ async function whileLocked(id: number, work: () => Promise<void>): Promise<void>
   const db = await createDatabase({ url, schema: 'conversations', poolSize: 1, logger, applicationName: 'lock' });
   try {
     await db.transaction(async (tx) => {
-      await tx.query(statement('hold', 'select from conversations.conversations where id = $1 for update'), [id]);
+      await tx.query({ name: 'hold', text: 'select from conversations.conversations where id = $1 for update' }, [id]);
       await work();
     });
   } finally {

@@ -5,6 +5,7 @@ import { createDatabase, type Database } from '#libs/orm';
 import { signBooking } from '#libs/testing';
 import { refusalsPerHour, sweepReceipts } from '#libs/webhooks';
 import { conversations } from '#services/conversations';
+import { dropOldBodies } from '../../../services/conversations/receipts/statements.ts';
 import { attendee, createBookingDesk, createChain, eventually, type BookingDesk } from './booking-desk.ts';
 import { createWorld, waitFor, type World } from './world.ts';
 
@@ -188,7 +189,7 @@ describe('the retention of receipts (D68)', () => {
   });
   afterAll(() => db.close());
 
-  const sweep = (days: number) => sweepReceipts({ db, logger: world.env.logger, schema: 'conversations', contents: ['body'], days });
+  const sweep = (days: number) => sweepReceipts({ db, logger: world.env.logger, dropContents: dropOldBodies, days });
   const age = (ids: readonly number[], days: number) =>
     world.env.sql(
       `update conversations.webhook_receipts set received_at = clock_timestamp() - make_interval(days => $2, mins => 1) where id = any($1)`,

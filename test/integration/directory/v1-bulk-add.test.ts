@@ -1,6 +1,6 @@
 /** Bulk-add over a real database: outcomes, rights, retries and overlapping calls. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, statement, type Database } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
 import { waitFor } from '#libs/testing';
 import { createBulkAddHandlers } from '../../../services/directory/memberships/handlers/bulk-add.ts';
 import { takeBulkTurn } from '../../../services/directory/memberships/statements/bulk-add.ts';
@@ -225,15 +225,18 @@ describe('overlapping bulk writes of one holon (D45)', () => {
     const added = Promise.withResolvers<void>();
     const other = db.transaction(async (tx) => {
       await tx.query(
-        statement(
-          'test.add',
-          `insert into directory.memberships (person_id, holon_id, journey_id)
+        {
+          name: 'test.add',
+          text: `insert into directory.memberships (person_id, holon_id, journey_id)
            values ($1::integer, $2::integer, (select id from directory.journeys where slug = 'join'))`,
-        ),
+        },
         [first?.person_id, world.id('holons', 'camp-old')],
       );
       added.resolve();
-      const waits = statement('test.waits', `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+      const waits = {
+        name: 'test.waits',
+        text: `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      };
       await waitFor(async () => (await db.query(waits)).length > 0, {
         what: 'the bulk-add waiting for this transaction',
       });

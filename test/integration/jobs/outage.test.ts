@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { statement } from '#libs/orm';
+
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { provideGoTool } from '../../../tools/servers/go-tool.ts';
 import { natsServerTool } from '../../../tools/servers/go-tools.ts';
@@ -12,9 +12,9 @@ import { type PostgresServer, startPostgres } from '../../../tools/servers/postg
 import { migrateShop, openReplica, type Replica, shop, workEffect } from './world.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
-const count = statement('outage.count', `select count(*)::int as n from effects`);
-const states = statement('outage.states', `select state, count(*)::int as n from jobs group by state order by state`);
-const truncate = statement('outage.truncate', 'truncate jobs, outbox, effects');
+const count = { name: 'outage.count', text: `select count(*)::int as n from effects` };
+const states = { name: 'outage.states', text: `select state, count(*)::int as n from jobs group by state order by state` };
+const truncate = { name: 'outage.truncate', text: 'truncate jobs, outbox, effects' };
 
 describe('jobs while a server is away (architecture#jobs; rules/operations#promises)', () => {
   let env: TestEnvironment;
@@ -198,7 +198,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     // A commit whose answer was cut off is neither acknowledged nor refused for sure; its job has its effect all the same.
     expect(jobs?.n).toBeGreaterThanOrEqual(acknowledged);
     await expect(
-      replica.db.query(statement('outage.twice', 'select job_id from effects group by job_id having count(*) <> 1')),
+      replica.db.query({ name: 'outage.twice', text: 'select job_id from effects group by job_id having count(*) <> 1' }),
     ).resolves.toEqual([]);
     await expect(replica.db.query(count)).resolves.toEqual([{ n: jobs?.n }]);
     expect(replica.db.stats().total).toBeLessThanOrEqual(6);

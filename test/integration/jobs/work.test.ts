@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createJobs, PermanentJobError } from '#libs/jobs';
-import { createDatabase, statement, type Tx } from '#libs/orm';
+import { createDatabase, type Tx } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
 import { waitFor } from '#libs/testing';
 import { useShop } from './suite.ts';
@@ -81,7 +81,7 @@ describe('jobs (architecture#jobs)', () => {
       const seen: number[] = [];
       const { jobs, db } = await suite.start({
         handlers: {
-          step: async () => void seen.push((await db.query(statement('seen', 'select 1 from effects where n = 77'))).length),
+          step: async () => void seen.push((await db.query({ name: 'seen', text: 'select 1 from effects where n = 77' })).length),
         },
       });
       await jobs.transaction((tx) => jobs.enqueue(tx, shop.jobs.step, { n: 1 }, { key: 'late', delayMs: 150 }));

@@ -2,7 +2,7 @@
 import { defineService, event, job, Type } from '#libs/contract';
 import { cancelledJobs, createJobs, type JobHandler, type Jobs, jobTables, type JobTuning } from '#libs/jobs';
 import { type Bus, connectBus } from '#libs/nats';
-import { createDatabase, type Database, migrate, Migration, statement } from '#libs/orm';
+import { createDatabase, type Database, migrate, Migration } from '#libs/orm';
 import type { TestEnvironment } from '#libs/testing';
 
 const payload = Type.Object({ n: Type.Integer(), text: Type.Optional(Type.String()) }, { additionalProperties: false });
@@ -46,7 +46,7 @@ export async function migrateShop(url: string, env: Pick<TestEnvironment, 'logge
   await migrate({ url, schema: 'office', migrations: [Migration20260101000000_office], logger: env.logger });
 }
 
-export const addEffect = statement('effect.add', 'insert into effects (n, job_id) values ($1, $2)');
+export const addEffect = { name: 'effect.add', text: 'insert into effects (n, job_id) values ($1, $2)' };
 
 /** Times short enough for tests. */
 export const fast: Partial<JobTuning> = {

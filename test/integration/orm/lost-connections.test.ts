@@ -1,13 +1,13 @@
 /** What a loss of connections costs: nothing while they are idle, the statement under way otherwise. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, statement } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, startTcpProxy, type TcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
 
 const poolSize = 3;
-const pause = statement('lost.pause', 'select pg_sleep(0.05)');
-const readOne = statement('lost.read', 'select 1 as one');
-const add = statement('lost.add', 'insert into lost_things (id) values ($1)');
-const countThings = statement('lost.count', 'select count(*)::int as n from lost_things where id = $1');
+const pause = { name: 'lost.pause', text: 'select pg_sleep(0.05)' };
+const readOne = { name: 'lost.read', text: 'select 1 as one' };
+const add = { name: 'lost.add', text: 'insert into lost_things (id) values ($1)' };
+const countThings = { name: 'lost.count', text: 'select count(*)::int as n from lost_things where id = $1' };
 
 describe('connections of a pool (architecture#data)', () => {
   let env: TestEnvironment;
@@ -50,7 +50,8 @@ describe('connections of a pool (architecture#data)', () => {
     it('cost a stream nothing', async () => {
       proxy.breakConnections();
       const sizes: number[] = [];
-      for await (const rows of db.stream(statement('lost.many', 'select generate_series(1, 5)'), [], { batch: 3 })) sizes.push(rows.length);
+      for await (const rows of db.stream({ name: 'lost.many', text: 'select generate_series(1, 5)' }, [], { batch: 3 }))
+        sizes.push(rows.length);
       expect(sizes).toEqual([3, 2]);
       expect(db.stats().idle).toBe(db.stats().total);
     });
@@ -77,7 +78,7 @@ describe('connections of a pool (architecture#data)', () => {
 
   it('cost a stream that has given rows, which does not begin anew', async () => {
     const read = async (): Promise<void> => {
-      for await (const rows of db.stream(statement('lost.more', 'select generate_series(1, 9)'), [], { batch: 3 })) {
+      for await (const rows of db.stream({ name: 'lost.more', text: 'select generate_series(1, 9)' }, [], { batch: 3 })) {
         expect(rows).toHaveLength(3);
         proxy.breakConnections();
       }

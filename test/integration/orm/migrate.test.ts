@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createDatabase, type Database, migrate, Migration, statement } from '#libs/orm';
+import { createDatabase, type Database, migrate, Migration } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { formatInstant } from '#libs/time';
 
@@ -99,7 +99,10 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
     await env.stop();
   });
 
-  const format = statement('format', 'select iso_utc(at) as text from unnest($1::timestamptz[]) with ordinality as t (at, n) order by n');
+  const format = {
+    name: 'format',
+    text: 'select iso_utc(at) as text from unnest($1::timestamptz[]) with ordinality as t (at, n) order by n',
+  };
   const formatAll = async (texts: (string | null)[]): Promise<(string | null)[]> =>
     (await db.query<{ text: string | null }>(format, [texts])).map(({ text }) => text);
 
@@ -136,10 +139,10 @@ describe('iso_utc (rules/http#datetimes-out)', () => {
 
   it('does not depend on the time zone of the session, and is inlined', async () => {
     await db.transaction(async (tx) => {
-      await tx.query(statement('zone', `set local timezone = 'Asia/Kolkata'`));
+      await tx.query({ name: 'zone', text: `set local timezone = 'Asia/Kolkata'` });
       await expect(tx.query(format, [['2026-05-01T10:00:00Z']])).resolves.toEqual([{ text: '2026-05-01T10:00:00Z' }]);
     });
-    const plan = await db.query(statement('plan', `explain verbose select iso_utc(at) from (values (now())) t (at)`));
+    const plan = await db.query({ name: 'plan', text: `explain verbose select iso_utc(at) from (values (now())) t (at)` });
     expect(JSON.stringify(plan)).not.toContain('iso_utc');
   });
 });

@@ -1,20 +1,28 @@
 import { setImmediate as turnEnd } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, sqlStateOf, statement } from '#libs/orm';
+import { createDatabase, type Database, sqlStateOf, type PreparedStatement } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
-const readNumber = statement('pipelined.number', 'select pg_backend_pid() as pid, $1::int as n', { pipelined: 'always' });
-const divide = statement('pipelined.divide', 'select 1 / $1::int as n', { pipelined: 'always' });
-const readSlowly = statement('pipelined.slowly', `select pg_backend_pid() as pid, $1::int as n, pg_sleep(0.5)::text as slept`, {
+const readNumber: PreparedStatement = {
+  name: 'pipelined.number',
+  text: 'select pg_backend_pid() as pid, $1::int as n',
   pipelined: 'always',
-});
-const writeNumber = statement('pipelined.write', 'update numbers set n = n + 1 where id = $1 returning pg_backend_pid() as pid, id as n', {
+};
+const divide: PreparedStatement = { name: 'pipelined.divide', text: 'select 1 / $1::int as n', pipelined: 'always' };
+const readSlowly: PreparedStatement = {
+  name: 'pipelined.slowly',
+  text: `select pg_backend_pid() as pid, $1::int as n, pg_sleep(0.5)::text as slept`,
+  pipelined: 'always',
+};
+const writeNumber: PreparedStatement = {
+  name: 'pipelined.write',
+  text: 'update numbers set n = n + 1 where id = $1 returning pg_backend_pid() as pid, id as n',
   pipelined: 'when-busy',
-});
-const cutOthers = statement(
-  'pipelined.cut-others',
-  `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid() and state = 'active'`,
-);
+};
+const cutOthers: PreparedStatement = {
+  name: 'pipelined.cut-others',
+  text: `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid() and state = 'active'`,
+};
 
 interface Row {
   pid: number;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, findPendingMigrations, migrate, Migration, roleOf, statement, waitForMigrations } from '#libs/orm';
+import { createDatabase, type Database, findPendingMigrations, migrate, Migration, roleOf, waitForMigrations } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
 class Migration20260101000000_books extends Migration {
@@ -29,7 +29,7 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
   };
   const open = (url: string, schema = 'library'): Promise<Database> =>
     createDatabase({ url, schema, poolSize: 1, logger: env.logger, applicationName: 'test' });
-  const run = async (db: Database, text: string): Promise<unknown[]> => db.query(statement(`q${randomBytes(4).toString('hex')}`, text));
+  const run = async (db: Database, text: string): Promise<unknown[]> => db.query({ name: `q${randomBytes(4).toString('hex')}`, text });
   const migrateLibrary = async (list: typeof migrations, secret = password): Promise<string[]> =>
     migrate({
       url: adminUrl,

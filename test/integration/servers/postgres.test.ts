@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
-import { createDatabase, statement } from '#libs/orm';
+import { createDatabase } from '#libs/orm';
 import { type PostgresServer, startPostgres } from '../../../tools/servers/postgres.ts';
 import { isRunning } from '../../../tools/servers/process-identity.ts';
 
@@ -21,7 +21,7 @@ async function query(server: PostgresServer, text: string): Promise<unknown[]> {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const database = await createDatabase({ url: server.url, schema: 'public', poolSize: 1, logger, applicationName: 'test' });
   try {
-    return await database.query(statement('test', text));
+    return await database.query({ name: 'test', text });
   } finally {
     await database.close();
   }

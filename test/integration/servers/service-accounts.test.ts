@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Bus, connectBus } from '#libs/nats';
-import { createDatabase, type Database, statement } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
@@ -41,10 +41,10 @@ describe('accounts of the services (rules/operations#least-privilege)', () => {
 
   it.each(services)('PostgreSQL: %s reads its own schema and no other', async (service) => {
     const db = await openDatabase(service);
-    await expect(db.query(statement('own', `select count(*) from ${service}.migrations`))).resolves.toHaveLength(1);
+    await expect(db.query({ name: 'own', text: `select count(*) from ${service}.migrations` })).resolves.toHaveLength(1);
     for (const other of services) {
       if (other === service) continue;
-      const foreign = db.query(statement(`of_${other}`, `select count(*) from ${other}.migrations`));
+      const foreign = db.query({ name: `of_${other}`, text: `select count(*) from ${other}.migrations` });
       await expect(foreign).rejects.toThrow(`permission denied for schema ${other}`);
     }
   });

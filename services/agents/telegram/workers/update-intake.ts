@@ -30,7 +30,7 @@ const noUpdate = { updateId: undefined, kind: undefined, chatId: undefined, send
 export function startUpdateIntake(deps: IntakeDependencies): Promise<RunningConsumer> {
   const { bus, logger } = deps;
   const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
-  const refusals = createRefusals({ db: deps.db, schema: 'agents', source: 'telegram' });
+  const refusals = createRefusals({ db: deps.db, source: 'telegram' });
   return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, refusals, webhook, received) });
 }
 

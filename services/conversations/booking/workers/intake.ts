@@ -19,7 +19,7 @@ const maxPersonLength = 40;
 export function startWebhookIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, config, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
-  const refusals = createRefusals({ db, schema: 'conversations', source: 'booking' });
+  const refusals = createRefusals({ db, source: 'booking' });
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
     const { id: deliveryId, received_at: receivedAt } = webhook;
     const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, config);
