@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isJsonObject, parseJson } from '#libs/json';
 import { readPublishing, stripProvenance } from './publishing.ts';
-import { conversationTitle } from './title.ts';
 
 const envelope = (value: unknown): unknown => ({ value, provenance: { by: 'model', at: '2026-05-01T10:00:00Z' } });
 
@@ -96,12 +95,5 @@ describe('readPublishing (D18a)', () => {
       fields: envelope({ summary: envelope('short'), videohost_description: envelope('long') }),
     });
     expect([summary, videohostDescription]).toEqual(['short', 'long']);
-  });
-});
-
-describe('conversationTitle with an envelope around the fields (D18a)', () => {
-  it('reads the title in it', () => {
-    const enveloped = JSON.stringify({ fields: envelope({ title: envelope('Inside') }) });
-    expect(conversationTitle({ id: 1, title: null, enveloped, start: null })).toBe('Inside');
   });
 });

@@ -159,7 +159,8 @@ export const conversationRpcs = {
 export const conversationEvents = {
   changed: event({
     subject: 'events.conversations.conversation.changed',
-    summary: 'Bounds, step, participants or links of a conversation changed. Room writes and merges of `infos` and `config` are not told.',
+    summary:
+      'Bounds, step, participants or links of a conversation changed. Room writes and merges of `infos` and `config` are not published.',
     payload: Type.Object({ id: Type.Integer() }),
   }),
 } as const;

@@ -61,7 +61,7 @@ export const deletionRpcs = {
 export const deletionEvents = {
   deleted: event({
     subject: 'events.conversations.conversation.deleted',
-    summary: 'A conversation is gone for good. Told by the previous release alone: the services concerned get jobs.',
+    summary: 'A conversation is gone for good. Published by the previous release alone: the services concerned get jobs.',
     payload: Type.Object({ id: Type.Integer() }),
   }),
 } as const;

@@ -13,7 +13,7 @@ export const meetingWebhookSubject = 'webhooks.conversations.meetings';
 export const meetingJobs = {
   meetingReport: job({
     type: 'conversations.meeting-report',
-    summary: 'Checks a webhook of the meeting provider and tells it to the conversations of its meeting.',
+    summary: 'Checks a webhook of the meeting provider and publishes it for the conversations of its meeting.',
     payload: Type.Object({ receipt_id: Type.Integer({ minimum: 1 }) }),
     policy: { maxAttempts: 20, firstDelayMs: 500, maxDelayMs: 300_000, timeoutMs: 60_000, concurrency: 4 },
   }),

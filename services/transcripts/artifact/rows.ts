@@ -10,7 +10,7 @@ const csvBatchRows = 500;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Reads rows as the provider wrote them. The format is told by the first visible character: `[` is JSON.
+ * Reads rows as the provider wrote them. The first visible character decides the format: `[` is JSON.
  * @throws UnreadableArtifact when it is neither JSON nor CSV.
  */
 export async function* readRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<unknown[]> {

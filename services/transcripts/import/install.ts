@@ -43,7 +43,7 @@ interface NewRow {
   readonly text: string;
 }
 
-/** Takes rows of a transcript, each with what its source tells of the speaker. */
+/** Takes rows of a transcript, each with what its source says of the speaker. */
 export interface RowSink {
   add(row: AcceptedRow, position: number): void;
   /** Call it now and then; what has been taken is stored. */

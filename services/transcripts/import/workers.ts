@@ -25,7 +25,7 @@ export interface TranscriptImportDependencies {
   readonly bus: Bus;
   /** Undefined while no provider is configured: imports wait. */
   readonly provider: MeetingProvider | undefined;
-  /** Told of each finished run, for the metrics. */
+  /** Called after each finished run, for the metrics. */
   readonly onFinished: (status: ImportStatus | 'conversation_gone') => void;
 }
 
@@ -111,7 +111,7 @@ async function install(run: Run, tx: Tx, what: { survey: Survey; participants: r
   return await record(tx, conversationId, { ...what.survey, status: 'imported', installedSegments });
 }
 
-/** The refused rows are rolled back; that they were refused is told by the evidence. The job is tried again. */
+/** The refused rows are rolled back; that they were refused stands in the evidence. The job is tried again. */
 async function recordRefusal(db: Database, conversationId: number, survey: Survey, refusal: InstallRefused): Promise<void> {
   const result: RunResult = { ...survey, status: 'install_refused_or_incomplete', installedSegments: refusal.installedSegments };
   await db.transaction((tx) => record(tx, conversationId, result));

@@ -83,7 +83,7 @@ async function readOnce(chunks: AsyncIterable<Uint8Array>): Promise<{ digest: st
   return { digest: hash.digest('base64url'), whole: parts === undefined ? undefined : Buffer.concat(parts, size) };
 }
 
-/** Breaks the stream when an import replaced the rows since the digest was told. */
+/** Breaks the stream when an import replaced the rows since the digest was sent. */
 async function* verify(chunks: AsyncIterable<Uint8Array>, digest: string): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   for await (const chunk of chunks) {

@@ -72,7 +72,7 @@ export async function prepareAudio(ffmpeg: Ffmpeg, file: string, options: Prepar
 async function readDuration(ffmpeg: Ffmpeg, file: string, signal: AbortSignal): Promise<number> {
   const output = await ffmpeg.probe(['-show_entries', 'format=duration', '-of', 'csv=p=0', ...ffmpeg.input(file).slice(-2)], { signal });
   const duration = Number(output.toString('utf8').trim());
-  // Of a file without a single packet nothing is told.
+  // ffprobe says nothing of a file without a single packet.
   return Number.isFinite(duration) && duration > 0 ? duration : 0;
 }
 

@@ -7,7 +7,7 @@ export interface SplitLimits {
   readonly minSeconds: number;
 }
 
-/** Collects cuts while silences are told in the order of their times. */
+/** Collects cuts while silences come in the order of their times. */
 export class SplitPlan {
   readonly #limits: SplitLimits;
   readonly #cuts: number[] = [];

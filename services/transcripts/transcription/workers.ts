@@ -32,7 +32,7 @@ export interface AudioTranscriptionDependencies {
   /** Undefined while no model is configured: transcriptions wait. */
   readonly transcriber: Transcriber | undefined;
   readonly partSeconds: number;
-  /** Told of each finished run, for the metrics. */
+  /** Called after each finished run, for the metrics. */
   readonly onFinished: (status: TranscriptionStatus) => void;
 }
 
