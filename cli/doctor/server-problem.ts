@@ -2,7 +2,7 @@
 import { CliError } from '../failure.ts';
 
 /** What is tried: the server as people know it, where it is, as whom, and the setting that says so. */
-export interface Attempt {
+export interface Target {
   readonly server: string;
   /** `host:port`. */
   readonly address: string;
@@ -14,10 +14,10 @@ export interface Attempt {
 interface Explanation {
   readonly pattern: RegExp;
   readonly cause: string;
-  readonly advice: (attempt: Attempt) => string;
+  readonly advice: (target: Target) => string;
 }
 
-const correct = ({ setting }: Attempt): string => `Correct ${setting}.`;
+const correct = ({ setting }: Target): string => `Correct ${setting}.`;
 
 /** Tried in this order against codes and messages of an error and of its causes. */
 const explanations: readonly Explanation[] = [
@@ -68,13 +68,13 @@ const explanations: readonly Explanation[] = [
 ];
 
 /** The failure as a text for people. */
-export function describeServerProblem(attempt: Attempt, error: unknown): CliError {
-  const where = `${attempt.server} at ${attempt.address}${attempt.detail === '' ? '' : ` (${attempt.detail})`}`;
+export function describeServerProblem(target: Target, error: unknown): CliError {
+  const where = `${target.server} at ${target.address}${target.detail === '' ? '' : ` (${target.detail})`}`;
   if (error instanceof CliError) return new CliError(`${where}: ${error.message}`);
   const said = listTexts(error).join('\n');
   const known = explanations.find(({ pattern }) => pattern.test(said));
-  if (known !== undefined) return new CliError(`${where}: ${known.cause}. ${known.advice(attempt)}`);
-  return new CliError(`${where} cannot be used: ${listTexts(error).at(-1) ?? 'no reason is known'}. Is ${attempt.setting} right?`);
+  if (known !== undefined) return new CliError(`${where}: ${known.cause}. ${known.advice(target)}`);
+  return new CliError(`${where} cannot be used: ${listTexts(error).at(-1) ?? 'no reason is known'}. Is ${target.setting} right?`);
 }
 
 /** Codes, names and messages of an error, its causes, and what it gathers. */

@@ -9,7 +9,7 @@ import { createDialect, PooledConnection } from './dialect.ts';
 import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
 import type { DatabaseOptions } from './options.ts';
-import { Pipeline } from './pipeline.ts';
+import { StatementPipeline } from './statement-pipeline.ts';
 import { createPool } from './pool.ts';
 import type { PreparedStatement, Queryable, Streamable, StreamOptions } from './statement.ts';
 
@@ -84,9 +84,9 @@ class PooledDatabase implements Database {
   readonly orm: MikroORM;
   readonly #pool: pg.Pool;
   readonly #queryTimeoutMs: number;
-  readonly #single: Pipeline;
-  readonly #reads: Pipeline;
-  readonly #writes: Pipeline;
+  readonly #single: StatementPipeline;
+  readonly #reads: StatementPipeline;
+  readonly #writes: StatementPipeline;
   #closing: Promise<void> | undefined;
 
   constructor(orm: MikroORM, pool: pg.Pool, queryTimeoutMs: number) {
@@ -94,9 +94,9 @@ class PooledDatabase implements Database {
     this.#pool = pool;
     this.#queryTimeoutMs = queryTimeoutMs;
     const connect = (): Promise<pg.PoolClient> => this.#connect();
-    this.#single = new Pipeline(connect, 1);
-    this.#reads = new Pipeline(connect, readsOfConnection);
-    this.#writes = new Pipeline(connect, writesOfConnection);
+    this.#single = new StatementPipeline(connect, 1);
+    this.#reads = new StatementPipeline(connect, readsOfConnection);
+    this.#writes = new StatementPipeline(connect, writesOfConnection);
   }
 
   fork(): EntityManager {
@@ -118,7 +118,7 @@ class PooledDatabase implements Database {
     });
   }
 
-  #pipelineOf({ pipelined }: PreparedStatement): Pipeline {
+  #pipelineOf({ pipelined }: PreparedStatement): StatementPipeline {
     if (pipelined === undefined) return this.#single;
     if (pipelined === 'always') return this.#reads;
     const { idleCount, totalCount, waitingCount, options } = this.#pool;

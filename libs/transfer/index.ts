@@ -49,7 +49,7 @@ function exposeCollector(): (options: { type: 'minor' | 'major' }) => void {
  * Moves everything from `source` to `target`, no faster than `target` takes it.
  * @throws what either of them fails with; both are destroyed then.
  */
-export async function relay(source: Readable, target: Writable): Promise<void> {
+export async function copyStream(source: Readable, target: Writable): Promise<void> {
   source.on('data', (chunk: Uint8Array) => countTransferred(chunk.byteLength));
   await pipeline(source, target);
 }

@@ -1,13 +1,13 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { countTransferred, relay } from './index.ts';
+import { countTransferred, copyStream } from './index.ts';
 
 function* makeChunks(count: number): Generator<Buffer> {
   for (let index = 0; index < count; index += 1) yield Buffer.alloc(65_536, index % 251);
 }
 
-describe('relay (architecture#bytes)', () => {
+describe('copyStream (architecture#bytes)', () => {
   it('moves every byte in order', async () => {
     const received: Buffer[] = [];
     const target = new Writable({
@@ -16,7 +16,7 @@ describe('relay (architecture#bytes)', () => {
         setImmediate(done);
       },
     });
-    await relay(Readable.from(makeChunks(300), { objectMode: false }), target);
+    await copyStream(Readable.from(makeChunks(300), { objectMode: false }), target);
     expect(Buffer.concat(received).equals(Buffer.concat([...makeChunks(300)]))).toBe(true);
   });
 
@@ -32,7 +32,7 @@ describe('relay (architecture#bytes)', () => {
       { objectMode: false },
     );
     const target = new PassThrough();
-    const moving = relay(source, target);
+    const moving = copyStream(source, target);
     await sleep(50);
     expect(produced).toBeLessThan(10);
     target.resume();
@@ -43,7 +43,7 @@ describe('relay (architecture#bytes)', () => {
   it('fails with the source and destroys the target', async () => {
     const source = new Readable({ read: () => undefined });
     const target = new PassThrough();
-    const moving = relay(source, target);
+    const moving = copyStream(source, target);
     source.destroy(new Error('the source broke'));
     await expect(moving).rejects.toThrow('the source broke');
     expect(target.destroyed).toBe(true);
@@ -52,7 +52,7 @@ describe('relay (architecture#bytes)', () => {
   it('fails when the target goes away and destroys the source', async () => {
     const source = Readable.from(makeChunks(1000), { objectMode: false });
     const target = new PassThrough();
-    const moving = relay(source, target);
+    const moving = copyStream(source, target);
     target.destroy();
     await expect(moving).rejects.toThrow();
     expect(source.destroyed).toBe(true);

@@ -13,7 +13,7 @@ import { conversations } from '#services/conversations';
 import { ConversationAccess } from './access.ts';
 import { createAttachAudioWorker } from './audio/workers.ts';
 import { createBookingEventWorker } from './booking/workers/booking-event.ts';
-import { startWebhookIntake } from './booking/workers/intake.ts';
+import { startBookingIntake } from './booking/workers/intake.ts';
 import type { ConversationsConfig } from './config.ts';
 import { ConversationView } from './conversation-view.ts';
 import { createRemoval } from './deletion/workers.ts';
@@ -78,7 +78,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
       attachAudio: refusals.worker(createAttachAudioWorker()),
       pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
     });
-    frame.feed(await startWebhookIntake(dependencies));
+    frame.feed(await startBookingIntake(dependencies));
     frame.feed(await startMeetingIntake(dependencies, keys));
     frame.onStop(sweepKeys(dependencies));
     const days = config.RECEIPT_RETENTION_DAYS;

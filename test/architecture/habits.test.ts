@@ -70,6 +70,10 @@ describe('habits that CONTRIBUTING.md claims', () => {
     expect(listPaths(/\bget[A-Z]\w*(<[^>]*>)?\([^)]*\): (Promise<)?[^;{=\n]*\bundefined/, parts)).toEqual([]);
   });
 
+  it('files have 400 lines at most', () => {
+    expect(sources.filter(({ text }) => text.split('\n').length > 401).map(({ path }) => path)).toEqual([]);
+  });
+
   it('no test puts something else in the place of a module', () => {
     expect(listPaths(/\bjest\.(mock|doMock|unstable_mockModule|setMock)\b/, tests)).toEqual([]);
   });

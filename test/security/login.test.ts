@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-interface Attempt {
+interface LoginAttempt {
   readonly email?: string;
   readonly password?: string;
   /** `null`: none is sent. */
@@ -30,14 +30,14 @@ function post({
   password = 'wrong',
   key = world.loginSecret,
   from = '192.0.2.1',
-}: Attempt): Promise<Answer> {
+}: LoginAttempt): Promise<Answer> {
   const headers = { 'x-forwarded-for': from, ...(key === null ? {} : { 'x-svc-api-key': key }) };
   return world.call('POST', '/api/v1/auth/login', { token: null, headers, json: { email, password } });
 }
-const postMany = async (attempts: readonly Attempt[]): Promise<number[]> =>
+const postMany = async (attempts: readonly LoginAttempt[]): Promise<number[]> =>
   (await Promise.all(attempts.map(post))).map(({ status }) => status);
 const owner = (from: string): Promise<Answer> => post({ password: 'secret-of-ada-door', from });
-const times = (count: number, attempt: (index: number) => Attempt): Attempt[] =>
+const times = (count: number, attempt: (index: number) => LoginAttempt): LoginAttempt[] =>
   Array.from({ length: count }, (_value, index) => attempt(index));
 
 describe('POST /auth/login under attack (D76)', () => {

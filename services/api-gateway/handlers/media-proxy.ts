@@ -10,7 +10,7 @@ import { AppError, unavailable } from '#libs/errors';
 import { type HttpContext, type RouteHandler, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
 import type { CallContext } from '#libs/nats';
-import { countTransferred, relay } from '#libs/transfer';
+import { countTransferred, copyStream } from '#libs/transfer';
 
 const requestHeaders = ['content-type', 'content-length', 'range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'accept'];
 const responseHeaders = [
@@ -62,7 +62,7 @@ export function createMediaProxy(options: {
     ctx.state.beginAnswer();
     watchAnswer(ctx, () => res.writableLength);
     try {
-      await (upload ? answerUpload(answer, req, res) : relay(answer, res));
+      await (upload ? answerUpload(answer, req, res) : copyStream(answer, res));
     } catch (error) {
       // Not told to the client as an answer: it has begun. The connection is broken, so that it does not look complete.
       if (!res.destroyed) res.destroy();

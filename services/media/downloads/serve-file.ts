@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { AppError, notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
 import type { ObjectStore } from '#libs/object-store';
-import { relay } from '#libs/transfer';
+import { copyStream } from '#libs/transfer';
 import type { Exchange } from '../http/index.ts';
 import { decideRange, matchesNone, matchesStrongly } from './rules.ts';
 
@@ -76,7 +76,7 @@ export async function serveFile(
     }
     response.writeHead(decision.kind === 'part' ? 206 : 200, headers);
     beginAnswer();
-    await relay(object.body, response);
+    await copyStream(object.body, response);
   } catch (error) {
     if (left.signal.aborted && response.destroyed) return;
     throw error;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { unavailable } from '#libs/errors';
 import type { ByteRange, ObjectStore } from '#libs/object-store';
-import { relay } from '#libs/transfer';
+import { copyStream } from '#libs/transfer';
 
 export interface LocalObjectServer {
   readonly url: string;
@@ -62,7 +62,7 @@ async function serve(
   try {
     const found = await store.get(objectKey, { range, signal: left.signal });
     if (found === undefined) throw unavailable('the recording is not in the object store');
-    await relay(found.body, response);
+    await copyStream(found.body, response);
   } catch (error) {
     // A reader that seeks hangs up in the middle: that is no failure.
     if (!left.signal.aborted) throw error;

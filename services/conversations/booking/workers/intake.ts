@@ -16,7 +16,7 @@ type Webhook = Static<typeof BookingWebhook>;
 const maxPersonLength = 40;
 
 /** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
-export function startWebhookIntake(dependencies: Dependencies): Promise<RunningConsumer> {
+export function startBookingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
   const { bus, config, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
   const refusals = createRefusals({ db, source: 'booking' });

@@ -12,7 +12,7 @@ interface Group {
   broken: boolean;
 }
 
-export class Pipeline {
+export class StatementPipeline {
   readonly #connect: () => Promise<pg.PoolClient>;
   readonly #size: number;
   /** Takes statements until the turn ends in which its connection is there. */
