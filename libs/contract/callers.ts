@@ -38,7 +38,7 @@ export const byClients: Callers = { [gateway]: anyActor };
 export const byUsers: Callers = { [gateway]: ['user'] };
 /** The gateway for the shared token alone. */
 export const bySharedToken: Callers = { [gateway]: ['shared'] };
-/** The gateway for whoever asks, or for its own purposes. */
+/** The gateway for any client, or for its own purposes. */
 export const byAnybody: Callers = { [gateway]: ownAccount };
 /** The admin CLI alone; on a subject `admin.<service>.…`. */
 export const byOperators: Callers = { cli: ownAccount };

@@ -1,5 +1,5 @@
 /**
- * Contracts as frozen data: what a service answers (rpc), works (job) and tells (event); what the gateway serves is in route.ts.
+ * Contracts as frozen data: what a service answers (rpc), works on (job) and publishes (event); what the gateway serves is in route.ts.
  * Everything else (validation, OpenAPI, docs, clients, subscriptions) is derived from these values.
  */
 import type { Static, TSchema } from 'typebox';
@@ -55,8 +55,8 @@ export interface Event<Payload extends TSchema = TSchema> {
   readonly subject: string;
   readonly summary: string;
   readonly payload: Payload;
-  /** Services whose every replica hears it at once; who takes it off the stream declares a consumer. */
-  readonly heardBy: readonly string[];
+  /** Services of which every replica receives it at once; a service that takes it off the stream declares a consumer. */
+  readonly subscribers: readonly string[];
 }
 
 /** A consumer of a stream that the replicas of a service share and that outlives them (architecture#jobs). */
@@ -113,9 +113,9 @@ export function event<Payload extends TSchema>(declaration: {
   subject: string;
   summary: string;
   payload: Payload;
-  heardBy?: readonly string[];
+  subscribers?: readonly string[];
 }): Event<Payload> {
-  return Object.freeze({ kind: 'event', heardBy: [], ...declaration });
+  return Object.freeze({ kind: 'event', subscribers: [], ...declaration });
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Operations that every service with jobs has, for the admin CLI. Here and not in the job library, so that whoever reads a contract does
+ * Operations that every service with jobs has, for the admin CLI. Here and not in the job library, so that importing a contract does
  * not load the database with it.
  */
 import { Type } from 'typebox';

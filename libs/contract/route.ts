@@ -64,7 +64,7 @@ interface RouteFacts {
 }
 
 /**
- * One HTTP operation as data, for whoever treats all of them alike. Query, header and path schemas are objects of scalar schemas; the http
+ * One HTTP operation as data, for code that treats all of them alike. Query, header and path schemas are objects of scalar schemas; the http
  * library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive allowed) or `format: date-time-offset`.
  */
 export interface Route extends RouteFacts {
@@ -79,7 +79,7 @@ export interface Route extends RouteFacts {
   readonly handler?: string | undefined;
   /** Status → reply, for the documents; error replies are joined from the class, the RPC's errors and these. */
   readonly replies: Readonly<Record<number, RouteReply>>;
-  // Methods, so that functions which want the route's own input may stand here: whoever calls them has checked the input by its schemas.
+  // Methods, so that functions of the route's own input fit: the caller has checked the input against the schemas.
   /** Input → RPC request. Default: path parameters, query and body merged. */
   toRequest?(this: void, input: RouteInput): unknown;
   /** Extra response headers, from the input. */

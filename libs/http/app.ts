@@ -98,13 +98,13 @@ export function createApp(options: AppOptions): HttpApp {
   return app;
 }
 
-/** What a trace tells of an HTTP exchange; only the server's own failures are errors. */
+/** Attributes of an HTTP exchange in its trace; only the server's own failures are errors. */
 function describeExchange(method: string, route: string, status: number): Parameters<Span['end']>[0] {
   const attributes = { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status };
   return { name: `${method} ${route}`, attributes, error: status >= 500 ? String(status) : undefined };
 }
 
-/** Answers with the surface's envelope; an answer that has begun is broken instead, so that it cannot pass for a complete one. */
+/** Answers with the surface's envelope; once a response has started, its connection is closed instead, so that it does not look complete. */
 function answerError(ctx: HttpContext, error: unknown, logger: Logger): void {
   const { res, state } = ctx;
   // A fault of a service was logged there, under the same request id.

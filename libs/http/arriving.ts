@@ -1,4 +1,4 @@
-/** A body on its way from a client to whoever reads it, within the bounds of all bodies (D62, D77). */
+/** A request body on its way from the client to its reader, within the limits of all bodies (D62, D77). */
 import { Readable } from 'node:stream';
 import { unavailable } from '#libs/errors';
 import type { HttpContext } from './exchange.ts';
@@ -16,7 +16,7 @@ const pieceBytes = 16_384;
  * (request_timeout) and when others need its room (unavailable).
  */
 export class ArrivingBody extends Readable {
-  /** None that a reader could go by: nothing is unpacked (D61), and the type is the route's to tell. */
+  /** Empty, so that no reader acts on them: nothing is unpacked (D61), and the route decides the type. */
   readonly headers = {};
   readonly #room: Room;
   readonly #guest: Guest;

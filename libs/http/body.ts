@@ -49,7 +49,7 @@ export async function readRawBody(ctx: HttpContext, room: Room): Promise<Receive
   const leave = (): void => arriving.leave();
   const request: { body?: Buffer } = {};
   try {
-    // It is shown the body alone: which type and which method may have one is the route's to tell.
+    // koa-body gets the bytes alone: which methods and types may have a body is decided by the route.
     await gather({ method: 'POST', is: () => 'text', req: arriving, request } as unknown as Gathered, gathered);
     return { bytes: request.body, leave };
   } catch (error) {

@@ -33,7 +33,7 @@ function publishNode(node: Json, schemas: Json, place: string): Json {
 
 /**
  * Choices that the operation itself looks at, and refuses with an error of its own instead of 422: `choices` of a text, `listOf` of a text
- * that is a comma-separated list of them. `x-refused-with` tells the status.
+ * that is a comma-separated list of them. `x-refused-with` is the status.
  */
 function describeOwnChoices({ choices, listOf, type, default: usual, ...rest }: Json): Json {
   const isText = typeof usual === 'string';

@@ -22,7 +22,7 @@ export function nullCharacter(location: Location): ValidationItem {
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])|(?<![0-9])[0-9]{500}|[0-9.][eE][+-]?[0-9]{3}/;
 
 /**
- * The first `max` of them; `text` tells cheaply whether a search is needed. Fields that the schema does not declare are ignored, so
+ * The first `max` of them; `text` shows cheaply whether a search is needed. Fields that the schema does not declare are ignored, so
  * they are looked through for U+0000 alone and are one problem together.
  */
 export function listUnstorable(schema: TSchema, value: unknown, text: string, location: Location, max: number): ValidationItem[] {

@@ -190,8 +190,8 @@ class NatsBus implements Bus {
   }
 
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void {
-    if (this.#caller !== undefined && !event.heardBy.includes(this.#caller))
-      throw new Error(`${this.#caller} may not hear ${event.subject}`);
+    if (this.#caller !== undefined && !event.subscribers.includes(this.#caller))
+      throw new Error(`${this.#caller} may not subscribe to ${event.subject}`);
     const check = compileSchema(event.payload);
     const deliver = async (message: Msg): Promise<void> => {
       try {
@@ -306,7 +306,7 @@ class NatsBus implements Bus {
     }
   }
 
-  /** A message whose receiver has left: senders of chunks and askers for a dead stream are told. */
+  /** A message whose receiver has left: senders of chunks and readers of a dead stream are notified. */
   #onStray(message: Msg): void {
     const replyTo = message.reply;
     if (replyTo === undefined || !replyTo.startsWith(inboxRoot)) return;

@@ -36,9 +36,9 @@ export interface Bus {
   callRaw(rpc: Rpc, request: unknown, context: CallContext): Promise<RawReply>;
   /** Serves every operation of a contract. @throws Error when a handler is missing or undeclared */
   serve<C extends ServiceContract>(contract: C, handlers: Handlers<C>, options?: ServeOptions): Promise<{ drain(): Promise<void> }>;
-  /** Tells an event to whoever listens now, unstored; events that must not be lost go through the outbox. @throws AppError unavailable */
+  /** Publishes an event to the subscribers of this moment, unstored; events that must not be lost go through the outbox. @throws AppError unavailable */
   publish<E extends Event>(event: E, payload: PayloadOf<E>, context?: Pick<CallContext, 'requestId' | 'traceparent'>): void;
-  /** Every replica hears the event while connected; a handler's failure is logged. Returns the end of it. */
+  /** Every replica receives the event while connected; a handler's failure is logged. Returns the end of it. */
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void;
   /** Runs after each reconnection: events may have been missed, caches are void. Returns the end of it. */
   onReconnect(listener: () => void): () => void;

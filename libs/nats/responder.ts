@@ -31,7 +31,7 @@ export interface ServeOptions {
   readonly version?: string | undefined;
 }
 
-/** Told of every served request; `code` is `ok` or an error code. */
+/** Called for every request that was served; `code` is `ok` or an error code. */
 export interface BusMetrics {
   served?(subject: string, code: string, seconds: number): void;
   called?(subject: string, code: string, seconds: number): void;
@@ -207,7 +207,7 @@ function startServing(context: ServedContext): Span | undefined {
 
 const noFacts: ReplyHeaders = { outcome: undefined, digest: undefined };
 
-/** A stream that failed after its first chunk: the reader was told inside the stream. */
+/** A stream that failed after its first chunk: the reader was notified inside the stream. */
 class StreamBroken extends Error {
   constructor(cause: unknown) {
     super('stream broken', { cause });

@@ -52,7 +52,7 @@ describe('who may call what (docs/adr/actors-are-signed.md)', () => {
     const named = contracts.flatMap(({ rpcs, jobs, events }) => [
       ...Object.values(rpcs).flatMap(({ callers }) => Object.keys(callers)),
       ...Object.values(jobs).flatMap(({ startedBy }) => startedBy),
-      ...Object.values(events).flatMap(({ heardBy }) => heardBy),
+      ...Object.values(events).flatMap(({ subscribers }) => subscribers),
     ]);
     expect(named.filter((name) => !users.has(name))).toEqual([]);
   });

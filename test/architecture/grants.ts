@@ -27,8 +27,8 @@ export function findUses(files: readonly SourceFile[], contracts: readonly Servi
     const taken = new RegExp(`const \\{([^}]+)\\} = (${services})\\.rpcs;`, 'g');
     for (const [, keys = '', service] of text.matchAll(taken))
       for (const key of keys.split(',')) add(`${service}.rpcs.${key.trim()}`, user);
-    const heard = new RegExp(`subscribeEvent\\(\\s*(${services})\\.events\\.(\\w+)`, 'g');
-    for (const [, service, key] of text.matchAll(heard)) add(`${service}.events.${key}`, user);
+    const received = new RegExp(`subscribeEvent\\(\\s*(${services})\\.events\\.(\\w+)`, 'g');
+    for (const [, service, key] of text.matchAll(received)) add(`${service}.events.${key}`, user);
     if (user !== 'cli') continue;
     for (const [, first, second] of text.matchAll(useOfAny)) {
       const key = first ?? second ?? '';
@@ -67,6 +67,6 @@ function listGrants({ service, rpcs, jobs, events }: ServiceContract): [string, 
   return [
     ...Object.entries(rpcs).map(([key, { callers }]): [string, string[]] => [name('rpcs', key), Object.keys(callers)]),
     ...Object.entries(jobs).map(([key, { startedBy }]): [string, readonly string[]] => [name('jobs', key), startedBy]),
-    ...Object.entries(events).map(([key, { heardBy }]): [string, readonly string[]] => [name('events', key), heardBy]),
+    ...Object.entries(events).map(([key, { subscribers }]): [string, readonly string[]] => [name('events', key), subscribers]),
   ];
 }

@@ -46,10 +46,10 @@ type Table = [name: string, text: string];
 /** Only kinds that the service has. */
 function listTables(contract: ServiceContract): Table[] {
   const tables: [string, readonly string[], readonly (readonly string[])[]][] = [
-    ['operations', ['operation', 'what it does', 'for'], tellOperations(contract)],
-    ['jobs', ['job', 'what it does', 'started by', 'attempts'], Object.values(contract.jobs).map((job) => tellJob(contract, job))],
-    ['events', ['event', 'what happened', 'heard by'], Object.values(contract.events).map(tellEvent)],
-    ['consumers', ['takes', 'from', 'as'], tellConsumers(contract.service, contract)],
+    ['operations', ['operation', 'what it does', 'callers'], listOperations(contract)],
+    ['jobs', ['job', 'what it does', 'started by', 'attempts'], Object.values(contract.jobs).map((job) => describeJob(contract, job))],
+    ['events', ['event', 'what happened', 'subscribers'], Object.values(contract.events).map(describeEvent)],
+    ['subscriptions', ['subject', 'stream', 'received by'], listSubscriptions(contract.service, contract)],
   ];
   return tables.flatMap(([name, head, rows]): Table[] => (rows.length === 0 ? [] : [[name, toTable(head, rows)]]));
 }
@@ -63,35 +63,35 @@ function listGatewayTables(): Table[] {
   ]);
   return [
     ['routes', toTable(['route', 'what it does', 'credential', 'served by'], rows)],
-    ['consumers', toTable(['takes', 'from', 'as'], tellConsumers(gateway, undefined))],
+    ['subscriptions', toTable(['subject', 'stream', 'received by'], listSubscriptions(gateway, undefined))],
   ];
 }
 
 /** By subject, those of the admin CLI last. */
-function tellOperations({ rpcs }: ServiceContract): string[][] {
+function listOperations({ rpcs }: ServiceContract): string[][] {
   const rank = ({ subject }: Rpc): string => (subject.startsWith('admin.') ? `\u{10ffff}${subject}` : subject);
   return Object.values(rpcs)
     .toSorted((left, right) => (rank(left) < rank(right) ? -1 : 1))
-    .map((rpc) => [`\`${rpc.subject}\``, rpc.summary, tellCallers(rpc)]);
+    .map((rpc) => [`\`${rpc.subject}\``, rpc.summary, describeCallers(rpc)]);
 }
 
 /** The routes for the gateway, where it has some; other callers by their names. */
-function tellCallers(rpc: Rpc): string {
+function describeCallers(rpc: Rpc): string {
   const asked = routes.filter((route) => route.rpc === rpc).map(({ method, path }) => `\`${method} ${path}\``);
   const names = Object.keys(rpc.callers).filter((name) => name !== gateway || asked.length === 0);
   return [...asked, ...names].join(', ');
 }
 
-function tellJob({ service }: ServiceContract, { type, summary, startedBy, policy }: Job): string[] {
+function describeJob({ service }: ServiceContract, { type, summary, startedBy, policy }: Job): string[] {
   const { maxAttempts, expiresAfterMs } = policy;
   const bounds = [
     ...(Number.isFinite(maxAttempts) ? [String(maxAttempts)] : []),
-    ...(expiresAfterMs === undefined ? [] : [`until it is ${tellTime(expiresAfterMs)} old`]),
+    ...(expiresAfterMs === undefined ? [] : [`until it is ${describeTime(expiresAfterMs)} old`]),
   ];
   return [`\`${type}\``, summary, [service, ...startedBy].join(', '), bounds.join(', ') || 'until it is done'];
 }
 
-function tellTime(ms: number): string {
+function describeTime(ms: number): string {
   const units = [
     ['day', 86_400_000],
     ['hour', 3_600_000],
@@ -101,22 +101,22 @@ function tellTime(ms: number): string {
   return `${ms / size} ${unit}${ms === size ? '' : 's'}`;
 }
 
-function tellEvent(event: Event): string[] {
+function describeEvent(event: Event): string[] {
   const readers = contracts.filter(({ consumers = {} }) => Object.values(consumers).some(({ filter }) => filter === event.subject));
-  const names = new Set([...event.heardBy, ...readers.map(({ service }) => service)]);
+  const names = new Set([...event.subscribers, ...readers.map(({ service }) => service)]);
   return [`\`${event.subject}\``, event.summary, [...names].join(', ')];
 }
 
-/** What it takes off the streams, and what every replica hears. */
-function tellConsumers(service: string, contract: ServiceContract | undefined): string[][] {
-  const heard = contracts.flatMap(({ events }) => Object.values(events).filter(({ heardBy }) => heardBy.includes(service)));
+/** What one replica takes off a stream, and what every replica receives as it is published. */
+function listSubscriptions(service: string, contract: ServiceContract | undefined): string[][] {
+  const subscribed = contracts.flatMap(({ events }) => Object.values(events).filter(({ subscribers }) => subscribers.includes(service)));
   return [
     ...Object.values(contract?.consumers ?? {}).map(({ stream, durable, filter }) => [
       `\`${filter}\``,
       stream,
-      `\`${durable}\`, one replica`,
+      `one replica, as \`${durable}\``,
     ]),
-    ...heard.map(({ subject }) => [`\`${subject}\``, 'the event as it is told', 'every replica']),
+    ...subscribed.map(({ subject }) => [`\`${subject}\``, 'none', 'every replica']),
   ];
 }
 

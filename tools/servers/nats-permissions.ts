@@ -47,7 +47,7 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
     all.flatMap((contract) => Object.values(pick(contract)));
   const called = list<Rpc>(({ rpcs }) => rpcs).filter(({ callers }) => Object.hasOwn(callers, user));
   const started = list<Job>(({ jobs }) => jobs).filter(({ type, startedBy }) => startedBy.includes(user) || type.startsWith(`${user}.`));
-  const heard = list<Event>(({ events }) => events).filter(({ heardBy }) => heardBy.includes(user));
+  const received = list<Event>(({ events }) => events).filter(({ subscribers }) => subscribers.includes(user));
   const webhooks = user === gateway ? all.flatMap(({ consumers }) => Object.values(consumers ?? {})) : [];
   const publish = [
     ...findPeers(user, all).map((peer) => `_INBOX.${peer}.>`),
@@ -65,7 +65,7 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   ];
   const subscribe = [
     `_INBOX.${user}.>`,
-    ...heard.map(({ subject }) => subject),
+    ...received.map(({ subject }) => subject),
     ...(own === undefined ? [] : [`${user}.>`, `admin.${user}.>`, ...listMonitoring(user)]),
   ];
   return { publish: { allow: publish }, subscribe: { allow: subscribe } };

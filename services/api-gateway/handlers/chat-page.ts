@@ -85,7 +85,7 @@ export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<RouteHandl
   };
 }
 
-/** True also when nobody can tell now: the page knows how to wait. */
+/** True also when the agents service cannot be asked now: the page retries by itself. */
 async function isKnown(slug: string, getAgent: (request: { slug: string }) => Promise<unknown>): Promise<boolean> {
   try {
     await getAgent({ slug });

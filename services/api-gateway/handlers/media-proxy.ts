@@ -40,7 +40,7 @@ export function createMediaProxy(options: {
   const handler: RouteHandler = async ({ ctx, route, input, call }) => {
     const upload = route.upload !== undefined;
     const path = route.forwardTo?.(input) ?? ctx.path;
-    // Whoever has no credential is served what needs none, on the port for that.
+    // A request without a credential may only have what needs none; that has a port of its own.
     const base = call.actor === undefined ? bases.open : bases.internal;
     const vouched = call.actor === undefined ? undefined : options.actors.writeFor(call.actor, ctx.method, path);
     const target: RequestOptions = {
@@ -64,7 +64,7 @@ export function createMediaProxy(options: {
     try {
       await (upload ? answerUpload(answer, req, res) : copyStream(answer, res));
     } catch (error) {
-      // Not told to the client as an answer: it has begun. The connection is broken, so that it does not look complete.
+      // The response has started, so it cannot become an error; the connection is closed, so that it does not look complete.
       if (!res.destroyed) res.destroy();
       options.logger.debug({ err: error, requestId: call.requestId }, 'transfer broken off');
     }

@@ -1,7 +1,7 @@
 /** The first page, and the one on which visitors write to an agent. They use the public API, which the documents describe, not them. */
 import { route, Type } from '#libs/contract';
 
-/** An agents service that does not answer keeps nobody from the page: it is shown, and its first message tells. */
+/** The page is shown even when the agents service does not answer; the first message then reports it. */
 const pageDeadlineMs = 3_000;
 
 export const chatPageRoutes = [

@@ -180,7 +180,7 @@ export const sessionRpcs = {
 export const sessionEvents = {
   sessionsRevoked: event({
     subject: 'events.directory.sessions.revoked',
-    heardBy: ['api-gateway'],
+    subscribers: ['api-gateway'],
     summary: 'Tokens became invalid, or what their account may do changed.',
     payload: Type.Object({ session_keys: Type.Array(Type.String()) }),
   }),

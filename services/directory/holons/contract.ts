@@ -189,7 +189,7 @@ export const holonRpcs = {
 export const holonEvents = {
   holonsChanged: event({
     subject: 'events.directory.holons.changed',
-    heardBy: ['conversations'],
+    subscribers: ['conversations'],
     summary: 'Holons, their attachments or their classes were created or changed.',
     payload: changedIds,
   }),

@@ -125,7 +125,7 @@ export const journeyRpcs = {
 export const journeyEvents = {
   journeysChanged: event({
     subject: 'events.directory.journeys.changed',
-    heardBy: ['conversations'],
+    subscribers: ['conversations'],
     summary: 'Journeys, steps, questions or the events that own them were created or changed.',
     payload: changedIds,
   }),

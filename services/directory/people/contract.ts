@@ -152,7 +152,7 @@ export const peopleRpcs = {
 export const peopleEvents = {
   peopleChanged: event({
     subject: 'events.directory.people.changed',
-    heardBy: ['conversations'],
+    subscribers: ['conversations'],
     summary: 'People were created or changed.',
     payload: changedIds,
   }),

@@ -157,7 +157,7 @@ describe('NATS accounts (docs/adr/one-account-for-each-service.md)', () => {
     const expected = [
       `_INBOX.${user}.>`,
       ...(contracts.some(({ service }) => service === user) ? [`${user}.>`, `admin.${user}.>`] : []),
-      ...events.filter(({ heardBy }) => heardBy.includes(user)).map(({ subject }) => subject),
+      ...events.filter(({ subscribers }) => subscribers.includes(user)).map(({ subject }) => subject),
     ];
     expect(subjects.filter((subject) => !refused.has(subject)).toSorted()).toEqual(expected.toSorted());
   });
