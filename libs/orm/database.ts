@@ -28,8 +28,6 @@ export interface Tx extends Queryable {
 
 export interface Database extends Queryable, Streamable {
   readonly orm: MikroORM;
-  /** A unit of work of its own, outside any transaction. */
-  fork(): EntityManager;
   /**
    * Runs `work` in one transaction (read committed). Serialization failures, deadlocks and a pooled connection that turns out to be lost
    * run it again from the start, so it must have no effect outside the database.
@@ -97,10 +95,6 @@ class PooledDatabase implements Database {
     this.#single = new StatementPipeline(connect, 1);
     this.#reads = new StatementPipeline(connect, readsOfConnection);
     this.#writes = new StatementPipeline(connect, writesOfConnection);
-  }
-
-  fork(): EntityManager {
-    return this.orm.em.fork();
   }
 
   query<Row>(item: PreparedStatement, params: readonly unknown[] = []): Promise<Row[]> {

@@ -159,7 +159,7 @@ describe('createDatabase (architecture#data)', () => {
         id,
         `big ${id}`,
       ]);
-      const thing = await db.fork().findOneOrFail(thingSchema, { id });
+      const thing = await db.orm.em.fork().findOneOrFail(thingSchema, { id });
       expect(isRawNumber((thing.doc as { n: unknown }).n)).toBe(true);
       await db.transaction(async (tx) => {
         const loaded = await tx.em.findOneOrFail(thingSchema, { id });
