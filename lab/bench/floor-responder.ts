@@ -6,7 +6,7 @@ import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
 import type { DeclaredStatement, Shape } from '#libs/orm';
 import { listActive, patchConversation } from '../../services/conversations/conversation/statements.ts';
-import { getConversation } from '../../services/conversations/statements.ts';
+import { findConversation } from '../../services/conversations/statements.ts';
 import { lockRoom, replaceRoom } from '../../services/conversations/room/statements.ts';
 
 const pool = new pg.Pool({
@@ -44,7 +44,7 @@ async function writeRoom([id, room]: unknown[]): Promise<unknown> {
 }
 
 const operations: Readonly<Record<string, Run>> = {
-  read: query(getConversation, ['id']),
+  read: query(findConversation, ['id']),
   find: query(listActive, ['personId', 'journeyId', 'time', 'limit']),
   patch: query(patchConversation, ['id', 'infos', 'config', 'expectedUpdatedAt']),
   room: writeRoom,

@@ -44,7 +44,7 @@ export const titleSource = {
 /** The next value of `updated_at`. */
 export const nextUpdatedAt = sql`greatest(clock_timestamp(), c.updated_at + interval '1 microsecond')`;
 
-export const getConversation = statement.maybeOne({
+export const findConversation = statement.maybeOne({
   name: 'conversations.get',
   params: { id: t.integer },
   row: wholeConversation.row,

@@ -7,11 +7,11 @@ import { toStoredJson } from '../data-size.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
 import { findNamespaceProblem } from '../namespace.ts';
-import { getInfos, patchInfos } from './statements.ts';
+import { findInfos, patchInfos } from './statements.ts';
 
 /** @throws AppError 404 */
 export async function readInfos({ db }: Dependencies, request: RequestOf<typeof conversations.rpcs.readInfos>): Promise<RawJson> {
-  return render(await getInfos(db, { id: requireId(request.conversation_id) }));
+  return render(await findInfos(db, { id: requireId(request.conversation_id) }));
 }
 
 /** One statement merges and answers. @throws AppError 404, then 400 `invalid_namespace_placement` */

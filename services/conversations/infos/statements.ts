@@ -2,7 +2,7 @@
 import { sql, statement, t } from '#libs/orm';
 import { nextUpdatedAt } from '../statements.ts';
 
-export const getInfos = statement.maybeOne({
+export const findInfos = statement.maybeOne({
   name: 'conversations.get-infos',
   params: { id: t.integer },
   row: { infos: t.json },

@@ -20,7 +20,7 @@ import {
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { BookingOutcome } from '../receipts/contract.ts';
-import { getReceipt, insertReceipt, settleReceipt } from '../receipts/index.ts';
+import { findReceipt, insertReceipt, settleReceipt } from '../receipts/index.ts';
 import { MeetingWebhook } from './contract.ts';
 import { findMeetingConversations } from './statements.ts';
 
@@ -90,7 +90,7 @@ function dedupeKey(webhook: Webhook, body: Buffer | null, rejected: Decision | u
 export function createMeetingReportWorker({ db, jobs }: Dependencies, keys: WebhookKeys) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.meetingReport>>): Promise<void> => {
     const id = run.payload.receipt_id;
-    const receipt = await getReceipt(db, { id });
+    const receipt = await findReceipt(db, { id });
     if (receipt === undefined || receipt.body === null) return;
     const headers = JSON.parse(receipt.headers) as Record<string, string>;
     const isSigned = await keys.isSigned(receipt.body, headers[signatureHeader]);

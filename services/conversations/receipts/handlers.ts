@@ -9,7 +9,7 @@ import { requireId } from '../ids.ts';
 import { instantFromSql } from '../sql-values.ts';
 import type { Receipt } from './contract.ts';
 import * as statements from './statements.ts';
-import { findReplayable, getReceipt, type ReceiptRow, type ReplayableRow } from './statements.ts';
+import { findReplayable, findReceipt, type ReceiptRow, type ReplayableRow } from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
@@ -23,7 +23,7 @@ export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs
 
 /** @throws AppError 404 */
 export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showReceipt']>): Promise<ReplyOf<Rpcs['showReceipt']>> {
-  const row = await getReceipt(db, { id: requireId(request.id) });
+  const row = await findReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const headers = JSON.parse(row.headers) as Record<string, string>;
   return { ...toReceipt(row), headers, body: row.body === null ? null : row.body.toString('utf8') };
@@ -35,7 +35,7 @@ export async function replayReceipt(
   request: RequestOf<Rpcs['replayReceipt']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['replayReceipt']>> {
-  const row = await getReceipt(db, { id: requireId(request.id) });
+  const row = await findReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
   const { requestId } = context;

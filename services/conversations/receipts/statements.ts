@@ -67,7 +67,7 @@ export const upsertReceipt = statement.one({
 const storedReceiptRow = { ...receiptRow, headers: t.json, body: t.bytes.as<Buffer>().nullable };
 export type StoredReceipt = RowOf<typeof storedReceiptRow>;
 
-export const getReceipt = statement.maybeOne({
+export const findReceipt = statement.maybeOne({
   name: 'receipts.get',
   params: { id: t.integer },
   row: storedReceiptRow,

@@ -24,7 +24,7 @@ import {
   storedInstant,
 } from '../room/index.ts';
 import type { ConversationRow } from '../statements.ts';
-import { getConversation, lockConversation } from '../statements.ts';
+import { findConversation, lockConversation } from '../statements.ts';
 import { nextStep } from '../step.ts';
 import type { RecordedWrite } from './contract.ts';
 import { findIdempotencyKey, keepIdempotencyKey, recordConversation } from './statements.ts';
@@ -54,7 +54,7 @@ export async function recorded(
 ): Promise<RawJson> {
   const { db, jobs, directory, view } = dependencies;
   const id = requireId(request.conversation_id);
-  const before = await getConversation(db, { id });
+  const before = await findConversation(db, { id });
   if (before === undefined) throw notFound();
   const window = { conversationStartedAt: undefined, captureEndedAt: readCaptureEnd(request.write) };
   // Asked before the lock: nobody waits for the directory while holding it. A conversation's journey hardly ever changes.

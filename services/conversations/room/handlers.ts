@@ -10,14 +10,14 @@ import { windowCompleted } from '../pipeline/index.ts';
 import type { RoomWrite } from './contract.ts';
 import { mergeRoom, parseRoom, readRoomWindow, roomState, roomWriteReply } from './rules/room.ts';
 import type { IncomingWindow } from './rules/window.ts';
-import { getRoom, lockRoom, replaceRoom } from './statements.ts';
+import { findRoom, lockRoom, replaceRoom } from './statements.ts';
 
 /** GET enter-coherence. @throws AppError 404 */
 export async function readRoom(
   { db }: Dependencies,
   request: RequestOf<typeof conversations.rpcs.readRoom>,
 ): Promise<ReplyOf<typeof conversations.rpcs.readRoom>> {
-  const row = await getRoom(db, { id: requireId(request.conversation_id) });
+  const row = await findRoom(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   return roomState(parseRoom(row.room));
 }
@@ -34,7 +34,7 @@ export async function writeRoom(
 ): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>> {
   const { db, jobs } = dependencies;
   const id = requireId(request.conversation_id);
-  const row = await getRoom(db, { id });
+  const row = await findRoom(db, { id });
   if (row === undefined) throw notFound();
   const incoming = readRoomWindow(request.write);
   const merged = mergeRoom(parseRoom(row.room), request.write, incoming);

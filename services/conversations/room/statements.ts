@@ -5,7 +5,7 @@ import { nextUpdatedAt } from '../statements.ts';
 const roomRow = { room: t.json.nullable, updated_at: t.timestamp };
 const roomColumns = sql`c.room, c.updated_at at time zone 'UTC' as updated_at`;
 
-export const getRoom = statement.maybeOne({
+export const findRoom = statement.maybeOne({
   name: 'conversations.get-room',
   params: { id: t.integer },
   row: roomRow,

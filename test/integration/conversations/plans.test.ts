@@ -6,7 +6,7 @@ import * as conversation from '../../../services/conversations/conversation/stat
 import * as browsing from '../../../services/conversations/discovery/statements/browse.ts';
 import * as searching from '../../../services/conversations/discovery/statements/search.ts';
 import { scopeValues } from '../../../services/conversations/scope.ts';
-import { findMembership, getConversation } from '../../../services/conversations/statements.ts';
+import { findMembership, findConversation } from '../../../services/conversations/statements.ts';
 import * as browse from '../../../services/directory/browse/statements.ts';
 import * as holons from '../../../services/directory/holons/statements/read.ts';
 import * as visible from '../../../services/directory/holons/statements/visible.ts';
@@ -109,7 +109,7 @@ describe('the plans of conversations in a large database (rules/discovery#search
   });
 
   it.each([
-    ['single read', toQuery(getConversation, { id: 17 })],
+    ['single read', toQuery(findConversation, { id: 17 })],
     ['find-active', toQuery(conversation.listActive, { ...active, limit: 51 })],
     ['find-active within a scope', toQuery(conversation.listActiveWithin, { ...active, ...scopeValues(member), limit: 51 })],
     ['membership', toQuery(findMembership, { id: 17, personId: 300 })],

@@ -9,7 +9,7 @@ import type { Tx } from '#libs/orm';
 import type { conversations } from '../../contract.ts';
 import { DataTooLarge } from '../../data-size.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { getReceipt, type Settlement, settleReceipt } from '../../receipts/index.ts';
+import { findReceipt, type Settlement, settleReceipt } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { chooseBookings } from '../rules/booking-event.ts';
 import { type BookingRow, lockBookings, lockIdentifiers } from '../statements.ts';
@@ -20,7 +20,7 @@ import { prepare, type PreparedEvent } from './prepare.ts';
 
 export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
-    const receipt = await getReceipt(dependencies.db, { id: run.payload.receipt_id });
+    const receipt = await findReceipt(dependencies.db, { id: run.payload.receipt_id });
     if (receipt === undefined || receipt.body === null) return; // nothing is left that could be worked
     const headers = JSON.parse(receipt.headers) as Record<string, string>;
     const verdict = judgeWebhook({ body: receipt.body, signature: headers[signatureHeader] }, dependencies.config);

@@ -8,7 +8,7 @@ import type { Dependencies } from '../../dependencies.ts';
 import { requireId } from '../../ids.ts';
 import { parseRoom, roomWindow } from '../../room/index.ts';
 import { idsFromSql, instantFromSql } from '../../sql-values.ts';
-import { findConversationId, getConversation } from '../../statements.ts';
+import { findConversationId, findConversation } from '../../statements.ts';
 import { conversationTitle } from '../../title.ts';
 import { describeConversation } from '../statements.ts';
 
@@ -64,7 +64,7 @@ export async function getTranscriptSource(
   { db }: Dependencies,
   request: RequestOf<Rpcs['getTranscriptSource']>,
 ): Promise<ReplyOf<Rpcs['getTranscriptSource']>> {
-  const row = await getConversation(db, { id: requireId(request.conversation_id) });
+  const row = await findConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   const room = parseRoom(row.room);
   const window = roomWindow(room);

@@ -10,13 +10,12 @@ import { checkExpected, readExpected, staleConversation } from '../../expected-v
 import { requireId } from '../../ids.ts';
 import { findStoreProblem } from '../../namespace.ts';
 import { instantFromSql } from '../../sql-values.ts';
-import * as statements from '../../statements.ts';
-import type { ConversationRow } from '../../statements.ts';
-import * as own from '../statements.ts';
+import { type ConversationRow, findConversation } from '../../statements.ts';
+import * as statements from '../statements.ts';
 
 /** GET /conversations/{id}. @throws AppError 404 */
 export async function getConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.get>): Promise<RawJson> {
-  const row = await statements.getConversation(db, { id: requireId(request.conversation_id) });
+  const row = await findConversation(db, { id: requireId(request.conversation_id) });
   if (row === undefined) throw notFound();
   return rawJson(await view.render(row));
 }
@@ -33,7 +32,7 @@ export async function patchConversation({ db, view }: Dependencies, request: Req
   const tag = typeof request.if_match === 'string' ? request.if_match : undefined;
   let guard = expected;
   if (!changes || tag !== undefined) {
-    const row = await statements.getConversation(db, { id });
+    const row = await findConversation(db, { id });
     if (row === undefined) throw notFound();
     const text = await view.render(row);
     if (tag !== undefined && !matchesEntityTag(tag, entityTag(text), 'strong')) throw preconditionFailed(row);
@@ -42,14 +41,14 @@ export async function patchConversation({ db, view }: Dependencies, request: Req
     if (!changes) return rawJson(text);
     if (tag !== undefined && tag.trim() !== '*') guard = instantFromSql(row.updated_at);
   }
-  const row = await own.patchConversation(db, {
+  const row = await statements.patchConversation(db, {
     id,
     infos: toStoredJson('infos', request.infos),
     config: toStoredJson('config', request.config),
     expectedUpdatedAt: guard,
   });
   if (row !== undefined) return rawJson(await view.render(row));
-  const current = await statements.getConversation(db, { id });
+  const current = await findConversation(db, { id });
   if (current === undefined) throw notFound();
   throw tag === undefined || guard === expected ? staleConversation(current) : preconditionFailed(current);
 }

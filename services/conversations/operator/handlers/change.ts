@@ -8,7 +8,7 @@ import type { CachedHolon } from '../../directory-cache/index.ts';
 import { requireId } from '../../ids.ts';
 import { addNote } from '../../notes/index.ts';
 import { enterStep, transcriptImportJob } from '../../pipeline/index.ts';
-import { findConversationId, getConversation, lockConversation, moveConversation } from '../../statements.ts';
+import { findConversationId, findConversation, lockConversation, moveConversation } from '../../statements.ts';
 import { connectHolon, disconnectHolon } from '../statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
@@ -20,7 +20,7 @@ export async function move(
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminMove']>> {
   const id = requireId(request.conversation_id);
-  const row = await getConversation(db, { id });
+  const row = await findConversation(db, { id });
   if (row === undefined) throw notFound();
   const journey = row.journey_id === null ? undefined : (await directory.journeys.getMany([row.journey_id])).get(row.journey_id);
   const target = journey?.steps.find((step) => step.slug === request.step_slug);
@@ -86,7 +86,7 @@ export async function importTranscript(
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminImportTranscript']>> {
   const id = requireId(request.conversation_id);
-  const row = await getConversation(db, { id });
+  const row = await findConversation(db, { id });
   if (row === undefined) throw notFound();
   const payload = { conversation_id: id, step_id: row.step_id, cause: 'command' };
   const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, transcriptImportJob, payload, { requestId: context.requestId }));

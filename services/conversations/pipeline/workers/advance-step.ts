@@ -6,7 +6,7 @@ import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { addNote } from '../../notes/index.ts';
-import { getConversation, moveConversation } from '../../statements.ts';
+import { findConversation, moveConversation } from '../../statements.ts';
 import { nextStep } from '../../step.ts';
 import { enterStep } from '../entry.ts';
 
@@ -20,7 +20,7 @@ export function createAdvanceStepWorker(dependencies: Dependencies) {
 
 /** The journey of a conversation; asked before a transaction begins. */
 export async function readJourney({ db, directory }: Dependencies, id: number): Promise<CachedJourney | undefined> {
-  const row = await getConversation(db, { id });
+  const row = await findConversation(db, { id });
   const journeyId = row?.journey_id ?? 0;
   return (await directory.journeys.getMany(journeyId === 0 ? [] : [journeyId])).get(journeyId);
 }
