@@ -19,7 +19,7 @@ import { createMediaServer, type Listener, type Paces, usualPaces } from './http
 import { createLogoImages } from './logos/logo-image.ts';
 import { createLogoHandler } from './logos/logo-upload.ts';
 import { migrations } from './migrations/index.ts';
-import { takeTicket } from './tickets/statements.ts';
+import { takeTicket } from './tickets/tickets.ts';
 import { createSweep } from './upload-leases/sweep.ts';
 import { createUploadHandler } from './uploads/audio-upload.ts';
 import { contractWith, createRecordingJobs } from './workers.ts';

@@ -1,50 +1,48 @@
 /** Conversations that are hidden or gone, and the objects that nothing refers to any more. */
-import { type Queryable, statement, type Tx } from '#libs/orm';
-import { lockConversation } from '../file-statements.ts';
+import { sql, statement, t } from '#libs/orm';
 
-const insertDeletedStatement = statement(
-  'media.insert-deleted',
-  `insert into media.deleted_conversations (conversation_id) values ($1) on conflict (conversation_id) do update set restorable = false`,
-);
-const hideStatement = statement(
-  'media.hide-conversation',
-  `insert into media.deleted_conversations (conversation_id, restorable) values ($1, true) on conflict do nothing`,
-);
-const showStatement = statement(
-  'media.show-conversation',
-  `delete from media.deleted_conversations where conversation_id = $1 and restorable`,
-);
-const retireConversationStatement = statement(
-  'media.retire-conversation',
-  `update media.blobs set retired_at = clock_timestamp() where conversation_id = $1 and retired_at is null returning id`,
-);
-const findRetiredStatement = statement('media.find-retired', `select object_key from media.blobs where id = $1 and retired_at is not null`);
-const deleteRetiredStatement = statement('media.delete-retired', `delete from media.blobs where id = $1 and retired_at is not null`);
-
-/** Nothing of the conversation is served until {@link showConversation}; under {@link lockConversation}. */
-export async function hideConversation(tx: Tx, conversationId: number): Promise<void> {
-  await tx.query(hideStatement, [conversationId]);
-}
+/** Nothing of the conversation is served until {@link showConversation}; under `lockConversation`. */
+export const hideConversation = statement.none({
+  name: 'media.hide-conversation',
+  params: { conversationId: t.integer },
+  sql: ({ conversationId }) =>
+    sql`insert into media.deleted_conversations (conversation_id, restorable) values (${conversationId}, true) on conflict do nothing`,
+});
 
 /** Undoes {@link hideConversation}; what is retired stays so. */
-export async function showConversation(tx: Tx, conversationId: number): Promise<void> {
-  await tx.query(showStatement, [conversationId]);
-}
+export const showConversation = statement.none({
+  name: 'media.show-conversation',
+  params: { conversationId: t.integer },
+  sql: ({ conversationId }) => sql`delete from media.deleted_conversations where conversation_id = ${conversationId} and restorable`,
+});
 
-/** Remembers that the conversation is gone and retires all its blobs; returns their ids. */
-export async function retireConversation(tx: Tx, conversationId: number): Promise<number[]> {
-  await lockConversation(tx, conversationId);
-  await tx.query(insertDeletedStatement, [conversationId]);
-  const retired = await tx.query<{ id: number }>(retireConversationStatement, [conversationId]);
-  return retired.map((row) => row.id);
-}
+/** Remembers that the conversation is gone for good; under `lockConversation`. */
+export const markGone = statement.none({
+  name: 'media.insert-deleted',
+  params: { conversationId: t.integer },
+  sql: ({ conversationId }) => sql`insert into media.deleted_conversations (conversation_id) values (${conversationId})
+    on conflict (conversation_id) do update set restorable = false`,
+});
 
-/** Key of an object that nothing refers to any more. */
-export async function findRetiredKey(db: Queryable, blobId: number): Promise<string | undefined> {
-  const [row] = await db.query<{ object_key: string }>(findRetiredStatement, [blobId]);
-  return row?.object_key;
-}
+/** Retires all files of the conversation. */
+export const retireAllFiles = statement.many({
+  name: 'media.retire-conversation',
+  params: { conversationId: t.integer },
+  row: { id: t.integer },
+  sql: ({ conversationId }) => sql`update media.blobs set retired_at = clock_timestamp()
+    where conversation_id = ${conversationId} and retired_at is null returning id`,
+});
 
-export async function deleteRetired(tx: Tx, blobId: number): Promise<void> {
-  await tx.query(deleteRetiredStatement, [blobId]);
-}
+/** An object that nothing refers to any more. */
+export const findRetired = statement.maybeOne({
+  name: 'media.find-retired',
+  params: { blobId: t.integer },
+  row: { object_key: t.text },
+  sql: ({ blobId }) => sql`select object_key from media.blobs where id = ${blobId} and retired_at is not null`,
+});
+
+export const deleteRetired = statement.none({
+  name: 'media.delete-retired',
+  params: { blobId: t.integer },
+  sql: ({ blobId }) => sql`delete from media.blobs where id = ${blobId} and retired_at is not null`,
+});

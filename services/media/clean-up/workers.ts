@@ -12,14 +12,15 @@ import { lockConversation } from '../file-statements.ts';
 import { dropImport } from '../recording/index.ts';
 import { abandonUpload } from '../upload-leases/index.ts';
 import { dropVideohostUploads } from '../videohost/index.ts';
-import { deleteRetired, findRetiredKey, hideConversation, retireConversation, showConversation } from './statements.ts';
+import { deleteRetired, findRetired, hideConversation, markGone, retireAllFiles, showConversation } from './statements.ts';
 
 /** Job `media.delete-blob`: first the object, then its record; a repetition finds less to do. */
 export function createDeleteBlob(deps: { db: Database; store: ObjectStore }): JobHandler<PayloadOf<typeof media.jobs.deleteBlob>> {
   return async (run) => {
-    const objectKey = await findRetiredKey(deps.db, run.payload.blob_id);
-    if (objectKey !== undefined) await deps.store.delete(objectKey);
-    await run.complete((tx) => deleteRetired(tx, run.payload.blob_id));
+    const blobId = run.payload.blob_id;
+    const retired = await findRetired(deps.db, { blobId });
+    if (retired !== undefined) await deps.store.delete(retired.object_key);
+    await run.complete((tx) => deleteRetired(tx, { blobId }));
   };
 }
 
@@ -33,10 +34,10 @@ export function createFollowConversation(deps: {
     const id = run.payload.conversation_id;
     await run.complete(async (tx) => {
       // Asked under the lock: of two jobs the later one sees the later state.
-      await lockConversation(tx, id);
+      await lockConversation(tx, { conversationId: id });
       const { state } = await deps.bus.call(conversations.rpcs.getState, { id }, run.context);
-      if (state === 'present') await showConversation(tx, id);
-      else if (state === 'deleted') await hideConversation(tx, id);
+      if (state === 'present') await showConversation(tx, { conversationId: id });
+      else if (state === 'deleted') await hideConversation(tx, { conversationId: id });
       else await removeFiles(deps, tx, id);
       return { state };
     });
@@ -51,9 +52,16 @@ export function consumeDeletions(deps: { bus: Bus; jobs: Jobs; logger: Logger; g
 }
 
 /** Retires the files of a conversation that is gone; it is remembered, so that an upload that is still under way stores nothing. */
-async function removeFiles(deps: DeletionDependencies, tx: Tx, id: number): Promise<void> {
-  await dropVideohostUploads(tx, id);
-  const imported = await dropImport(tx, id);
-  if (imported !== undefined) await abandonUpload(tx, imported);
-  await deleteLater(deps, tx, await retireConversation(tx, id));
+async function removeFiles(deps: DeletionDependencies, tx: Tx, conversationId: number): Promise<void> {
+  await dropVideohostUploads(tx, { conversationId });
+  const imported = await dropImport(tx, { conversationId });
+  if (imported !== undefined) await abandonUpload(tx, { objectKey: imported.object_key });
+  await lockConversation(tx, { conversationId });
+  await markGone(tx, { conversationId });
+  const retired = await retireAllFiles(tx, { conversationId });
+  await deleteLater(
+    deps,
+    tx,
+    retired.map(({ id }) => id),
+  );
 }

@@ -27,12 +27,12 @@ export function createDownloadHandlers({
   return {
     getVideo: async ({ conversation_id: conversationId }, context) => {
       await requireConversation(conversationId, context);
-      const recording = chooseRecording(await listRecordings(db, conversationId));
+      const recording = chooseRecording(await listRecordings(db, { conversationId }));
       if (recording === undefined) throw notFound();
       return { url: mediaAddress({ objectKey: recording.object_key, sha256: recording.sha256 }), name: recording.name };
     },
     getAudioMetadata: async ({ conversation_id: conversationId }) => {
-      const found = await findAudio(db, conversationId);
+      const found = await findAudio(db, { conversationId });
       if (found === undefined) return { audio: null, sha256: null };
       const { path, name, content_type, size_bytes, source, created_at, sha256 } = found;
       return { audio: { path, name, content_type, size_bytes, source, created_at }, sha256 };
@@ -44,7 +44,7 @@ export function createDownloadHandlers({
 export function createDownloadAudio(deps: DownloadDependencies): (exchange: Exchange, conversationId: number) => Promise<void> {
   return async (exchange, conversationId) => {
     await deps.requireConversation(conversationId, exchange.context);
-    const audio = await findAudio(deps.db, conversationId);
+    const audio = await findAudio(deps.db, { conversationId });
     if (audio === undefined) throw notFound();
     const { path: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = audio;
     const served = { cacheControl: 'private, no-cache', disposition: 'attachment' } as const;
@@ -57,7 +57,7 @@ export function createServePublicFile(
   deps: Omit<DownloadDependencies, 'requireConversation'>,
 ): (exchange: Exchange, objectKey: string, query: URLSearchParams) => Promise<void> {
   return async (exchange, key, query) => {
-    const found = await findPublicFile(deps.db, key);
+    const found = await findPublicFile(deps.db, { objectKey: key });
     if (found === undefined) throw notFound();
     const { object_key: objectKey, name, content_type: contentType, size_bytes: sizeBytes, sha256 } = found;
     // The marker names these bytes for ever; any other address is asked about each time.

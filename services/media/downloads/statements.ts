@@ -1,21 +1,20 @@
 /** The audio of a conversation. */
-import { type Queryable, statement } from '#libs/orm';
-import type { AudioMetadata } from '../schemas.ts';
+import { sql, statement, t } from '#libs/orm';
 
-/** The object in use as the audio of a conversation. */
-export interface AudioBlob extends AudioMetadata {
-  id: number;
-  sha256: string;
-}
-
-const audioColumns = `id, object_key as path, name, content_type, size_bytes, source, iso_utc(created_at) as created_at, sha256`;
-
-const findAudioStatement = statement(
-  'media.find-audio',
-  `select ${audioColumns} from media.blobs where conversation_id = $1 and kind = 'audio' and retired_at is null`,
-);
-
-export async function findAudio(db: Queryable, conversationId: number): Promise<AudioBlob | undefined> {
-  const [row] = await db.query<AudioBlob>(findAudioStatement, [conversationId]);
-  return row;
-}
+export const findAudio = statement.maybeOne({
+  name: 'media.find-audio',
+  params: { conversationId: t.integer },
+  row: {
+    path: t.text,
+    name: t.text,
+    content_type: t.text,
+    size_bytes: t.bigint,
+    source: t.text,
+    created_at: t.text,
+    sha256: t.text,
+  },
+  sql: ({
+    conversationId,
+  }) => sql`select object_key as path, name, content_type, size_bytes, source, iso_utc(created_at) as created_at, sha256
+    from media.blobs where conversation_id = ${conversationId} and kind = 'audio' and retired_at is null`,
+});

@@ -16,7 +16,7 @@ import { mediaAddress } from '../media-address.ts';
 import { discardUpload, endUpload, type LeaseDependencies, openLease } from '../upload-leases/index.ts';
 import { maxLogoBytes } from './contract.ts';
 import { invalidLogo, type LogoImages, newLogoKey } from './logo-image.ts';
-import { replaceLogo } from './statements.ts';
+import { insertLogo, lockLogo, type NewLogo, retireLogo } from './statements.ts';
 
 export interface LogoDependencies extends LeaseDependencies {
   readonly bus: Bus;
@@ -98,15 +98,22 @@ interface LogoSetting {
 /** The record, the retirement of the previous logo and the durable way to the directory are one transaction. */
 async function commitLogo(
   deps: LogoDependencies,
-  logo: Parameters<typeof replaceLogo>[1],
+  logo: NewLogo,
   url: string,
   { requestId, traceparent }: CallContext,
 ): Promise<LogoSetting> {
   const origin = { requestId, traceparent };
   return deps.jobs.transaction(async (tx) => {
-    if (!(await endUpload(tx, logo.objectKey))) throw unavailable('The upload took too long without a sign of life');
-    const { id, retiredIds } = await replaceLogo(tx, logo);
-    await deleteLater(deps, tx, retiredIds, origin);
+    if ((await endUpload(tx, logo)) === undefined) throw unavailable('The upload took too long without a sign of life');
+    await lockLogo(tx, logo);
+    const retired = await retireLogo(tx, logo);
+    const { id } = await insertLogo(tx, logo);
+    await deleteLater(
+      deps,
+      tx,
+      retired.map((row) => row.id),
+      origin,
+    );
     const setting = { experience_id: logo.holonId, blob_id: id, logo_url: url };
     await deps.jobs.enqueue(tx, directory.jobs.setExperienceLogo, setting, { ...origin, delayMs: setFallbackMs });
     return setting;

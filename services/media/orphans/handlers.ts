@@ -24,7 +24,7 @@ export function createFindOrphans(deps: { db: Database; store: ObjectStore; logg
     // Objects first: each has had a record or an upload since before its first byte, unless it is an orphan.
     const [page, last] = await readPage(store, from, pageSize);
     const maxRecords = pageSize * recordsPerObject;
-    const recorded = await listRecordedKeys(db, from, last, maxRecords);
+    const recorded = await listRecordedKeys(db, { after: from, upTo: last, limit: maxRecords });
     // A stretch with more records than are read at once ends with the last of them.
     const end = recorded.length === maxRecords ? (recorded.at(-1)?.key ?? last) : last;
     const objects = end === null ? page : page.filter(({ key }) => Buffer.compare(Buffer.from(key), Buffer.from(end)) <= 0);

@@ -6,8 +6,8 @@ import { countUploads, forgetUploader } from './statements.ts';
 
 export function createErasePerson(db: Database): Handler<typeof personDataRpcs.erasePerson> {
   return async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }) => {
-    if (!dryRun) return { counts: { uploads_without_author: (await db.query(forgetUploader, [personId, accountIds])).length } };
-    const [row] = await db.query<{ count: number }>(countUploads, [personId, accountIds]);
-    return { counts: { uploads_without_author: row?.count ?? 0 } };
+    if (!dryRun) return { counts: { uploads_without_author: (await forgetUploader(db, { personId, accountIds })).length } };
+    const { count } = await countUploads(db, { personId, accountIds });
+    return { counts: { uploads_without_author: count } };
   };
 }

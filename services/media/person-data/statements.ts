@@ -1,13 +1,21 @@
 /** Who uploaded files. */
-import { statement } from '#libs/orm';
+import { type Parameter, sql, type Sql, statement, t } from '#libs/orm';
 
-const byThemSql = '(created_by_person_id = $1::integer or created_by_account_id = any($2::integer[]))';
+const uploader = { personId: t.integer, accountIds: t.integer.array };
+const byThem = ({ personId, accountIds }: Record<keyof typeof uploader, Parameter>): Sql =>
+  sql`(created_by_person_id = ${personId} or created_by_account_id = any(${accountIds}))`;
 
-/** `$1` = person, `$2` = accounts; one row with the number of their uploads. */
-export const countUploads = statement('media.count-uploads-of', `select count(*)::integer as count from media.blobs where ${byThemSql}`);
+export const countUploads = statement.one({
+  name: 'media.count-uploads-of',
+  params: uploader,
+  row: { count: t.integer },
+  sql: (given) => sql`select count(*)::integer as count from media.blobs where ${byThem(given)}`,
+});
 
-/** `$1` = person, `$2` = accounts; a row for each changed upload. */
-export const forgetUploader = statement(
-  'media.forget-uploader',
-  `update media.blobs set created_by_person_id = null, created_by_account_id = null where ${byThemSql} returning id`,
-);
+/** A row for each changed upload. */
+export const forgetUploader = statement.many({
+  name: 'media.forget-uploader',
+  params: uploader,
+  row: { id: t.integer },
+  sql: (given) => sql`update media.blobs set created_by_person_id = null, created_by_account_id = null where ${byThem(given)} returning id`,
+});

@@ -9,7 +9,7 @@ import { listRecordings } from '../file-statements.ts';
 import { describeRecordingFile, newRecordingKey } from '../recording-file.ts';
 import { abandonUpload, beginUpload, renewUpload } from '../upload-leases/index.ts';
 import { downloadRecording } from './download.ts';
-import { beginImport, claimImport, type RecordingImport, releaseImport, setImportEtag, setImportStored } from './statements.ts';
+import { beginImport, findImport, type RecordingImport, releaseImport, setImportEtag, setImportStored, takeImport } from './statements.ts';
 
 export interface FullDependencies {
   readonly db: Database;
@@ -42,11 +42,11 @@ export async function holdImport<T>(
   signal: AbortSignal,
   work: (known: RecordingImport | undefined, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const known = await claimImport(db, conversationId, jobId, claimSeconds);
+  const known = await claimImport(db, conversationId, jobId);
   if (known === 'busy') throw busy();
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
-    const mine = await claimImport(db, conversationId, jobId, claimSeconds).catch(() => undefined);
+    const mine = await claimImport(db, conversationId, jobId).catch(() => undefined);
     if (mine === 'busy') lost.abort(busy());
   };
   const timer = setInterval(() => void renew(), (claimSeconds * 1000) / 3);
@@ -54,8 +54,15 @@ export async function holdImport<T>(
     return await work(known, AbortSignal.any([signal, lost.signal]));
   } finally {
     clearInterval(timer);
-    await releaseImport(db, conversationId, jobId).catch(() => undefined);
+    await releaseImport(db, { conversationId, jobId }).catch(() => undefined);
   }
+}
+
+/** The import so far, now this job's; `busy` while another job works at it; undefined when there is none. */
+async function claimImport(db: Database, conversationId: number, jobId: string): Promise<RecordingImport | 'busy' | undefined> {
+  const claimed = await takeImport(db, { conversationId, jobId, seconds: claimSeconds });
+  if (claimed !== undefined) return claimed;
+  return (await findImport(db, { conversationId })) === undefined ? undefined : 'busy';
 }
 
 function busy(): RetryLater {
@@ -84,10 +91,10 @@ export async function obtainFull(
     etag: etag ?? undefined,
     maxBytes: deps.maxRecordingBytes,
     signal: run.signal,
-    keepEtag: (tag) => setImportEtag(db, conversationId, objectKey, tag ?? null),
+    keepEtag: (tag) => setImportEtag(db, { conversationId, objectKey, etag: tag }),
     onProgress: run.onProgress,
   });
-  await setImportStored(db, conversationId, objectKey, stored);
+  await setImportStored(db, { conversationId, objectKey, ...stored });
   return { ...full, ...stored };
 }
 
@@ -104,17 +111,19 @@ async function continueOrBegin(
   extension: string,
 ): Promise<Continued> {
   if (known?.recording_id === recording.id) {
-    const current = (await listRecordings(db, conversationId)).find(({ kind }) => kind === 'full');
+    const current = (await listRecordings(db, { conversationId })).find(({ kind }) => kind === 'full');
     if (known.sha256 !== null && current?.object_key === known.object_key) return { ...known, isCurrent: true };
     // False when the sweep has removed it: then everything begins anew, under another key.
-    if (await renewUpload(db, known.object_key, keptSeconds)) return { ...known, isCurrent: false };
+    const kept = await renewUpload(db, { objectKey: known.object_key, leaseSeconds: keptSeconds });
+    if (kept !== undefined) return { ...known, isCurrent: false };
   } else if (known !== undefined) {
-    await abandonUpload(db, known.object_key);
+    await abandonUpload(db, { objectKey: known.object_key });
   }
   const objectKey = newRecordingKey(conversationId, extension);
-  await beginUpload(db, objectKey, keptSeconds);
-  if (!(await beginImport(db, conversationId, { recordingId: recording.id, objectKey, jobId, seconds: claimSeconds }))) {
-    await abandonUpload(db, objectKey);
+  await beginUpload(db, { objectKey, leaseSeconds: keptSeconds });
+  const begun = await beginImport(db, { conversationId, recordingId: recording.id, objectKey, jobId, seconds: claimSeconds });
+  if (begun === undefined) {
+    await abandonUpload(db, { objectKey });
     throw unavailable('another job imports a recording of this conversation');
   }
   return { recording_id: recording.id, object_key: objectKey, etag: null, size_bytes: null, sha256: null, isCurrent: false };

@@ -2,16 +2,9 @@
 import { unavailable } from '#libs/errors';
 import type { Tx } from '#libs/orm';
 import { deleteLater, type DeletionDependencies } from '../delete-later.ts';
-import {
-  type BlobKind,
-  insertThumbnail,
-  isConversationDeleted,
-  lockConversation,
-  type NewFile,
-  replaceFile,
-  retireFiles,
-} from '../file-statements.ts';
+import { type BlobKind, findDeleted, insertFile, lockConversation, type NewFile, retireFiles } from '../file-statements.ts';
 import { mediaAddress } from '../media-address.ts';
+import { replaceFile } from '../replace-file.ts';
 import { endUpload } from '../upload-leases/index.ts';
 import type { FullRecording } from './full.ts';
 
@@ -41,18 +34,21 @@ export async function install(
   conversationId: number,
   { full, trimmed, thumbnails }: Installed,
 ): Promise<boolean> {
-  await lockConversation(tx, conversationId);
-  if (await isConversationDeleted(tx, conversationId)) return false;
+  await lockConversation(tx, { conversationId });
+  if ((await findDeleted(tx, { conversationId })) !== undefined) return false;
   const retired: number[] = [];
+  const retire = async (kind: BlobKind): Promise<void> => {
+    retired.push(...(await retireFiles(tx, { conversationId, kind })).map(({ id }) => id));
+  };
   const put = async (kind: BlobKind, object: NewObject): Promise<void> => {
     retired.push(...(await replaceFile(tx, await take(tx, conversationId, kind, object))).retiredIds);
   };
   if (!full.isCurrent) await put('recording_full', full);
-  if (trimmed === null) retired.push(...(await retireFiles(tx, conversationId, 'recording_front_trimmed')));
+  if (trimmed === null) await retire('recording_front_trimmed');
   else await put('recording_front_trimmed', trimmed);
   if (thumbnails !== undefined) {
-    retired.push(...(await retireFiles(tx, conversationId, 'thumbnail')));
-    for (const picture of thumbnails) await insertThumbnail(tx, await take(tx, conversationId, 'thumbnail', picture));
+    await retire('thumbnail');
+    for (const picture of thumbnails) await insertFile(tx, await take(tx, conversationId, 'thumbnail', picture));
   }
   await deleteLater(deps, tx, retired);
   return true;
@@ -64,7 +60,7 @@ export function addressesOf(thumbnails: readonly NewObject[]): string[] {
 }
 
 async function take(tx: Tx, conversationId: number, kind: BlobKind, object: NewObject): Promise<NewFile> {
-  if (!(await endUpload(tx, object.objectKey))) throw unavailable('what was stored has been taken for dead; it is stored again');
+  if ((await endUpload(tx, object)) === undefined) throw unavailable('what was stored has been taken for dead; it is stored again');
   const { objectKey, name, contentType, sizeBytes, sha256 } = object;
   return {
     kind,

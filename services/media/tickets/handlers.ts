@@ -4,7 +4,7 @@ import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { media } from '../contract.ts';
 import { mediaPaths, pathOfStored } from '../http/contract.ts';
-import { issueTicket } from './statements.ts';
+import { issueTicket } from './tickets.ts';
 
 export function createTicketHandlers(db: Database): Pick<Handlers<typeof media>, 'issueDownloadTicket' | 'issueUploadTicket'> {
   return {

@@ -22,10 +22,10 @@ export interface StoreLease {
 
 /** Records the upload before its first byte, and gives signs of life until closed. */
 export async function openLease({ db, leaseSeconds, logger }: LeaseDependencies, objectKey: string): Promise<StoreLease> {
-  await beginUpload(db, objectKey, leaseSeconds);
+  await beginUpload(db, { objectKey, leaseSeconds });
   const { lost, stop } = keepLease({
     leaseMs: leaseSeconds * 1000,
-    renew: () => renewUpload(db, objectKey, leaseSeconds),
+    renew: async () => (await renewUpload(db, { objectKey, leaseSeconds })) !== undefined,
     onFailure: (error) => logger.warn({ err: error }, 'lease of an upload could not be renewed'),
     reason: () => unavailable('The upload took too long without a sign of life'),
   });
@@ -36,7 +36,7 @@ export async function openLease({ db, leaseSeconds, logger }: LeaseDependencies,
 export async function discardUpload(deps: LeaseDependencies, lease: StoreLease): Promise<void> {
   lease.close();
   try {
-    await abandonUpload(deps.db, lease.objectKey);
+    await abandonUpload(deps.db, lease);
     deps.sweepSoon();
   } catch (error) {
     deps.logger.warn({ err: error }, 'a failed upload is left to the sweep');

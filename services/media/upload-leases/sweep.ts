@@ -24,14 +24,15 @@ export function createSweep(deps: { db: Database; store: ObjectStore; logger: Lo
   const stopping = new AbortController();
 
   const sweepAll = async (): Promise<void> => {
-    await db.query(dropExpiredTickets);
+    await dropExpiredTickets(db);
     do {
       again = false;
       while (!stopping.signal.aborted) {
-        const objectKey = await takeDeadUpload(db, removalLeaseSeconds);
-        if (objectKey === undefined) break;
+        const dead = await takeDeadUpload(db, { leaseSeconds: removalLeaseSeconds });
+        if (dead === undefined) break;
+        const { object_key: objectKey } = dead;
         await store.removeUpload(objectKey);
-        await forgetUpload(db, objectKey);
+        await forgetUpload(db, { objectKey });
         logger.info({ objectKey }, 'removed what an unfinished upload left');
       }
     } while (again && !stopping.signal.aborted);

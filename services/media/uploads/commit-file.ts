@@ -6,7 +6,8 @@ import type { Jobs } from '#libs/jobs';
 import type { Bus, CallContext } from '#libs/nats';
 import type { ObjectStore } from '#libs/object-store';
 import { deleteLater } from '../delete-later.ts';
-import { isConversationDeleted, lockConversation, type NewFile, replaceFile } from '../file-statements.ts';
+import { findDeleted, lockConversation, type NewFile } from '../file-statements.ts';
+import { replaceFile } from '../replace-file.ts';
 import type { AudioMetadata } from '../schemas.ts';
 import { endUpload, type LeaseDependencies } from '../upload-leases/index.ts';
 
@@ -44,9 +45,9 @@ export async function commitFile(
 ): Promise<AudioMetadata> {
   const origin = { requestId, traceparent };
   const { metadata, attachment } = await deps.jobs.transaction(async (tx) => {
-    await lockConversation(tx, file.conversationId);
-    if (await isConversationDeleted(tx, file.conversationId)) throw notFound();
-    if (!(await endUpload(tx, file.objectKey))) throw unavailable('The upload took too long without a sign of life');
+    await lockConversation(tx, file);
+    if ((await findDeleted(tx, file)) !== undefined) throw notFound();
+    if ((await endUpload(tx, file)) === undefined) throw unavailable('The upload took too long without a sign of life');
     const { id, createdAt, retiredIds } = await replaceFile(tx, file);
     await deleteLater(deps, tx, retiredIds, origin);
     const { objectKey: path, name, contentType: content_type, sizeBytes: size_bytes, source } = file;
@@ -56,8 +57,8 @@ export async function commitFile(
       conversation_id: file.conversationId,
       blob_id: id,
       audio,
-      actor_account_id: file.accountId,
-      actor_person_id: file.personId,
+      actor_account_id: file.accountId ?? null,
+      actor_person_id: file.personId ?? null,
       ...attach,
     };
     await deps.jobs.enqueue(tx, conversations.jobs.attachAudio, payload, { ...origin, delayMs: attachFallbackMs });

@@ -6,7 +6,7 @@ import { listFiles, setFinalized } from './statements.ts';
 
 export function createUploadHandlers(db: Database): Pick<Handlers<typeof media>, 'listFiles' | 'setFinalized'> {
   return {
-    listFiles: async ({ conversation_ids: ids }) => ({ items: await listFiles(db, ids) }),
-    setFinalized: async ({ items }) => ({ changed: await setFinalized(db, items) }),
+    listFiles: async ({ conversation_ids: ids }) => ({ items: await listFiles(db, { conversationIds: ids }) }),
+    setFinalized: async ({ items }) => ({ changed: (await setFinalized(db, { items: JSON.stringify(items) })).map(({ id }) => id) }),
   };
 }

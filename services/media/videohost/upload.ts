@@ -7,14 +7,7 @@ import { PermanentJobError, RetryLater } from '#libs/jobs';
 import { unavailable } from '#libs/errors';
 import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
-import {
-  claimVideohostUpload,
-  releaseVideohostUpload,
-  saveVideohostUpload,
-  type UploadKey,
-  type UploadProgress,
-  type VideohostUpload,
-} from './statements.ts';
+import { claimVideohostUpload, releaseVideohostUpload, saveVideohostUpload, type UploadKey, type VideohostUpload } from './statements.ts';
 import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
 
 export interface UploadFile {
@@ -28,6 +21,14 @@ export interface UploadDependencies {
   readonly store: ObjectStore;
   /** Bytes sent at once: all that an upload holds in memory. */
   readonly chunkBytes: number;
+}
+
+/** How far an upload is, remembered from one attempt to the next. */
+interface UploadProgress {
+  readonly session: string | null;
+  readonly isEnding: boolean;
+  readonly video: PublishedVideo | null;
+  readonly lostByJobId: string | null;
 }
 
 interface Upload extends UploadDependencies {
@@ -56,11 +57,11 @@ export async function uploadOnce(
   what: Omit<Upload, keyof UploadDependencies>,
 ): Promise<{ video: PublishedVideo; isNew: boolean }> {
   const { key } = what;
-  const known = await claimVideohostUpload(deps.db, key, claimSeconds);
+  const known = await claimVideohostUpload(deps.db, { ...key, seconds: claimSeconds });
   if (known === undefined) throw busy();
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
-    const mine = await claimVideohostUpload(deps.db, key, claimSeconds).catch(() => known);
+    const mine = await claimVideohostUpload(deps.db, { ...key, seconds: claimSeconds }).catch(() => known);
     if (mine === undefined) lost.abort(busy());
   };
   const timer = setInterval(() => void renew(), (claimSeconds * 1000) / 3);
@@ -155,6 +156,7 @@ async function readChunk({ store, file, signal }: Upload, offset: number, buffer
 }
 
 async function save(upload: Upload, progress: UploadProgress): Promise<UploadProgress> {
-  if (!(await saveVideohostUpload(upload.db, upload.key, progress))) throw busy();
+  const video = progress.video === null ? null : JSON.stringify(progress.video);
+  if ((await saveVideohostUpload(upload.db, { ...upload.key, ...progress, video })) === undefined) throw busy();
   return progress;
 }

@@ -105,8 +105,8 @@ async function readConversation(bus: Bus, { run, conversationId }: Step): Promis
 }
 
 async function findRecording({ db }: VideohostPublishDependencies, conversationId: number): Promise<PublicBlob> {
-  const chosen = chooseRecording(await listRecordings(db, conversationId));
-  const file = chosen === undefined ? undefined : await findPublicFile(db, chosen.object_key);
+  const chosen = chooseRecording(await listRecordings(db, { conversationId }));
+  const file = chosen === undefined ? undefined : await findPublicFile(db, { objectKey: chosen.object_key });
   if (file === undefined) throw unavailable('the conversation has no recording yet');
   return file;
 }
@@ -131,7 +131,7 @@ async function setThumbnail(
   host: VideoHost,
   video: PublishedVideo,
 ): Promise<{ url: string | null; told: string }> {
-  const picture = await findFirstThumbnail(db, conversationId);
+  const picture = await findFirstThumbnail(db, { conversationId });
   if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return { url: null, told: '' };
   const object = await store.get(picture.object_key, { signal: run.signal });
   if (object === undefined) return { url: null, told: '' };
