@@ -1,0 +1,80 @@
+/** Chats of the messaging platform, receipts of its updates, and the sends of their replies. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { AgentSchema } from './agent.entity.ts';
+import { bigint, instant, madeAt } from './columns.ts';
+
+export const TelegramChatSchema = defineEntity({
+  name: 'TelegramChat',
+  tableName: 'telegram_chats',
+  schema: 'agents',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    agent: () => p.manyToOne(AgentSchema).ref(),
+    chatId: bigint(),
+    /** Number of the supergroup that the group has become. */
+    migratedTo: bigint().nullable(),
+    /** The bot may not write there; null again when somebody writes to it. */
+    blockedAt: instant().nullable(),
+    blockedReason: p.text().nullable(),
+    /** The one job that works the updates of the chat; null = none waits. */
+    jobId: p.uuid().nullable(),
+    /** Grows with every attempt: an older attempt writes nothing more. */
+    fence: bigint().default(0),
+    createdAt: madeAt(),
+  },
+});
+
+export const WebhookReceiptSchema = defineEntity({
+  name: 'WebhookReceipt',
+  tableName: 'webhook_receipts',
+  schema: 'agents',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    dedupeKey: p.text(),
+    deliveryId: p.text(),
+    deliveries: p.integer().default(1),
+    receivedAt: instant(),
+    storedAt: madeAt(),
+    /** Place in the stream of webhooks: the order of acceptance. */
+    streamSequence: bigint(),
+    agentSlug: p.text(),
+    agent: () => p.manyToOne(AgentSchema).nullable().ref(),
+    updateId: bigint().nullable(),
+    kind: p.text().nullable(),
+    chatId: bigint().nullable(),
+    senderId: bigint().nullable(),
+    /** Queue of the chat that works the update; null = it needs no order. */
+    chat: () => p.manyToOne(TelegramChatSchema).nullable().ref().joinColumn('chat'),
+    body: p.blob().nullable(),
+    outcome: p.text(),
+    message: p.text().nullable(),
+    /** Outcome when every part of the reply is sent. */
+    settlesAs: p.text().nullable(),
+    replyHtml: p.text().nullable(),
+    echo: p.text().nullable(),
+    processedAt: instant().nullable(),
+    /** SHA-256 of the body as it came, in hex; null when it was not read. */
+    bodyDigest: p.text().nullable(),
+    bodySize: p.integer().nullable(),
+  },
+});
+
+/** Parts of replies; written as `sending` before each call, so that a crash leaves a trace. */
+export const TelegramSendSchema = defineEntity({
+  name: 'TelegramSend',
+  tableName: 'telegram_sends',
+  schema: 'agents',
+  properties: {
+    receipt: () => p.manyToOne(WebhookReceiptSchema).primary().ref(),
+    part: p.integer().primary(),
+    status: p.text().default('planned'),
+    /** The platform refused the HTML: the visible text is sent. */
+    plain: p.boolean().default(false),
+    /** Sent without topic and without reference to the question. */
+    bare: p.boolean().default(false),
+    chatId: bigint().nullable(),
+    messageId: bigint().nullable(),
+    error: p.text().nullable(),
+    updatedAt: madeAt(),
+  },
+});

@@ -1,0 +1,55 @@
+/** Threads with their messages, and who has the turn in them. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { AgentSchema } from './agent.entity.ts';
+import { bigint, instant, madeAt } from './columns.ts';
+
+/** One per visitor and agent, or per chat and agent. */
+export const ThreadSchema = defineEntity({
+  name: 'Thread',
+  tableName: 'threads',
+  schema: 'agents',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    agent: () => p.manyToOne(AgentSchema).ref(),
+    threadKey: p.text(),
+    channel: p.text(),
+    /** Unguessable; whoever knows it may go on with the thread (D33a). */
+    visitorId: p.text().nullable(),
+    turnCount: p.integer().default(0),
+    lastTicket: bigint().default(0),
+    createdAt: madeAt(),
+    updatedAt: madeAt(),
+  },
+});
+
+/** A turn is one `chat_visitor` and one `chat_agent` message, written together. */
+export const MessageSchema = defineEntity({
+  name: 'Message',
+  tableName: 'messages',
+  schema: 'agents',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    thread: () => p.manyToOne(ThreadSchema).ref(),
+    turn: p.integer(),
+    noteType: p.text(),
+    body: p.text(),
+    html: p.text(),
+    createdAt: instant(),
+    /** What the turn answers, of one agent: asked again, it is the same turn. */
+    turnKey: p.text().nullable(),
+    /** Who wrote it, where a thread has several writers: `telegram:user:<id>`. */
+    sender: p.text().nullable(),
+  },
+});
+
+/** Who waits for or holds the turn of a thread: the lowest ticket whose lease runs. */
+export const TurnTicketSchema = defineEntity({
+  name: 'TurnTicket',
+  tableName: 'turn_tickets',
+  schema: 'agents',
+  properties: {
+    thread: () => p.manyToOne(ThreadSchema).primary().ref(),
+    ticket: bigint().primary(),
+    leaseUntil: instant(),
+  },
+});

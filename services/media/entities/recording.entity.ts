@@ -1,0 +1,43 @@
+/** Imports of recordings and uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { bigint, instant, madeAt } from './columns.ts';
+
+export const RecordingImportSchema = defineEntity({
+  name: 'RecordingImport',
+  tableName: 'recording_imports',
+  schema: 'media',
+  properties: {
+    conversationId: p.integer().primary(),
+    recordingId: p.text(),
+    objectKey: p.text(),
+    /** Of the bytes under the key: their rest is asked for with it. */
+    etag: p.text().nullable(),
+    sizeBytes: bigint().nullable(),
+    /** Null until the whole recording is stored. */
+    sha256: p.text().nullable(),
+    workerJobId: p.uuid().nullable(),
+    workedUntil: instant().nullable(),
+    begunAt: madeAt(),
+  },
+});
+
+/** One per conversation and recording. */
+export const VideohostUploadSchema = defineEntity({
+  name: 'VideohostUpload',
+  tableName: 'videohost_uploads',
+  schema: 'media',
+  properties: {
+    conversationId: p.integer().primary(),
+    recordingSha256: p.text().primary(),
+    /** Address under which the upload goes on; a secret. */
+    session: p.text().nullable(),
+    /** The last bytes may have been sent: the video may be there. */
+    isEnding: p.boolean().default(false),
+    video: p.json().nullable(),
+    /** Job that cannot tell whether its upload was finished; its redrive uploads anew. */
+    lostByJobId: p.text().nullable(),
+    workerJobId: p.text().nullable(),
+    workedUntil: instant().nullable(),
+    begunAt: madeAt(),
+  },
+});
