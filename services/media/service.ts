@@ -12,6 +12,7 @@ import { consumeDeletions, createDeleteBlob, createFollowConversation } from './
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createDownloadAudio, createServePublicFile } from './downloads/handlers.ts';
+import { entities } from './entities/index.ts';
 import { createHandlers } from './handlers.ts';
 import { createInternalListener } from './http/internal.ts';
 import { createPublicListener } from './http/public.ts';
@@ -53,6 +54,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     worked: contractWith(pipeline),
     config,
     migrations,
+    entities,
     logger: given,
     checks: { 'object store': () => store.ping() },
     tuning,

@@ -2,11 +2,4 @@ import { BlobSchema, DeletedConversationSchema, TicketSchema, UploadSchema } fro
 import { RecordingImportSchema, VideohostUploadSchema } from './recording.entity.ts';
 
 /** Every table of the schema `media` but those of the job library. */
-export const entities = [
-  BlobSchema,
-  DeletedConversationSchema,
-  RecordingImportSchema,
-  TicketSchema,
-  UploadSchema,
-  VideohostUploadSchema,
-];
+export const entities = [BlobSchema, DeletedConversationSchema, RecordingImportSchema, TicketSchema, UploadSchema, VideohostUploadSchema];

@@ -1,6 +1,7 @@
 /** The whole recording in the object store: found there, gone on with, or begun; one job at a time works at it. */
 import { unavailable } from '#libs/errors';
 import { RetryLater } from '#libs/jobs';
+import { keepLease } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
@@ -36,7 +37,7 @@ const keptSeconds = 8 * 86_400;
 
 /** Runs `work` while no other job works at this conversation's import; its signal aborts when that is over. */
 export async function holdImport<T>(
-  db: Database,
+  { db, logger }: Pick<FullDependencies, 'db' | 'logger'>,
   conversationId: number,
   jobId: string,
   signal: AbortSignal,
@@ -44,16 +45,16 @@ export async function holdImport<T>(
 ): Promise<T> {
   const known = await claimImport(db, conversationId, jobId);
   if (known === 'busy') throw busy();
-  const lost = new AbortController();
-  const renew = async (): Promise<void> => {
-    const mine = await claimImport(db, conversationId, jobId).catch(() => undefined);
-    if (mine === 'busy') lost.abort(busy());
-  };
-  const timer = setInterval(() => void renew(), (claimSeconds * 1000) / 3);
+  const lease = keepLease({
+    leaseMs: claimSeconds * 1000,
+    renew: async () => (await claimImport(db, conversationId, jobId)) !== 'busy',
+    onFailure: (error) => logger.warn({ err: error }, 'claim of a recording import could not be renewed'),
+    reason: busy,
+  });
   try {
-    return await work(known, AbortSignal.any([signal, lost.signal]));
+    return await work(known, AbortSignal.any([signal, lease.lost]));
   } finally {
-    clearInterval(timer);
+    lease.stop();
     await releaseImport(db, { conversationId, jobId }).catch(() => undefined);
   }
 }

@@ -83,7 +83,7 @@ async function importRecording(deps: RecordingImportDependencies, step: Step): P
   const time = readTime(source);
   run.progress(0, 'looking for the recording');
   const recording = await findRecording(provider, source, time, run.signal);
-  await holdImport(deps.db, conversationId, run.id, run.signal, async (known, signal) => {
+  await holdImport(deps, conversationId, run.id, run.signal, async (known, signal) => {
     run.progress(1, 'downloading');
     const what = { conversationId, jobId: run.id, recording, known };
     const full = await obtainFull(deps, provider, what, { signal, onProgress: (part) => run.progress(part * downloadedPercent) });

@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
 import { unavailable } from '#libs/errors';
+import { keepLease } from '#libs/lease';
+import type { Logger } from '#libs/logger';
 import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
 import { claimVideohostUpload, releaseVideohostUpload, saveVideohostUpload, type UploadKey, type VideohostUpload } from './statements.ts';
@@ -37,6 +39,7 @@ interface Upload extends UploadDependencies {
   readonly file: UploadFile;
   readonly details: VideoDetails;
   readonly signal: AbortSignal;
+  readonly logger: Logger;
   /** Called with the share of bytes that the host has. */
   readonly onProgress: (share: number) => void;
 }
@@ -59,18 +62,18 @@ export async function uploadOnce(
   const { key } = what;
   const known = await claimVideohostUpload(deps.db, { ...key, seconds: claimSeconds });
   if (known === undefined) throw busy();
-  const lost = new AbortController();
-  const renew = async (): Promise<void> => {
-    const mine = await claimVideohostUpload(deps.db, { ...key, seconds: claimSeconds }).catch(() => known);
-    if (mine === undefined) lost.abort(busy());
-  };
-  const timer = setInterval(() => void renew(), (claimSeconds * 1000) / 3);
+  const lease = keepLease({
+    leaseMs: claimSeconds * 1000,
+    renew: async () => (await claimVideohostUpload(deps.db, { ...key, seconds: claimSeconds })) !== undefined,
+    onFailure: (error) => what.logger.warn({ err: error }, 'claim of an upload to the video host could not be renewed'),
+    reason: busy,
+  });
   try {
     if (known.video !== null) return { video: JSON.parse(known.video) as PublishedVideo, isNew: false };
-    const upload = { ...deps, ...what, signal: AbortSignal.any([what.signal, lost.signal]) };
+    const upload = { ...deps, ...what, signal: AbortSignal.any([what.signal, lease.lost]) };
     return { video: await continueUpload(upload, known), isNew: true };
   } finally {
-    clearInterval(timer);
+    lease.stop();
     await releaseVideohostUpload(deps.db, key).catch(() => undefined);
   }
 }

@@ -67,6 +67,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
     file: { objectKey: file.object_key, sizeBytes: file.size_bytes, contentType: file.content_type },
     details: describeVideo(conversation, config),
     signal: run.signal,
+    logger: run.logger,
     onProgress: (share) => run.progress(share * uploadedPercent),
   });
   run.progress(uploadedPercent, 'setting the thumbnail');

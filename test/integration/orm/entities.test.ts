@@ -40,7 +40,7 @@ async function listDeclared(service: string): Promise<Column[]> {
     .flatMap((meta) => meta.props.filter((prop) => prop.persist !== false).map((prop) => ({ table: meta.tableName, prop })))
     .flatMap(({ table, prop }) =>
       (prop.fieldNames ?? []).map((column, place) => {
-        const type = (prop.columnTypes[place] ?? '').replace('serial', 'integer');
+        const type = (prop.columnTypes[place] ?? '').replace('bigserial', 'bigint').replace('serial', 'integer');
         return { table, column, type, nullable: prop.nullable === true };
       }),
     );
@@ -54,7 +54,7 @@ async function listDeclared(service: string): Promise<Column[]> {
 
 describe('entities (architecture#data)', () => {
   it('are declared by services', () => {
-    expect(services).toEqual(expect.arrayContaining(['conversations', 'directory', 'transcripts']));
+    expect(services).toEqual(expect.arrayContaining(['agents', 'conversations', 'directory', 'media', 'transcripts']));
   });
 
   it.each(services)('of %s describe the same tables, columns, types and nullability as its migrations', async (service) => {
