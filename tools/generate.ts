@@ -16,7 +16,7 @@ import { describeWorkspaceReference } from './generate/workspace-reference.ts';
 import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
 
 const repoDir = join(import.meta.dirname, '..');
-const generators: Readonly<Record<string, () => Promise<string>>> = {
+const generators: Readonly<Record<string, () => string | Promise<string>>> = {
   'clients/typescript/operations.ts': describeClient,
   'services/api-gateway/examples.json': describeExamples,
   'docs/settings.md': describeSettings,

@@ -1,20 +1,15 @@
 /**
- * What a request costs: processor time of every process of a platform (`npm start` in a folder of its own, after the demo) while one kind of request is
+ * What a request costs: processor time of every process of a platform, after the demo, while one kind of request is
  * asked again and again, divided by their number. Unlike a rate it is much the same on a busy machine. Of a language model nothing is counted.
  */
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { demoValues } from '#libs/config';
-import { startOwnPlatform } from '../load/own-platform.ts';
 import { serviceNames } from '../../tools/start/environment.ts';
 import type { RecordedProcess } from '../../tools/start/start-lock.ts';
-import { readSettings } from '../../cli/settings.ts';
+import { type DemoPlatform, isService, readMemory, withDemoPlatform } from './demo-platform.ts';
 import { type Request, runLoad } from './load.ts';
-import { readPss } from './memory.ts';
 
 export interface CostRow {
   readonly request: string;
@@ -28,7 +23,6 @@ export interface CostRow {
   readonly megabytes: number;
 }
 
-const repoDir = join(import.meta.dirname, '..', '..');
 const connections = 8;
 const warmUpSeconds = 2;
 /** For what goes on after the answer: jobs, write-ahead logs. */
@@ -37,50 +31,44 @@ const settleMs = 1_500;
 const tickMs = 10;
 
 /** A row for each kind of request. @param seconds of each. @throws Error where there is no `/proc` */
-export async function measureCosts(seconds: number, say: (line: string) => void): Promise<CostRow[]> {
-  if (process.platform !== 'linux') throw new Error('Processor time is measured on Linux alone: it is read from /proc/<pid>/stat.');
-  say('costs: starting a platform as npm start does, and playing the demo');
-  const platform = await startOwnPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' });
-  try {
-    const env = { ...process.env, COHERENCE_DATA_DIR: platform.dataDir };
-    await promisify(execFile)(process.execPath, [join('tools', 'demo', 'main.ts')], { cwd: repoDir, env });
-    const settings = readSettings({}, join(platform.dataDir, 'environment.json'));
+export function measureCosts(seconds: number, say: (line: string) => void): Promise<CostRow[]> {
+  const tell = (line: string): void => say(`costs: ${line}`);
+  return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, tell, async ({ settings, processes }) => {
     const baseUrl = `http://127.0.0.1:${settings['PORT']}`;
-    const processes = JSON.parse(readFileSync(join(platform.dataDir, 'processes.json'), 'utf8')) as RecordedProcess[];
     const rows: CostRow[] = [];
     for (const [request, makeRequest] of Object.entries(await listRequests(baseUrl, settings))) {
-      say(`costs: ${request}`);
-      await runLoad({ baseUrl, connections, seconds: warmUpSeconds, makeRequest });
-      await sleep(settleMs);
-      const before = readTimes(processes);
-      const { requests } = await runLoad({ baseUrl, connections, seconds, makeRequest });
-      await sleep(settleMs);
-      const after = readTimes(processes);
-      const cost = (names: readonly string[]): number =>
-        names.reduce((sum, name) => sum + (after.get(name) ?? 0) - (before.get(name) ?? 0), 0) / requests;
-      const others = processes.filter((item) => item.name !== 'PostgreSQL' && !isService(item)).map(({ name }) => name);
-      rows.push({
-        request,
-        gateway: cost(['api-gateway']),
-        services: cost(serviceNames.filter((name) => name !== 'api-gateway')),
-        postgresql: cost(['PostgreSQL']),
-        others: cost(others),
-        megabytes: processes.filter(isService).reduce((sum, { identity }) => sum + readPss(identity.pid), 0),
-      });
+      tell(request);
+      rows.push({ request, ...(await measureCost(processes, seconds, { baseUrl, makeRequest })) });
     }
     return rows;
-  } finally {
-    await platform.stop();
-  }
+  });
 }
 
-const isService = ({ name }: RecordedProcess): boolean => (serviceNames as readonly string[]).includes(name);
+async function measureCost(
+  processes: readonly RecordedProcess[],
+  seconds: number,
+  load: { baseUrl: string; makeRequest: (index: number) => Request },
+): Promise<Omit<CostRow, 'request'>> {
+  await runLoad({ ...load, connections, seconds: warmUpSeconds });
+  await sleep(settleMs);
+  const before = readTimes(processes);
+  const { requests } = await runLoad({ ...load, connections, seconds });
+  await sleep(settleMs);
+  const after = readTimes(processes);
+  const cost = (names: readonly string[]): number =>
+    names.reduce((sum, name) => sum + (after.get(name) ?? 0) - (before.get(name) ?? 0), 0) / requests;
+  const others = processes.filter((item) => item.name !== 'PostgreSQL' && !isService(item)).map(({ name }) => name);
+  return {
+    gateway: cost(['api-gateway']),
+    services: cost(serviceNames.filter((name) => name !== 'api-gateway')),
+    postgresql: cost(['PostgreSQL']),
+    others: cost(others),
+    megabytes: processes.filter(isService).reduce((sum, item) => sum + readMemory(item), 0),
+  };
+}
 
 /** By name; of the demo's people, conversation and agent. */
-async function listRequests(
-  baseUrl: string,
-  settings: ReturnType<typeof readSettings>,
-): Promise<Record<string, (index: number) => Request>> {
+async function listRequests(baseUrl: string, settings: DemoPlatform['settings']): Promise<Record<string, (index: number) => Request>> {
   const gate = { 'x-svc-api-key': settings['API_LOGIN_SECRET'] ?? '', 'content-type': 'application/json' };
   const credentials = JSON.stringify({ email: 'ada@example.org', password: settings['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD });
   const login: Request = { method: 'POST', path: '/api/v1/auth/login', headers: gate, body: credentials };

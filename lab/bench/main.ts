@@ -29,9 +29,10 @@ const say = (line: string): void => {
 };
 
 const wanted = (name: string): boolean => name.includes(values.only);
+const tables = ['memory', 'costs'];
 if (wanted('memory')) process.stdout.write(`\nidle after the demo\n\n${renderMemory(await measureMemory(say))}\n\n`);
 if (wanted('costs')) process.stdout.write(`\nprocessor time of a request, ms\n\n${renderCosts(await measureCosts(seconds, say))}\n\n`);
-if (values.only !== 'memory' && values.only !== 'costs') await measureRates();
+if (!tables.includes(values.only)) await measureRates();
 
 async function measureRates(): Promise<void> {
   const platform = await startPlatformWithFloor(say);

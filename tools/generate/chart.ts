@@ -57,10 +57,10 @@ export async function describePlatform(): Promise<string> {
 }
 
 /** `files/demo-workspace.yaml` of the chart: what `npm start` applies too. */
-export function describeDemoWorkspace(): Promise<string> {
+export function describeDemoWorkspace(): string {
   const text = readFileSync(join(chartDir, '..', '..', '..', 'test', 'fixtures', 'demo-workspace.yaml'), 'utf8');
   // The path to the schema of editors is good where the file is written.
-  return Promise.resolve(text.replace(/^# yaml-language-server: .*\n/, ''));
+  return text.replace(/^# yaml-language-server: .*\n/, '');
 }
 
 function describeComponent({ service, properties, required }: ServiceSettings): ComponentFacts {

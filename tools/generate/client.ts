@@ -39,10 +39,10 @@ interface Described {
 }
 
 /** The text of clients/typescript/operations.ts. */
-export function describeClient(): Promise<string> {
+export function describeClient(): string {
   const { api, v1 } = buildDocuments(routes);
   const deadlines = new Map(routes.map(({ operationId, deadlineMs }) => [operationId, deadlineMs]));
-  return Promise.resolve(writeClient([api, v1], deadlines));
+  return writeClient([api, v1], deadlines);
 }
 
 /**

@@ -2,12 +2,12 @@
 import { componentOf } from '../../cli/component-names.ts';
 import { describePermissions } from '../servers/nats-permissions.ts';
 
-export function describeComposeNats(): Promise<string> {
+export function describeComposeNats(): string {
   const users = describePermissions().map(({ user, permissions }) => {
     const rights = permissions === undefined ? '' : `, permissions: ${JSON.stringify(permissions)}`;
     return `  { user: ${user}, password: $NATS_PASSWORD_${componentOf(user).toUpperCase()}${rights} }`;
   });
-  return Promise.resolve(`# Written from the contracts by \`npm run fix\`; the passwords are in the .env of compose.yaml.
+  return `# Written from the contracts by \`npm run fix\`; the passwords are in the .env of compose.yaml.
 http_port: 8222
 # Requests carry up to 4 MiB of JSON.
 max_payload: 8MB
@@ -19,5 +19,5 @@ jetstream {
 authorization: { users: [
 ${users.join('\n')}
 ] }
-`);
+`;
 }

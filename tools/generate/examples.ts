@@ -4,12 +4,12 @@ import type { OpenApiExamples } from '#libs/http';
 import { readStory, showStory, type StoryStep } from './story.ts';
 
 /** The text of services/api-gateway/examples.json. */
-export function describeExamples(): Promise<string> {
+export function describeExamples(): string {
   const known = new Set(routes.filter(({ documented }) => documented !== false).map(({ operationId }) => operationId));
   const examples = collectExamples(showStory(readStory()));
   const unknown = Object.keys(examples).filter((id) => !known.has(id));
   if (unknown.length > 0) throw new Error(`services/api-gateway/story has operations that are in no document: ${unknown.join(', ')}`);
-  return Promise.resolve(`${JSON.stringify(examples, null, 2)}\n`);
+  return `${JSON.stringify(examples, null, 2)}\n`;
 }
 
 /** The first request of an operation that succeeds is its example, and the first answer of each status. */

@@ -35,7 +35,7 @@ It knows the form of each item. That names lead to items which exist, that passw
 `;
 
 /** The page. */
-export function describeWorkspaceReference(): Promise<string> {
+export function describeWorkspaceReference(): string {
   const { properties } = makeWorkspaceSchema() as { properties: Record<string, { items: Schema; description: string }> };
   const lists = Object.entries(properties).map(([name, { items, description }]) =>
     [
@@ -54,7 +54,7 @@ export function describeWorkspaceReference(): Promise<string> {
       '',
     ].join('\n'),
   );
-  return Promise.resolve(`${introduction}\n${lists.join('\n')}`);
+  return `${introduction}\n${lists.join('\n')}`;
 }
 
 interface Described {

@@ -24,8 +24,8 @@ const fromEnvironment: Schema = {
 };
 
 /** The text of docs/workspace.schema.json. */
-export function describeWorkspaceSchema(): Promise<string> {
-  return Promise.resolve(`${JSON.stringify(makeWorkspaceSchema(), null, 2)}\n`);
+export function describeWorkspaceSchema(): string {
+  return `${JSON.stringify(makeWorkspaceSchema(), null, 2)}\n`;
 }
 
 export function makeWorkspaceSchema(): Schema {

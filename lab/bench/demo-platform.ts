@@ -1,0 +1,47 @@
+/** What is measured of a platform as people run it: `npm start` in a folder of its own, then the demo. Measured on Linux alone, from /proc. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { readSettings } from '../../cli/settings.ts';
+import { serviceNames } from '../../tools/start/environment.ts';
+import type { RecordedProcess } from '../../tools/start/start-lock.ts';
+import { startOwnPlatform } from '../load/own-platform.ts';
+
+export interface DemoPlatform {
+  readonly settings: ReturnType<typeof readSettings>;
+  /** Servers and services. */
+  readonly processes: readonly RecordedProcess[];
+}
+
+const repoDir = join(import.meta.dirname, '..', '..');
+
+/** Runs `measure` on the platform, and stops it. @throws Error where there is no `/proc` */
+export async function withDemoPlatform<Result>(
+  overrides: Readonly<Record<string, string>>,
+  say: (line: string) => void,
+  measure: (platform: DemoPlatform) => Promise<Result>,
+): Promise<Result> {
+  if (process.platform !== 'linux') throw new Error('Processes are measured on Linux alone: what they use is read from /proc.');
+  say('starting a platform as npm start does');
+  const platform = await startOwnPlatform(overrides);
+  try {
+    say('playing the demo');
+    const env = { ...process.env, COHERENCE_DATA_DIR: platform.dataDir };
+    await promisify(execFile)(process.execPath, [join('tools', 'demo', 'main.ts')], { cwd: repoDir, env });
+    return await measure({
+      settings: readSettings({}, join(platform.dataDir, 'environment.json')),
+      processes: JSON.parse(readFileSync(join(platform.dataDir, 'processes.json'), 'utf8')) as RecordedProcess[],
+    });
+  } finally {
+    await platform.stop();
+  }
+}
+
+export const isService = ({ name }: RecordedProcess): boolean => (serviceNames as readonly string[]).includes(name);
+
+/** Memory of a process in MB, as the kernel counts it (PSS): what several processes share is divided among them. */
+export function readMemory({ identity }: RecordedProcess): number {
+  const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${identity.pid}/smaps_rollup`, 'utf8'))?.[1];
+  return Number(kilobytes) / 1024;
+}
