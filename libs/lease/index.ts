@@ -13,7 +13,7 @@ export interface Lease {
   /** Aborts when somebody else has the lease. */
   readonly lost: AbortSignal;
   /** Renews it no more; it ends by itself, or by what its holder does next. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 /** Renews a lease until stopped. `renew` says whether it is still held; `reason` is what its loss aborts with. */
