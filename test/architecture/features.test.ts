@@ -25,10 +25,15 @@ describe('features of services (CONTRIBUTING.md)', () => {
     ['services/media/audio/rules.ts', "import { insert } from './statements.ts';", 'rules import services/media/audio/statements.ts'],
     ['services/media/audio/handlers.ts', "import { sql } from '#libs/orm';", 'declares SQL'],
     ['services/media/audio/handlers.ts', "import { type Tx, statement } from '#libs/orm';", 'declares SQL'],
-    ['services/media/service.ts', 'await db.query(`delete from media.files`);', 'has SQL in its text'],
+    ['services/media/service.ts', 'const text = `delete from media.files`;', 'has SQL in its text'],
     ['services/media/audio/workers.ts', 'const text = `\n  with due as (\n select 1) select 2`;', 'has SQL in its text'],
   ])('finds a violation planted in %s: %s', (path, text, what) => {
     expect(findFeatureViolations([{ path, text }])).toEqual([expect.stringContaining(what)]);
+  });
+
+  it('finds SQL that is run past the statements', () => {
+    const file = { path: 'services/media/audio/statements.ts', text: 'const rows = await db.query<Row>(findFile, [7]);' };
+    expect(findFeatureViolations([file])).toEqual([expect.stringContaining('runs SQL past the statements')]);
   });
 
   it('finds IO that rules reach through another file of their service', () => {

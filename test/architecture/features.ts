@@ -19,6 +19,9 @@ const io =
 const sqlText =
   /[`'"]\s*(select\s[^`'"]*\sfrom\s|insert\s+into\s|update\s+[\w.]+\s+(\w+\s+)?set\s|delete\s+from\s|with\s+\w+\s+as\s+(materialized\s+)?\()/;
 
+/** A statement that its caller hands to the database. */
+const ownCall = /\b(db|tx)\.(query|stream)[<(]/;
+
 interface Place {
   readonly service: string;
   /** Undefined for what stands above the features. */
@@ -36,6 +39,7 @@ export function findFeatureViolations(files: readonly SourceFile[]): string[] {
     const found = listTargets(path, text).flatMap((target) => checkTarget(path, place, target));
     if (place.role === 'rules') found.push(...findIo(path, texts));
     if (!mayHoldSql(place)) found.push(...checkSql(text));
+    if (ownCall.test(text)) found.push('runs SQL past the statements, which are called as functions');
     return [...new Set(found)].map((what) => `${path}: ${what}`);
   });
 }
