@@ -8,6 +8,9 @@ export function instantFromSql(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, dot)}.${text.slice(dot + 1).padEnd(6, '0')}Z`;
 }
 
+/** The same, or null. */
+export const instantOrNull = (text: string | null): string | null => (text === null ? null : instantFromSql(text));
+
 /** The same as microseconds. */
 export function parseSqlInstant(text: string): Instant {
   const parsed = parseInstant(instantFromSql(text));

@@ -12,7 +12,6 @@ import { conversationTitle } from '../title.ts';
 import { deleteConversation, notifyMedia } from './delete.ts';
 import { retentionMicros } from './rules.ts';
 import * as statements from './statements.ts';
-import { findState, restoreConversation } from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
@@ -44,7 +43,7 @@ export async function restore(
 ): Promise<ReplyOf<Rpcs['adminRestore']>> {
   const id = requireId(request.conversation_id);
   const restored = await jobs.transaction(async (tx) => {
-    const row = await restoreConversation(tx, { id });
+    const row = await statements.restoreConversation(tx, { id });
     if (row === undefined) return undefined;
     const deleted = `${row.reason.replace('_', ' ')} (${row.by}), ${instantFromSql(row.deleted_at)}`;
     const body = `Restored by ${request.operator}; deleted: ${deleted}`;
@@ -54,12 +53,12 @@ export async function restore(
     return row;
   });
   if (restored !== undefined) return { conversation_id: id, has_booking: restored.has_booking };
-  if ((await findState(db, { id })) === undefined) throw notFound();
+  if ((await statements.findState(db, { id })) === undefined) throw notFound();
   throw appError('conflict', 'conversation_not_deleted', `Conversation ${id} is not deleted.`);
 }
 
 export async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['getState']>): Promise<ReplyOf<Rpcs['getState']>> {
-  const row = await findState(db, { id });
+  const row = await statements.findState(db, { id });
   return { state: row === undefined ? 'gone' : row.is_deleted ? 'deleted' : 'present' };
 }
 
@@ -78,6 +77,6 @@ export async function remove(
     return deleted;
   });
   if (isDeleted) return { conversation_id: id, removed_from: formatInstant(now + retentionMicros(config)) };
-  if ((await findState(db, { id })) === undefined) throw notFound();
+  if ((await statements.findState(db, { id })) === undefined) throw notFound();
   throw appError('conflict', 'conversation_deleted', `Conversation ${id} is deleted already.`);
 }

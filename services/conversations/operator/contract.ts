@@ -1,4 +1,4 @@
-/** Contract: conversations as operators see them, for the admin CLI: a list, one with everything, and its deletion. */
+/** Contract: conversations as operators see them, for the admin CLI: a list, one with everything, and what they change. */
 import { byOperators, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
 import { Id, nullable } from '../schemas.ts';

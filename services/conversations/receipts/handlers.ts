@@ -6,10 +6,10 @@ import { describeMissingBody } from '#libs/webhooks';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
-import { instantFromSql } from '../sql-values.ts';
+import { instantFromSql, instantOrNull } from '../sql-values.ts';
 import type { Receipt } from './contract.ts';
 import * as statements from './statements.ts';
-import { findReplayable, findReceipt, type ReceiptRow, type ReplayableRow } from './statements.ts';
+import type { ReceiptRow, ReplayableRow } from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
 
@@ -23,7 +23,7 @@ export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs
 
 /** @throws AppError 404 */
 export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs['showReceipt']>): Promise<ReplyOf<Rpcs['showReceipt']>> {
-  const row = await findReceipt(db, { id: requireId(request.id) });
+  const row = await statements.findReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   const headers = JSON.parse(row.headers) as Record<string, string>;
   return { ...toReceipt(row), headers, body: row.body === null ? null : row.body.toString('utf8') };
@@ -35,7 +35,7 @@ export async function replayReceipt(
   request: RequestOf<Rpcs['replayReceipt']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['replayReceipt']>> {
-  const row = await findReceipt(db, { id: requireId(request.id) });
+  const row = await statements.findReceipt(db, { id: requireId(request.id) });
   if (row === undefined) throw notFound();
   if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
   const { requestId } = context;
@@ -50,7 +50,7 @@ export async function replayReceipts(
   { requestId }: RequestContext,
 ): Promise<ReplyOf<Rpcs['replayReceipts']>> {
   const { limit, dry_run: dryRun } = request;
-  const found = await findReplayable(db, { ...toFilter(request), limit: limit + 1 });
+  const found = await statements.findReplayable(db, { ...toFilter(request), limit: limit + 1 });
   const matched = found.slice(0, limit);
   const replayable = matched.filter((row) => row.has_body);
   if (!dryRun && replayable.length > 0) {
@@ -78,7 +78,7 @@ function toReceipt(row: ReceiptRow): Static<typeof Receipt> {
     message: row.message,
     conversation_id: row.conversation_id,
     deliveries: row.deliveries,
-    processed_at: row.processed_at === null ? null : instantFromSql(row.processed_at),
+    processed_at: instantOrNull(row.processed_at),
     body_digest: row.body_digest,
     body_size: row.body_size,
   };

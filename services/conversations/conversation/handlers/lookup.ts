@@ -7,7 +7,7 @@ import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { requireId } from '../../ids.ts';
 import { parseRoom, roomWindow } from '../../room/index.ts';
-import { idsFromSql, instantFromSql } from '../../sql-values.ts';
+import { idsFromSql, instantOrNull } from '../../sql-values.ts';
 import { findConversationId, findConversation } from '../../statements.ts';
 import { conversationTitle } from '../../title.ts';
 import { describeConversation } from '../statements.ts';
@@ -31,15 +31,14 @@ export async function describe(
   ]);
   const event = holons.get(row.event_id ?? 0);
   const journey = journeys.get(row.journey_id ?? 0);
-  const start = row.start === null ? null : instantFromSql(row.start);
   return {
     id: row.id,
     title: conversationTitle(row),
     journey_slug: journey?.slug ?? '',
     journey_name: journey?.name ?? '',
     event: event === undefined ? null : { id: event.id, slug: event.slug, name: event.name },
-    start,
-    finish: row.finish === null ? null : instantFromSql(row.finish),
+    start: instantOrNull(row.start),
+    finish: instantOrNull(row.finish),
     participants: ids.flatMap((id) => {
       const person = people.get(id);
       return person === undefined ? [] : [{ id, name: person.name }];

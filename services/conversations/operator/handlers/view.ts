@@ -7,7 +7,7 @@ import type { conversations } from '../../contract.ts';
 import { retentionMicros, showConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { requireId } from '../../ids.ts';
-import { idsFromSql, instantFromSql, parseSqlInstant } from '../../sql-values.ts';
+import { idsFromSql, instantFromSql, instantOrNull, parseSqlInstant } from '../../sql-values.ts';
 import { conversationTitle } from '../../title.ts';
 import { listConversations, type ListedRow } from '../statements.ts';
 
@@ -52,15 +52,13 @@ async function describeAll({ directory }: Dependencies, rows: readonly ListedRow
       journey: journey?.slug ?? null,
       step: journey?.steps.find(({ id }) => id === row.step_id)?.slug ?? null,
       event: (row.event_id === null ? undefined : findHolon(row.event_id))?.slug ?? null,
-      start: toInstant(row.start),
-      finish: toInstant(row.finish),
+      start: instantOrNull(row.start),
+      finish: instantOrNull(row.finish),
       participants: people.flatMap((person) => (person === undefined ? [] : [{ id: person.id, name: person.name }])),
       updated_at: instantFromSql(row.updated_at),
     };
   });
 }
-
-const toInstant = (text: string | null): string | null => (text === null ? null : instantFromSql(text));
 
 /** @throws AppError 404 */
 export async function show(dependencies: Dependencies, request: RequestOf<Rpcs['adminShow']>): Promise<ReplyOf<Rpcs['adminShow']>> {
