@@ -10,7 +10,7 @@ export type { SqlPart } from './sql.ts';
 export { t } from './sql-type.ts';
 export type { ParamsOf, RowOf, Shape } from './sql-type.ts';
 export { statement } from './statement.ts';
-export type { DeclaredStatement, PreparedStatement, PreparedStatement as Statement, Queryable, StreamOptions } from './statement.ts';
+export type { DeclaredStatement, PreparedStatement, Queryable, StreamOptions } from './statement.ts';
 export { constraintOf, isConnectionError, sqlStateOf, toDatabaseError } from './errors.ts';
 export { measurePool } from './metrics.ts';
 export { migrate, Migration } from './migrate.ts';

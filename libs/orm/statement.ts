@@ -83,14 +83,8 @@ interface DeclaredWithRow<Params extends Shape, Columns extends Shape> extends D
   readonly row: Columns;
 }
 
-/** Until every statement is typed. */
-function untyped(name: string, text: string, options: StatementOptions = {}): PreparedStatement {
-  if (!/^[a-z][a-z0-9_.-]{0,62}$/.test(name)) throw new Error(`"${name}" is not a name of a statement`);
-  return Object.freeze({ name, text, ...options });
-}
-
 /** Declares a statement. Each of these throws an Error when the name is malformed or a declared parameter is not used. */
-export const statement = Object.assign(untyped, {
+export const statement = {
   /** Any number of rows. */
   many<Columns extends Shape, Params extends Shape = NoParams>(declared: DeclaredWithRow<Params, Columns>): ManyStatement<Params, Columns> {
     const many = declare(declared, declared.row, (rows: RowOf<Columns>[]) => rows);
@@ -125,7 +119,7 @@ export const statement = Object.assign(untyped, {
   none<Params extends Shape = NoParams>(declared: Declared<Params>): DeclaredStatement<Params, NoParams, void> {
     return declare(declared, {}, () => undefined);
   },
-} as const);
+} as const;
 
 function declare<Params extends Shape, Columns extends Shape, Result>(
   { name, params = {} as Params, sql, planned, pipelined }: Declared<Params>,
