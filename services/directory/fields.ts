@@ -1,5 +1,5 @@
 /** Words that the schemas of the directory are made of: ids, instants, lengths, paging, error declarations (rules/memberships#lists; D47). */
-import { Type, type ErrorReasons, type TObject, type TProperties, type TSchema } from '#libs/contract';
+import { Type, type ErrorReasons, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 export const jsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -95,3 +95,15 @@ export const v1Errors = {
   notFound: (when: string): ErrorReasons => ({ not_found: { code: 'not_found', when } }),
   denied: (when: string): ErrorReasons => ({ permission_denied: { code: 'permission_denied', when } }),
 };
+
+/**
+ * What a caller asks for, with every field of the query's schema, undefined where the caller says nothing: a statement whose parameters have the
+ * names of the query takes it as it is.
+ */
+export function everyField<Properties extends TProperties>(
+  query: TObject<Properties>,
+  request: Partial<Static<TObject<Properties>>>,
+): { readonly [Name in keyof Static<TObject<Properties>>]-?: Static<TObject<Properties>>[Name] | undefined } {
+  const absent = Object.fromEntries(Object.keys(query.properties).map((name) => [name, undefined]));
+  return { ...absent, ...request } as ReturnType<typeof everyField<Properties>>;
+}

@@ -1,5 +1,5 @@
 /** Journeys of the open API (rules/journeys#journeys). */
-import { byUsers, event, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { byUsers, event, ownAccount, rpc, Type } from '#libs/contract';
 import { changedIds, extend, idList, jsonObject, limitParameter, nullable, offsetParameter, page, rowId, searchText } from '../fields.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -71,7 +71,6 @@ export const journeyListQuery = Type.Object({
   limit: limitParameter({ usual: 50, most: 200 }),
   offset: offsetParameter,
 });
-export type JourneyListQuery = Static<typeof journeyListQuery>;
 
 const question = Type.Object({ id: rowId, text: Type.String(), order: Type.Integer({ minimum: 0 }) });
 

@@ -3,7 +3,8 @@ import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
-import type { journeyRpcs } from './contract.ts';
+import { everyField } from '../fields.ts';
+import { journeyListQuery, type journeyRpcs } from './contract.ts';
 import { getJourney, getJourneys, listJourneys } from './statements.ts';
 
 /** Items of a page when the caller does not say (rules/http#limits). */
@@ -12,9 +13,9 @@ const usualLimit = 50;
 export function createJourneyHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof journeyRpcs> {
   return {
     getJourneys: async ({ ids = [], slugs = [] }) => bodyOf(await getJourneys(db, { ids, slugs })),
-    listJourneys: async ({ svc_app: app, applies_to: objectClass, q: text, limit = usualLimit, offset = 0, ...asked }) => {
-      const { object_kind: kind, is_conversation: isConversation } = asked;
-      return bodyOf(await listJourneys(db, { app, kind, objectClass, isConversation, text, limit, offset }));
+    listJourneys: async (request) => {
+      const { limit = usualLimit, offset = 0, ...filters } = everyField(journeyListQuery, request);
+      return bodyOf(await listJourneys(db, { ...filters, limit, offset }));
     },
     getJourney: async ({ slug }) => bodyOf(await getJourney(db, { slug })),
   };

@@ -77,20 +77,20 @@ export const getJourney = statement.maybeOne({
    from directory.journeys j where j.slug = ${slug}`,
 });
 
-/** Narrowed where something is given. */
+/** Narrowed where something is given; parameters have the names of the query. */
 export const listJourneys = statement.one({
   name: 'v1.journeys.list',
   planned: 'each-call',
   params: {
-    app: t.text.nullable,
-    kind: t.text.nullable,
-    objectClass: t.text.nullable,
-    isConversation: t.boolean.nullable,
-    text: t.text.nullable,
+    svc_app: t.text.nullable,
+    object_kind: t.text.nullable,
+    applies_to: t.text.nullable,
+    is_conversation: t.boolean.nullable,
+    q: t.text.nullable,
     ...pageParams,
   },
   row: bodyRow,
-  sql: ({ app, kind, objectClass, isConversation, text, limit, offset }) =>
+  sql: ({ svc_app: app, object_kind: kind, applies_to: objectClass, is_conversation: isConversation, q: text, limit, offset }) =>
     listSql({
       from: sql`directory.journeys j`,
       where: sql`(${app} is null or j.svc_app = ${app}) and (${kind} is null or j.object_kind = ${kind})
