@@ -30,12 +30,13 @@ export async function search(dependencies: Dependencies, request: RequestOf<Rpcs
   return jsonStream(streamItems(dependencies, visibility, () => chosen.stream(dependencies.db, values, { batch, firstBatch, planner })));
 }
 
+/** Names become ids; a filter that names nothing of the directory goes to the statement as it is. */
 async function resolveFilters(
   { directory }: Dependencies,
   visibility: HolonVisibility,
   request: RequestOf<Rpcs['search']>,
 ): Promise<Omit<SearchFilters, 'scope'>> {
-  const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId } = request;
+  const { holon_slug: ownerSlug, connected_holon_slug: connectedSlug, person_id: personId, sort: _sort, ...own } = request;
   const [owner, connected, people] = await Promise.all([
     ownerSlug === undefined ? undefined : visibility.findSubtree(ownerSlug),
     connectedSlug === undefined ? undefined : visibility.findVisible(connectedSlug),
@@ -46,7 +47,7 @@ async function resolveFilters(
     (connectedSlug !== undefined && connected === undefined) ||
     (personId !== undefined && people?.has(personId) !== true);
   if (missing) throw notFound();
-  return { eventIds: owner?.ids, connectedId: connected, personId };
+  return { ...own, eventIds: owner?.ids, connectedId: connected, personId };
 }
 
 async function* streamItems(

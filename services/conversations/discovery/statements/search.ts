@@ -1,6 +1,6 @@
 /** Statements of search and summary. A search is read from a cursor. */
-import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
-import { type Scope, scopeValues, withinScope } from '../../scope.ts';
+import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
+import { type Scope, type scopeParams, scopeValues, withinScope } from '../../scope.ts';
 import { titleSource } from '../../statements.ts';
 import { shown } from './shown.ts';
 
@@ -29,6 +29,7 @@ const searchParams = {
   scopeEventIds: t.integer.array.nullable,
 };
 type SearchParams = typeof searchParams;
+const absent = Object.fromEntries(Object.keys(searchParams).map((name) => [name, null])) as Record<keyof SearchParams, null>;
 
 interface Filter {
   readonly params: readonly (keyof SearchParams)[];
@@ -78,25 +79,21 @@ export const searches: ReadonlyMap<string, ReturnType<typeof declareSearch>> = n
   ),
 );
 
-/** What a search is narrowed by; undefined = not. */
-export interface SearchFilters {
-  readonly eventIds: readonly number[] | undefined;
-  readonly connectedId: number | undefined;
-  readonly personId: number | undefined;
+/** What a search is narrowed by, by the names of the parameters; absent = not. */
+export interface SearchFilters extends Partial<Omit<ParamsOf<SearchParams>, keyof typeof scopeParams>> {
   readonly scope: Scope | undefined;
 }
 
 /** The statement of a search, with its values. */
 export function chooseSearch({ scope, ...given }: SearchFilters, sort: SortOrder) {
-  const wanted: Record<FilterName, unknown> = { event: given.eventIds, connected: given.connectedId, person: given.personId, scope };
-  const name = searchName(
-    sort,
-    filterNames.filter((filter) => wanted[filter] !== undefined),
-  );
+  const within = scope === undefined ? undefined : scopeValues(scope);
+  const values: Partial<ParamsOf<SearchParams>> = { ...given, ...within };
+  const isWanted = (name: FilterName): boolean =>
+    name === 'scope' ? within !== undefined : filters[name].params.some((param) => values[param] !== undefined);
+  const name = searchName(sort, filterNames.filter(isWanted));
   const search = searches.get(name);
   if (search === undefined) throw new Error(`No search is named ${name}`);
-  const within = scope === undefined ? { scopePersonId: null, scopeEventIds: null } : scopeValues(scope);
-  return { search, values: { ...given, ...within } };
+  return { search, values: { ...absent, ...values } };
 }
 
 /** No row: absent. */
