@@ -1,6 +1,11 @@
 /** Replies that the model was told to write as one JSON object. */
 import { toStorableText } from '#libs/json';
 
+/** A reply of the model that is not what was asked for. Its message says what is wrong and quotes nothing. */
+export class UnusableReply extends Error {
+  override readonly name = 'UnusableReply';
+}
+
 /**
  * The value of a reply, without characters that cannot be stored (D75). Models like to fence JSON although they are told not to.
  * @throws SyntaxError; RangeError when it is nested deeper than the parser goes

@@ -8,7 +8,7 @@ import type { CallContext } from '#libs/nats';
 import { conversations } from '#services/conversations';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
 import type { PipelineExtension } from '#libs/pipeline-worker';
-import { consumeDeletions, createDeleteBlob, createFollowConversation } from './clean-up/workers.ts';
+import { consumeDeletions } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createDownloadAudio, createServePublicFile } from './downloads/handlers.ts';
@@ -23,7 +23,7 @@ import { migrations } from './migrations/index.ts';
 import { takeTicket } from './tickets/tickets.ts';
 import { createSweep } from './upload-leases/sweep.ts';
 import { createUploadHandler } from './uploads/audio-upload.ts';
-import { contractWith, createRecordingJobs } from './workers.ts';
+import { contractWith, createWorkers } from './workers.ts';
 
 export interface MediaOptions {
   config: MediaConfig;
@@ -70,39 +70,13 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   const graceSeconds = config.MEDIA_REPLACED_GRACE_SECONDS;
   const leaseSeconds = config.MEDIA_UPLOAD_LEASE_SECONDS;
   const sweep = createSweep({ db, store, logger, leaseSeconds });
-  const recordings = createRecordingJobs({
-    config,
-    db,
-    store,
-    logger,
-    metrics,
-    pipeline,
-    sweepSoon: () => sweep.soon(),
-  });
-  frame.onClose(() => recordings.close());
-  const uploads = createUploadHandler({
-    db,
-    bus,
-    jobs,
-    store,
-    logger,
-    maxUploads: config.MEDIA_MAX_UPLOADS,
-    leaseSeconds,
-    graceSeconds,
-    sweepSoon: () => sweep.soon(),
-  });
-  const uploadLogo = createLogoHandler({
-    db,
-    bus,
-    jobs,
-    store,
-    logger,
-    images: createLogoImages(),
-    maxUploads: config.MEDIA_MAX_UPLOADS,
-    leaseSeconds,
-    graceSeconds,
-    sweepSoon: () => sweep.soon(),
-  });
+  const sweepSoon = (): void => sweep.soon();
+  const workers = createWorkers({ config, db, store, logger, metrics, pipeline, sweepSoon });
+  frame.onClose(() => workers.close());
+  const maxUploads = config.MEDIA_MAX_UPLOADS;
+  const storing = { db, bus, jobs, store, logger, maxUploads, leaseSeconds, graceSeconds, sweepSoon };
+  const uploads = createUploadHandler(storing);
+  const uploadLogo = createLogoHandler({ ...storing, images: createLogoImages() });
   const internal = createInternalListener(
     {
       uploadLogo: ({ request, response, context }, holonId) => uploadLogo({ request, response, context, holonId }),
@@ -134,13 +108,9 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   const service = frame.service(async () => {
     const { lifecycle } = await store.ensureBucket();
     if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
-    await frame.serve(createHandlers({ db, jobs, store, logger, ffmpeg: recordings.ffmpeg, requireConversation }));
-    frame.feed(await recordings.start(jobs, bus));
-    await jobs.work({
-      deleteBlob: createDeleteBlob({ db, store }),
-      followConversation: createFollowConversation({ bus, jobs, graceSeconds }),
-      ...recordings.handlers(jobs, bus),
-    });
+    await frame.serve(createHandlers({ db, jobs, store, logger, ffmpeg: workers.ffmpeg, requireConversation }));
+    frame.feed(await workers.start(jobs, bus));
+    await jobs.work(workers.handlers(jobs, bus));
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
     sweep.start();
     frame.onStop(() => sweep.stop());

@@ -1,4 +1,4 @@
-/** The pipeline jobs of the media service and what they stand on: the meeting provider, ffmpeg, the scratch folder. */
+/** The jobs that the service works, and what they stand on: the meeting provider, ffmpeg, the scratch folder, the video host. */
 import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
 import { consumeProviderNews, createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
 import type { JobHandler, Jobs } from '#libs/jobs';
@@ -12,6 +12,8 @@ import { createMeetingProvider } from '#libs/realtimekit';
 import { systemClock } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
+import { cleanUpJobs } from './clean-up/contract.ts';
+import { createDeleteBlob, createFollowConversation } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createRecordingImport } from './recording/workers.ts';
@@ -20,7 +22,7 @@ import { createVideohostPublish } from './videohost/workers.ts';
 import { createYoutube } from './videohost/youtube.ts';
 import { createFfmpeg, createScratch, missingFfmpeg, type Ffmpeg } from '#libs/ffmpeg';
 
-export interface RecordingJobs {
+export interface Workers {
   readonly ffmpeg: Ffmpeg;
   /** Handlers by job type. */
   handlers(jobs: Jobs, bus: Bus): Record<string, JobHandler<never>>;
@@ -29,7 +31,7 @@ export interface RecordingJobs {
   close(): Promise<void>;
 }
 
-export interface RecordingJobsOptions {
+export interface WorkerOptions {
   readonly config: MediaConfig;
   readonly db: Database;
   readonly store: ObjectStore;
@@ -43,11 +45,7 @@ export interface RecordingJobsOptions {
 export function contractWith(pipeline: PipelineExtension | undefined) {
   return {
     ...media,
-    jobs: {
-      ...jobsOf('media', registryOf(pipeline)),
-      deleteBlob: media.jobs.deleteBlob,
-      followConversation: media.jobs.followConversation,
-    },
+    jobs: { ...jobsOf('media', registryOf(pipeline)), ...cleanUpJobs },
   };
 }
 
@@ -55,7 +53,7 @@ function registryOf(pipeline: PipelineExtension | undefined): PipelineRegistry {
   return pipeline?.registry ?? pipelineJobs;
 }
 
-export function createRecordingJobs({ config, db, store, logger, metrics, pipeline, sweepSoon }: RecordingJobsOptions): RecordingJobs {
+export function createWorkers({ config, db, store, logger, metrics, pipeline, sweepSoon }: WorkerOptions): Workers {
   const ffmpeg = createFfmpeg(config.FFMPEG_PATH);
   const scratch = createScratch(config.MEDIA_SCRATCH_DIR, 'recording', logger);
   const guards = { allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, metrics };
@@ -94,7 +92,11 @@ export function createRecordingJobs({ config, db, store, logger, metrics, pipeli
         chunkBytes: config.VIDEOHOST_CHUNK_BYTES,
         connect: configureVideoHost(config, videoHostOutbound),
       });
-      return createPipelineWorkers({ bus, jobs, contracts }, [recordingImport, videohostPublish, ...(pipeline?.workers ?? [])]);
+      return {
+        deleteBlob: createDeleteBlob({ db, store }),
+        followConversation: createFollowConversation({ bus, jobs, graceSeconds: config.MEDIA_REPLACED_GRACE_SECONDS }),
+        ...createPipelineWorkers({ bus, jobs, contracts }, [recordingImport, videohostPublish, ...(pipeline?.workers ?? [])]),
+      };
     },
     start: async (jobs, bus) => {
       if (provider === undefined) logger.warn('REALTIMEKIT_BASE_URL is not set: recording imports wait');

@@ -1,14 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  askForAgentMemory,
-  askForThreadMemory,
-  keepImpersonal,
-  readAgentReply,
-  readThreadReply,
-  takeReading,
-  UnusableReply,
-} from './rules.ts';
+import { UnusableReply } from '../json-reply.ts';
+import { askForAgentMemory, askForThreadMemory, keepImpersonal, readAgentReply, readThreadReply, takeReading } from './rules.ts';
 
 const known = {
   facts: ['The visitor is called Ada Lovelace.', 'She lives in Bremen.'],

@@ -7,7 +7,7 @@
 import { type Static, Type } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import type { PromptMessage } from '#libs/openai';
-import { parseJsonReply } from '../json-reply.ts';
+import { parseJsonReply, UnusableReply } from '../json-reply.ts';
 import { estimateTokens } from '../tokens.ts';
 
 /** What an agent remembers when it answers in a thread. */
@@ -32,11 +32,6 @@ export interface RememberedTurn {
   readonly turn: number;
   readonly humanBody: string;
   readonly agentBody: string;
-}
-
-/** A reply of the model that is not what was asked for. Its text is not part of the message. */
-export class UnusableReply extends Error {
-  override readonly name = 'UnusableReply';
 }
 
 /** Accepted at most; the prompts ask for less. */

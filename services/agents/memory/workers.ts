@@ -10,6 +10,7 @@ import { type JobHandler, type JobRun, type Jobs, RetryLater } from '#libs/jobs'
 import type { Database, Tx } from '#libs/orm';
 import type { KnowledgeMode } from '../config.ts';
 import { agents } from '../contract.ts';
+import { UnusableReply } from '../json-reply.ts';
 import { BudgetSpent, type MeasuredModel, type ModelCall } from '../language-model/index.ts';
 import {
   askForAgentMemory,
@@ -19,7 +20,6 @@ import {
   readAgentReply,
   readThreadReply,
   takeReading,
-  UnusableReply,
 } from './rules.ts';
 import { listTurnsToRemember, saveAgentSummary } from './statements.ts';
 import { lockThreadMemory, readAgentMemory, readThreadMemory, saveThreadMemory } from './stored-memory.ts';

@@ -14,6 +14,7 @@ import { pipelineWorker, readProvenance, wrapValue, type PipelineRun, type Pipel
 import { type Clock, formatInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { transcripts } from '#services/transcripts';
+import { UnusableReply } from '../json-reply.ts';
 import type { MeasuredModel } from '../language-model/index.ts';
 import { estimateTokens } from '../tokens.ts';
 import { groupByTokens, splitByTokens } from './rules/parts.ts';
@@ -26,7 +27,6 @@ import {
   type PublishingTexts,
   readNotes,
   readTexts,
-  UnfitReply,
 } from './rules/prompts.ts';
 
 export interface PublishingSummaryDependencies {
@@ -65,7 +65,7 @@ export function createPublishingSummary(deps: PublishingSummaryDependencies): Pi
 /** Useless answers of the model use attempts up; a transcript that is late and whatever is away are waited for. */
 function toJobError(error: unknown, { run }: Step): unknown {
   if (error instanceof AppError && error.retryable) return new RetryLater(error.message, { cause: error });
-  if (error instanceof UnfitReply) return new PermanentJobError(`the reply of the model does not fit: ${error.message}`);
+  if (error instanceof UnusableReply) return new PermanentJobError(`the reply of the model does not fit: ${error.message}`);
   if (!(error instanceof ModelFailure)) return error;
   if (error.kind === 'cancelled') return run.signal.reason;
   const message = `the model gave no usable answer: ${error.kind}${error.status === undefined ? '' : ` ${error.status}`}`;
@@ -104,7 +104,7 @@ async function summarize(deps: PublishingSummaryDependencies, step: Step): Promi
   run.logger.info({ conversationId, fields: wanted, parts }, 'publishing summary finished');
 }
 
-/** Wishes are part of what the model is asked. */
+/** Language and guidance are part of what the model is asked. */
 function versionOf({ language, guidance }: PublishingSummaryConfig): string {
   if (language === '' && guidance === '') return promptVersion;
   const wishes = createHash('sha256')
@@ -185,7 +185,7 @@ async function takeNotes(
   return notes;
 }
 
-/** Asks until the reply fits. @throws UnfitReply, ModelFailure */
+/** Asks until the reply fits. @throws UnusableReply, ModelFailure */
 async function reply<T>(
   deps: PublishingSummaryDependencies,
   { run }: Step,
@@ -199,7 +199,7 @@ async function reply<T>(
     try {
       return read(text);
     } catch (error) {
-      if (!(error instanceof UnfitReply) || count === maxReplies) throw error;
+      if (!(error instanceof UnusableReply) || count === maxReplies) throw error;
       asked = askAgain(messages, text, error.message);
     }
   }

@@ -23,13 +23,13 @@ export interface StoreLease {
 /** Records the upload before its first byte, and gives signs of life until closed. */
 export async function openLease({ db, leaseSeconds, logger }: LeaseDependencies, objectKey: string): Promise<StoreLease> {
   await beginUpload(db, { objectKey, leaseSeconds });
-  const { lost, stop } = keepLease({
+  const lease = keepLease({
     leaseMs: leaseSeconds * 1000,
     renew: async () => (await renewUpload(db, { objectKey, leaseSeconds })) !== undefined,
     onFailure: (error) => logger.warn({ err: error }, 'lease of an upload could not be renewed'),
     reason: () => unavailable('The upload took too long without a sign of life'),
   });
-  return { objectKey, lost, close: stop };
+  return { objectKey, lost: lease.lost, close: () => lease.stop() };
 }
 
 /** Removes what is left of a failed upload; what cannot be reached now is left to the sweep. */

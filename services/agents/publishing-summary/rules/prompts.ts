@@ -2,19 +2,14 @@
 import { type Static, Type } from '#libs/contract';
 import type { PromptMessage } from '#libs/openai';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
-import { parseJsonReply } from '../../json-reply.ts';
+import { parseJsonReply, UnusableReply } from '../../json-reply.ts';
 
 /** Rises whenever the words below change: what an older one wrote is then written anew. */
 export const promptVersion = 'publishing-summary-1';
 
-export interface Wishes {
+export interface WritingOptions {
   readonly language: string;
   readonly guidance: string;
-}
-
-/** A reply that is not what was asked for; the message tells the model what is wrong and quotes nothing. */
-export class UnfitReply extends Error {
-  override readonly name = 'UnfitReply';
 }
 
 const preface =
@@ -49,11 +44,11 @@ const publishingReply = Type.Object(
 export type PublishingTexts = Static<typeof publishingReply>;
 export const publishedFields = Object.keys(publishingReply.properties) as (keyof PublishingTexts)[];
 
-export function askForNotes(transcript: string, part: number, parts: number, wishes: Wishes): PromptMessage[] {
+export function askForNotes(transcript: string, part: number, parts: number, wishes: WritingOptions): PromptMessage[] {
   return ask(partInstructions, { part, parts, transcript }, wishes);
 }
 
-export function askForTexts(source: { transcript: string } | { notes: readonly string[] }, wishes: Wishes): PromptMessage[] {
+export function askForTexts(source: { transcript: string } | { notes: readonly string[] }, wishes: WritingOptions): PromptMessage[] {
   return ask(wholeInstructions, source, wishes);
 }
 
@@ -66,7 +61,7 @@ export function askAgain(messages: readonly PromptMessage[], reply: string, prob
   ];
 }
 
-function ask(instructions: string, data: unknown, { language, guidance }: Wishes): PromptMessage[] {
+function ask(instructions: string, data: unknown, { language, guidance }: WritingOptions): PromptMessage[] {
   const wishes = [
     language === '' ? 'Write in the language of the conversation.' : `Write in ${language}.`,
     ...(guidance === '' ? [] : [`Mind also: ${guidance}`]),
@@ -77,12 +72,12 @@ function ask(instructions: string, data: unknown, { language, guidance }: Wishes
   ];
 }
 
-/** @throws UnfitReply */
+/** @throws UnusableReply */
 export function readNotes(text: string): string {
   return (readReply(text, checkNotes) as Static<typeof notesReply>).notes.trim();
 }
 
-/** @throws UnfitReply */
+/** @throws UnusableReply */
 export function readTexts(text: string): PublishingTexts {
   const reply = readReply(text, checkTexts) as PublishingTexts;
   return {
@@ -100,12 +95,12 @@ function readReply(text: string, check: () => SchemaCheck): unknown {
   try {
     value = parseJsonReply(text);
   } catch {
-    throw new UnfitReply('it is no JSON');
+    throw new UnusableReply('it is no JSON');
   }
   const problem = check()(value);
-  if (problem !== undefined) throw new UnfitReply(`/${problem.path.join('/')} ${problem.message}`);
+  if (problem !== undefined) throw new UnusableReply(`/${problem.path.join('/')} ${problem.message}`);
   for (const [key, item] of Object.entries(value as Record<string, string>)) {
-    if (item.trim() === '') throw new UnfitReply(`/${key} is no sensible text`);
+    if (item.trim() === '') throw new UnusableReply(`/${key} is no sensible text`);
   }
   return value;
 }
