@@ -26,7 +26,7 @@ export interface Workers {
   readonly ffmpeg: Ffmpeg;
   /** Handlers by job type. */
   handlers(jobs: Jobs, bus: Bus): Record<string, JobHandler<never>>;
-  /** Empties the scratch folder, tells when ffmpeg is missing, and begins to listen to the provider's news. */
+  /** Empties the scratch folder, warns when ffmpeg is missing, and begins to consume the provider's events. */
   start(jobs: Jobs, bus: Bus): Promise<RunningConsumer>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The Bot API as this service uses it (rules/providers#telegram-updates): grammY's `Api` over the platform's checked outgoing connections. What a send
- * came to is told by what can have arrived (D33b). The token is part of every address, so no address is ever logged.
+ * The Bot API as this service uses it (rules/providers#telegram-updates): grammY's `Api` over the platform's checked outgoing connections. The result of
+ * a send says what can have arrived (D33b). The token is part of every address, so no address is ever logged.
  */
 import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
 import { type Outbound, OutboundError } from '#libs/outbound';

@@ -188,9 +188,9 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
         );
       } catch (error) {
         // The same turn was recorded in another thread meanwhile: its chat has got a new key.
-        const twin = constraintOf(error) === turnKeyConstraint ? await findRepeated(request) : undefined;
-        if (twin === undefined) throw error;
-        return twin;
+        const recorded = constraintOf(error) === turnKeyConstraint ? await findRepeated(request) : undefined;
+        if (recorded === undefined) throw error;
+        return recorded;
       }
     },
   };

@@ -52,7 +52,7 @@ export function createMeasuredModel(deps: {
       agentId,
       purpose,
       failed: outcome !== 'ok',
-      isUntold: promptTokens === undefined && completionTokens === undefined,
+      isUnreported: promptTokens === undefined && completionTokens === undefined,
       promptTokens: Math.round(promptTokens ?? 0),
       completionTokens: Math.round(completionTokens ?? 0),
       durationMs: Math.round(durationMs),
@@ -89,7 +89,7 @@ interface CallResult {
 /** Nothing was generated. */
 const unbilled = new Set<CallResult['outcome']>(['connection', 'status']);
 
-/** Tokens of a call as the model told them, else as they are estimated. */
+/** Tokens of a call as the model reported them, else as they are estimated. */
 function costOf({ messages }: ModelCall, { outcome, usage, text }: CallResult): number {
   const { promptTokens, completionTokens } = usage;
   if (unbilled.has(outcome)) return (promptTokens ?? 0) + (completionTokens ?? 0);

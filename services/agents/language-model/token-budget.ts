@@ -20,7 +20,7 @@ export class BudgetSpent extends Error {
 }
 
 export interface TokenBudget {
-  /** @returns what tells the cost when it is known. @throws BudgetSpent */
+  /** @returns what is called with the cost when it is known. @throws BudgetSpent */
   take(agentId: number, estimatedTokens: number): Promise<(tokens: number) => Promise<void>>;
 }
 

@@ -48,7 +48,7 @@ const reservedTokens = 1_500;
 const minPartTokens = 250;
 /** A week of speech is a tenth of it. */
 const maxTranscriptBytes = 32 * 1_048_576;
-/** Attempts at one reply, each told what was wrong with the one before. */
+/** Attempts at one reply; each says what was wrong with the one before. */
 const maxReplies = 3;
 const headEnd = '\n## Transcript\n';
 

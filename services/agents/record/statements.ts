@@ -23,7 +23,7 @@ const threadJson = (messages: Sql): Sql => sql`json_build_object(
     'notes', coalesce((select json_agg(f.body order by f.id) from agents.memory_facts f where f.thread_id = t.id and f.kind = 'knowledge'), '[]'::json),
     'up_to_turn', coalesce((select up_to_turn from agents.thread_memories m where m.thread_id = t.id), 0)))`;
 
-/** One row more than asked tells whether there is another page. Threads whose first turn is under way are not there yet. */
+/** One row more than asked for shows whether there is another page. Threads whose first turn is under way are not there yet. */
 export const renderThreadPage = statement.one({
   name: 'record.threads',
   params: { agentId: t.integer, after: t.bigint, limit: t.integer },

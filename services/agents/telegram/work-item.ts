@@ -1,4 +1,4 @@
-/** What the workers of a chat hand to each other. */
+/** What the workers of a chat pass to each other. */
 import type { PayloadOf } from '#libs/contract';
 import type { JobRun, Jobs } from '#libs/jobs';
 import type { Database } from '#libs/orm';

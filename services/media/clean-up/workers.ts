@@ -44,7 +44,7 @@ export function createFollowConversation(deps: {
   };
 }
 
-/** Follows the deletions of the previous release, which told an event and deleted for good. */
+/** Follows the deletions of the previous release, which published an event and deleted for good. */
 export function consumeDeletions(deps: { bus: Bus; jobs: Jobs; logger: Logger; graceSeconds: number }): Promise<RunningConsumer> {
   return followEvent(deps, media.consumers.conversationDeleted, conversations.events.deleted, ({ id }) =>
     deps.jobs.transaction((tx) => removeFiles(deps, tx, id)),

@@ -1,4 +1,4 @@
-/** What is told of stored audio and recordings. */
+/** Metadata of stored audio, and the recording to show. */
 import { byClients, ownAccount, rpc, Type } from '#libs/contract';
 import { AudioMetadata, id } from '../schemas.ts';
 

@@ -67,7 +67,7 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       request.off('data', onData).off('end', onEnd).off('close', onGone);
       form.removeAllListeners('drain');
     };
-    // The first failure is told only after `receive` has cleaned up, so that nothing of a refused upload is left by then.
+    // The first failure is thrown only after `receive` has cleaned up, so that nothing of a refused upload is left by then.
     const fail = (error: Error): void => {
       if (failed) return;
       failed = true;

@@ -121,7 +121,7 @@ async function commitLogo(
 }
 
 /**
- * From here on the logo will be set, if not now then by the job; the client is told so. The right was asked for before the upload, which may
+ * From here on the logo will be set, if not now then by the job, and the client gets a success. The right was asked for before the upload, which may
  * have taken longer than what vouched for the client lives: what follows from it is this service's own doing.
  * @returns the logo that the experience has
  */

@@ -9,7 +9,7 @@ import { deleteTicket, insertTicket } from './statements.ts';
 const lifeSeconds = 60;
 const ticketPattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** @param request as `requestName` of libs/actor writes it. @returns the ticket, told this once */
+/** @param request as `requestName` of libs/actor writes it. @returns the ticket, which is not stored */
 export async function issueTicket(db: Queryable, request: string): Promise<string> {
   const ticket = randomBytes(32).toString('base64url');
   await insertTicket(db, { digest: digestOf(ticket), request, lifeSeconds });

@@ -1,6 +1,6 @@
 /**
  * Job `media.videohost-publish` (rules/steps#pipeline-jobs): the recording that the conversation shows goes to the video host, with title, description and
- * thumbnail, once per recording; `records.videohost` of `infos.publishing` tells where it is. A record that a person has written stays, and
+ * thumbnail, once per recording; `records.videohost` of `infos.publishing` says where it is. A record that a person has written stays, and
  * nothing is uploaded then.
  */
 import { AppError, unavailable } from '#libs/errors';
@@ -71,7 +71,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
     onProgress: (share) => run.progress(share * uploadedPercent),
   });
   run.progress(uploadedPercent, 'setting the thumbnail');
-  const thumbnail = config.set_thumbnail ? await setThumbnail(deps, step, host, video) : { url: null, told: '' };
+  const thumbnail = config.set_thumbnail ? await setThumbnail(deps, step, host, video) : { url: null, problem: '' };
   const { id, url } = video;
   const record = { url, id, thumbnail: thumbnail.url ?? video.thumbnail, host: host.name };
   const at = formatInstant(deps.clock.now());
@@ -79,7 +79,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
   await step.finish(() =>
     Promise.resolve({
       result: { status: isNew ? 'published' : 'unchanged', host: host.name, id, sha256: file.sha256 },
-      note: `${declaration.name} finished: ${url}${isNew ? '' : ' was there already'}${thumbnail.told}`,
+      note: `${declaration.name} finished: ${url}${isNew ? '' : ' was there already'}${thumbnail.problem}`,
       succeeded: true,
       publishing: { records: { videohost: wrapValue(record, provenance) } },
     }),
@@ -131,17 +131,17 @@ async function setThumbnail(
   { run, conversationId }: Step,
   host: VideoHost,
   video: PublishedVideo,
-): Promise<{ url: string | null; told: string }> {
+): Promise<{ url: string | null; problem: string }> {
   const picture = await findFirstThumbnail(db, { conversationId });
-  if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return { url: null, told: '' };
+  if (picture === undefined || picture.size_bytes > maxThumbnailBytes) return { url: null, problem: '' };
   const object = await store.get(picture.object_key, { signal: run.signal });
-  if (object === undefined) return { url: null, told: '' };
+  if (object === undefined) return { url: null, problem: '' };
   const bytes = Buffer.concat(await Array.fromAsync(object.body as AsyncIterable<Buffer>));
   try {
-    return { url: await host.setThumbnail(video.id, bytes, run.signal), told: '' };
+    return { url: await host.setThumbnail(video.id, bytes, run.signal), problem: '' };
   } catch (error) {
     if (!(error instanceof VideoHostError) || error.kind !== 'refused') throw error;
-    return { url: null, told: `; the thumbnail was refused: ${error.message}` };
+    return { url: null, problem: `; the thumbnail was refused: ${error.message}` };
   }
 }
 

@@ -16,7 +16,7 @@ export const takeTicket = statement.maybeOne({
     select id, last_ticket, clock_timestamp() + make_interval(secs => ${leaseSeconds}) from thread returning ticket`,
 });
 
-/** Keeps the ticket alive and tells whether its turn has come; undefined when the lease ran out. */
+/** Renews the lease of a ticket; `first` when its turn has come, undefined when the lease ran out. */
 export const renewTicket = statement.maybeOne({
   name: 'tickets.renew',
   params: { threadId: t.bigint, ticket: t.bigint, leaseSeconds: t.double },

@@ -1,4 +1,4 @@
-/** What the language model cost each agent, by day (UTC) and purpose. Tokens are counted where the model told them. */
+/** What the language model cost each agent, by day (UTC) and purpose. Tokens are counted where the model reported them. */
 import { sql, statement, t } from '#libs/orm';
 
 export type UsagePurpose = 'chat' | 'memory';
@@ -10,15 +10,15 @@ export const addUsage = statement.none({
     agentId: t.integer,
     purpose: t.text.as<UsagePurpose>(),
     failed: t.boolean,
-    /** The model told no tokens. */
-    isUntold: t.boolean,
+    /** The model reported no tokens. */
+    isUnreported: t.boolean,
     promptTokens: t.bigint,
     completionTokens: t.bigint,
     durationMs: t.bigint,
   },
-  sql: ({ agentId, purpose, failed, isUntold, promptTokens, completionTokens, durationMs }) => sql`insert into agents.model_usage as u
+  sql: ({ agentId, purpose, failed, isUnreported, promptTokens, completionTokens, durationMs }) => sql`insert into agents.model_usage as u
       (agent_id, day, purpose, calls, failed_calls, calls_without_usage, prompt_tokens, completion_tokens, duration_ms)
-    values (${agentId}, (clock_timestamp() at time zone 'UTC')::date, ${purpose}, 1, ${failed}::integer, ${isUntold}::integer,
+    values (${agentId}, (clock_timestamp() at time zone 'UTC')::date, ${purpose}, 1, ${failed}::integer, ${isUnreported}::integer,
       ${promptTokens}, ${completionTokens}, ${durationMs})
     on conflict (agent_id, day, purpose) do update set
       calls = u.calls + 1,

@@ -27,7 +27,7 @@ export interface Entity {
   readonly userId: number | undefined;
 }
 
-/** A group has become a supergroup: told in the group (`to` is set there) and in the supergroup alike. */
+/** A group has become a supergroup: both chats get such an update, `to` is set in the group's. */
 export interface Migration {
   readonly kind: 'migration';
   /** The chat whose queue works the update. */

@@ -79,7 +79,7 @@ export const findNextReceipt = statement.maybeOne({
     from agents.webhook_receipts where chat = ${chat} and outcome in ('pending', 'answering') order by update_id, id limit 1`,
 });
 
-/** The reply is decided and will be sent in `parts`; when all are, the receipt settles as told. */
+/** The reply is decided and will be sent in `parts`; when all are, the receipt's outcome becomes `settlesAs`. */
 export const planReply = statement.none({
   name: 'receipts.plan-reply',
   params: { id: t.bigint, settlesAs: t.text.as<UpdateOutcome>(), message: t.text.nullable, replyHtml: t.text, parts: t.integer },

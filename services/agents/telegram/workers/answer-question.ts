@@ -62,7 +62,7 @@ async function identify(
   return { id, username: identity?.username };
 }
 
-/** Records the turn and its reply, or nothing: then it tells why. */
+/** Records the turn and its reply. Otherwise nothing is recorded, and it returns what to say instead. */
 async function takeTurn(
   runtime: ChatRuntime,
   { db }: ChatWorkerDependencies,

@@ -15,7 +15,7 @@ import { findReceipt, type Settlement } from '../statements/receipts.ts';
 import { listSends, markOrphans, type SendRow, type SendStatus, writeSend } from '../statements/sends.ts';
 import type { ChatWorkerDependencies, WorkItem } from '../work-item.ts';
 
-/** A longer wait is the job's: it needs no hand meanwhile. */
+/** A longer wait ends the attempt: the job is tried again, and no worker is occupied meanwhile. */
 const maxWaitSeconds = 2;
 /** Calls for one part in one attempt: a fallback for each cause, and some waiting. */
 const maxCalls = 10;
