@@ -15,7 +15,6 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import type pg from 'pg';
-import Cursor from 'pg-cursor';
 import { findTracer, traceWork } from '#libs/telemetry';
 
 /** One checked-out connection of the pool. */
@@ -46,17 +45,8 @@ export class PooledConnection implements DatabaseConnection {
     return traceWork(tracer.startChild(`sql ${verb}`, 'client', { 'db.system.name': 'postgresql', 'db.operation.name': verb }), run);
   }
 
-  async *streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
-    const cursor = this.client.query(new Cursor<R>(query.sql, [...query.parameters]));
-    try {
-      for (;;) {
-        const rows = await cursor.read(chunkSize);
-        if (rows.length === 0) return;
-        yield { rows };
-      }
-    } finally {
-      await cursor.close();
-    }
+  streamQuery(): never {
+    throw new Error('Rows are streamed by Database.stream');
   }
 
   release(): void {
