@@ -8,7 +8,7 @@ import { parseJson } from '#libs/json';
 import type { Handler } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import type { agents } from '../contract.ts';
-import { findAgentProblems, type Item } from './rules.ts';
+import { createAgentCheck, type Item } from './rules.ts';
 import { compareJson, insertAgent, listAgents, listAgentsAfter, lockAgents, type StoredAgent, updateAgent } from './statements.ts';
 
 interface Change {
@@ -30,8 +30,9 @@ const agentsPerPage = 100;
 
 /** @param allowUnsigned whether bots need no webhook secret (D64) */
 export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Handler<typeof agents.rpcs.applyWorkspace> {
+  const findProblems = createAgentCheck(allowUnsigned);
   return async ({ agents: given, dry_run: dryRun }) => {
-    const problems = findAgentProblems(given, allowUnsigned);
+    const problems = findProblems(given);
     if (problems.length > 0) throw appError('bad_request', 'invalid_workspace', 'The agents have problems', { problems });
     const items = given as Item[];
     const tally: Tally = { created: 0, updated: 0, unchanged: 0, ids: {}, diff: [] };

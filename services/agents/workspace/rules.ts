@@ -12,14 +12,13 @@ export interface Problem {
   message: string;
 }
 
-const checkItem = compileSchemaForAll(AgentItem);
-
-/** Every problem of the list. @param allowUnsigned whether bots need no webhook secret (D64) */
-export function findAgentProblems(items: readonly unknown[], allowUnsigned: boolean): Problem[] {
-  return [...items.flatMap((item, index) => findProblems(item, index, allowUnsigned)), ...findRepeatedSlugs(items)];
+/** Finds every problem of a list. @param allowUnsigned whether bots need no webhook secret (D64) */
+export function createAgentCheck(allowUnsigned: boolean): (items: readonly unknown[]) => Problem[] {
+  const checkItem = compileSchemaForAll(AgentItem);
+  return (items) => [...items.flatMap((item, index) => findProblems(checkItem, item, index, allowUnsigned)), ...findRepeatedSlugs(items)];
 }
 
-function findProblems(item: unknown, index: number, allowUnsigned: boolean): Problem[] {
+function findProblems(checkItem: ReturnType<typeof compileSchemaForAll>, item: unknown, index: number, allowUnsigned: boolean): Problem[] {
   const json = findJsonProblem(item);
   if (json !== undefined) return [{ path: [index, ...json.path], message: jsonMessages[json.kind] }];
   const broken = checkItem(item).map(({ path, keyword, params, message }) => {
