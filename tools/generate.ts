@@ -8,8 +8,7 @@ import { describeChartReadme } from './generate/chart-readme.ts';
 import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
 import { describeExamples } from './generate/examples.ts';
-import { describeComposeNats } from './generate/compose-nats.ts';
-import { describeNatsUsers } from './servers/nats-permissions.ts';
+import { describeNatsConf } from './generate/nats-conf.ts';
 import { listServiceReadmes } from './generate/service-readmes.ts';
 import { describeSettings } from './generate/settings.ts';
 import { describeWorkspaceReference } from './generate/workspace-reference.ts';
@@ -23,8 +22,7 @@ const generators: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/workspace.schema.json': describeWorkspaceSchema,
   'docs/guides/workspace-file.md': describeWorkspaceReference,
   'deploy/helm/coherence/files/platform.json': describePlatform,
-  'deploy/helm/coherence/files/nats-users.json': describeNatsUsers,
-  'deploy/compose/nats.conf': describeComposeNats,
+  'deploy/helm/coherence/files/nats.conf': describeNatsConf,
   'deploy/helm/coherence/files/demo-workspace.yaml': describeDemoWorkspace,
   'deploy/helm/coherence/values.schema.json': describeChartSchema,
   'deploy/helm/coherence/README.md': describeChartReadme,

@@ -197,7 +197,7 @@ describe('the profile evaluation', () => {
       'demo-coherence-postgresql',
     ]);
     const { stringData } = findObject(objects, 'Secret', 'demo-coherence-evaluation');
-    const users = JSON.parse(/authorization: (.*)/.exec(stringData?.['nats.conf'] ?? '')?.[1] ?? '') as {
+    const users = JSON.parse(/authorization: ([^]*)/.exec(stringData?.['nats.conf'] ?? '')?.[1] ?? '') as {
       users: { user: string; password: string }[];
     };
     expect(users.users.map(({ user }) => user)).toEqual([

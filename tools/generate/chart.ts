@@ -1,11 +1,9 @@
-/** What the Helm chart needs to know of the code: components, their settings, their job queues, the upload limit. */
+/** What the Helm chart needs to know of the code: components, their settings, the upload limit. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPublicSecrets, shortestSecret } from '#libs/config';
-import { consumerOf } from '#libs/contract';
 import { maxAudioBytes } from '#services/media';
 import { componentOf } from '../../cli/component-names.ts';
-import { contracts } from '../servers/service-contracts.ts';
 import { nodeOptionsOf } from '../servers/service-process.ts';
 import { readServiceSettings, type ServiceSettings } from '../servers/service-settings.ts';
 
@@ -37,8 +35,6 @@ interface ComponentFacts {
   readonly service: string;
   readonly nodeOptions: readonly string[];
   readonly settings: Readonly<Record<string, SettingFacts>>;
-  /** Job queues that it works. */
-  readonly consumers: readonly { stream: string; durable: string }[];
 }
 
 export async function readPlatformFacts(): Promise<PlatformFacts> {
@@ -64,7 +60,6 @@ export function describeDemoWorkspace(): string {
 }
 
 function describeComponent({ service, properties, required }: ServiceSettings): ComponentFacts {
-  const jobs = contracts.find((contract) => contract.service === service)?.jobs ?? {};
   return {
     service,
     nodeOptions: nodeOptionsOf(service),
@@ -82,6 +77,5 @@ function describeComponent({ service, properties, required }: ServiceSettings): 
           },
         ]),
     ),
-    consumers: Object.values(jobs).map((job) => ({ stream: 'JOBS', durable: consumerOf(job.type) })),
   };
 }

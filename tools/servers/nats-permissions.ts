@@ -1,7 +1,7 @@
 /**
  * What the NATS user of each service may do, derived from the contracts: it answers its own subjects, calls the operations and starts the jobs
  * whose declarations name it, tells its own events, hears those that it is named for, and takes from its own queues alone. Nothing else can
- * be published. `files/nats-users.json` of the chart; `npm start` and the tests use it too.
+ * be published. `files/nats.conf` of the chart; `npm start` and the tests use it too.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,10 +34,6 @@ const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 export function describePermissions(): NatsUser[] {
   const names = [...readdirSync(servicesDir).toSorted(), operator];
   return [{ user: administrator }, ...names.map((name) => ({ user: name, permissions: permissionsOf(name, contracts) }))];
-}
-
-export function describeNatsUsers(): Promise<string> {
-  return Promise.resolve(`${JSON.stringify(describePermissions(), null, 2)}\n`);
 }
 
 /** What `user` may publish and hear when these are all contracts. */

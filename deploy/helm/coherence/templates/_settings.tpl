@@ -4,6 +4,15 @@
 {{- .Files.Get "files/platform.json" -}}
 {{- end -}}
 
+{{/* Job queues that a service works, as JSON: those that its user may ask NATS for. dict: root, service */}}
+{{- define "coherence.queues" -}}
+{{- $queues := list -}}
+{{- range regexFindAll (printf "CONSUMER\\.INFO\\.JOBS\\.%s_[a-z-]+" .service) (.root.Files.Get "files/nats.conf") -1 -}}
+{{- $queues = append $queues (trimPrefix "CONSUMER.INFO.JOBS." .) -}}
+{{- end -}}
+{{- toJson $queues -}}
+{{- end -}}
+
 {{/* A component's section over the defaults, as YAML. dict: root, component */}}
 {{- define "coherence.component" -}}
 {{- toYaml (mustMergeOverwrite (deepCopy .root.Values.defaults) (deepCopy (index .root.Values.components .component | default dict))) -}}
@@ -175,7 +184,7 @@
 {{- if and (eq $section.autoscaling.type "keda") (not $section.autoscaling.natsMonitoringEndpoint) -}}
 {{- $problems = append $problems (printf "components.%s.autoscaling.natsMonitoringEndpoint is missing; keda reads the job queues there" $name) -}}
 {{- end -}}
-{{- if and (eq $section.autoscaling.type "keda") (not (concat (default list $component.consumers) $section.autoscaling.extraTriggers)) -}}
+{{- if and (eq $section.autoscaling.type "keda") (not (concat (fromJsonArray (include "coherence.queues" (dict "root" $root "service" $component.service))) $section.autoscaling.extraTriggers)) -}}
 {{- $problems = append $problems (printf "components.%s has no job queue to scale by; use autoscaling.type hpa" $name) -}}
 {{- end -}}
 {{- if and (eq $section.autoscaling.type "hpa") $section.autoscaling.targetCPUUtilizationPercentage (not (dig "requests" "cpu" "" $section.resources)) -}}

@@ -1,0 +1,26 @@
+/**
+ * `files/nats.conf` of the chart, which compose.yaml uses too: the users of the contracts, whose passwords the server takes from its environment.
+ */
+import { componentOf } from '../../cli/component-names.ts';
+import { describePermissions } from '../servers/nats-permissions.ts';
+
+/** One user a line; JSON, but for the passwords. */
+export function describeNatsConf(): Promise<string> {
+  const users = describePermissions().map(({ user, permissions }) => {
+    const rights = permissions === undefined ? '' : `,"permissions":${JSON.stringify(permissions)}`;
+    return `{"user":${JSON.stringify(user)},"password":$NATS_PASSWORD_${componentOf(user).toUpperCase()}${rights}}`;
+  });
+  return Promise.resolve(`# Written from the contracts by \`npm run fix\`; the passwords are in the environment of the server.
+http_port: 8222
+# Requests carry up to 4 MiB of JSON.
+max_payload: 8MB
+jetstream {
+  store_dir: /data
+  # A webhook that was answered 200 survives a power cut.
+  sync_interval: always
+}
+authorization: {"users":[
+${users.join(',\n')}
+]}
+`);
+}
