@@ -1,36 +1,21 @@
 /**
- * The registry of pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is one declaration
- * file here, listed below, and one worker in the service that owns its job (`libs/pipeline-worker`).
+ * The registry of pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declared in
+ * jobs.ts and worked by the service that owns it (`libs/pipeline-worker`).
  */
 import type { TObject } from 'typebox';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
-import { audioTranscription } from './audio-transcription.ts';
 import type { PipelineJob, PipelineRegistry } from './declaration.ts';
 import { isObjectSchema } from './field-policy.ts';
-import { publishingSummary } from './publishing-summary.ts';
-import { recordingImport } from './recording-import.ts';
-import { transcriptImport } from './transcript-import.ts';
-import { videohostPublish } from './videohost-publish.ts';
+import { declared } from './jobs.ts';
 
 export { jobOf, jobsOf, PipelinePayload } from './declaration.ts';
 export type { FieldAccess, PipelineJob, PipelineRegistry } from './declaration.ts';
+export * from './jobs.ts';
 export { dropUndeclared, findUnwritable, jobField, showStepConfig } from './field-policy.ts';
-export { transcriptImport } from './transcript-import.ts';
-export type { TranscriptImportConfig } from './transcript-import.ts';
-export { recordingImport } from './recording-import.ts';
-export type { RecordingImportConfig } from './recording-import.ts';
-export { audioTranscription } from './audio-transcription.ts';
-export type { AudioTranscriptionConfig } from './audio-transcription.ts';
-export { publishingSummary } from './publishing-summary.ts';
-export type { PublishingSummaryConfig } from './publishing-summary.ts';
-export { videohostPublish } from './videohost-publish.ts';
-export type { VideohostPublishConfig } from './videohost-publish.ts';
-
-const registered: readonly PipelineJob[] = [transcriptImport, recordingImport, audioTranscription, publishingSummary, videohostPublish];
 
 /** Every registered job by its name. */
-export const pipelineJobs: PipelineRegistry = createRegistry(registered);
+export const pipelineJobs: PipelineRegistry = createRegistry(declared);
 
 /** @throws Error when two have the same name or the same job. */
 export function createRegistry(jobs: readonly PipelineJob[]): PipelineRegistry {

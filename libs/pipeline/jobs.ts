@@ -1,0 +1,191 @@
+/**
+ * The pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declared here, listed in
+ * `declared`, and worked by the service that owns it.
+ */
+import { Type, type Static } from 'typebox';
+import { advanceOnSuccess, type PipelineJob } from './declaration.ts';
+import { waitingPolicy } from './waiting-policy.ts';
+
+const transcriptImportConfig = Type.Object({ advance_on_success: advanceOnSuccess }, { additionalProperties: false });
+
+export type TranscriptImportConfig = Static<typeof transcriptImportConfig>;
+
+/** Imports the provider's transcript of a recorded conversation; retried as D7a asks. */
+export const transcriptImport: PipelineJob<typeof transcriptImportConfig> = Object.freeze({
+  name: 'transcript_import',
+  summary: "Imports the meeting provider's transcript, cut to the approved window.",
+  jobType: 'transcripts.transcript-import',
+  policy: {
+    ...waitingPolicy,
+    timeoutMs: 1_800_000,
+    concurrency: 2,
+  },
+  startsAgainWithWindow: true,
+  waitsForProvider: true,
+  config: transcriptImportConfig,
+  fields: Object.freeze({ advance_on_success: 'read_write' }),
+});
+
+const recordingImportConfig = Type.Object(
+  {
+    trim: Type.Boolean({
+      default: true,
+      description: 'Cut off what lies before `conversationStartedAt`; the whole recording is kept beside the trimmed one.',
+    }),
+    thumbnails: Type.Integer({
+      default: 3,
+      minimum: 0,
+      maximum: 5,
+      description: 'Pictures taken from the conversation, at 10 %, 30 %, 50 %, 70 % and 90 % of it; 0 = none.',
+    }),
+    advance_on_success: advanceOnSuccess,
+  },
+  { additionalProperties: false },
+);
+
+export type RecordingImportConfig = Static<typeof recordingImportConfig>;
+
+/** Imports the provider's recording; a recording that is late is waited for as a transcript is (D7a). */
+export const recordingImport: PipelineJob<typeof recordingImportConfig> = Object.freeze({
+  name: 'recording_import',
+  summary: "Imports the meeting provider's recording, cuts off what lies before the conversation, takes thumbnails.",
+  jobType: 'media.recording-import',
+  policy: {
+    ...waitingPolicy,
+    timeoutMs: 6 * 3_600_000,
+    concurrency: 1,
+  },
+  startsAgainWithWindow: true,
+  waitsForProvider: true,
+  config: recordingImportConfig,
+  fields: Object.freeze({ trim: 'read_write', thumbnails: 'read_write', advance_on_success: 'read_write' }),
+});
+
+const audioTranscriptionConfig = Type.Object(
+  {
+    language: Type.String({
+      default: '',
+      pattern: '^([a-z]{2})?$',
+      description: 'Language that is spoken, ISO 639-1; empty: the server finds out.',
+    }),
+    vocabulary: Type.String({ default: '', maxLength: 600, description: 'Names and words that are likely, as a hint to the server.' }),
+    audio_offset_seconds: Type.Number({
+      default: 0,
+      minimum: -86_400,
+      maximum: 86_400,
+      description:
+        'When the audio begins, seconds from `conversationStartedAt`; negative: before it. Whatever lies outside the window is never sent.',
+    }),
+    replace_existing: Type.Boolean({
+      default: false,
+      description: 'Also when the conversation has a transcript, which the new one then replaces.',
+    }),
+    advance_on_success: advanceOnSuccess,
+  },
+  { additionalProperties: false },
+);
+
+export type AudioTranscriptionConfig = Static<typeof audioTranscriptionConfig>;
+
+/** Writes the transcript from the canonical audio where the provider has none; waits for audio and window as an import does. */
+export const audioTranscription: PipelineJob<typeof audioTranscriptionConfig> = Object.freeze({
+  name: 'audio_transcription',
+  summary: 'Transcribes the canonical audio, cut to the approved window, unless there is a transcript.',
+  jobType: 'transcripts.audio-transcription',
+  policy: {
+    ...waitingPolicy,
+    timeoutMs: 6 * 3_600_000,
+    concurrency: 1,
+  },
+  startsAgainWithWindow: true,
+  config: audioTranscriptionConfig,
+  fields: Object.freeze({
+    language: 'read_write',
+    vocabulary: 'read_write',
+    audio_offset_seconds: 'read_write',
+    replace_existing: 'read_write',
+    advance_on_success: 'read_write',
+  }),
+});
+
+const publishingSummaryConfig = Type.Object(
+  {
+    language: Type.String({
+      default: '',
+      maxLength: 40,
+      description: 'Language to write in, e.g. `English`; empty: that of the conversation.',
+    }),
+    guidance: Type.String({ default: '', maxLength: 2_000, description: 'What else the model is asked to mind, e.g. for whom it writes.' }),
+    advance_on_success: advanceOnSuccess,
+  },
+  { additionalProperties: false },
+);
+
+export type PublishingSummaryConfig = Static<typeof publishingSummaryConfig>;
+
+/** Attempts in which the model gives no usable answer; what is late or away uses none up. */
+const maxUselessAnswers = 12;
+
+/** Writes title, summary and description from the transcript; a transcript that is late is waited for. */
+export const publishingSummary: PipelineJob<typeof publishingSummaryConfig> = Object.freeze({
+  name: 'publishing_summary',
+  summary: 'Writes title, summary and description of the conversation from its transcript; what a person has written stays.',
+  jobType: 'agents.publishing-summary',
+  policy: {
+    ...waitingPolicy,
+    maxAttempts: maxUselessAnswers,
+    timeoutMs: 3_600_000,
+    concurrency: 1,
+  },
+  startsAgainWithWindow: true,
+  config: publishingSummaryConfig,
+  fields: Object.freeze({ language: 'read_write', guidance: 'read_write', advance_on_success: 'read_write' }),
+});
+
+const videohostPublishConfig = Type.Object(
+  {
+    privacy: Type.Union([Type.Literal('private'), Type.Literal('unlisted'), Type.Literal('public')], {
+      default: 'unlisted',
+      description: 'Who may see the video on the host.',
+    }),
+    category_id: Type.String({ default: '22', pattern: '^[0-9]{1,4}$', description: "The host's category; 22 = people and blogs." }),
+    tags: Type.Array(Type.String({ minLength: 1, maxLength: 60 }), { default: [], maxItems: 15, description: 'Tags of the video.' }),
+    set_thumbnail: Type.Boolean({ default: true, description: "Give the host the conversation's first thumbnail." }),
+    videohost_refresh_token: Type.Optional(
+      Type.String({ minLength: 1, description: 'OAuth refresh token of the channel; set in the workspace file, never shown.' }),
+    ),
+    advance_on_success: advanceOnSuccess,
+  },
+  { additionalProperties: false },
+);
+
+export type VideohostPublishConfig = Static<typeof videohostPublishConfig>;
+
+/** Uploads the recording to the video host, once; a recording that is late is waited for. */
+export const videohostPublish: PipelineJob<typeof videohostPublishConfig> = Object.freeze({
+  name: 'videohost_publish',
+  summary: 'Uploads the recording to the video host with title, description and thumbnail, once.',
+  jobType: 'media.videohost-publish',
+  policy: {
+    ...waitingPolicy,
+    timeoutMs: 6 * 3_600_000,
+    concurrency: 1,
+  },
+  config: videohostPublishConfig,
+  fields: Object.freeze({
+    privacy: 'read_write',
+    category_id: 'read_write',
+    tags: 'read_write',
+    set_thumbnail: 'read_write',
+    videohost_refresh_token: 'hidden',
+    advance_on_success: 'read_write',
+  }),
+});
+
+export const declared: readonly PipelineJob[] = [
+  transcriptImport,
+  recordingImport,
+  audioTranscription,
+  publishingSummary,
+  videohostPublish,
+];
