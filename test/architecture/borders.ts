@@ -10,7 +10,7 @@ const owners: readonly { library: string; packages: RegExp }[] = [
   { library: 'logger', packages: /^pino$/ },
   { library: 'schema', packages: /^ajv(-formats)?(\/.+)?$/ },
   { library: 'nats', packages: /^@nats-io\/.+$/ },
-  { library: 'orm', packages: /^(pg|pg-cursor|kysely|@mikro-orm\/(postgresql|migrations|sql))$/ },
+  { library: 'orm', packages: /^(pg|kysely|@mikro-orm\/(postgresql|migrations|sql))$/ },
   { library: 'telemetry', packages: /^(@prometheus-io\/client|@opentelemetry\/.+)$/ },
   { library: 'outbound', packages: /^undici$/ },
   { library: 'openai', packages: /^openai(\/.+)?$/ },
