@@ -2,6 +2,7 @@
  * The database of a service: MikroORM on PostgreSQL for writes with invariants, named (prepared) statements for the rest, both on
  * one connection inside a transaction; migrations.
  */
+export { columns } from './columns.ts';
 export { createDatabase } from './database.ts';
 export type { Database, Tx } from './database.ts';
 export type { DatabaseOptions } from './options.ts';

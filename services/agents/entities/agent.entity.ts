@@ -1,6 +1,6 @@
 /** Agents, and what the language model costs them. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { bigint, emptyText, instant, jsonObject, madeAt } from './columns.ts';
+import { columns } from '#libs/orm';
 
 export const AgentSchema = defineEntity({
   name: 'Agent',
@@ -10,12 +10,12 @@ export const AgentSchema = defineEntity({
     id: p.integer().primary().autoincrement(),
     slug: p.text(),
     name: p.text(),
-    prompt: emptyText(),
-    infos: jsonObject(),
+    prompt: columns.emptyText(),
+    infos: columns.jsonObject(),
     /** Messaging secrets and settings; never served. */
-    config: jsonObject(),
-    createdAt: madeAt(),
-    updatedAt: madeAt(),
+    config: columns.jsonObject(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
   },
 });
 
@@ -28,13 +28,13 @@ export const ModelUsageSchema = defineEntity({
     agent: () => p.manyToOne(AgentSchema).primary().ref(),
     day: p.string().columnType('date').primary(),
     purpose: p.text().primary(),
-    calls: bigint().default(0),
-    failedCalls: bigint().default(0),
+    calls: columns.bigint().default(0),
+    failedCalls: columns.bigint().default(0),
     /** The model did not tell what they cost. */
-    callsWithoutUsage: bigint().default(0),
-    promptTokens: bigint().default(0),
-    completionTokens: bigint().default(0),
-    durationMs: bigint().default(0),
+    callsWithoutUsage: columns.bigint().default(0),
+    promptTokens: columns.bigint().default(0),
+    completionTokens: columns.bigint().default(0),
+    durationMs: columns.bigint().default(0),
   },
 });
 
@@ -46,7 +46,7 @@ export const TokenBudgetSchema = defineEntity({
   properties: {
     agent: () => p.manyToOne(AgentSchema).primary().ref(),
     day: p.string().columnType('date'),
-    tokens: bigint(),
+    tokens: columns.bigint(),
   },
 });
 
@@ -58,6 +58,6 @@ export const ChatHitSchema = defineEntity({
   properties: {
     key: p.text().primary(),
     hitAt: p.array().$type<string[]>().columnType('timestamptz[]'),
-    updatedAt: instant(),
+    updatedAt: columns.instant(),
   },
 });

@@ -1,7 +1,7 @@
 /** What is remembered of threads, and what agents know from them. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { AgentSchema } from './agent.entity.ts';
-import { bigint, emptyText, instant, madeAt } from './columns.ts';
+import { columns } from '#libs/orm';
 import { ThreadSchema } from './thread.entity.ts';
 
 /** `version` grows with every change; a job that read an older one writes nothing. `upToTurn`: the last turn that it was made from. */
@@ -11,10 +11,10 @@ export const ThreadMemorySchema = defineEntity({
   schema: 'agents',
   properties: {
     thread: () => p.manyToOne(ThreadSchema).primary().ref(),
-    summary: emptyText(),
+    summary: columns.emptyText(),
     upToTurn: p.integer().default(0),
     version: p.integer().default(1),
-    updatedAt: madeAt(),
+    updatedAt: columns.now(),
   },
 });
 
@@ -24,15 +24,15 @@ export const MemoryFactSchema = defineEntity({
   tableName: 'memory_facts',
   schema: 'agents',
   properties: {
-    id: bigint().primary().autoincrement(),
+    id: columns.bigint().primary().autoincrement(),
     agent: () => p.manyToOne(AgentSchema).ref(),
     thread: () => p.manyToOne(ThreadSchema).ref(),
     kind: p.text(),
     body: p.text(),
     upToTurn: p.integer(),
-    createdAt: madeAt(),
+    createdAt: columns.now(),
     /** Knowledge only: when an operator let the agent say it; null = nobody has. */
-    approvedAt: instant().nullable(),
+    approvedAt: columns.instant().nullable(),
   },
 });
 
@@ -42,8 +42,8 @@ export const AgentMemorySchema = defineEntity({
   schema: 'agents',
   properties: {
     agent: () => p.manyToOne(AgentSchema).primary().ref(),
-    summary: emptyText(),
+    summary: columns.emptyText(),
     version: p.integer().default(1),
-    updatedAt: madeAt(),
+    updatedAt: columns.now(),
   },
 });

@@ -1,26 +1,26 @@
 /** Chats of the messaging platform, receipts of its updates, and the sends of their replies. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { AgentSchema } from './agent.entity.ts';
-import { bigint, instant, madeAt } from './columns.ts';
+import { columns } from '#libs/orm';
 
 export const TelegramChatSchema = defineEntity({
   name: 'TelegramChat',
   tableName: 'telegram_chats',
   schema: 'agents',
   properties: {
-    id: bigint().primary().autoincrement(),
+    id: columns.bigint().primary().autoincrement(),
     agent: () => p.manyToOne(AgentSchema).ref(),
-    chatId: bigint(),
+    chatId: columns.bigint(),
     /** Number of the supergroup that the group has become. */
-    migratedTo: bigint().nullable(),
+    migratedTo: columns.bigint().nullable(),
     /** The bot may not write there; null again when somebody writes to it. */
-    blockedAt: instant().nullable(),
+    blockedAt: columns.instant().nullable(),
     blockedReason: p.text().nullable(),
     /** The one job that works the updates of the chat; null = none waits. */
     jobId: p.uuid().nullable(),
     /** Grows with every attempt: an older attempt writes nothing more. */
-    fence: bigint().default(0),
-    createdAt: madeAt(),
+    fence: columns.bigint().default(0),
+    createdAt: columns.now(),
   },
 });
 
@@ -29,20 +29,20 @@ export const WebhookReceiptSchema = defineEntity({
   tableName: 'webhook_receipts',
   schema: 'agents',
   properties: {
-    id: bigint().primary().autoincrement(),
+    id: columns.bigint().primary().autoincrement(),
     dedupeKey: p.text(),
     deliveryId: p.text(),
     deliveries: p.integer().default(1),
-    receivedAt: instant(),
-    storedAt: madeAt(),
+    receivedAt: columns.instant(),
+    storedAt: columns.now(),
     /** Place in the stream of webhooks: the order of acceptance. */
-    streamSequence: bigint(),
+    streamSequence: columns.bigint(),
     agentSlug: p.text(),
     agent: () => p.manyToOne(AgentSchema).nullable().ref(),
-    updateId: bigint().nullable(),
+    updateId: columns.bigint().nullable(),
     kind: p.text().nullable(),
-    chatId: bigint().nullable(),
-    senderId: bigint().nullable(),
+    chatId: columns.bigint().nullable(),
+    senderId: columns.bigint().nullable(),
     /** Queue of the chat that works the update; null = it needs no order. */
     chat: () => p.manyToOne(TelegramChatSchema).nullable().ref().joinColumn('chat'),
     body: p.blob().nullable(),
@@ -52,7 +52,7 @@ export const WebhookReceiptSchema = defineEntity({
     settlesAs: p.text().nullable(),
     replyHtml: p.text().nullable(),
     echo: p.text().nullable(),
-    processedAt: instant().nullable(),
+    processedAt: columns.instant().nullable(),
     /** SHA-256 of the body as it came, in hex; null when it was not read. */
     bodyDigest: p.text().nullable(),
     bodySize: p.integer().nullable(),
@@ -72,9 +72,9 @@ export const TelegramSendSchema = defineEntity({
     plain: p.boolean().default(false),
     /** Sent without topic and without reference to the question. */
     bare: p.boolean().default(false),
-    chatId: bigint().nullable(),
-    messageId: bigint().nullable(),
+    chatId: columns.bigint().nullable(),
+    messageId: columns.bigint().nullable(),
     error: p.text().nullable(),
-    updatedAt: madeAt(),
+    updatedAt: columns.now(),
   },
 });

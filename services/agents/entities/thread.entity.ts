@@ -1,7 +1,7 @@
 /** Threads with their messages, and who has the turn in them. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { AgentSchema } from './agent.entity.ts';
-import { bigint, instant, madeAt } from './columns.ts';
+import { columns } from '#libs/orm';
 
 /** One per visitor and agent, or per chat and agent. */
 export const ThreadSchema = defineEntity({
@@ -9,16 +9,16 @@ export const ThreadSchema = defineEntity({
   tableName: 'threads',
   schema: 'agents',
   properties: {
-    id: bigint().primary().autoincrement(),
+    id: columns.bigint().primary().autoincrement(),
     agent: () => p.manyToOne(AgentSchema).ref(),
     threadKey: p.text(),
     channel: p.text(),
     /** Unguessable; whoever knows it may go on with the thread (D33a). */
     visitorId: p.text().nullable(),
     turnCount: p.integer().default(0),
-    lastTicket: bigint().default(0),
-    createdAt: madeAt(),
-    updatedAt: madeAt(),
+    lastTicket: columns.bigint().default(0),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
   },
 });
 
@@ -28,13 +28,13 @@ export const MessageSchema = defineEntity({
   tableName: 'messages',
   schema: 'agents',
   properties: {
-    id: bigint().primary().autoincrement(),
+    id: columns.bigint().primary().autoincrement(),
     thread: () => p.manyToOne(ThreadSchema).ref(),
     turn: p.integer(),
     noteType: p.text(),
     body: p.text(),
     html: p.text(),
-    createdAt: instant(),
+    createdAt: columns.instant(),
     /** What the turn answers, of one agent: asked again, it is the same turn. */
     turnKey: p.text().nullable(),
     /** Who wrote it, where a thread has several writers: `telegram:user:<id>`. */
@@ -49,7 +49,7 @@ export const TurnTicketSchema = defineEntity({
   schema: 'agents',
   properties: {
     thread: () => p.manyToOne(ThreadSchema).primary().ref(),
-    ticket: bigint().primary(),
-    leaseUntil: instant(),
+    ticket: columns.bigint().primary(),
+    leaseUntil: columns.instant(),
   },
 });

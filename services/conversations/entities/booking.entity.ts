@@ -1,6 +1,6 @@
 /** Bookings, which outlive their conversations (docs/adr/bookings-outlive-their-conversations.md), and receipts of webhooks. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant, jsonObject, now } from './columns.ts';
+import { columns } from '#libs/orm';
 import { ConversationSchema } from './conversation.entity.ts';
 
 export const BookingSchema = defineEntity({
@@ -12,9 +12,9 @@ export const BookingSchema = defineEntity({
     conversation: () => p.manyToOne(ConversationSchema).nullable().ref(),
     /** Under which attendees without an email were made people. */
     attendeeKey: p.text(),
-    lastEventAt: instant(),
+    lastEventAt: columns.instant(),
     cancelled: p.boolean().default(false),
-    createdAt: now(),
+    createdAt: columns.now(),
   },
 });
 
@@ -42,10 +42,10 @@ export const WebhookReceiptSchema = defineEntity({
     dedupeKey: p.text(),
     deliveryId: p.text(),
     deliveries: p.integer().default(1),
-    receivedAt: instant(),
+    receivedAt: columns.instant(),
     /** Of the path, as it was written. */
     personId: p.text(),
-    headers: jsonObject(),
+    headers: columns.jsonObject(),
     body: p.blob().nullable(),
     /** SHA-256 of the body as it came, in hex; null when it was not read. */
     bodyDigest: p.text().nullable(),
@@ -55,6 +55,6 @@ export const WebhookReceiptSchema = defineEntity({
     outcome: p.text(),
     message: p.text().nullable(),
     conversationId: p.integer().nullable(),
-    processedAt: instant().nullable(),
+    processedAt: columns.instant().nullable(),
   },
 });

@@ -1,6 +1,6 @@
 /** Conversations and what hangs on them and goes with them. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { ids, instant, jsonObject, now } from './columns.ts';
+import { columns } from '#libs/orm';
 
 /**
  * One row each: what a read needs is one look-up, and what a write locks one lock (docs/adr/a-conversation-is-one-row.md). Ids are those of the
@@ -15,22 +15,22 @@ export const ConversationSchema = defineEntity({
     journeyId: p.integer().nullable(),
     stepId: p.integer().nullable(),
     eventId: p.integer().nullable(),
-    startAt: instant().nullable(),
-    finishAt: instant().nullable(),
-    participantIds: ids(),
-    connectedIds: ids(),
-    infos: jsonObject().defaultRaw(`'{}'`),
-    config: jsonObject().defaultRaw(`'{}'`),
+    startAt: columns.instant().nullable(),
+    finishAt: columns.instant().nullable(),
+    participantIds: columns.ids(),
+    connectedIds: columns.ids(),
+    infos: columns.jsonObject().defaultRaw(`'{}'`),
+    config: columns.jsonObject().defaultRaw(`'{}'`),
     /** Shown as `config.enter-coherence`. */
-    room: jsonObject().nullable(),
+    room: columns.jsonObject().nullable(),
     /** Derived from the question changes. */
-    questionState: jsonObject().nullable(),
+    questionState: columns.jsonObject().nullable(),
     audioBlobId: p.integer().nullable(),
-    createdAt: now(),
-    updatedAt: now(),
-    deletedAt: instant().nullable(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
+    deletedAt: columns.instant().nullable(),
     /** Why and by what it was deleted, and what hung on it: `{reason, by, booking_id, import_key}`. */
-    deletion: jsonObject().nullable(),
+    deletion: columns.jsonObject().nullable(),
   },
 });
 
@@ -46,7 +46,7 @@ export const NoteSchema = defineEntity({
     noteType: p.text(),
     body: p.text(),
     authorPersonId: p.integer().nullable(),
-    createdAt: now(),
+    createdAt: columns.now(),
   },
 });
 
@@ -58,7 +58,7 @@ export const IdempotencyKeySchema = defineEntity({
     conversation: () => p.manyToOne(ConversationSchema).primary().ref(),
     operation: p.text().primary(),
     key: p.text().primary(),
-    expiresAt: instant(),
+    expiresAt: columns.instant(),
   },
 });
 
@@ -71,9 +71,9 @@ export const QuestionChangeSchema = defineEntity({
     id: p.integer().primary().autoincrement(),
     conversation: () => p.manyToOne(ConversationSchema).ref(),
     questionId: p.integer(),
-    occurredAt: instant(),
+    occurredAt: columns.instant(),
     key: p.text(),
-    receivedAt: now(),
+    receivedAt: columns.now(),
   },
 });
 
@@ -89,7 +89,7 @@ export const PipelineEntrySchema = defineEntity({
     pipelineJob: p.text(),
     cause: p.text(),
     jobId: p.text().nullable(),
-    enteredAt: now(),
+    enteredAt: columns.now(),
   },
 });
 

@@ -1,6 +1,6 @@
 /** Accounts, their login sessions, the throttle of logins, and authority over holons. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant } from './columns.ts';
+import { columns } from '#libs/orm';
 import { HolonSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';
 
@@ -22,8 +22,8 @@ export const AccountSchema = defineEntity({
     superuser: p.boolean().default(false),
     globalEditor: p.boolean().default(false),
     groups: p.array().$type<string[]>().columnType('text[]').default([]),
-    createdAt: instant(),
-    updatedAt: instant(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
   },
 });
 
@@ -39,7 +39,7 @@ export const LoginSessionSchema = defineEntity({
     sessionKey: p.text().primary(),
     account: () => p.manyToOne(AccountSchema).ref(),
     secretSha256: p.blob(),
-    createdAt: instant(),
+    createdAt: columns.now(),
     expiresAt: p.string().columnType('timestamptz'),
     revokedAt: p.string().columnType('timestamptz').nullable(),
   },

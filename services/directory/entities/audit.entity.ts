@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { AccountSchema } from './account.entity.ts';
-import { instant } from './columns.ts';
+import { columns } from '#libs/orm';
 import { JourneyStepSchema } from './journey.entity.ts';
 
 /** Who changed which dotted paths of a step's configuration (rules/steps#step-configuration). */
@@ -14,7 +14,7 @@ export const StepConfigAuditSchema = defineEntity({
     account: () => p.manyToOne(AccountSchema).nullable().ref(),
     source: p.text(),
     paths: p.array().$type<string[]>().columnType('text[]'),
-    changedAt: instant(),
+    changedAt: columns.now(),
   },
 });
 
@@ -28,6 +28,6 @@ export const ErasureSchema = defineEntity({
     personId: p.integer(),
     operator: p.text(),
     counts: p.json<Record<string, number>>(),
-    erasedAt: instant(),
+    erasedAt: columns.now(),
   },
 });

@@ -1,6 +1,6 @@
 /** Classes of holons as a tree, and what they allow below them; spheres. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { emptyText, instant, jsonObject } from './columns.ts';
+import { columns } from '#libs/orm';
 
 export const SphereSchema = defineEntity({
   name: 'Sphere',
@@ -26,7 +26,7 @@ export const ObjectClassSchema = defineEntity({
     parent: () => p.manyToOne(ObjectClassSchema).nullable().ref(),
     label: p.text(),
     pluralLabel: p.text(),
-    description: emptyText(),
+    description: columns.emptyText(),
     sortOrder: p.integer().default(0),
     isSystem: p.boolean().default(false),
     isActive: p.boolean().default(true),
@@ -34,12 +34,12 @@ export const ObjectClassSchema = defineEntity({
     conversationEvent: p.boolean().default(false),
     private: p.boolean().default(false),
     nameReadOnly: p.boolean().default(false),
-    config: jsonObject(),
+    config: columns.jsonObject(),
     effectivePrivate: p.boolean().default(false),
     effectiveNameReadOnly: p.boolean().default(false),
     ancestorIds: p.array().$type<number[]>().columnType('integer[]').default([]),
-    createdAt: instant(),
-    updatedAt: instant(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
   },
 });
 

@@ -1,7 +1,7 @@
 /** Holons as a tree, and the journeys attached to each. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { ObjectClassSchema } from './class.entity.ts';
-import { emptyText, instant, jsonObject } from './columns.ts';
+import { columns } from '#libs/orm';
 import { JourneySchema } from './journey.entity.ts';
 
 export const HolonSchema = defineEntity({
@@ -12,15 +12,15 @@ export const HolonSchema = defineEntity({
     id: p.integer().primary().autoincrement(),
     slug: p.text(),
     name: p.text(),
-    description: emptyText(),
+    description: columns.emptyText(),
     class: () => p.manyToOne(ObjectClassSchema).ref(),
     parent: () => p.manyToOne(HolonSchema).nullable().ref(),
-    links: jsonObject(),
-    infos: jsonObject(),
+    links: columns.jsonObject(),
+    infos: columns.jsonObject(),
     logoUrl: p.text().nullable(),
     logoBlobId: p.integer().nullable(),
-    createdAt: instant(),
-    updatedAt: instant(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
   },
 });
 

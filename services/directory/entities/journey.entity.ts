@@ -1,7 +1,7 @@
 /** Journeys with their questions and steps, and the classes that bring them. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { ObjectClassSchema } from './class.entity.ts';
-import { emptyText, instant, jsonObject } from './columns.ts';
+import { columns } from '#libs/orm';
 
 export const JourneySchema = defineEntity({
   name: 'Journey',
@@ -11,16 +11,16 @@ export const JourneySchema = defineEntity({
     id: p.integer().primary().autoincrement(),
     slug: p.text(),
     name: p.text(),
-    description: emptyText(),
-    svcApp: emptyText(),
+    description: columns.emptyText(),
+    svcApp: columns.emptyText(),
     objectKind: p.text().default('holon'),
     appliesToClass: () => p.manyToOne(ObjectClassSchema).nullable().ref(),
     isConversation: p.boolean().default(false),
     publicVisible: p.boolean().default(false),
     bulkAdd: p.boolean().default(false),
-    texts: jsonObject(),
-    createdAt: instant(),
-    updatedAt: instant(),
+    texts: columns.jsonObject(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
   },
 });
 
@@ -47,14 +47,14 @@ export const JourneyStepSchema = defineEntity({
     journey: () => p.manyToOne(JourneySchema).ref(),
     slug: p.text(),
     title: p.text(),
-    goal: emptyText(),
-    successCriteria: emptyText(),
-    starterMessage: emptyText(),
+    goal: columns.emptyText(),
+    successCriteria: columns.emptyText(),
+    starterMessage: columns.emptyText(),
     position: p.integer(),
     isArchived: p.boolean().default(false),
     pipelineJob: p.text().nullable(),
-    config: jsonObject(),
-    updatedAt: instant(),
+    config: columns.jsonObject(),
+    updatedAt: columns.now(),
   },
 });
 

@@ -1,6 +1,6 @@
 /** A person in a holon, or two holons, at a step of a journey; and the notes about them. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant } from './columns.ts';
+import { columns } from '#libs/orm';
 import { HolonSchema } from './holon.entity.ts';
 import { JourneySchema, JourneyStepSchema } from './journey.entity.ts';
 import { PersonSchema } from './person.entity.ts';
@@ -48,7 +48,7 @@ export const NoteSchema = defineEntity({
     dedupeKey: p.text().nullable(),
     body: p.text(),
     noteType: p.text().default('note'),
-    createdAt: instant(),
+    createdAt: columns.now(),
     authorPerson: () => p.manyToOne(PersonSchema).nullable().ref(),
     membership: () => p.manyToOne(MembershipSchema).nullable().ref(),
     relationship: () => p.manyToOne(RelationshipSchema).nullable().ref(),

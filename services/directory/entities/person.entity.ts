@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { emptyText, instant, jsonObject } from './columns.ts';
+import { columns } from '#libs/orm';
 
 export const PersonSchema = defineEntity({
   name: 'Person',
@@ -10,13 +10,13 @@ export const PersonSchema = defineEntity({
     key: p.text().nullable(),
     originKey: p.text().nullable(),
     name: p.text(),
-    description: emptyText(),
+    description: columns.emptyText(),
     photoUrl: p.text().nullable(),
     actorKind: p.text().default('human'),
-    contact: jsonObject(),
-    infos: jsonObject(),
-    createdAt: instant(),
-    updatedAt: instant(),
+    contact: columns.jsonObject(),
+    infos: columns.jsonObject(),
+    createdAt: columns.now(),
+    updatedAt: columns.now(),
   },
 });
 

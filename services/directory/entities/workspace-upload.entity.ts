@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { instant } from './columns.ts';
+import { columns } from '#libs/orm';
 
 /** A part of a workspace document that is too large for one message; removed after an hour. */
 export const WorkspaceUploadSchema = defineEntity({
@@ -10,6 +10,6 @@ export const WorkspaceUploadSchema = defineEntity({
     uploadId: p.text().primary(),
     part: p.integer().primary(),
     body: p.text(),
-    createdAt: instant(),
+    createdAt: columns.now(),
   },
 });

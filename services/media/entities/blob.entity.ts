@@ -1,6 +1,6 @@
 /** What is stored, and what is under way to the store. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { bigint, instant, madeAt } from './columns.ts';
+import { columns } from '#libs/orm';
 
 /** An object of the store, of a conversation or of a holon. */
 export const BlobSchema = defineEntity({
@@ -15,16 +15,16 @@ export const BlobSchema = defineEntity({
     objectKey: p.text(),
     name: p.text(),
     contentType: p.text(),
-    sizeBytes: bigint(),
+    sizeBytes: columns.bigint(),
     sha256: p.text(),
     source: p.text(),
     /** Of a front-trimmed recording: it gives way to the full one (D27). */
     finalized: p.boolean().default(false),
-    createdAt: madeAt(),
+    createdAt: columns.now(),
     createdByAccountId: p.integer().nullable(),
     createdByPersonId: p.integer().nullable(),
     /** Since when nothing refers to the object; null = in use. */
-    retiredAt: instant().nullable(),
+    retiredAt: columns.instant().nullable(),
   },
 });
 
@@ -35,8 +35,8 @@ export const UploadSchema = defineEntity({
   schema: 'media',
   properties: {
     objectKey: p.text().primary(),
-    startedAt: madeAt(),
-    aliveUntil: instant(),
+    startedAt: columns.now(),
+    aliveUntil: columns.instant(),
     swept: p.boolean().default(false),
   },
 });
@@ -48,7 +48,7 @@ export const DeletedConversationSchema = defineEntity({
   schema: 'media',
   properties: {
     conversationId: p.integer().primary(),
-    deletedAt: madeAt(),
+    deletedAt: columns.now(),
     /** Hidden, files and records are kept; false = gone for good. */
     restorable: p.boolean().default(false),
   },
@@ -62,6 +62,6 @@ export const TicketSchema = defineEntity({
   properties: {
     ticketSha256: p.blob().primary(),
     request: p.text(),
-    expiresAt: instant(),
+    expiresAt: columns.instant(),
   },
 });

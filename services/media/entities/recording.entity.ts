@@ -1,6 +1,6 @@
 /** Imports of recordings and uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { bigint, instant, madeAt } from './columns.ts';
+import { columns } from '#libs/orm';
 
 export const RecordingImportSchema = defineEntity({
   name: 'RecordingImport',
@@ -12,12 +12,12 @@ export const RecordingImportSchema = defineEntity({
     objectKey: p.text(),
     /** Of the bytes under the key: their rest is asked for with it. */
     etag: p.text().nullable(),
-    sizeBytes: bigint().nullable(),
+    sizeBytes: columns.bigint().nullable(),
     /** Null until the whole recording is stored. */
     sha256: p.text().nullable(),
     workerJobId: p.uuid().nullable(),
-    workedUntil: instant().nullable(),
-    begunAt: madeAt(),
+    workedUntil: columns.instant().nullable(),
+    begunAt: columns.now(),
   },
 });
 
@@ -37,7 +37,7 @@ export const VideohostUploadSchema = defineEntity({
     /** Job that cannot tell whether its upload was finished; its redrive uploads anew. */
     lostByJobId: p.text().nullable(),
     workerJobId: p.text().nullable(),
-    workedUntil: instant().nullable(),
-    begunAt: madeAt(),
+    workedUntil: columns.instant().nullable(),
+    begunAt: columns.now(),
   },
 });

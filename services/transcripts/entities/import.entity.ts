@@ -1,7 +1,7 @@
 /** How rows came: the evidence of imports, digests of bulk imports, and conversations that get none any more. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { ImportStatus } from '../evidence/contract.ts';
-import { instant, now } from './columns.ts';
+import { columns } from '#libs/orm';
 
 /** One row for each conversation; checks hold its sums and transitions. */
 export const ImportEvidenceSchema = defineEntity({
@@ -13,16 +13,16 @@ export const ImportEvidenceSchema = defineEntity({
     status: p.text().$type<ImportStatus>(),
     contractImport: p.boolean(),
     sessionId: p.text().nullable(),
-    sessionStartedAt: instant().nullable(),
+    sessionStartedAt: columns.instant().nullable(),
     artifactSha256: p.text().nullable(),
     artifactBytes: p.bigint().nullable(),
-    windowStart: instant().nullable(),
-    windowEnd: instant().nullable(),
+    windowStart: columns.instant().nullable(),
+    windowEnd: columns.instant().nullable(),
     raw: p.integer().nullable(),
     accepted: p.integer().nullable(),
     installedSegments: p.integer().nullable(),
     excluded: p.json<Record<string, number>>().nullable(),
-    recordedAt: now(),
+    recordedAt: columns.now(),
   },
 });
 
@@ -31,7 +31,7 @@ export const LegacyTranscriptSchema = defineEntity({
   name: 'LegacyTranscript',
   tableName: 'legacy_transcripts',
   schema: 'transcripts',
-  properties: { conversationId: p.integer().primary(), sha256: p.text(), installedAt: now() },
+  properties: { conversationId: p.integer().primary(), sha256: p.text(), installedAt: columns.now() },
 });
 
 /** Conversations that are gone for good. */
@@ -39,5 +39,5 @@ export const ForgottenConversationSchema = defineEntity({
   name: 'ForgottenConversation',
   tableName: 'forgotten_conversations',
   schema: 'transcripts',
-  properties: { conversationId: p.integer().primary(), forgottenAt: now() },
+  properties: { conversationId: p.integer().primary(), forgottenAt: columns.now() },
 });
