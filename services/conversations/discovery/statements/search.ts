@@ -67,8 +67,8 @@ function declareSearch(sort: SortOrder, names: readonly FilterName[]) {
   });
 }
 
-const searchName = (sort: SortOrder, names: readonly FilterName[]): string =>
-  ['conversations.search', sort.replace('_', '-'), ...names].join('.');
+/** Short: PostgreSQL keeps 63 characters of a name, and each filter takes some. */
+const searchName = (sort: SortOrder, names: readonly FilterName[]): string => ['search', sort.replace('date_', ''), ...names].join('.');
 
 const combinations = filterNames.reduce<FilterName[][]>((sets, name) => [...sets, ...sets.map((set) => [...set, name])], [[]]);
 
