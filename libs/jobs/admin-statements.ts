@@ -1,5 +1,5 @@
 /** SQL of the operators' access to jobs. */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 const instant = (column: string): Sql => sql`${sql.literal(column)}, iso_utc(${sql.id(column)})`;
 const shown = sql`'id', id, 'type', type, 'key', key, 'state', state, 'attempts', attempts, 'percent', percent, 'phase', phase, 'error', error,

@@ -1,5 +1,5 @@
 /** Every SQL statement of the job library but those of the admin. Times are milliseconds; the database's clock is the only one. */
-import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import type { JobState } from './types.ts';
 
 const after = (milliseconds: SqlPart): Sql => sql`now() + ${milliseconds} * interval '1 millisecond'`;

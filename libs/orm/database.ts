@@ -11,7 +11,7 @@ import { rowParsers } from './parsers.ts';
 import type { DatabaseOptions } from './options.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
 import { createPool } from './pool.ts';
-import type { PreparedStatement, Queryable, Streamable, StreamOptions } from './statement.ts';
+import type { PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
 
 /** An open transaction. */
 export interface Tx extends Queryable {

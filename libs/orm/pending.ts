@@ -4,9 +4,9 @@ import type { Logger } from '#libs/logger';
 import type { Database } from './database.ts';
 import { sqlStateOf } from './errors.ts';
 import type { MigrationClass } from './migrate.ts';
-import { sql } from './sql.ts';
-import { t } from './sql-type.ts';
-import { statement } from './statement.ts';
+import { sql } from '#libs/sql';
+import { t } from '#libs/sql';
+import { statement } from '#libs/sql';
 
 const pollMs = 500;
 /** Undefined table, undefined schema, and no rights on either yet. */

@@ -3,7 +3,7 @@
  * of an hour share one, which counts them. So the rows are bounded, and a flood costs the database a fraction of a statement for each post.
  */
 import { createBatcher } from '#libs/batch';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { type KeptBody, keepBody } from './receipts.ts';
 import { countDeliveries } from './statements.ts';
 

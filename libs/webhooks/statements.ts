@@ -1,5 +1,5 @@
 /** SQL on the receipts of a service, each in its own table `webhook_receipts`. */
-import { type DeclaredStatement, type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
+import { type DeclaredStatement, type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { passingOutcomes } from './receipts.ts';
 
 /** Rows of one statement, so that no lock is held for long. */

@@ -5,7 +5,7 @@
  */
 import type { Actor } from '#libs/contract';
 import type { CallContext } from '#libs/nats';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import type { ConversationsConfig } from './config.ts';
 import type { DirectoryCache } from './directory-cache/index.ts';
 import { isPossibleId } from './ids.ts';

@@ -1,5 +1,5 @@
 /** What a caller has of all conversations (D69), as values and as a condition of SQL. */
-import { type Parameter, type Sql, sql, t } from '#libs/orm';
+import { type Parameter, type Sql, sql, t } from '#libs/sql';
 import { idsFromSql } from './sql-values.ts';
 
 export interface Scope {

@@ -1,5 +1,5 @@
 /** Statements and fragments that several features share. Every write moves `updated_at` strictly forward (D9a). */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 /** Columns of one conversation, as text where the reply needs text. */
 const conversationRow = {

@@ -1,5 +1,5 @@
 /** Journeys of holons and classes, and the classes that a class allows below it: ordered attachments. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const attachedRow = { owner_id: t.integer, old: t.integer.array, new: t.integer.array };
 export type AttachedRow = RowOf<typeof attachedRow>;

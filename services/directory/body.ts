@@ -1,7 +1,7 @@
 /** Statements that make the whole body of an answer: its bytes are passed on as they are. */
 import { notFound } from '#libs/errors';
 import { rawJson, type RawJson } from '#libs/nats';
-import { t } from '#libs/orm';
+import { t } from '#libs/sql';
 
 /** The row of such a statement. */
 export const bodyRow = { body: t.text };

@@ -1,5 +1,5 @@
 /** The custom fields that hold for holons of a class (rules/journeys#classes). */
-import { type Sql, sql } from '#libs/orm';
+import { type Sql, sql } from '#libs/sql';
 
 /**
  * SQL of a class's effective `info_field_groups` as JSON: its own groups, then those of its ancestors, nearest first. A field that is declared

@@ -1,5 +1,5 @@
 /** How every list of `/api/v1` is read: one statement that gives the whole body (rules/memberships#lists; D41). */
-import { type Sql, sql, type SqlPart, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, t } from '#libs/sql';
 
 /** Fields of a list's body, in order; others than these come from `extra`. */
 type BodyField = 'count' | 'limit' | 'offset' | 'has_more' | 'items';

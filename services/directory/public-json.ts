@@ -2,7 +2,7 @@
  * SQL of the objects that the open API shows (rules/memberships#membership-lists). Every statement of `/api/v1` builds its JSON from these. Objects inside items
  * carry no timestamps, items of people, holon and search lists do (D47a).
  */
-import { type Sql, sql } from '#libs/orm';
+import { type Sql, sql } from '#libs/sql';
 import type { ViewerSql } from './viewer.ts';
 import { holonVisibleSql } from './visibility.ts';
 

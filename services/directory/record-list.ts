@@ -1,6 +1,6 @@
 /** Lists of people and of holons: how they are sorted, narrowed to what is new, and how long a page is (rules/people#people; D47). */
 import { badRequest } from '#libs/errors';
-import { type ParamsOf, type Sql, sql, t } from '#libs/orm';
+import { type ParamsOf, type Sql, sql, t } from '#libs/sql';
 import { formatInstant, parseInstant } from '#libs/time';
 
 /** Items of a page when the caller does not say (rules/http#limits). */

@@ -2,7 +2,7 @@
  * Whether a text of one or two characters is in many rows or in few: the index of short grams is right for few, and for many the rows are
  * read in their order until the page is full. Nothing else tells the planner, so a sample is asked first.
  */
-import { type Queryable, type Sql, sql, statement, t } from '#libs/orm';
+import { type Queryable, type Sql, sql, statement, t } from '#libs/sql';
 import { foldedSql } from './text-match.ts';
 
 /** Places of a table that are read, whatever its size: the same ones each time, so that they stay in memory. */

@@ -4,7 +4,7 @@
  * comparison written so that no trigram index is tried. The text is known when the statement is planned, so only one case is left
  * in the plan: statements with these conditions are planned for each call.
  */
-import { type Sql, sql, type SqlPart } from '#libs/orm';
+import { type Sql, sql, type SqlPart } from '#libs/sql';
 
 /** The folded text of a parameter. */
 export const foldedSql = (text: SqlPart): Sql => sql`directory.fold(${text})`;

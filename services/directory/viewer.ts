@@ -1,5 +1,5 @@
 import type { Actor } from '#libs/contract';
-import { type SqlPart, t } from '#libs/orm';
+import { type SqlPart, t } from '#libs/sql';
 
 /** Who looks at holons. */
 export interface Viewer {

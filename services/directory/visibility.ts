@@ -2,7 +2,7 @@
  * The one policy about who sees and who edits holons (D18f, D48, D49): whoever reads or writes holons for a caller puts it into the
  * statement, and passes what `readViewer` says as the parameters `viewerParams`.
  */
-import { type Sql, sql } from '#libs/orm';
+import { type Sql, sql } from '#libs/sql';
 import type { ViewerSql } from './viewer.ts';
 
 /**

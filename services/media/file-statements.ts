@@ -1,5 +1,5 @@
 /** Records of stored files, as several features read and change them. The record decides what is served, never client-writable JSON (D27). */
-import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/orm';
+import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
 import type { RecordingKind } from './schemas.ts';
 
 /** Kind of a blob in the database. */

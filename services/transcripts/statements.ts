@@ -1,5 +1,5 @@
 /** Statements that several features share. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export const listSpeakers = statement.many({
   name: 'speakers.list',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { findBorderViolations } from './borders.ts';
+import { listLoaded } from './imports.ts';
 import { readSources } from './sources.ts';
 
 describe('borders of services and libraries (architecture#contracts)', () => {
@@ -32,5 +33,13 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     ['libs/jobs/jobs.test.ts', "import { waitFor } from '#libs/testing';"],
   ])('lets pass in %s: %s', (path, text) => {
     expect(findBorderViolations([{ path, text }])).toEqual([]);
+  });
+
+  it('keep the database out of the gateway, in memory too', () => {
+    const files = readSources('services', 'libs');
+    const database = (service: string): string[] =>
+      [...listLoaded(files, `services/${service}/service.ts`)].filter((path) => path.startsWith('libs/orm/'));
+    expect(database('media')).toContain('libs/orm/database.ts');
+    expect(database('api-gateway')).toEqual([]);
   });
 });

@@ -1,11 +1,12 @@
 /** Circles of imports, of types too: files that can only be understood together. */
-import { dirname, join, normalize } from 'node:path/posix';
-import { listImports } from './imports.ts';
+import { listImports, resolveImport } from './imports.ts';
 import type { SourceFile } from './sources.ts';
 
 /** The files of each circle, joined by arrows. */
 export function findCircles(files: readonly SourceFile[]): string[] {
-  const graph = new Map(files.map(({ path, text }) => [path, listImports(text).flatMap(({ specifier }) => resolve(path, specifier))]));
+  const graph = new Map(
+    files.map(({ path, text }) => [path, listImports(text).flatMap(({ specifier }) => resolveImport(path, specifier))]),
+  );
   const state = {
     next: 0,
     stack: [] as string[],
@@ -44,10 +45,4 @@ function visit(path: string, graph: ReadonlyMap<string, readonly string[]>, walk
   if (walk.low.get(path) !== order) return;
   const circle = walk.stack.splice(walk.stack.indexOf(path));
   if (circle.length > 1) walk.circles.push(circle);
-}
-
-function resolve(path: string, specifier: string): string[] {
-  if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
-  const [, kind, name] = /^#(libs|services)\/(.+)$/.exec(specifier) ?? [];
-  return kind === undefined ? [] : [`${kind}/${name}/${kind === 'libs' ? 'index' : 'contract'}.ts`];
 }

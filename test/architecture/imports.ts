@@ -1,4 +1,7 @@
 /** What a file imports, read from its text. */
+import { dirname, join, normalize } from 'node:path/posix';
+import type { SourceFile } from './sources.ts';
+
 export interface Import {
   readonly specifier: string;
   /** Gone when the types are stripped: nothing of it is loaded. */
@@ -12,4 +15,25 @@ export function listImports(text: string): Import[] {
     specifier: stated ?? loaded ?? '',
     isType: /^type\s/.test(names) || /^\{(\s*type\s[^,}]+,?)+\s*\}$/.test(names.trim()),
   }));
+}
+
+/** Our own file that is meant, if it is one. */
+export function resolveImport(path: string, specifier: string): string[] {
+  if (specifier.startsWith('.')) return [normalize(join(dirname(path), specifier))];
+  const [, kind, name] = /^#(libs|services)\/(.+)$/.exec(specifier) ?? [];
+  return kind === undefined ? [] : [`${kind}/${name}/${kind === 'libs' ? 'index' : 'contract'}.ts`];
+}
+
+/** Our own files that are loaded with one. */
+export function listLoaded(files: readonly SourceFile[], path: string): Set<string> {
+  const texts = new Map(files.map((file) => [file.path, file.text]));
+  const loaded = new Set<string>();
+  const visit = (from: string): void => {
+    const text = texts.get(from);
+    if (text === undefined || loaded.has(from)) return;
+    loaded.add(from);
+    for (const { specifier, isType } of listImports(text)) if (!isType) resolveImport(from, specifier).forEach(visit);
+  };
+  visit(path);
+  return loaded;
 }

@@ -1,6 +1,6 @@
 /** Agents by slug or id. No slug has U+0000, which PostgreSQL would not even take. */
 import { appError } from '#libs/errors';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { type Agent, findBySlug, findMessagingById, findMessagingBySlug, findPublicBySlug, type MessagingAgent } from './statements.ts';
 
 export async function findAgent(db: Queryable, slug: string): Promise<Agent | undefined> {

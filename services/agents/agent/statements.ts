@@ -1,5 +1,5 @@
 /** Agent records. JSON stays text on its way, so that numbers keep every digit (rules/http#numbers-and-keys). */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = { id: t.integer, slug: t.text, name: t.text, prompt: t.text };
 export type Agent = RowOf<typeof columns>;

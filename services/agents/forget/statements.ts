@@ -1,5 +1,5 @@
 /** What is deleted of threads, and of turns in threads that stay. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /**
  * The threads concerned, locked; `whole` when all of the thread goes. Exactly one of thread, visitor and sender is given, or none for all

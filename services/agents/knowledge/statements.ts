@@ -1,5 +1,5 @@
 /** Sentences of one thread that may reach the others of an agent (D70). Each goes with the thread that it comes from. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** Oldest first; bounded by what an agent keeps. */
 export const listKnowledge = statement.many({

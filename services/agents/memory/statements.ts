@@ -2,7 +2,7 @@
  * Memory of threads and agents. Whatever is made of a conversation hangs on its thread and goes with it; versions keep a job that read
  * something older than what is stored from writing.
  */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import type { KnowledgeMode } from '../config.ts';
 
 /** `facts` and `knowledge` are JSON lists. */

@@ -1,5 +1,6 @@
 /** Memory as it is stored: read for an answer and for the jobs, and replaced by what a job has made. */
-import type { Queryable, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import type { KnowledgeMode } from '../config.ts';
 import { maxKnowledgePerAgent, maxKnowledgePerThread, type RecalledMemory } from './rules.ts';
 import {

@@ -1,6 +1,6 @@
 /** `people export` of the admin CLI: the part of agents. */
 import { rawJson, type Handler } from '#libs/nats';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import type { personDataRpcs } from './contract.ts';
 import { listMessagesOf } from './statements.ts';
 

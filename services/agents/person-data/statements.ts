@@ -1,5 +1,5 @@
 /** Messages of one person with all agents. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** `users` are ids of Telegram as text; what they asked in groups counts with its answer. */
 export const listMessagesOf = statement.many({

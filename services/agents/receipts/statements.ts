@@ -1,5 +1,5 @@
 /** Receipts of messaging updates, as operators list, read and replay them (D20, D33b). */
-import { type Parameter, sql, statement, t } from '#libs/orm';
+import { type Parameter, sql, statement, t } from '#libs/sql';
 import { declareDropContents } from '#libs/webhooks';
 
 const columns = sql`r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,

@@ -1,5 +1,5 @@
 /** What operators see of an agent's conversations: threads with messages and memory, in pages, as JSON text. */
-import { type Parameter, type Sql, sql, statement, t } from '#libs/orm';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 
 /** Messages of a thread in a page of threads. */
 const messagesPerThread = 200;

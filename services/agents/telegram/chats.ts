@@ -1,5 +1,6 @@
 /** Groups of the messaging platform get another number when they become supergroups. */
-import type { Queryable, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { rekeyThread } from '../chat/index.ts';
 import { telegramThreadKey } from './rules/keys.ts';
 import { findCurrentChat, markMigrated } from './statements/chats.ts';

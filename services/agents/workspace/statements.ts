@@ -1,5 +1,5 @@
 /** Agents as the workspace file writes them. JSON stays text on its way, so that numbers keep every digit (rules/http#numbers-and-keys). */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = { id: t.integer, slug: t.text, name: t.text, prompt: t.text, infos: t.json, config: t.json };
 /** An agent as stored; `infos` and `config` are JSON text. */

@@ -1,5 +1,5 @@
 /** Statements on `infos.audio`. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** Sets `infos.audio` unless the same or a newer blob is attached. No row: absent. */

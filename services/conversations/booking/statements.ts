@@ -1,5 +1,5 @@
 /** Statements on bookings, the chains of their identifiers, and the conversations that are booked. */
-import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 const bookingRow = {

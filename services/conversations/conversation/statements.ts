@@ -1,5 +1,5 @@
 /** Statements of find-or-create, PATCH and `describe`. */
-import { type Parameter, type Sql, sql, statement, t } from '#libs/orm';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { scopeParams, withinScope } from '../scope.ts';
 import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 

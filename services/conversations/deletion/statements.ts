@@ -1,5 +1,5 @@
 /** Statements on deleted conversations (D67): besides those on personal data the only ones on the table behind the view. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 import type { DeletionReason } from './contract.ts';
 

@@ -1,5 +1,5 @@
 /** Statements on `infos` alone. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 export const findInfos = statement.maybeOne({

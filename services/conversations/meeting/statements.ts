@@ -1,5 +1,5 @@
 /** Statements on webhooks of the meeting provider. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** Conversations of a meeting that have entered a step with a job in these days: what waits longer is given up. */
 export const findMeetingConversations = statement.many({

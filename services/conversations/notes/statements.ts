@@ -1,5 +1,5 @@
 /** Statements on notes. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** The same key adds the note once. */
 export const addNote = statement.none({

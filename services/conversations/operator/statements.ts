@@ -1,5 +1,5 @@
 /** Statements for operators. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, titleSource } from '../statements.ts';
 
 /** What a list shows of a conversation. */

@@ -1,7 +1,7 @@
 /** `people export` and `people erase` of the admin CLI: the part of conversations. */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { rawJson, type RawJson } from '#libs/nats';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { conversations } from '../contract.ts';
 import { notifyRemoved } from '../deletion/index.ts';
 import type { Dependencies } from '../dependencies.ts';

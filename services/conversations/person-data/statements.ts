@@ -1,7 +1,7 @@
 /**
  * Everything of one person in conversations, deleted ones too (D67). Read by windows of ids: what a room holds is found by no index.
  */
-import { type Parameter, type Sql, sql, statement, t } from '#libs/orm';
+import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** Conversations that one statement looks at. */

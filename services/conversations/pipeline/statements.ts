@@ -1,5 +1,5 @@
 /** Statements on pipeline entries and `infos.publishing`. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** `infos.publishing` as a whole, computed under the row's lock. */

@@ -2,7 +2,7 @@
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { type TaggedReply, withOutcome } from '#libs/nats';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';

@@ -1,5 +1,5 @@
 /** Statements on recorded question changes. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 /** A conversation's journey, and the change under a key: null columns when there is none. */

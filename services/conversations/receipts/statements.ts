@@ -1,6 +1,6 @@
 /** Statements on webhook receipts (D20, D68). */
 import { declareDropContents } from '#libs/webhooks';
-import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 
 const receiptRow = {

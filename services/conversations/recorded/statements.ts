@@ -1,5 +1,5 @@
 /** Statements of `/recorded` and its idempotency keys. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt, wholeConversation } from '../statements.ts';
 
 /** `finish` counts when there is none. For callers that hold the row's lock. */

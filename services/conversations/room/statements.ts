@@ -1,5 +1,5 @@
 /** Statements on the state of the room. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { nextUpdatedAt } from '../statements.ts';
 
 const roomRow = { room: t.json.nullable, updated_at: t.timestamp };

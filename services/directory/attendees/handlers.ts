@@ -2,7 +2,7 @@
 import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { directory } from '../contract.ts';
 import { createAttendees, findAttendees, lockAttendees } from './statements.ts';
 

@@ -1,5 +1,5 @@
 /** People behind the attendees of a booking (D19, D19a). */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** The people that are known already, of a JSON list of `{place, email, origin_key}`: the oldest of several with one address. */
 export const findAttendees = statement.many({

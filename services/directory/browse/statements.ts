@@ -1,5 +1,5 @@
 /** Browse, look-ups, conversation events and the journeys that they own, as far as the caller may see them (D10, D11, D18d, D18f). JSON is made by SQL. */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import { viewerParams, type ViewerSql } from '../viewer.ts';

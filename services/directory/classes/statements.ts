@@ -1,5 +1,5 @@
 /** Reads of classes for the open API (rules/journeys#classes). */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import { journeyListItemSql } from '../journeys/index.ts';

@@ -1,5 +1,5 @@
 /** Statements of new experiences and their logos (rules/holons#experiences; D51, D51a). */
-import { type RowOf, type Sql, sql, statement, t } from '#libs/orm';
+import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../info-field-groups.ts';
 import { holonPublicSql } from '../public-json.ts';
 import { viewerParams } from '../viewer.ts';

@@ -1,5 +1,5 @@
 /** Reads of journeys, and the counts of their use (rules/journeys#journeys). JSON is made by SQL. */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
 import { listSql, pageParams } from '../list-statement.ts';
 import { containsSql, journeyGramsOf } from '../text-match.ts';

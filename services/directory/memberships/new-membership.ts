@@ -1,6 +1,7 @@
 /** Creates one membership inside a transaction, for the operations that may bring one along (rules/people#create-a-person; D43, D43a). */
 import { badRequest, type AppError } from '#libs/errors';
-import { constraintOf, type Queryable } from '#libs/orm';
+import { constraintOf } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { checkFollowUp } from '../follow-up.ts';
 import { isPossibleId } from '../possible-id.ts';
 import { findActiveStep, findNextStep } from '../step-move.ts';

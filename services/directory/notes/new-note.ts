@@ -1,5 +1,5 @@
 /** Writes the note that comes with another write, in its transaction (rules/memberships#updates). */
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { readNote } from './rules.ts';
 import { insertNote } from './statements.ts';
 

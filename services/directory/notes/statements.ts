@@ -1,5 +1,5 @@
 /** Notes and the feeds of people and holons (rules/memberships#notes; D47a, D48). JSON is made by SQL. */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
 import { listSql } from '../list-statement.ts';
 import { noteItemSql } from '../public-json.ts';

@@ -1,5 +1,5 @@
 /** Everything of one person in the directory: what is handed out, and its removal (`people export`, `people erase`). */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import type { personDataParts } from '../contract.ts';
 
 const identifiedRow = { id: t.integer, name: t.text };

@@ -1,5 +1,5 @@
 /** Stored values that may be links which nobody may store any more (D72). */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 
 /** What begins with an allowed scheme is one of the many that need no closer look. */
 const isUsual = (value: Sql): Sql => sql`${value} ~* '^(https?://[^[:space:]/]|mailto:|tel:)[^[:cntrl:]]*$'`;

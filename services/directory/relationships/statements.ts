@@ -1,5 +1,5 @@
 /** Relationships of a holon, and their updates (rules/memberships#relationship-list, rules/memberships#updates; D48). */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
 import { listSql } from '../list-statement.ts';
 import { viewerParams } from '../viewer.ts';

@@ -1,5 +1,5 @@
 /** Steps of journeys and their configuration (rules/steps#step-configuration; D16b). */
-import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
 
 /** Remembers who changed which dotted paths, through `api` or `workspace`. */

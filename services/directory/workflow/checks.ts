@@ -1,6 +1,6 @@
 /** What memberships and relationships are checked for before they are written (rules/memberships#updates; D46). */
 import { badRequest } from '#libs/errors';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { isPossibleId } from '../possible-id.ts';
 import type { JourneyStep } from '../step-move.ts';
 import { findAccountable, findJourneysFor } from './statements/facts.ts';

@@ -2,7 +2,8 @@
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { rawJson, type RawJson } from '#libs/nats';
-import type { ParamsOf, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
+import type { ParamsOf } from '#libs/sql';
 import type { directory } from '../contract.ts';
 import { checkFollowUp } from '../follow-up.ts';
 import { createNote, readNote } from '../notes/index.ts';

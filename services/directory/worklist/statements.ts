@@ -2,7 +2,7 @@
  * The follow-up worklist (rules/memberships#worklist; D41, D47a, D48): memberships and relationships in the order of one index each,
  * merged; counted from the kept tallies, or, for one responsible person, row by row. docs/adr/worklist-counts-are-kept.md
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
 import { pageParams } from '../list-statement.ts';
 import { viewerParams, type ViewerSql } from '../viewer.ts';

@@ -1,6 +1,6 @@
 /** What the database has of the things that a document names, read in a few queries whatever the size of the document. */
 import type { JsonObject } from '#libs/json';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { identityOf, type Lists } from './rules/check-document.ts';
 import type { EdgeList, EdgeRow, Stored, StepRow } from './rules/stored.ts';
 import { listNames, vocabulary, type Fields, type ListName } from './rules/vocabulary.ts';

@@ -1,5 +1,5 @@
 /** Conversations that are hidden or gone, and the objects that nothing refers to any more. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** Nothing of the conversation is served until {@link showConversation}; under `lockConversation`. */
 export const hideConversation = statement.none({

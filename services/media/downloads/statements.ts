@@ -1,5 +1,5 @@
 /** The audio of a conversation. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export const findAudio = statement.maybeOne({
   name: 'media.find-audio',

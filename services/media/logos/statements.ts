@@ -1,5 +1,5 @@
 /** Records of the logos of holons (D51). */
-import { type ParamsOf, sql, statement, t } from '#libs/orm';
+import { type ParamsOf, sql, statement, t } from '#libs/sql';
 
 /** First key of the advisory locks that order the logos of one holon. */
 const lockSpace = 0x6d6c; // 'ml'

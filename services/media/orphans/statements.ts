@@ -1,5 +1,5 @@
 /** What is recorded of a stretch of keys, in the order of the keys' bytes, which is the object store's. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = {
   key: t.text,

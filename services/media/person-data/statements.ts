@@ -1,5 +1,5 @@
 /** Who uploaded files. */
-import { type Parameter, sql, type Sql, statement, t } from '#libs/orm';
+import { type Parameter, sql, type Sql, statement, t } from '#libs/sql';
 
 const uploader = { personId: t.integer, accountIds: t.integer.array };
 const byThem = ({ personId, accountIds }: Record<keyof typeof uploader, Parameter>): Sql =>

@@ -1,5 +1,5 @@
 /** Imports of recordings: one per conversation, worked by one job at a time, remembered from one attempt to the next. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 const columns = {
   recording_id: t.text,

@@ -1,5 +1,5 @@
 /** Tickets for the internal port; only their digests are kept. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export const insertTicket = statement.none({
   name: 'media.issue-ticket',

@@ -3,7 +3,7 @@
  * for a minute, at every replica.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Queryable } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { deleteTicket, insertTicket } from './statements.ts';
 
 const lifeSeconds = 60;

@@ -2,7 +2,7 @@
  * Uploads in progress. Each is recorded before its first byte is stored, so that whatever a killed process left in the object
  * store can be found by its key.
  */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export const beginUpload = statement.none({
   name: 'media.begin-upload',

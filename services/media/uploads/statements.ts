@@ -1,5 +1,5 @@
 /** The files of the bulk import. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import type { StoredFile } from '../schemas.ts';
 
 export const listFiles = statement.many({

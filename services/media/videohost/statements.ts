@@ -1,5 +1,5 @@
 /** Uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 import { publicColumns } from '../file-statements.ts';
 
 export const findFirstThumbnail = statement.maybeOne({

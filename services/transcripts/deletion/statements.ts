@@ -1,5 +1,5 @@
 /** Statements on conversations that are gone for good. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** Removes everything of a conversation, and marks it so that an import under way stores nothing. For callers that hold its lock. */
 export const forgetConversation = statement.none({

@@ -1,5 +1,5 @@
 /** Statements on import evidence and the marks of deleted conversations. */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import type { ImportStatus } from './contract.ts';
 import { statusWithoutRecord } from './rules.ts';
 

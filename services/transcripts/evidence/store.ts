@@ -1,5 +1,6 @@
 /** How writers of a conversation's rows lock it, read its evidence and store the next. */
-import type { Queryable, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { formatInstant } from '#libs/time';
 import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './rules.ts';
 import { findForgotten, getState, lockConversation, upsertEvidence } from './statements.ts';

@@ -1,5 +1,5 @@
 /** Statements on stored rows and speakers, and on imports that are late. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /**
  * Conversations of the last days whose import is late, as the alert on late transcripts counts them: a complete window without imported

@@ -1,7 +1,8 @@
 /** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (rules/workspace#bulk-import; D7). */
 import { AppError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
-import { isConnectionError, sqlStateOf, type Database, type Queryable } from '#libs/orm';
+import { isConnectionError, sqlStateOf, type Database } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import type { transcripts } from '../contract.ts';
 import { installLegacy } from './install.ts';
 import { prepareLegacy, type LegacyTranscript } from './rules.ts';

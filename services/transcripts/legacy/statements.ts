@@ -1,5 +1,5 @@
 /** Rows of bulk imports, for many conversations in a few statements. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 /** The same locks as of one conversation's import, taken in order. */
 export const lockConversations = statement.none({

@@ -1,5 +1,5 @@
 /** What a person said. Every person who speaks is a speaker of the transcript, which is how transcripts are found. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** After this conversation, start and position. */
 export const listSpoken = statement.many({

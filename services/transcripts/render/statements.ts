@@ -1,5 +1,5 @@
 /** Statements of the transcript file. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** The next rows in stored order, after this start and position. */
 export const listRows = statement.many({

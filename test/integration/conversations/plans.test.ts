@@ -1,4 +1,5 @@
-import { type DeclaredStatement, plannerOptions, type Shape } from '#libs/orm';
+import { plannerOptions } from '#libs/orm';
+import type { DeclaredStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';

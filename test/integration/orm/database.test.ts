@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EntitySchema } from '@mikro-orm/postgresql';
 import { isRawNumber } from '#libs/json';
-import { constraintOf, createDatabase, type Database, migrate, Migration, sqlStateOf, type PreparedStatement } from '#libs/orm';
+import { constraintOf, createDatabase, type Database, migrate, Migration, sqlStateOf } from '#libs/orm';
+import type { PreparedStatement } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 
 class Migration20260101000000_things extends Migration {

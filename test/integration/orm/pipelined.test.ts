@@ -1,6 +1,7 @@
 import { setImmediate as turnEnd } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, sqlStateOf, type PreparedStatement } from '#libs/orm';
+import { createDatabase, type Database, sqlStateOf } from '#libs/orm';
+import type { PreparedStatement } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
 const readNumber: PreparedStatement = {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import type { DeclaredStatement, Shape } from '#libs/orm';
+import type { DeclaredStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
 type AnyStatement = DeclaredStatement<Shape, Shape, unknown>;
@@ -39,7 +39,7 @@ afterAll(async () => {
 function listSources(): { schema: string; path: string; declarations: number }[] {
   return ['services', 'libs'].flatMap((top) =>
     readdirSync(join(repoDir, top), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.startsWith('orm/'))
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/^(orm|sql)\//.test(name))
       .map((name) => {
         const path = `${top}/${name}`;
         const declarations = readFileSync(join(repoDir, path), 'utf8').match(declaration)?.length ?? 0;
@@ -121,7 +121,7 @@ describe('declared statements (architecture#data)', () => {
   });
 
   it('are found wrong when they are', async () => {
-    const { sql, statement, t } = await import('#libs/orm');
+    const { sql, statement, t } = await import('#libs/sql');
     const wrong = statement.many({
       name: 'planted',
       params: { id: t.integer },

@@ -2,7 +2,7 @@
  * The chat's rate limit, shared by all replicas: the times of the admitted messages of the last minute, changed under one row
  * lock, so that parallel messages are counted exactly.
  */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** Counts a message under `key` unless `limit` messages were admitted in the last minute; `retryAfter` in seconds. */
 export const admitMessage = statement.one({

@@ -1,5 +1,5 @@
 /** A thread gets another key, and its turns go behind those of a thread that has it already. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export const lockThreads = statement.many({
   name: 'rekey.lock',

@@ -1,5 +1,5 @@
 /** Chat threads and their turns. A turn is two messages written in one transaction, or nothing. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 /** Id of the visitor's thread with this agent. */
 export const findVisitorThread = statement.maybeOne({

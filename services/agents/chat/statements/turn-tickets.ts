@@ -2,7 +2,7 @@
  * Tickets for the turn of a thread (D33: one in-flight turn per thread, the next waits its turn). Tickets are numbered
  * under the thread's row lock, so their order is that of their commits; a holder that stops renewing its lease is passed over.
  */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** Undefined when the thread is gone. */
 export const takeTicket = statement.maybeOne({

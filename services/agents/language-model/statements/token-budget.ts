@@ -1,5 +1,5 @@
 /** What each agent has used of its tokens of the day (UTC), one row per agent, for all replicas together (D71). */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /**
  * Takes `tokens` unless the agent has used `limit` already: `day` is the day that they count for, null = refused. A call waits for the row and

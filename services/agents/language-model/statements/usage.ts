@@ -1,5 +1,5 @@
 /** What the language model cost each agent, by day (UTC) and purpose. Tokens are counted where the model reported them. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export type UsagePurpose = 'chat' | 'memory';
 

@@ -1,5 +1,5 @@
 /** Chats of the messaging platform: whose turn it is, whether the bot may write there, and where a group went. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 /** The chat's row, made when there is none and locked: its updates and its job change together. */
 export const openChat = statement.one({

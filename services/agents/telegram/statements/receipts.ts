@@ -1,5 +1,5 @@
 /** Receipts of messaging updates and what becomes of them (D20, D32, D33b). */
-import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/orm';
+import { type ParamsOf, type RowOf, sql, statement, t } from '#libs/sql';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 
 const newReceipt = {

@@ -1,5 +1,5 @@
 /** Parts of replies on their way (D33b). Every write names the fence of the attempt that makes it: an older attempt writes nothing. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 
 export type SendStatus = 'planned' | 'sending' | 'sent' | 'unknown' | 'refused' | 'blocked' | 'given_up';
 

@@ -1,5 +1,6 @@
 /** Statements of browse: what is shown of a journey, or of events with their journeys. Everything is read from a cursor. */
-import { type Database, type Parameter, type RowOf, type Sql, sql, statement, type StreamOptions, t } from '#libs/orm';
+import type { Database } from '#libs/orm';
+import { type Parameter, type RowOf, type Sql, sql, statement, type StreamOptions, t } from '#libs/sql';
 import { type Scope, scopeParams, scopeValues, withinScope } from '../../scope.ts';
 import { shown } from './shown.ts';
 

@@ -1,5 +1,5 @@
 /** Statements of search and summary. A search is read from a cursor. */
-import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, t } from '#libs/orm';
+import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { type Scope, type scopeParams, scopeValues, withinScope } from '../../scope.ts';
 import { titleSource } from '../../statements.ts';
 import { shown } from './shown.ts';

@@ -1,4 +1,4 @@
-import { type RowOf, sql, t } from '#libs/orm';
+import { type RowOf, sql, t } from '#libs/sql';
 
 /** What every shape of discovery shows of a conversation, from table alias `c`. */
 export const shown = {

@@ -1,6 +1,7 @@
 /** Accounts as units of work, for the few writes of the admin CLI. */
 import { LockMode, raw, ref } from '@mikro-orm/core';
-import { sql, statement, t, type Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { Account } from '../../entities/account.entity.ts';
 import { Person } from '../../entities/person.entity.ts';
 

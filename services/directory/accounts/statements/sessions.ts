@@ -1,5 +1,5 @@
 /** Accounts as login sees them, sessions, and the throttle of logins. */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { personPublicSql } from '../../public-json.ts';
 

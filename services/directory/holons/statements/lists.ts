@@ -1,5 +1,5 @@
 /** Lists of holons, as far as the caller may see them (rules/holons#holons; D47, D47a, D48). */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { type ListSql, listSql, pageParams } from '../../list-statement.ts';
 import { holonListItemSql } from '../../public-json.ts';

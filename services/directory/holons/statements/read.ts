@@ -1,5 +1,5 @@
 /** Reads of single holons, for the open API as far as the caller may see them (rules/holons#holons; D47a, D48). */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { holonPublicSql } from '../../public-json.ts';
 import { viewerParams, type ViewerSql } from '../../viewer.ts';

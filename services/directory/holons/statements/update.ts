@@ -1,5 +1,5 @@
 /** Statements of holon updates (rules/holons#update-a-holon; D46a). */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { infoFieldGroupsSql } from '../../info-field-groups.ts';
 import { holonPublicSql } from '../../public-json.ts';

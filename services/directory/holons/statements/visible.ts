@@ -1,5 +1,5 @@
 /** Which holons a caller sees, for filters of other services (D18f, D48, D49). */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { viewerParams } from '../../viewer.ts';
 import { holonVisibleSql } from '../../visibility.ts';

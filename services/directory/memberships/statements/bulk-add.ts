@@ -1,5 +1,5 @@
 /** What bulk-adds ask (rules/memberships#bulk-add; D45). */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { viewerParams } from '../../viewer.ts';
 import { canEditHolonSql, holonVisibleSql } from '../../visibility.ts';
 import { membershipRow } from './writes.ts';

@@ -1,5 +1,5 @@
 /** Lists of memberships (rules/memberships#membership-lists; D47a). */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { listSql, pageParams } from '../../list-statement.ts';
 import { viewerParams } from '../../viewer.ts';

@@ -1,5 +1,5 @@
 /** Writes of memberships (rules/memberships#updates, rules/memberships#bulk-add). */
-import { type RowOf, sql, statement, t } from '#libs/orm';
+import { type RowOf, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { canEditHolonSql, holonVisibleSql } from '../../visibility.ts';
 import { membershipJoinsSql, membershipWithBothSql, rowParams, saveSql, stateParams, stateSql, workflowRow } from '../../workflow/index.ts';

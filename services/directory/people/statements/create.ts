@@ -1,5 +1,5 @@
 /** Creation of people through the open API (D43, D44). */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { personPublicSql } from '../../public-json.ts';
 
 /**

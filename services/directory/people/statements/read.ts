@@ -1,5 +1,5 @@
 /** Reads of people (rules/people#people); JSON is made by SQL and passed on as it is. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { listSql, pageParams } from '../../list-statement.ts';
 import { personListItemSql, personPublicSql } from '../../public-json.ts';

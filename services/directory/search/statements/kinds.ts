@@ -1,5 +1,5 @@
 /** What both ways of searching share: the kinds, the parameters and the body (rules/people#search; D42). */
-import { type Sql, sql, type SqlPart, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, t } from '#libs/sql';
 import { holonListItemSql, personListItemSql } from '../../public-json.ts';
 import { viewerParams, type ViewerSql } from '../../viewer.ts';
 import { holonVisibleSql } from '../../visibility.ts';

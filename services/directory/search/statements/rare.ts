@@ -3,7 +3,7 @@
  * contain it are found once, by the pieces of that word, and ranked in memory. The answer is that of `tiers.ts`.
  * docs/adr/search-asks-for-one-word.md
  */
-import { type Sql, sql, type SqlPart, statement } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { foldedSql, longGramsOf } from '../../text-match.ts';
 import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './kinds.ts';

@@ -1,5 +1,5 @@
 /** What search asks before it chooses its statement: whether many rows contain the longest word of the text, a short text itself (docs/adr/search-asks-for-one-word.md). */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import { sampledSql } from '../../short-text.ts';
 import { foldedSql } from '../../text-match.ts';
 

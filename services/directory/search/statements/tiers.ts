@@ -2,7 +2,7 @@
  * Ranked search (rules/people#search; D42). Each tier is a stream of its best rows in the order of the answer, from an index of its own,
  * and a tier is read only while those before it have not filled the answer: nothing is ranked that is not returned.
  */
-import { type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
 import { containsSql, foldedSql, gramsOf, literalSql, nameWordStartSql, rowContainsSql, wordStartSql } from '../../text-match.ts';
 import { fieldsSql, resultsSql, scoresSql, type SearchAsked, type SearchKind, searchKinds, searchParams } from './kinds.ts';

@@ -1,5 +1,5 @@
 /** What the rules of memberships and relationships ask the database: catalogue, steps, who may be responsible. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export const findJourneysFor = statement.many({
   name: 'workflow.find-journeys',

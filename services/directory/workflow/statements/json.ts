@@ -2,7 +2,7 @@
  * SQL of memberships, relationships and worklist items as the open API shows them (rules/memberships#membership-lists; D46, D47a), and the joins that
  * their aliases come from.
  */
-import { type Sql, sql } from '#libs/orm';
+import { type Sql, sql } from '#libs/sql';
 import { holonPublicSql, personOrNullSql, personPublicSql } from '../../public-json.ts';
 import type { ViewerSql } from '../../viewer.ts';
 

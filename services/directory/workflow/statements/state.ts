@@ -1,5 +1,5 @@
 /** Where a membership or a relationship is, and how it is moved (rules/memberships#updates; D46, D46a). */
-import { type RowOf, type Sql, sql, type SqlPart, t } from '#libs/orm';
+import { type RowOf, type Sql, sql, type SqlPart, t } from '#libs/sql';
 import { viewerParams } from '../../viewer.ts';
 
 /** Parameters of what is asked about one row for the caller. */

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '#libs/orm';
+import { type Sql, sql } from '#libs/sql';
 import type { ViewerSql } from '../../viewer.ts';
 import { holonVisibleSql } from '../../visibility.ts';
 

@@ -2,7 +2,7 @@
  * The lists of the workspace file as they are stored, in the order of their ids, which is that of the file that they came from. An item is null
  * where no file can name the row: a person without a key, and what is theirs.
  */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import type { ListName } from '../rules/vocabulary.ts';
 
 const slugSql = (table: string, id: Sql): Sql => sql`(select s.slug from ${sql.id(`directory.${table}`)} s where s.id = ${id})`;

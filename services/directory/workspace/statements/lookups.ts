@@ -1,5 +1,5 @@
 /** What the database already has of the things that a workspace document names. */
-import { type Sql, sql, statement, t } from '#libs/orm';
+import { type Sql, sql, statement, t } from '#libs/sql';
 import { infoFieldGroupsSql } from '../../info-field-groups.ts';
 import type { ListName } from '../rules/vocabulary.ts';
 

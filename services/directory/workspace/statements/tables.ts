@@ -2,7 +2,7 @@
  * Bulk writes of the workspace file: one INSERT and one UPDATE for each table, whatever the number of rows. Rows travel as one JSON
  * parameter; PostgreSQL compares and merges, so numbers and nested documents never lose anything on the way.
  */
-import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/orm';
+import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 
 const typeSql = {
   text: sql`text`,

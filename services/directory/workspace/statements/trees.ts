@@ -1,5 +1,5 @@
 /** Team authority, and the checks and derived columns that follow a change of the trees. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 /** Grants a JSON list of `{account_id, holon_id, is_active}`; returns those that are new or changed. */
 export const grantTeams = statement.many({

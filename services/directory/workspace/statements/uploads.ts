@@ -1,5 +1,5 @@
 /** Parts of documents that are too large for one message. */
-import { sql, statement, t } from '#libs/orm';
+import { sql, statement, t } from '#libs/sql';
 
 export const keepUpload = statement.none({
   name: 'workspace.keep-upload',

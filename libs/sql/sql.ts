@@ -2,7 +2,6 @@
  * Text of SQL that composes: a fragment holds other fragments and parameters by name, which number and cast themselves when a statement is
  * declared. Nothing else can be put into it: a string is no fragment, so nothing that a caller sent ever becomes text of SQL.
  */
-import pg from 'pg';
 import type { SqlType } from './sql-type.ts';
 
 /** A value that the caller of a statement names. */
@@ -54,7 +53,7 @@ sql.id = (name: string): Sql => {
 };
 
 /** A text that the code knows, quoted. */
-sql.literal = (text: string): Sql => new Sql([pg.escapeLiteral(text)], []);
+sql.literal = (text: string): Sql => new Sql([`'${text.replaceAll("'", "''")}'`], []);
 
 /** Fragments with `separator` between them. */
 sql.join = (fragments: readonly SqlPart[], separator: Sql): Sql => {
