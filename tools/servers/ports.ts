@@ -6,12 +6,16 @@ import { connect, createServer } from 'node:net';
  * connection before its server listens, so free ports are chosen below.
  */
 const chosenPorts = { first: 12_000, end: 32_000 };
+/** Workers of jest choose side by side, and seconds before their servers listen: each chooses from ports of its own. */
+const shares = 8;
 const chosen = new Set<number>();
 
 /** A TCP port that nobody uses right now and that this process has not been given before. */
 export async function findFreePort(): Promise<number> {
+  const share = Number(process.env['JEST_WORKER_ID'] ?? 0) % shares;
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
-    const port = randomInt(chosenPorts.first, chosenPorts.end);
+    const place = randomInt((chosenPorts.end - chosenPorts.first) / shares);
+    const port = chosenPorts.first + place * shares + share;
     if (chosen.has(port) || (await findPortProblem(port)) !== undefined) continue;
     chosen.add(port);
     return port;
