@@ -44,7 +44,7 @@ COPY package.json ./
 COPY libs ./libs
 COPY services ./services
 COPY cli ./cli
-COPY tools/migrate.ts tools/streams.ts ./tools/
+COPY tools/audit.ts tools/migrate.ts tools/streams.ts ./tools/
 COPY tools/servers/process-identity.ts ./tools/servers/process-identity.ts
 USER 1000:1000
 EXPOSE 8080 9090

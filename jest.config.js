@@ -2,9 +2,9 @@
 const tier = (displayName, testMatch) => ({
   displayName,
   testMatch,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/jest/environment.ts',
+  runtime: '<rootDir>/test/jest/runtime.ts',
   transform: {},
-  extensionsToTreatAsEsm: ['.ts'],
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/.data/'],
   modulePathIgnorePatterns: ['<rootDir>/.data/'],
   watchPathIgnorePatterns: ['<rootDir>/.data/'],
@@ -31,10 +31,11 @@ export default {
     { ...tier('e2e', ['<rootDir>/test/e2e/**/*.test.ts']), ...servers },
     { ...tier('security', ['<rootDir>/test/security/**/*.test.ts']), ...servers },
     tier('load', ['<rootDir>/test/load/**/*.test.ts']),
+    tier('chaos', ['<rootDir>/test/chaos/**/*.test.ts']),
   ],
   testSequencer: '<rootDir>/test/jest/sequencer.ts',
   reporters: ['default', '<rootDir>/test/jest/contract-reporter.ts'],
   testTimeout: 240_000, // for a machine several times slower than usual; longer than `waitFor` waits
   maxWorkers: 3, // on two cores: many tests wait more than they work
-  workerIdleMemoryLimit: '700MB', // modules of files that are done stay in a worker, and collecting garbage around them costs half of the time
+  workerIdleMemoryLimit: '1GB',
 };

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { ReplyOf } from '#libs/contract';
 import { accountGroups, directory } from '#services/directory';
+import { registerIdentities } from './account-identities.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
@@ -46,16 +47,21 @@ export function register(program: Command, context: CliContext): void {
   };
 
   registerList(accounts, context);
+  registerIdentities(accounts, context);
 
   accounts
     .command('create <email>')
     .description('Creates an account; without --password-env it cannot log in until a password is set')
     .option('--password-env <name>', 'environment variable that holds the password')
     .option('--person <id-or-key>', 'id or workspace key of its person')
+    .option(
+      '--service <name>',
+      'the account of a program: without a password, its person is made with this name; `keys create` makes its token',
+    )
     .option('--superuser', 'may do everything')
     .option('--global-editor', 'may edit everything of the open API')
     .option('--group <name>', `member of this group (${groupsThereAre}); may be repeated`, collect)
-    .action(async (email: string, options: GrantOptions & PasswordOptions) => {
+    .action(async (email: string, options: GrantOptions & PasswordOptions & { service?: string }) => {
       const account = await context.call(createAccount, {
         email,
         superuser: options.superuser === true,
@@ -63,6 +69,7 @@ export function register(program: Command, context: CliContext): void {
         groups: options.group ?? [],
         ...(options.passwordEnv === undefined ? {} : { password: readVariable(options.passwordEnv) }),
         ...(options.person === undefined ? {} : { person: personOf(options.person) }),
+        ...(options.service === undefined ? {} : { service_name: options.service }),
       });
       show(account, 'Created');
     });

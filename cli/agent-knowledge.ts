@@ -18,9 +18,9 @@ export function registerKnowledgeCommands(group: Command, context: CliContext): 
     .description('Shows the sentences that an agent gathered, approved and waiting, each with the thread that it comes from')
     .option('--waiting', 'only those that nobody has approved')
     .action(async (slug: string, { waiting }: { waiting?: true }) => {
-      const { mode, items } = await context.call(agents.rpcs.listKnowledge, { slug });
-      const shown = waiting === true ? items.filter((item) => item.approved_at === null) : items;
-      context.print(shown, `AGENT_KNOWLEDGE is ${meanings[mode]}.`, table(shown, columns, 'There are no such sentences.'));
+      const state = waiting === true ? ({ state: 'waiting' } as const) : {};
+      const { mode, items } = await context.call(agents.rpcs.listKnowledge, { slug, ...state });
+      context.print(items, `AGENT_KNOWLEDGE is ${meanings[mode]}.`, table(items, columns, 'There are no such sentences.'));
     });
 
   knowledge

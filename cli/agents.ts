@@ -1,6 +1,7 @@
-/** `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): what is stored of conversations with agents. */
+/** `agents list`, `agents record SLUG`, `agents forget` and `agents usage` (rules/cli#admin-cli): what is stored of conversations with agents. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ReplyOf } from '#libs/contract';
+import { operatorLists, type Position } from '#libs/merged-list';
 import { agents } from '#services/agents';
 import { registerKnowledgeCommands } from './agent-knowledge.ts';
 import { registerWebhookCommands } from './agent-webhook.ts';
@@ -8,6 +9,7 @@ import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { moment } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
+import { cursorText, parseCursor } from './parse-cursor.ts';
 import { parseLimit } from './parse-limit.ts';
 
 interface Options {
@@ -24,6 +26,7 @@ type Thread = ReplyOf<typeof agents.rpcs.getRecord>['threads'][number];
 
 export function register(program: Command, context: CliContext): void {
   const group = program.command('agents').description('What is stored of conversations with agents, and what they cost');
+  registerLists(group, context);
   registerWebhookCommands(group, context);
   registerKnowledgeCommands(group, context);
   registerRecord(group, context);
@@ -31,17 +34,38 @@ export function register(program: Command, context: CliContext): void {
   registerUsage(group, context);
 }
 
+type Agent = ReplyOf<typeof agents.rpcs.agentsList>['items'][number];
+const agentColumns = {
+  SLUG: ({ slug }: Agent) => slug,
+  NAME: ({ name }: Agent) => name,
+  WAITING: ({ waiting }: Agent) => waiting,
+  APPROVED: ({ approved }: Agent) => approved,
+};
+function registerLists(group: Command, context: CliContext): void {
+  group
+    .command('list')
+    .description('Lists agents by slug, with the sentences of visitors that wait for a decision')
+    .option('--limit <count>', 'agents of a page, at most 1000', parseLimit, 100)
+    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.agents))
+    .option('--after <slug>', 'the page after the one that ends with this agent')
+    .action(async ({ cursor, after = cursor?.at, limit }: { cursor?: Position; after?: string; limit: number }) => {
+      const { items } = await context.call(agents.rpcs.agentsList, { limit, ...(after === undefined ? {} : { after }) });
+      const more = items.length < limit ? [] : [`There may be more: --after ${items.at(-1)?.slug}`];
+      context.print(items, table(items, agentColumns, 'There is no agent.'), ...more);
+    });
+}
+
 function registerRecord(group: Command, context: CliContext): void {
   group
     .command('record <slug>')
     .description('Shows the threads of an agent with messages and memory, oldest first, in pages')
-    .option('--thread <key>', 'only the thread with this key; the pages are of its messages')
+    .option('--thread <id-or-key>', 'only this thread; the pages are of its messages')
     .option('--limit <count>', 'threads or messages of a page, at most 1000', parseLimit, 100)
     .option('--after <next>', 'the page after the one that named this', parseCount)
     .action(async (slug: string, { thread, after, limit }: Options) => {
       const record = await context.call(agents.rpcs.getRecord, {
         slug,
-        ...(thread === undefined ? {} : { thread_key: thread }),
+        ...(thread === undefined ? {} : toThread(thread)),
         ...(after === undefined ? {} : { after }),
         ...(limit === undefined ? {} : { limit }),
       });
@@ -56,6 +80,9 @@ function registerRecord(group: Command, context: CliContext): void {
     });
 }
 
+/** No key is a number. */
+const toThread = (text: string) => (/^[1-9]\d{0,14}$/.test(text) ? { thread_id: Number(text) } : { thread_key: text });
+
 function describeThread({ thread_key: key, memory, message_count: count, messages }: Thread): View[] {
   const part = count > messages.length ? ` (${messages.length} of ${count} messages)` : '';
   return [
@@ -69,7 +96,7 @@ function describeThread({ thread_key: key, memory, message_count: count, message
 
 const messageColumns = {
   SENT: ({ created_at: at }: Thread['messages'][number]) => moment(at),
-  BY: ({ note_type: type }: Thread['messages'][number]) => (type === 'chat_visitor' ? 'visitor' : 'agent'),
+  BY: ({ note_type: type }: Thread['messages'][number]) => type.replace('chat_', ''),
   MESSAGE: ({ body }: Thread['messages'][number]) => body,
 };
 

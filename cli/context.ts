@@ -35,12 +35,15 @@ export interface CliContext {
 const connectTimeoutMs = 3_000;
 const repoDir = join(import.meta.dirname, '..');
 
-/** @param json print JSON alone, failures too */
-export function createContext({ json }: { json: boolean }): CliContext {
+/**
+ * @param json print JSON alone, failures too
+ * @param variables in the place of the environment's
+ */
+export function createContext({ json, variables }: { json: boolean; variables?: Readonly<Record<string, string>> }): CliContext {
   let settings: ReturnType<typeof readSettings> | undefined;
   let connection: Promise<Bus> | undefined;
   let answered = false;
-  const readAll = () => (settings ??= readSettings());
+  const readAll = () => (settings ??= readSettings(variables));
   const setting = (name: string): string | undefined => readAll()[name];
 
   const connect = async (): Promise<Bus> => {

@@ -11,6 +11,8 @@ import type { CliContext } from './context.ts';
 import { CliError, describeFailure } from './failure.ts';
 import { toned } from './output/cell.ts';
 import { table } from './output/table.ts';
+import { examineRestored, tellRestored } from './doctor/after-restore.ts';
+import { checkIssuer } from './doctor/issuer.ts';
 import { checkBroker, checkDatabase, checkStore } from './doctor/servers.ts';
 
 interface Finding {
@@ -22,7 +24,7 @@ interface Finding {
 }
 
 /** Services that work jobs; listing them asks the service and, through it, PostgreSQL. */
-const workers = ['directory', 'conversations', 'transcripts', 'media'] as const;
+const workers = ['directory', 'conversations', 'transcripts', 'media', 'events'] as const;
 const mostDead = 1_000;
 const mostLinks = 20;
 
@@ -30,7 +32,9 @@ export function register(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description('Checks NATS, its streams, PostgreSQL, the object store, the gateway, every service, and what is optional')
-    .action(async () => {
+    .option('--after-restore', 'put right what a restore of the database leaves: once before the services start, once after')
+    .action(async ({ afterRestore }: { afterRestore?: true }) => {
+      if (afterRestore === true) return tellRestored(context, await examineRestored(context));
       const findings = await examine(context);
       const wrong = findings.filter(({ ok, needed }) => needed && !ok);
       const summary = findings.every(({ ok }) => ok) ? 'All is well.' : 'All is well; what is off is optional.';
@@ -46,13 +50,17 @@ const columns = {
 };
 
 async function examine(context: CliContext): Promise<Finding[]> {
-  const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store } = context.settings();
+  const { DATABASE_URL: database, NATS_URL: nats, S3_ENDPOINT: store, OIDC_ISSUER: issuer } = context.settings();
+  const allowedHosts = context.setting('OUTBOUND_ALLOWED_HOSTS') ?? '';
   const servers = await Promise.all([
     // Without an address the failure says so.
     check('NATS', () => (nats === undefined ? context.bus().then(() => '') : checkBroker(nats))),
     check('PostgreSQL', () => (database === undefined ? unchecked('DATABASE_URL', 'the services are asked') : checkDatabase(database))),
     check('object store', () => (store === undefined ? unchecked('S3_ENDPOINT') : checkStore(context.settings()))),
     check('gateway', () => checkGateway(context)),
+    check('identity provider', () =>
+      issuer === undefined ? unchecked('OIDC_ISSUER', 'people log in with email and password') : checkIssuer(issuer, allowedHosts),
+    ),
   ]);
   const optional = [
     await checkOptional('language model', () => checkModel(context)),

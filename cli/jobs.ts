@@ -1,17 +1,22 @@
 /** `jobs list|show|redrive|discard|cancel` over every service that has jobs (architecture#jobs; rules/cli#admin-cli). */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { jobAdminRpcs, jobStates, type ReplyOf, type ServiceContract } from '#libs/contract';
+import { type JobChange, jobAdminRpcs, jobStates, type ReplyOf, type RequestOf, type ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
+import { beginOf, jobList, mergePages, type Position, writeCursor } from '#libs/merged-list';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
+import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { CliContext } from './context.ts';
 import { CliError, describeFailure } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
+import { cursorText, parseCursor } from './parse-cursor.ts';
+import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
+import { parseTime } from './parse-time.ts';
 
 type Rpcs = ReturnType<typeof jobAdminRpcs>;
 type Job = ReplyOf<Rpcs['jobsList']>['items'][number];
@@ -22,12 +27,24 @@ interface Filter {
   type?: string;
   key?: string;
   error?: string;
+  conversation?: number;
+  request?: string;
+  createdAfter?: string;
+  createdBefore?: string;
 }
 
-const contracts: readonly ServiceContract[] = [directory, conversations, transcripts, media, agents];
+interface ListOptions extends Filter {
+  state?: Job['state'];
+  limit: number;
+  cursor?: Position;
+  before?: string;
+}
+
+export const contracts: readonly ServiceContract[] = [directory, conversations, transcripts, media, agents, events];
 
 /** Services whose jobs can be listed. */
 export const jobServices: readonly string[] = contracts.filter(({ rpcs }) => 'jobsList' in rpcs).map(({ service }) => service);
+const list = jobList(jobServices);
 
 const defaultLimit = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -45,30 +62,32 @@ export function register(program: Command, context: CliContext): void {
       .addOption(new Option('--service <name>', 'only jobs of this service').choices(jobServices))
       .option('--type <type>', 'only this type, e.g. transcripts.transcript-import')
       .option('--key <key>', 'only this key')
-      .option('--error <text>', 'only jobs whose error contains this');
+      .option('--error <text>', 'only jobs whose error contains this')
+      .option('--conversation <id>', 'only jobs of this conversation', parseId)
+      .option('--request <id>', 'only jobs that this request has caused')
+      .option('--created-after <time>', 'only jobs of then or later: a date, an instant, or how long ago (2h)', (text) => parseTime(text))
+      .option('--created-before <time>', 'only jobs of before', (text) => parseTime(text));
 
   withFilter(group.command('list'))
     .description('Lists jobs, newest first')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
+    .option('--cursor <cursor>', cursorText, parseCursor(list))
     .option('--before <id>', 'the page after the one that ends with this job', parseJobId)
-    .action(async ({ state, limit, before, ...filter }: Filter & { state?: Job['state']; limit: number; before?: string }) => {
+    .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
       const { found, failures } = await askAll(context, filter.service, async (service, rpcs) => {
         const request = {
           ...toRequest(filter),
-          limit,
+          limit: limit + 1,
           ...(state === undefined ? {} : { state }),
           ...(before === undefined ? {} : { before }),
+          ...(cursor === undefined ? {} : beginOf(service, cursor)),
         };
         const { items } = await context.call(rpcs.jobsList, request);
         return items.map((item): Listed => ({ service, ...item }));
       });
-      const items = found
-        .flat()
-        .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-        .slice(0, limit);
-      const last = items.length < limit ? undefined : items.at(-1);
-      const more = last === undefined ? [] : [`There may be more: --before ${last.id}`];
+      const { items, next } = mergePages(found, { limit, positionOf: ({ id, service }) => ({ at: id, source: service }) });
+      const more = next === undefined ? [] : [`There are more: --cursor ${writeCursor(list, next)}`];
       context.print(items, table(items, columns, 'There are no such jobs.'), ...more);
       throwFailures(failures);
     });
@@ -79,7 +98,7 @@ export function register(program: Command, context: CliContext): void {
     .argument('<id>', 'job', parseJobId)
     .action(async (id: string) => {
       const { service, job } = await findJob(context, id);
-      const { payload, result, ...rest } = job;
+      const { payload, result, attempts, ...rest } = job;
       context.print(
         { service, ...job },
         fields({
@@ -87,7 +106,7 @@ export function register(program: Command, context: CliContext): void {
           service,
           type: rest.type,
           state: stateOf(rest),
-          attempts: rest.attempts,
+          attempts: attempts.length,
           key: rest.key,
           phase: rest.phase,
           worker: rest.worker,
@@ -100,20 +119,21 @@ export function register(program: Command, context: CliContext): void {
           payload: JSON.stringify(payload),
           result: result === null ? null : JSON.stringify(result),
         }),
+        ...(attempts.length === 0 ? [] : ['', table(attempts, attemptColumns, '')]),
       );
     });
 
-  for (const { name, rpcOf, counted, description, done } of [
+  for (const { name, change, counted, description, done } of [
     {
       name: 'redrive',
-      rpcOf: (rpcs: Rpcs) => rpcs.jobsRedrive,
+      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.jobsRedrive, request),
       counted: 'redriven',
       description: 'Queues dead jobs again, with all their attempts: one by its id (a cancelled one too), or all that match',
       done: 'queued again',
     },
     {
       name: 'discard',
-      rpcOf: (rpcs: Rpcs) => rpcs.jobsDiscard,
+      change: (rpcs: Rpcs, request: Request) => context.call(rpcs.jobsCancel, { ...request, state: 'dead' }),
       counted: 'discarded',
       description: 'Gives dead jobs up, one by its id or all that match: they are cancelled, and no longer counted or warned of',
       done: 'cancelled',
@@ -123,31 +143,57 @@ export function register(program: Command, context: CliContext): void {
       .description(description)
       .argument('[id]', 'job', parseJobId)
       .option('--all', 'every dead job, when nothing else limits them')
-      .action(async (id: string | undefined, { all, ...filter }: Filter & { all?: true }) => {
+      .option('--dry-run', 'count the jobs, and change nothing')
+      .action(async (id: string | undefined, { all, dryRun, ...filter }: Filter & { all?: true; dryRun?: true }) => {
         const limited = Object.keys(filter).length > 0;
         if (id === undefined && !limited && all !== true) throw new CliError('Name a job, a filter, or --all.', 'usage');
-        const { found, failures } = await askAll(context, filter.service, async (_service, rpcs) => {
-          const reply = await context.call(rpcOf(rpcs), { ...toRequest(filter), ...(id === undefined ? {} : { id }) });
-          return Number((reply as Record<string, unknown>)[counted]);
-        });
-        const count = found.reduce((sum, own) => sum + own, 0);
-        const told = count === 1 ? `1 job is ${done}.` : `${count} jobs are ${done}.`;
-        throwFailures(failures, count === 0 ? '' : `${told} `);
-        if (id !== undefined && count === 0) throw new CliError(await describeRefusal(context, id));
-        context.print({ [counted]: count }, count === 0 ? 'No dead job matches: nothing was changed.' : told);
+        await changeJobs(context, { id, filter, dryRun, change, counted, done, refused: 'No dead job matches: nothing was changed.' });
       });
   }
 
-  group
-    .command('cancel')
-    .description('Ends a queued or running job: it is cancelled, and can be redriven by its id')
-    .argument('<id>', 'job', parseJobId)
-    .action(async (id: string) => {
-      const { rpcs } = await findJob(context, id);
-      const cancelled = Number((await context.call(rpcs.jobsCancel, { id }))['cancelled']);
-      if (cancelled === 0) throw new CliError(await describeRefusal(context, id));
-      context.print({ cancelled }, `Job ${id} is cancelled.`);
+  withFilter(group.command('cancel'))
+    .description('Ends queued and running jobs, one by its id or all that match: they are cancelled, and can be redriven by their ids')
+    .argument('[id]', 'job', parseJobId)
+    .addOption(new Option('--state <state>', 'only jobs in this state').choices(['queued', 'running']))
+    .option('--dry-run', 'count the jobs, and change nothing')
+    .action(async (id: string | undefined, { dryRun, ...filter }: Filter & { state?: 'queued' | 'running'; dryRun?: true }) => {
+      if (id === undefined && Object.keys(filter).length === 0) throw new CliError('Name a job or a filter.', 'usage');
+      if (id !== undefined && (await findJob(context, id)).job.state === 'dead') throw new CliError(await describeRefusal(context, id));
+      const change = (rpcs: Rpcs, request: Request) => context.call(rpcs.jobsCancel, request);
+      const refused = 'No queued or running job matches: nothing was changed.';
+      await changeJobs(context, { id, filter, dryRun, change, counted: 'cancelled', done: 'cancelled', refused });
     });
+}
+
+type Request = RequestOf<Rpcs['jobsRedrive']>;
+
+/** Asks every service to change its jobs, and tells how many it has changed. */
+async function changeJobs(
+  context: CliContext,
+  act: {
+    readonly id: string | undefined;
+    readonly filter: Filter & { readonly state?: Job['state'] };
+    readonly dryRun: true | undefined;
+    readonly change: (rpcs: Rpcs, request: Request) => Promise<JobChange>;
+    readonly counted: string;
+    readonly done: string;
+    readonly refused: string;
+  },
+): Promise<void> {
+  const { id, filter, dryRun = false, change, counted, done, refused } = act;
+  const { found, failures } = await askAll(context, filter.service, (_service, rpcs) =>
+    change(rpcs, {
+      ...toRequest(filter),
+      ...(filter.state === undefined ? {} : { state: filter.state }),
+      ...(id === undefined ? {} : { ids: [id] }),
+      dry_run: dryRun,
+    }),
+  );
+  const count = found.reduce((sum, own) => sum + (dryRun ? own.matched : own.changed), 0);
+  const told = count === 1 ? `1 job ${dryRun ? 'would be' : 'is'} ${done}.` : `${count} jobs ${dryRun ? 'would be' : 'are'} ${done}.`;
+  throwFailures(failures, count === 0 ? '' : `${told} `);
+  if (id !== undefined && count === 0) throw new CliError(await describeRefusal(context, id));
+  context.print({ [counted]: count, ...(dryRun ? { dry_run: true } : {}) }, count === 0 ? refused : told);
 }
 
 const waysOut: Readonly<Record<Job['state'], string>> = {
@@ -164,8 +210,17 @@ async function describeRefusal(context: CliContext, id: string): Promise<string>
   return `Job ${id} is ${job.state}: ${waysOut[job.state]}.`;
 }
 
-function toRequest({ type, key, error }: Filter): { type?: string; key?: string; error?: string } {
-  return { ...(type === undefined ? {} : { type }), ...(key === undefined ? {} : { key }), ...(error === undefined ? {} : { error }) };
+function toRequest({ type, key, error, conversation, request, createdAfter, createdBefore }: Filter): Request {
+  const given = {
+    type,
+    key,
+    error,
+    conversation_id: conversation,
+    request_id: request,
+    created_after: createdAfter,
+    created_before: createdBefore,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 interface Answers<T> {
@@ -218,6 +273,15 @@ const tones: Readonly<Record<Job['state'], Tone>> = { queued: 'wait', running: '
 
 const stateOf = ({ state, percent }: Pick<Job, 'state' | 'percent'>): Cell =>
   toned(state === 'running' && percent > 0 ? `${state} ${percent} %` : state, tones[state]);
+
+type Attempt = ReplyOf<Rpcs['jobsShow']>['attempts'][number];
+
+const attemptColumns = {
+  STARTED: ({ started_at: at }: Attempt) => moment(at),
+  MS: ({ duration_ms: duration }: Attempt) => duration,
+  WORKER: ({ worker }: Attempt) => worker,
+  ERROR: ({ error }: Attempt) => error,
+};
 
 const columns = {
   ID: ({ id }: Listed) => id,

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { createContext } from './context.ts';
+import { createProgram } from './program.ts';
 
 const repoDir = join(import.meta.dirname, '..');
 /** No platform is needed for what is asked here. */
@@ -18,7 +20,16 @@ function run(args: readonly string[], more: Record<string, string> = {}): { stat
 }
 
 describe('the admin CLI without a platform', () => {
-  it('tells its version', () => {
+  it('finds each command by its own name, where only the files of that one are loaded', async () => {
+    const context = createContext({ json: false });
+    const { commands } = await createProgram(context);
+    for (const command of commands.filter((command) => command.name() !== 'completion')) {
+      const alone = await createProgram(context, [command.name()]);
+      expect(alone.commands.map((found) => found.name())).toEqual([command.name()]);
+    }
+  });
+
+  it('tells its version (rules/operations#releases)', () => {
     const { version } = JSON.parse(readFileSync(join(repoDir, 'package.json'), 'utf8')) as { version: string };
     expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
   });

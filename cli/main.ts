@@ -9,7 +9,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(); // a reader such as `head` has seen enough
 });
 try {
-  await createProgram(context).parseAsync(rest, { from: 'user' });
+  const program = await createProgram(context, rest);
+  await program.parseAsync(rest, { from: 'user' });
 } catch (error) {
   process.exitCode = context.fail(error);
 } finally {

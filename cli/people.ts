@@ -1,11 +1,17 @@
-/** `people export` and `people erase` (rules/cli#people-and-their-data): everything about one person, handed out or removed. */
+/** `people …` (rules/cli#people-and-their-data): everything about one person, handed out or removed; two people made one; and who there is. */
 import type { Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { directory } from '#services/directory';
+import { keepErasuresBesideBackups } from './backup/erasures.ts';
 import { confirm } from './confirm.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
-import { table } from './output/table.ts';
+import { moment } from './output/cell.ts';
+import { fields, table } from './output/table.ts';
 import { erasePerson, type Counts } from './person-data/erase.ts';
 import { exportPerson } from './person-data/export.ts';
+import { registerMerging } from './person-data/merge.ts';
+import { type Page, registerSearch, tellMore, withPage } from './record-search.ts';
 import { collectNumber, collectText, identify, type IdentityOptions, type KnownPerson } from './person-data/person.ts';
 
 interface ExportOptions extends IdentityOptions {
@@ -18,7 +24,29 @@ interface EraseOptions extends IdentityOptions {
 }
 
 export function register(program: Command, context: CliContext): void {
-  const people = program.command('people').description('Everything about one person: hand it out, or remove it');
+  const people = program
+    .command('people')
+    .description('People: find one, hand out or remove everything about one, or make one person of two');
+  registerMerging(people, context);
+  registerSearch(people, 'Lists people by name, of whose name this is a part').action(async (text: string | undefined, page: Page) => {
+    const { items, count } = await context.call(directory.rpcs.searchPeople, { q: text ?? '', ...page });
+    context.print(items, table(items, personColumns, 'Nobody has such a name.'), ...tellMore(page, count));
+  });
+  withPage(people.command('show <key-id-or-email>').description('Shows a person with their memberships'), 200).action(
+    async (who: string, page: Page) => {
+      const { id } = await context.call(directory.rpcs.identifyPerson, { who });
+      const shown = await context.call(directory.rpcs.showPerson, { person_id: id, ...page }, `person ${id}`);
+      const { person, memberships } = shown;
+      const { contact, ...facts } = person;
+      context.print(
+        shown,
+        fields({ id, name: facts.name, kind: facts.actor_kind, contact: JSON.stringify(contact), description: facts.description }),
+        '',
+        table(memberships.items, membershipColumns, 'No membership.'),
+        ...tellMore(page, memberships.count),
+      );
+    },
+  );
   const withIdentity = (command: Command): Command =>
     command
       .option('--visitor <id>', 'also this visitor of the chat page; may be repeated', collectText)
@@ -48,6 +76,7 @@ export function register(program: Command, context: CliContext): void {
         await confirm(`This erases ${describe(person)} and cannot be undone.`, String(person.id), 'use --yes, or --dry-run first');
       const onStep = (service: string): void => void process.stderr.write(`${service} …\n`);
       const counts = await erasePerson(context, person, { dryRun, onStep });
+      if (!dryRun) await keepErasuresBesideBackups(context);
       context.print(
         { person_id: person.id, dry_run: dryRun, counts },
         dryRun ? `Would be removed of ${describe(person)}; nothing was changed:` : `Erased ${describe(person)}:`,
@@ -55,6 +84,26 @@ export function register(program: Command, context: CliContext): void {
       );
     });
 }
+
+type Person = ReplyOf<typeof directory.rpcs.searchPeople>['items'][number];
+
+const personColumns = {
+  ID: ({ id }: Person) => id,
+  NAME: ({ name }: Person) => name,
+  KIND: ({ actor_kind: kind }: Person) => kind,
+  CHANGED: ({ updated_at: at }: Person) => moment(at),
+};
+
+type Membership = ReplyOf<typeof directory.rpcs.showPerson>['memberships']['items'][number];
+
+const membershipColumns = {
+  MEMBERSHIP: ({ membership_id: id }: Membership) => id,
+  HOLON: ({ holon }: Membership) => holon.slug,
+  CLASS: ({ holon }: Membership) => holon.type,
+  JOURNEY: ({ journey_name: journey }: Membership) => journey,
+  STEP: ({ step_title: step }: Membership) => step,
+  'FOLLOW UP': ({ follow_up_after: day }: Membership) => day,
+};
 
 function describe({ id, name }: KnownPerson): string {
   return name === null ? `person ${id}` : `person ${id} (${name})`;

@@ -1,45 +1,42 @@
 /** The tree of commands: each group is a file that exports `register`, and what all have in common is added here. */
 import { styleText } from 'node:util';
 import { Command } from 'commander';
-import packageFile from '../package.json' with { type: 'json' };
-import * as accounts from './accounts.ts';
-import * as agents from './agents.ts';
-import * as completion from './completion.ts';
+import { releaseVersion } from '#libs/release';
 import type { CliContext } from './context.ts';
-import * as conversations from './conversations.ts';
-import * as doctor from './doctor.ts';
-import * as jobs from './jobs.ts';
-import * as journeys from './journeys.ts';
-import * as media from './media.ts';
-import * as notes from './notes.ts';
 import { screenOf } from './output/screen.ts';
-import * as people from './people.ts';
-import * as secrets from './secrets.ts';
-import * as transcripts from './transcripts.ts';
-import * as webhooks from './webhooks.ts';
-import * as workspace from './workspace.ts';
 
 /** What a file of commands exports. */
 interface CommandGroup {
   register(program: Command, context: CliContext): void;
 }
 
-const groups: readonly CommandGroup[] = [
-  workspace,
-  accounts,
-  conversations,
-  transcripts,
-  media,
-  journeys,
-  jobs,
-  webhooks,
-  notes,
-  people,
-  agents,
-  secrets,
-  doctor,
-  completion,
-];
+/** By the word that names them. Each is loaded when it is called: together they take a second of a core. */
+const groups: ReadonlyMap<string, () => Promise<CommandGroup>> = new Map<string, () => Promise<CommandGroup>>([
+  ['workspace', () => import('./workspace.ts')],
+  ['accounts', () => import('./accounts.ts')],
+  ['keys', () => import('./keys.ts')],
+  ['conversations', () => import('./conversations.ts')],
+  ['transcripts', () => import('./transcripts.ts')],
+  ['media', () => import('./media.ts')],
+  ['journeys', () => import('./journeys.ts')],
+  ['overview', () => import('./overview.ts')],
+  ['jobs', () => import('./jobs.ts')],
+  ['webhooks', () => import('./webhooks.ts')],
+  ['bookings', () => import('./bookings.ts')],
+  ['pipelines', () => import('./pipelines.ts')],
+  ['notes', () => import('./notes.ts')],
+  ['people', () => import('./people.ts')],
+  ['holons', () => import('./holons.ts')],
+  ['agents', () => import('./agents.ts')],
+  ['threads', () => import('./threads.ts')],
+  ['audit', () => import('./audit/index.ts')],
+  ['backup', () => import('./backup/index.ts')],
+  ['events', () => import('./events.ts')],
+  ['endpoints', () => import('./endpoints.ts')],
+  ['secrets', () => import('./secrets.ts')],
+  ['doctor', () => import('./doctor.ts')],
+  ['completion', () => import('./completion.ts')],
+]);
 
 /**
  * `--json` is for every command, wherever it stands and even in a line that is wrong otherwise: it is taken out before the line is
@@ -51,11 +48,12 @@ export function takeJson(args: readonly string[]): { json: boolean; rest: string
   return { json: rest.length < args.length, rest };
 }
 
-export function createProgram(context: CliContext): Command {
+/** @param args what was typed; the one group that they name is loaded, and without a name that there is all are, to be told of */
+export async function createProgram(context: CliContext, args: readonly string[] = []): Promise<Command> {
   const program = new Command('coherence');
   program
     .description('Administers a running platform: NATS_URL, or the one that `npm start` runs in the folder of this program.')
-    .version(packageFile.version)
+    .version(releaseVersion)
     .showHelpAfterError('(--help shows what is possible)')
     .exitOverride()
     .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
@@ -63,12 +61,18 @@ export function createProgram(context: CliContext): Command {
       outputError: (text, write) => write(`${screenOf(process.stderr).paint('red', text.trimEnd())}\n`),
       writeErr: (text) => (context.json ? undefined : process.stderr.write(text)),
     });
-  for (const group of groups) group.register(program, context);
+  for (const group of await loadGroups(args)) group.register(program, context);
   for (const command of leavesOf(program)) {
     const declared = command.options.some(({ long }) => long === '--json'); // where it says what is printed
     if (!declared) command.option('--json', 'print JSON alone, failures too');
   }
   return program;
+}
+
+function loadGroups([name = '']: readonly string[]): Promise<CommandGroup[]> {
+  // What completes is made from the whole tree.
+  const named = name === 'completion' ? undefined : groups.get(name);
+  return Promise.all(named === undefined ? [...groups.values()].map((load) => load()) : [named()]);
 }
 
 /** The commands that do something. */

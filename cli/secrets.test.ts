@@ -59,7 +59,9 @@ describe('secrets generate', () => {
         .filter(([, { secret, required, neededUnless }]) => secret && (required || neededUnless !== undefined))
         .map(([name]) => secretKeyOf(component, name)),
     );
-    expect([...needed, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN'].filter((name) => made[name] === undefined)).toEqual([]);
+    expect([...needed, 'DATABASE_URL_ADMIN', 'DATABASE_URL_AUDIT', 'NATS_URL_ADMIN'].filter((name) => made[name] === undefined)).toEqual(
+      [],
+    );
     expect(made['DATABASE_URL_MEDIA']).toMatch(/^postgresql:\/\/coherence_media:[\w-]{43}@db\.example\.org:5432\/coherence$/);
     expect(made['NATS_URL_GATEWAY']).toMatch(/^nats:\/\/api-gateway:[\w-]{43}@nats\.example\.org$/);
   });

@@ -1,8 +1,11 @@
-/** `transcripts verify FILE` (rules/transcripts#import-evidence): recomputes the import evidence from a caller's copy of the artifact, here, row by row. */
+/**
+ * `transcripts read ID` and `transcripts search` (rules/transcripts#search): what was said. `transcripts verify FILE` (rules/transcripts#import-evidence): recomputes the import evidence from a caller's copy of the artifact, here, row by row.
+ */
 import { createReadStream } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { transcripts } from '#services/transcripts';
+import { newContext, type RawReply } from '#libs/nats';
+import { type TranscriptFormat, transcriptFormats, transcripts } from '#services/transcripts';
 import { UnreadableArtifact } from '../services/transcripts/artifact/unreadable.ts';
 import {
   compareEvidence,
@@ -13,7 +16,12 @@ import {
 } from '../services/transcripts/evidence/verify.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
+import { moment } from './output/cell.ts';
+import { table } from './output/table.ts';
 import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
+import { parseOffset } from './parse-offset.ts';
+import { parseTime } from './parse-time.ts';
 
 interface Options {
   conversation?: number;
@@ -32,7 +40,8 @@ interface Result {
 }
 
 export function register(program: Command, context: CliContext): void {
-  const group = program.command('transcripts').description('Checks of transcript imports');
+  const group = program.command('transcripts').description('What was said, and checks of transcript imports');
+  registerReading(group, context);
   group
     .command('verify')
     .description('Compares your copy of a provider artifact with the evidence of the import that read it; exit status 1 when they differ')
@@ -51,6 +60,96 @@ export function register(program: Command, context: CliContext): void {
       if (results.some((result) => !result.matches)) process.exitCode = 1;
     });
 }
+
+interface ReadOptions {
+  format?: TranscriptFormat;
+  person?: number;
+  limit?: number;
+  offset: number;
+}
+
+interface SearchOptions {
+  person?: number;
+  holon?: string;
+  journey?: string;
+  from?: string;
+  to?: string;
+  limit: number;
+  cursor?: string;
+}
+
+function registerReading(group: Command, context: CliContext): void {
+  group
+    .command('read')
+    .description('Writes the transcript of a conversation')
+    .argument('<conversation>', 'id', parseId)
+    .addOption(new Option('--format <format>', 'how it is written: default md, with --json json').choices(transcriptFormats))
+    .option('--person <id>', 'only this speaker: a person, or the negative id of an unresolved speaker', parseSpeaker)
+    .option('--limit <count>', 'at most this many utterances, at most 1000; default all', parseLimit)
+    .option('--offset <count>', 'utterances before them', parseOffset, 0)
+    .action(async (id: number, { format = context.json ? 'json' : 'md', person, ...part }: ReadOptions) => {
+      const request = { conversation_id: id, format, ...(person === undefined ? {} : { person_id: person }), ...part };
+      if (format === 'json') {
+        const read = await context.call(transcripts.rpcs.renderAny, request, `conversation ${id}`);
+        context.print(read, JSON.stringify(read, null, 2));
+        return;
+      }
+      const reply = await (await context.bus()).callRaw(transcripts.rpcs.renderAny, request, newContext());
+      const text = await readText(reply);
+      context.print({ conversation_id: id, format, text }, text.trimEnd());
+    });
+
+  group
+    .command('search')
+    .description('Finds what was said, best first: all words, "a phrase", -without, begin*')
+    .argument('<words...>', 'what was said')
+    .option('--person <id>', 'only what this person said', parseId)
+    .option('--holon <slug>', 'only in conversations whose event is this holon or below it')
+    .option('--journey <slug>', 'only in conversations of this journey')
+    .option('--from <time>', 'only in conversations that start then or later: a date, an instant, or how long ago (7d)', (text) =>
+      parseTime(text),
+    )
+    .option('--to <time>', 'only in conversations that start before', (text) => parseTime(text))
+    .option('--limit <count>', 'at most this many, at most 100', parseLimit, 20)
+    .option('--cursor <cursor>', 'the page after, as the page before of the same search tells')
+    .action(async (words: string[], { person, holon, journey, from, to, limit, cursor }: SearchOptions) => {
+      const found = await context.call(transcripts.rpcs.searchAll, {
+        q: words.join(' '),
+        ...(person === undefined ? {} : { person_id: person }),
+        ...(holon === undefined ? {} : { holon_slug: holon }),
+        ...(journey === undefined ? {} : { journey }),
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+        limit: Math.min(limit, 100),
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      const { items, next } = found;
+      const more = next === null ? [] : [`There are more: --cursor ${next}`];
+      context.print(items, table(items, matchColumns, 'Nobody said that.'), ...more);
+    });
+}
+
+function parseSpeaker(text: string): number {
+  if (!/^-?[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be an id.');
+  return Number(text);
+}
+
+async function readText(reply: RawReply): Promise<string> {
+  if (reply.kind === 'bytes') return Buffer.from(reply.bytes).toString('utf8');
+  const parts: Uint8Array[] = [];
+  for await (const part of reply.chunks) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+type Match = ReplyOf<typeof transcripts.rpcs.searchAll>['items'][number];
+
+const matchColumns = {
+  CONVERSATION: ({ conversation: { id } }: Match) => id,
+  START: ({ conversation: { start } }: Match) => moment(start),
+  TITLE: ({ conversation: { title } }: Match) => title,
+  SPEAKER: ({ segment }: Match) => segment.speaker.name,
+  SAID: ({ segment }: Match) => segment.text,
+};
 
 async function verify(file: string, basis: Basis): Promise<Result> {
   const { evidence } = basis;

@@ -15,6 +15,12 @@ describe('filter of webhooks', () => {
     expect(wantedOf({ provider: 'telegram' })).toEqual({ bookings: undefined, updates: {} });
   });
 
+  it('takes a text and a person to those that have them', () => {
+    expect(wantedOf({ text: 'uid-7', person: 9 })).toEqual({ bookings: { text: 'uid-7', person_id: 9 }, updates: undefined });
+    expect(wantedOf({ text: 'uid-7' })).toEqual({ bookings: { text: 'uid-7' }, updates: { text: 'uid-7' } });
+    expect(() => wantedOf({ provider: 'telegram', person: 9 })).toThrow('No receipt of telegram names a person.');
+  });
+
   it('says which outcomes a provider has', () => {
     expect(() => wantedOf({ provider: 'telegram', outcome: 'applied' })).toThrow(
       /^No receipt of telegram has the outcome applied; theirs are pending, answering, answered, /,

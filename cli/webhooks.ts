@@ -1,12 +1,15 @@
 /** `webhooks list|show|replay`: receipts of inbound webhooks (rules/cli#admin-cli; D20, D33b). */
-import type { Command } from 'commander';
-import type { ReplyOf } from '#libs/contract';
+import { type Command, InvalidArgumentError } from 'commander';
+import { maxReplayed, type ReplyOf } from '#libs/contract';
+import { mergePages, operatorLists, type Position, readInstant, writeCursor, writeInstant } from '#libs/merged-list';
+import { redactBody, redactHeaders } from '#libs/redaction';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
 import { conversations } from '#services/conversations';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
+import { cursorText, parseCursor } from './parse-cursor.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
 import { type Filter, isFilter, type Wanted, wantedOf, withFilter } from './webhook-filter.ts';
@@ -15,6 +18,12 @@ type BookingReceipt = ReplyOf<typeof conversations.rpcs.listReceipts>['items'][n
 type Receipt = BookingReceipt | UpdateReceipt;
 
 const defaultLimit = 100;
+
+function parseReplayLimit(text: string): number {
+  const limit = Number(text);
+  if (!/^[1-9]\d{0,5}$/.test(text) || limit > 2 * maxReplayed) throw new InvalidArgumentError(`must be 1 to ${2 * maxReplayed}.`);
+  return limit;
+}
 
 /** One number names one receipt: those of messaging updates begin high. */
 function isUpdate(id: number): boolean {
@@ -27,29 +36,33 @@ export function register(program: Command, context: CliContext): void {
   withFilter(group.command('list'))
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
-    .action(async ({ limit, ...filter }: Filter & { limit: number }) => {
+    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.webhooks))
+    .action(async ({ limit, cursor, ...filter }: Filter & { limit: number; cursor?: Position }) => {
       const { bookings, updates } = wantedOf(filter);
+      const before = cursor === undefined ? undefined : readInstant(cursor.at);
+      const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
       const lists: readonly { items: readonly Receipt[] }[] = await Promise.all([
-        bookings === undefined ? { items: [] } : context.call(conversations.rpcs.listReceipts, { ...bookings, limit }),
-        updates === undefined ? { items: [] } : context.call(agents.rpcs.listReceipts, { ...updates, limit }),
+        bookings === undefined ? { items: [] } : context.call(conversations.rpcs.listReceipts, { ...bookings, ...page }),
+        updates === undefined ? { items: [] } : context.call(agents.rpcs.listReceipts, { ...updates, ...page }),
       ]);
-      const items = lists
-        .flatMap((list) => list.items)
-        .toSorted(newestFirst)
-        .slice(0, limit);
-      const last = items.length < limit ? undefined : items.at(-1);
-      const more = last === undefined ? [] : [`There may be more: --until ${last.received_at}`];
+      const { items, next } = mergePages(
+        lists.map((list) => list.items),
+        { limit, positionOf },
+      );
+      const more = next === undefined ? [] : [`There are more: --cursor ${writeCursor(operatorLists.webhooks, next)}`];
       context.print(items, table(items, columns, 'There are no such receipts.'), ...more);
     });
 
   group
     .command('show')
-    .description('Shows a receipt with its body, and the sends of a reply')
+    .description('Shows a receipt with its body, secrets left out, and the sends of a reply')
     .argument('<id>', 'receipt', parseId)
     .action(async (id: number) => {
-      const receipt = await (isUpdate(id)
-        ? context.call(agents.rpcs.showReceipt, { id }, `receipt ${id}`)
-        : context.call(conversations.rpcs.showReceipt, { id }, `receipt ${id}`));
+      const receipt = withoutSecrets(
+        await (isUpdate(id)
+          ? context.call(agents.rpcs.showReceipt, { id }, `receipt ${id}`)
+          : context.call(conversations.rpcs.showReceipt, { id }, `receipt ${id}`)),
+      );
       const more = 'headers' in receipt ? fields(receipt.headers) : table(receipt.sends, sendColumns, 'Nothing was sent.');
       context.print(receipt, describe(receipt), '', more, '', receipt.body ?? describeAbsence(receipt));
     });
@@ -59,11 +72,17 @@ export function register(program: Command, context: CliContext): void {
       'Works receipts again: one by its id, or those that match, oldest first; of an update, a send of unknown outcome is repeated',
     )
     .argument('[id]', 'receipt', parseId)
-    .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
+    .option(
+      '--limit <count>',
+      `at most this many, those of bookings and meetings first; at most ${maxReplayed} of these and of updates`,
+      parseReplayLimit,
+      defaultLimit,
+    )
     .option('--dry-run', 'count what would be worked again, and change nothing')
     .action(async (id: number | undefined, { limit, dryRun, ...filter }: Filter & { limit: number; dryRun?: true }) => {
       if (id === undefined) {
-        if (!isFilter(filter)) throw new CliError('Name a receipt, or which: --provider, --outcome, --since, --until.', 'usage');
+        if (!isFilter(filter))
+          throw new CliError('Name a receipt, or which: --provider, --outcome, --since, --until, --text, --person.', 'usage');
         await replayMatching(context, wantedOf(filter), limit, dryRun === true);
         return;
       }
@@ -75,6 +94,14 @@ export function register(program: Command, context: CliContext): void {
     });
 }
 
+type Shown = ReplyOf<typeof conversations.rpcs.showReceipt> | ReplyOf<typeof agents.rpcs.showReceipt>;
+
+/** As the API shows it (P4). */
+function withoutSecrets(receipt: Shown): Shown {
+  const body = receipt.body === null ? null : redactBody(receipt.body);
+  return 'headers' in receipt ? { ...receipt, headers: redactHeaders(receipt.headers), body } : { ...receipt, body };
+}
+
 /** The limit counts for both services together; bookings go first. */
 async function replayMatching(context: CliContext, { bookings, updates }: Wanted, limit: number, dryRun: boolean): Promise<void> {
   const counts = { matched: 0, replayed: 0, without_body: 0, nothing_left: 0, no_agent: 0 };
@@ -83,10 +110,10 @@ async function replayMatching(context: CliContext, { bookings, updates }: Wanted
     for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += reply[name] ?? 0;
     more ||= reply.more;
   };
-  const request = { limit, dry_run: dryRun };
-  if (bookings !== undefined) add(await context.call(conversations.rpcs.replayReceipts, { ...bookings, ...request }));
+  const request = (left: number) => ({ limit: Math.min(left, maxReplayed), dry_run: dryRun });
+  if (bookings !== undefined) add(await context.call(conversations.rpcs.replayReceipts, { ...bookings, ...request(limit) }));
   const left = limit - counts.matched;
-  if (updates !== undefined && left > 0) add(await context.call(agents.rpcs.replayReceipts, { ...updates, ...request, limit: left }));
+  if (updates !== undefined && left > 0) add(await context.call(agents.rpcs.replayReceipts, { ...updates, ...request(left) }));
   else more ||= updates !== undefined;
   const receipts = (count: number): string => (count === 1 ? '1 receipt' : `${count} receipts`);
   context.print(
@@ -103,9 +130,7 @@ async function replayMatching(context: CliContext, { bookings, updates }: Wanted
   );
 }
 
-function newestFirst(one: Receipt, other: Receipt): number {
-  return Date.parse(other.received_at) - Date.parse(one.received_at) || other.id - one.id;
-}
+const positionOf = ({ received_at: at, id }: Receipt): Position => ({ at: writeInstant({ at, id }), source: 'webhooks' });
 
 /** Whom it is for and what it tells of: a person and a booking, or an agent and an update of its bot. */
 function partsOf(receipt: Receipt): { owner: string; event: string | null; about: string | null } {

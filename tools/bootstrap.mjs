@@ -26,6 +26,7 @@ const serverBuilder = join(repoDir, 'tools', 'servers', 'build-servers.ts');
 const commands = {
   start: 'tools/start/main.ts',
   test: 'tools/test/main.ts',
+  'test:chaos': 'lab/chaos/main.ts',
   'test:cluster': 'lab/cluster/main.ts',
   check: 'tools/check/main.ts',
   fix: 'tools/check/fix.ts',
@@ -34,6 +35,9 @@ const commands = {
   logs: 'tools/logs/main.ts',
   bench: 'lab/bench/main.ts',
   'bench:scale': 'lab/scale/main.ts',
+  'bench:cost': 'lab/cost/main.ts',
+  'bench:feed': 'lab/feed/main.ts',
+  'bench:webhooks': 'lab/webhooks/main.ts',
   'load:smoke': 'lab/load/main.ts',
   sbom: 'tools/sbom/main.ts',
   images: 'tools/images/main.ts',

@@ -7,8 +7,10 @@ import { describeDemoWorkspace, describePlatform } from './generate/chart.ts';
 import { describeChartReadme } from './generate/chart-readme.ts';
 import { describeChartSchema } from './generate/chart-schema.ts';
 import { describeClient } from './generate/client.ts';
+import { describeEventTypes } from './generate/event-types.ts';
 import { describeExamples } from './generate/examples.ts';
 import { describeNatsConf } from './generate/nats-conf.ts';
+import { describeScopes } from './generate/scopes.ts';
 import { listServiceReadmes } from './generate/service-readmes.ts';
 import { describeSettings } from './generate/settings.ts';
 import { describeWorkspaceReference } from './generate/workspace-reference.ts';
@@ -17,7 +19,9 @@ import { describeWorkspaceSchema } from './generate/workspace-schema.ts';
 const repoDir = join(import.meta.dirname, '..');
 const generators: Readonly<Record<string, () => string | Promise<string>>> = {
   'clients/typescript/operations.ts': describeClient,
+  'clients/typescript/event-types.ts': describeEventTypes,
   'services/api-gateway/examples.json': describeExamples,
+  'docs/scopes.md': describeScopes,
   'docs/settings.md': describeSettings,
   'docs/workspace.schema.json': describeWorkspaceSchema,
   'docs/guides/workspace-file.md': describeWorkspaceReference,

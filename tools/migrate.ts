@@ -1,12 +1,13 @@
 /**
  * Brings the schemas of all services up to date: `node tools/migrate.ts` with DATABASE_URL. Run by a job, never by a starting
  * service (architecture#data). `DATABASE_URL_<SERVICE>`, when set, is the address by which that service connects: its role is made and given
- * the service's schema alone. `--report FILE` writes what ran and whether the database holds no set-up data.
+ * the service's schema alone. `DATABASE_URL_AUDIT` is that of the verification and retention of the audit log (A2). `--report FILE` writes what ran and whether the database holds no set-up data.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { auditRetentionRights, auditRights } from '#libs/audit';
 import { databaseSettings, ConfigError, loadConfig, logSettings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
@@ -20,20 +21,45 @@ export async function migrateServices(options: {
   logger: Logger;
   /** Addresses by which the services connect, by service. */
   serviceUrls?: Readonly<Record<string, string | undefined>>;
+  /** Address by which the audit log is verified and shortened. */
+  auditUrl?: string | undefined;
+  /** Names of the migrations to run, by schema, and no other schema is made: to what a backup was made of. Default: all there are. */
+  only?: Readonly<Record<string, readonly string[]>> | undefined;
 }): Promise<Record<string, string[]>> {
   const done: Record<string, string[]> = {};
+  const { auditUrl } = options;
+  const others = auditUrl === undefined ? [] : [{ role: roleOf(auditUrl, auditVariable), rights: auditRetentionRights }];
+  for (const [service, all] of Object.entries(await listMigrations())) {
+    const only = options.only?.[service];
+    if (options.only !== undefined && only === undefined) continue;
+    const migrations = all.filter(({ name }) => only === undefined || only.includes(name));
+    const serviceUrl = options.serviceUrls?.[service];
+    const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
+    const { url, logger } = options;
+    done[service] = await migrate({ url, schema: service, migrations, logger, role, rights: auditRights, others });
+  }
+  return done;
+}
+
+/** The migrations of every service that has some. */
+export async function listMigrations(): Promise<Record<string, MigrationClass[]>> {
+  const found: Record<string, MigrationClass[]> = {};
   for (const service of readdirSync(servicesDir).toSorted()) {
     const index = join(servicesDir, service, 'migrations', 'index.ts');
     if (!existsSync(index)) continue;
     const module = (await import(pathToFileURL(index).href)) as Record<string, unknown>;
     const lists = Object.values(module).filter((value) => Array.isArray(value));
     if (lists.length !== 1) throw new Error(`${index} must export exactly one list of migrations`);
-    const migrations = lists[0] as MigrationClass[];
-    const serviceUrl = options.serviceUrls?.[service];
-    const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
-    done[service] = await migrate({ url: options.url, schema: service, migrations, logger: options.logger, role });
+    found[service] = lists[0] as MigrationClass[];
   }
-  return done;
+  return found;
+}
+
+const auditVariable = 'DATABASE_URL_AUDIT';
+
+/** Address of the audit log's verification and retention; an empty variable counts as absent. */
+export function readAuditUrl(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  return env[auditVariable] || undefined;
 }
 
 /** Variable with the address by which a service connects, e.g. `DATABASE_URL_MEDIA`. */
@@ -63,7 +89,12 @@ if (import.meta.main) {
     const { values } = parseArgs({ options: { report: { type: 'string' } } });
     const config = loadConfig(Type.Object({ DATABASE_URL: databaseSettings.DATABASE_URL, ...logSettings }));
     const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL });
-    const migrations = await migrateServices({ url: config.DATABASE_URL, logger, serviceUrls: readServiceUrls(process.env) });
+    const migrations = await migrateServices({
+      url: config.DATABASE_URL,
+      logger,
+      serviceUrls: readServiceUrls(process.env),
+      auditUrl: readAuditUrl(process.env),
+    });
     if (values.report !== undefined) {
       writeFileSync(values.report, JSON.stringify({ migrations, isEmpty: await isEmpty(config.DATABASE_URL, logger) }));
     }

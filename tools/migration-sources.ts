@@ -5,8 +5,9 @@ import { join } from 'node:path';
 /** A short text that changes whenever a schema may: of every migration, and of the libraries that write parts of them. */
 export function hashMigrationSources(repoDir: string): string {
   const services = readdirSync(join(repoDir, 'services')).map((name) => join(repoDir, 'services', name, 'migrations'));
+  const libraries = ['orm', 'jobs', 'audit', 'webhooks', 'feed'].map((name) => join(repoDir, 'libs', name));
   const hash = createHash('sha256');
-  for (const dir of [...services, join(repoDir, 'libs', 'orm'), join(repoDir, 'libs', 'jobs')].filter((path) => existsSync(path))) {
+  for (const dir of [...services, ...libraries].filter((path) => existsSync(path))) {
     for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8' }).toSorted()) {
       const path = join(dir, file);
       if (statSync(path).isFile()) hash.update(file).update(readFileSync(path));

@@ -4,7 +4,7 @@
  */
 import { ConfigError, loadConfig, logSettings, natsSettings } from '#libs/config';
 import { Type } from '#libs/contract';
-import { connectBus, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
+import { connectBus, mostReplicas, streamNames, streams, type StreamLimits, type StreamName } from '#libs/nats';
 import { createLogger, type Logger } from '#libs/logger';
 
 type LimitName = `NATS_STREAM_${StreamName}_MAX_BYTES`;
@@ -23,8 +23,18 @@ const limits = Object.fromEntries(streamNames.map((stream) => [nameOf(stream), l
   LimitName,
   ReturnType<typeof limitOf>
 >;
+const replicas = {
+  NATS_STREAM_REPLICAS: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostReplicas,
+      description:
+        'servers of the NATS cluster that hold each stream, 3 for one that survives the loss of a server; unset = as many as it has, a new one 1',
+    }),
+  ),
+};
 /** What the set-up of the streams reads. */
-export const streamSettings = Type.Object({ ...natsSettings, ...logSettings, ...limits });
+export const streamSettings = Type.Object({ ...natsSettings, ...logSettings, ...limits, ...replicas });
 
 /** How much each stream may hold. @throws ConfigError */
 export function readStreamLimits(env: Readonly<Record<string, string | undefined>>): StreamLimits {
@@ -32,12 +42,23 @@ export function readStreamLimits(env: Readonly<Record<string, string | undefined
   return Object.fromEntries(streamNames.map((stream) => [stream, config[nameOf(stream)]]));
 }
 
+/** On how many servers each stream is to be; undefined leaves it. @throws ConfigError */
+export function readStreamReplicas(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  return loadConfig(Type.Object(replicas), env).NATS_STREAM_REPLICAS;
+}
+
 /** Of one installation; its user may create streams. @throws AppError unavailable */
-export async function makeStreams(settings: { url: string; prefix: string; logger: Logger; limits?: StreamLimits }): Promise<void> {
-  const { limits, ...connection } = settings;
+export async function makeStreams(settings: {
+  url: string;
+  prefix: string;
+  logger: Logger;
+  limits?: StreamLimits;
+  replicas?: number | undefined;
+}): Promise<void> {
+  const { limits, replicas, ...connection } = settings;
   const bus = await connectBus({ ...connection, name: 'streams' });
   try {
-    await bus.ensureStreams(limits);
+    await bus.ensureStreams(limits, replicas);
   } finally {
     await bus.close();
   }
@@ -47,7 +68,13 @@ if (import.meta.main) {
   try {
     const config = loadConfig(streamSettings);
     const logger = createLogger({ service: 'streams', level: config.LOG_LEVEL });
-    await makeStreams({ url: config.NATS_URL, prefix: config.NATS_SUBJECT_PREFIX, logger, limits: readStreamLimits(process.env) });
+    await makeStreams({
+      url: config.NATS_URL,
+      prefix: config.NATS_SUBJECT_PREFIX,
+      logger,
+      limits: readStreamLimits(process.env),
+      replicas: readStreamReplicas(process.env),
+    });
     logger.info('the streams are there');
   } catch (error) {
     process.stderr.write(

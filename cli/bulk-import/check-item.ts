@@ -1,5 +1,5 @@
 /** Structure of one conversation of the workspace file (rules/workspace#bulk-import): known fields, types, no references, no files yet. */
-import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { Path } from '../workspace-file.ts';
 
@@ -47,12 +47,6 @@ type Fail = (path: Path, message: string) => undefined;
 
 const maxKeyLength = 500;
 const roomKey = 'enter-coherence';
-const boundMessages = {
-  depth: 'is nested too deeply',
-  null_character: 'holds the character U+0000',
-  lone_surrogate: 'holds half of a surrogate pair',
-  number_range: 'is a number that cannot be stored',
-} as const;
 
 /** The item's fields, or undefined after problems were added. */
 export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem | undefined {
@@ -61,7 +55,7 @@ export function checkItem(value: unknown, problems: ItemProblem[]): CheckedItem 
     problems.push({ path, message });
   };
   const bound = findJsonProblem(value);
-  if (bound !== undefined) return fail(bound.path, boundMessages[bound.kind]);
+  if (bound !== undefined) return fail(bound.path, jsonProblemTexts[bound.kind]);
   if (!isJsonObject(value)) return fail([], 'must be an object');
   const { key } = value;
   if (key === undefined) fail([], 'needs "key"');

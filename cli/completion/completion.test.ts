@@ -10,7 +10,7 @@ import { writeFish } from './fish.ts';
 import { listNodes } from './tree.ts';
 import { writeZsh } from './zsh.ts';
 
-const nodes = listNodes(createProgram(createContext({ json: false })));
+const nodes = listNodes(await createProgram(createContext({ json: false })));
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'completion-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,6 +6,7 @@ import { userInfo } from 'node:os';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
+import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { CliContext } from '../context.ts';
@@ -26,6 +27,8 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
   const counts: Counts = {};
   // Nobody may go on working under the name while it is removed.
   if (!dryRun) await context.call(directory.rpcs.suspendPerson, { person_id: id });
+  // Before anything goes, so that who is half erased when a database is put back to an earlier moment is erased again (rules/operations#after-a-restore).
+  if (!dryRun) await rememberErasure(context, person);
 
   // What was said is found by the speaker, so it goes before conversations, whose deletion takes the rest of their transcripts along.
   onStep('transcripts');
@@ -39,10 +42,21 @@ export async function erasePerson(context: CliContext, person: KnownPerson, { dr
   counts['media'] = (await context.call(media.rpcs.erasePerson, { ...base, account_ids: accountIds })).counts;
   onStep('agents');
   counts['agents'] = await forgetChats(context, person, dryRun);
+  onStep('events');
+  counts['events'] = (await context.call(events.rpcs.erasePerson, { ...base, account_ids: accountIds })).counts;
   onStep('directory');
   const operator = userInfo().username;
   counts['directory'] = (await context.call(directory.rpcs.erasePerson, { ...base, operator })).counts;
   return counts;
+}
+
+async function rememberErasure(context: CliContext, person: KnownPerson): Promise<void> {
+  await context.call(media.rpcs.recordErasure, {
+    person_id: person.id,
+    digest: person.digest,
+    visitor_ids: [...person.visitorIds],
+    telegram_user_ids: [...person.telegramUserIds],
+  });
 }
 
 async function eachPage(
@@ -58,9 +72,9 @@ async function eachPage(
 }
 
 /** Chats are known by what the operator or the contact names; a dry run counts their messages. */
-async function forgetChats(
+export async function forgetChats(
   context: CliContext,
-  { visitorIds, telegramUserIds }: KnownPerson,
+  { visitorIds, telegramUserIds }: Pick<KnownPerson, 'visitorIds' | 'telegramUserIds'>,
   dryRun: boolean,
 ): Promise<Record<string, number>> {
   const targets = [

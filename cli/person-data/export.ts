@@ -8,6 +8,7 @@ import { ZipFile } from 'yazl';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory, personDataParts } from '#services/directory';
+import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { CliContext } from '../context.ts';
@@ -61,6 +62,7 @@ function listEntries(context: CliContext, person: KnownPerson): [string, () => I
     ['files', () => readFiles(context, took)],
     ['transcript', () => pages('', (after) => context.call(transcripts.rpcs.exportPerson, { person_id: id, after }))],
     ['agents', () => readChats(context, person)],
+    ['webhook-endpoints', () => readEndpoints(context, person)],
   ];
 }
 
@@ -84,6 +86,10 @@ async function* readChats(context: CliContext, { visitorIds, telegramUserIds }: 
   if (visitorIds.length + telegramUserIds.length === 0) return;
   const named = { visitor_ids: [...visitorIds], telegram_user_ids: [...telegramUserIds] };
   yield* pages(0, (after) => context.call(agents.rpcs.exportPerson, { ...named, after }));
+}
+
+async function* readEndpoints(context: CliContext, { account_ids: accountIds }: KnownPerson): Items {
+  for (const accountId of accountIds) yield* (await context.call(events.rpcs.listAllEndpoints, { account_id: accountId })).items;
 }
 
 async function* pages<Mark extends number | string>(first: Mark, read: (after: Mark) => Promise<Page>): Items {

@@ -21,22 +21,23 @@ const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 export function generateSecrets(places?: Places): SecretGroup[] {
   const { signingKey, publicKey } = generateActorKeys();
   const services = readdirSync(servicesDir).toSorted();
-  const owners = services.filter((service) => service !== 'api-gateway');
+  // The last verifies and shortens the audit logs, and nothing else (A2).
+  const roles = [...services.filter((service) => service !== 'api-gateway'), 'audit'];
   return [
     ['Shared token of own clients, gate key of the login', { API_TOKEN: newSecret(), API_LOGIN_SECRET: newSecret() }],
     ['Signature of booking webhooks: the same in Cal.com', { BOOKING_WEBHOOK_SECRET: newSecret() }],
     ['Who acts: the gateway signs, everybody else verifies', { ACTOR_SIGNING_KEY: signingKey, ACTOR_PUBLIC_KEY: publicKey }],
     ['Object store', { S3_ACCESS_KEY_ID: newAccessKeyId(), S3_SECRET_ACCESS_KEY: newSecret() }],
     [
-      'PostgreSQL: the administrator, and a role for each service',
+      'PostgreSQL: the administrator, a role for each service, and one for the audit log',
       Object.fromEntries([
         describeAccount('DATABASE_URL', 'POSTGRES_PASSWORD', 'ADMIN', 'coherence', places && `postgresql://${places.postgresql}`),
-        ...owners.map((service) =>
+        ...roles.map((role) =>
           describeAccount(
             'DATABASE_URL',
             'POSTGRES_PASSWORD',
-            nameOf(service),
-            `coherence_${service}`,
+            nameOf(role),
+            `coherence_${role}`,
             places && `postgresql://${places.postgresql}`,
           ),
         ),

@@ -19,6 +19,8 @@ export interface Repeatability {
   readonly isReplayable: boolean;
 }
 
+const longestDelayMs = 30_000;
+
 /** Answers after which the same request may succeed, and which do not say whether it was worked on. */
 const passingStatuses = new Set([408, 500, 502, 503, 504]);
 
@@ -29,7 +31,7 @@ const passingStatuses = new Set([408, 500, 502, 503, 504]);
 export async function repeat<Reply>(
   attempt: () => Promise<Reply>,
   call: Repeatability,
-  { attempts = 3, firstDelayMs = 250, maxDelayMs = 30_000 }: RetryOptions,
+  { attempts = 3, ...waits }: RetryOptions,
   signal: AbortSignal | undefined,
 ): Promise<Reply> {
   for (let number = 1; ; number += 1) {
@@ -38,12 +40,16 @@ export async function repeat<Reply>(
     } catch (error) {
       signal?.throwIfAborted();
       if (number >= attempts || !mayRepeat(error, call)) throw error;
-      const backoffMs = Math.min(maxDelayMs, firstDelayMs * 2 ** (number - 1)) * (0.5 + Math.random() / 2);
       const wantedMs = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-      if (!(wantedMs <= maxDelayMs)) throw error;
-      await sleep(Math.max(backoffMs, wantedMs), signal);
+      if (!(wantedMs <= (waits.maxDelayMs ?? longestDelayMs))) throw error;
+      await sleep(Math.max(backoff(number, waits), wantedMs), signal);
     }
   }
+}
+
+/** The wait after so many failures. */
+export function backoff(failures: number, { firstDelayMs = 250, maxDelayMs = longestDelayMs }: RetryOptions = {}): number {
+  return Math.min(maxDelayMs, firstDelayMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 }
 
 /** 429, and 409 that calls itself retryable, were refused before anything was done. */
@@ -56,7 +62,8 @@ function mayRepeat(error: unknown, { isSafe, isReplayable }: Repeatability): boo
   return isSafe && passingStatuses.has(error.status);
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** @throws the reason of `signal` */
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);

@@ -1,16 +1,24 @@
 /** Typed client of the Coherence API; see README.md. */
 import { ApiError } from './errors.ts';
+import { type EventType, type FollowOptions, followEvents } from './events.ts';
 import { type OperationErrors, type Operations, operationTable } from './operations.ts';
 import { type AnyRequest, type CallOptions, type ClientOptions, type OperationEntry, send } from './transport.ts';
 
+export * from './event-types.ts';
 export * from './operations.ts';
 export type { RetryOptions } from './attempts.ts';
 export { ApiConnectionError, ApiError, ApiTimeoutError } from './errors.ts';
+export type { EventType, FollowOptions } from './events.ts';
 export { listItems, type Page, type PagedRequest } from './pages.ts';
+export { type ReceivedWebhook, verifyWebhook, type WebhookOptions, WebhookVerificationError } from './webhooks.ts';
 export type { ApiReply, CallOptions, ClientOptions, NotModified, Upload } from './transport.ts';
 
-/** All operations, and a way to the same client with another credential. */
-export type Client = Operations & { withToken(token: string): Client };
+/** All operations, the feed of events as one sequence, and a way to the same client with another credential. */
+export type Client = Operations & {
+  withToken(token: string): Client;
+  /** What happens, event by event, until `signal` says otherwise or the server refuses. */
+  events<Types extends EventType = EventType>(options?: FollowOptions<Types>): ReturnType<typeof followEvents<Types>>;
+};
 
 /** A client of one server. It keeps no state but its options. */
 export function createClient(options: ClientOptions): Client {
@@ -18,7 +26,12 @@ export function createClient(options: ClientOptions): Client {
     name,
     (request?: AnyRequest, call?: CallOptions) => send(name, entry, options, request, call),
   ]);
-  return { ...Object.fromEntries(methods), withToken: (token: string) => createClient({ ...options, token }) } as Client;
+  const operations = Object.fromEntries(methods) as unknown as Operations;
+  return {
+    ...operations,
+    withToken: (token) => createClient({ ...options, token }),
+    events: (follow) => followEvents(operations.listEvents, { ...(options.retry && { retry: options.retry }), ...follow }),
+  };
 }
 
 /**

@@ -77,6 +77,16 @@ export type FrameworkError = {
   detail: string;
 };
 
+export type InsufficientScopeError = {
+  error: "insufficient_scope";
+  message: string;
+  /** The scope that the operation needs. */
+  required_scope: string;
+  /** The scopes that the key has. */
+  scopes: string[];
+  [key: string]: unknown;
+};
+
 export type PersonNotFoundError = {
   error: "person_not_found";
   message: string;
@@ -614,6 +624,30 @@ export type AgentChatOut = {
   agent_html: string;
   /** When the turn was recorded, ISO 8601 with `+00:00`. */
   created_at: string;
+  /** A person has the conversation in the place of the agent and will answer: `agent_html` says no more than that. */
+  waits_for?: "person";
+};
+
+export type ReadChatUpdatesBody = {
+  /** As returned with the answer to a message. */
+  visitor_id: string;
+  /** `next` of the answer before; 0 at first. */
+  after?: number;
+};
+
+export type ChatUpdatesMessagesItem = {
+  /** What a person wrote, as HTML of the messaging subset. */
+  operator_html: string;
+  /** When it was written. */
+  created_at: string;
+};
+
+export type ChatUpdates = {
+  waits_for: "person" | null;
+  /** At most 100, oldest first. */
+  messages: ChatUpdatesMessagesItem[];
+  /** For `after`. */
+  next: number;
 };
 
 export type ReceiveAgentUpdateBody = {
@@ -621,6 +655,98 @@ export type ReceiveAgentUpdateBody = {
   update_id: number;
   /** Telegram's Message; with `text` in a private chat, group or supergroup it is answered. */
   message?: Record<string, unknown>;
+};
+
+/** A part of time. */
+export type TranscriptSpan = {
+  /** Its start, from which all times count. */
+  start: string;
+  /** Its end. */
+  end: string;
+};
+
+/** Who spoke. */
+export type TranscriptSpeaker = {
+  /** The id that `person_id` takes, as text. */
+  key: string;
+  /** The person; null for an unresolved speaker. */
+  person_id: number | null;
+  /** The person's present name; else the provider's, or a number. */
+  name: string;
+};
+
+/** One row: an utterance. */
+export type TranscriptSegment = {
+  /** Place in the whole transcript, from 0; a filter leaves it as it is. */
+  index: number;
+  /** Milliseconds from the window's start. */
+  start_ms: number;
+  /** Milliseconds from the window's start. */
+  end_ms: number;
+  /** When it was said. Without a window it counts from the conversation's start; null when there is none either. */
+  started_at: string | null;
+  speaker: TranscriptSpeaker;
+  /** As it was said, line breaks included. */
+  text: string;
+};
+
+/** A transcript as data. */
+export type Transcript = {
+  conversation_id: number;
+  /** The window under which the rows were cut; null for rows of a bulk import. */
+  window: TranscriptSpan | null;
+  /** In order of time. */
+  segments: TranscriptSegment[];
+};
+
+/** Where it was said. */
+export type SpokenConversation = {
+  id: number;
+  /** As in search items. */
+  title: string;
+  /** Scheduled or actual start. */
+  start: string | null;
+};
+
+/** What was said. */
+export type SpokenSegment = {
+  /** Place in the transcript, from 0. */
+  index: number;
+  /** Milliseconds from the window's start. */
+  start_ms: number;
+  /** Milliseconds from the window's start. */
+  end_ms: number;
+  speaker: TranscriptSpeaker;
+  /** As it was said. */
+  text: string;
+};
+
+/** An utterance that answers a search. */
+export type SpokenMatch = {
+  conversation: SpokenConversation;
+  segment: SpokenSegment;
+  /** Words of `text` that were asked for: half-open ranges of UTF-16 units, in order. */
+  highlights: number[][];
+  /** What was said just before; null at the edge of the transcript. */
+  before: string | null;
+  /** What was said just after; null at the edge of the transcript. */
+  after: string | null;
+};
+
+/** A page of what was said. */
+export type SpokenMatches = {
+  /** Best first, then newest. */
+  items: SpokenMatch[];
+  /** Cursor of the next page; null at the end. */
+  next: string | null;
+  /** Matches of all pages: exact when there are few. */
+  total_estimate: number;
+};
+
+export type InvalidCursorError = {
+  error: "invalid_cursor";
+  message: string;
+  [key: string]: unknown;
 };
 
 export type ImportedArtifact = {
@@ -745,9 +871,84 @@ export type LogoutResult = {
   revoked: true;
 };
 
+/** The service key of the call; null for the token of a login. */
+export type WhoamiResultKey = {
+  id: string;
+  name: string;
+  scopes: string[];
+};
+
 export type WhoamiResult = {
   authenticated: true;
   person: PersonPublic;
+  key: WhoamiResultKey | null;
+};
+
+export type ChangePasswordBody = {
+  /** The password as it is. */
+  current: string;
+  /** 12 to 128 characters, and not easy to guess. */
+  new: string;
+};
+
+export type ChangePasswordResult = {
+  changed: true;
+  /** Other sessions of the account that ended by it. */
+  revoked_sessions: number;
+};
+
+export type WeakPasswordError = {
+  code: "weak_password";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type PublicPasswordError = {
+  code: "public_password";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type WrongPasswordError = {
+  code: "wrong_password";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+/** A login whose token is still accepted. */
+export type Session = {
+  /** Names the session, and is no secret: the part of its token between the second and the third `_`. */
+  id: string;
+  /** When its token was made, by a login. */
+  created_at: string;
+  /** When it ends by itself. */
+  expires_at: string;
+  /** True for the session of this request. */
+  current: boolean;
+};
+
+export type ListSessionsResult = {
+  /** Matches in total, not only those of the page. */
+  count: number;
+  limit: number;
+  offset: number;
+  /** True when matches follow after the page. */
+  has_more: boolean;
+  items: Session[];
+};
+
+export type RevokeSessionResult = {
+  revoked: true;
+};
+
+export type NotFoundError = {
+  code: "not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
 };
 
 /** A person in lists and search results. */
@@ -818,6 +1019,17 @@ export type SearchDirectoryResult = {
   items: SearchHit[];
 };
 
+export type InsufficientScopeV1Error = {
+  code: "insufficient_scope";
+  message: string;
+  retryable: boolean;
+  /** The scope that the operation needs. */
+  required_scope: string;
+  /** The scopes that the key has. */
+  scopes: string[];
+  [key: string]: unknown;
+};
+
 export type ListPeopleResult = {
   query: string;
   /** Matches in total, not only those of the page. */
@@ -827,13 +1039,6 @@ export type ListPeopleResult = {
   /** True when matches follow after the page. */
   has_more: boolean;
   items: PersonListItem[];
-};
-
-export type NotFoundError = {
-  code: "not_found";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
 };
 
 export type ListHolonsResult = {
@@ -1078,6 +1283,36 @@ export type DuplicatePerson = {
   existing_person_ids: number[];
 };
 
+export type IdempotencyInProgressError = {
+  code: "idempotency_in_progress";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type IdempotencyKeyReusedError = {
+  code: "idempotency_key_reused";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type MergeTarget = {
+  /** Id of the person who stays. */
+  into: number;
+};
+
+export type MergePersonResult = {
+  person: PersonPublic;
+};
+
+export type ConflictError = {
+  code: "conflict";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
 export type HolonUpdate = {
   /** Trimmed; not blank. Refused when the class marks names as read-only. */
   name?: string;
@@ -1114,6 +1349,13 @@ export type HolonChanges = {
 export type UpdateHolonResult = {
   holon: HolonPublic;
   changes: HolonChanges;
+};
+
+export type PreconditionFailedV1Error = {
+  code: "precondition_failed";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
 };
 
 export type NewExperience = {
@@ -1271,13 +1513,6 @@ export type BulkInProgressError = {
   [key: string]: unknown;
 };
 
-export type ConflictError = {
-  code: "conflict";
-  message: string;
-  retryable: boolean;
-  [key: string]: unknown;
-};
-
 /** A relation between two holons, at a point of a journey. */
 export type Relationship = {
   relationship_id: number;
@@ -1369,6 +1604,1079 @@ export type ListResponsibleResult = {
   items: WorklistItem[];
 };
 
+export type NewServiceKey = {
+  /** What it is for; not blank. */
+  name: string;
+  /** What it may do: `*` for everything, or some of `conversations:read`, `conversations:write`, `transcripts:read`, `media:read`, `media:write`, `steps:read`, `steps:write`, `directory:read`, `directory:write`, `agents:read`, `events:read`, `webhooks:write`, `keys:write`, `ops:read`, `ops:write`. */
+  scopes: string[];
+  expires_at?: string | null;
+  /** The account as which it acts; default the caller's own. */
+  account_id?: number;
+};
+
+/** The account as which it acts. */
+export type ServiceKeyAccount = {
+  id: number;
+  email: string;
+};
+
+/** Who made it: an account, and its key where it used one; both null: an operator. */
+export type ServiceKeyCreatedBy = {
+  account_id: number | null;
+  key_id: string | null;
+};
+
+/** A service key, without its secret. */
+export type ServiceKey = {
+  /** The part of the token that is no secret. */
+  id: string;
+  name: string;
+  account: ServiceKeyAccount;
+  person_id: number | null;
+  /** `*` stands for all. */
+  scopes: string[];
+  /** When it was made. */
+  created_at: string;
+  created_by: ServiceKeyCreatedBy;
+  expires_at: string | null;
+  last_used_at: string | null;
+  rotating_until: string | null;
+  revoked_at: string | null;
+};
+
+export type CreateKeyResult = {
+  key: ServiceKey;
+  /** `svc_key_<id>_<secret>`, shown this once. */
+  token: string;
+};
+
+export type TooManyKeysError = {
+  code: "too_many_keys";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type AccountInactiveError = {
+  code: "account_inactive";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ListKeysResult = {
+  /** Newest first. */
+  items: ServiceKey[];
+  /** Matches in total, not only those of the page. */
+  count: number;
+};
+
+export type GetKeyResult = {
+  key: ServiceKey;
+};
+
+export type RotateKeyBody = {
+  /** Seconds for which the old secret is accepted too, default a day; 0 = it ends at once. */
+  overlap_seconds?: number;
+};
+
+export type RotateKeyResult = {
+  key: ServiceKey;
+  /** `svc_key_<id>_<secret>`, shown this once. */
+  token: string;
+};
+
+export type KeyEndedError = {
+  code: "key_ended";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type RevokeKeyResult = {
+  key: ServiceKey;
+};
+
+/** What it happened to: who may read that sees the event. */
+export type EventSubject = {
+  type: "conversation" | "person" | "holon" | "membership" | "relationship" | "note" | "webhook_endpoint";
+  /** Id of the subject. */
+  id: number;
+};
+
+/** Something that happened. */
+export type Event = {
+  /** `evt_…`; the same wherever the event is told again. */
+  id: string;
+  /** What happened, for example `conversation.created`. */
+  type: string;
+  /** When it happened. */
+  occurred_at: string;
+  subject: EventSubject;
+  /** Ids, slugs and enumerations; read the object for the rest. */
+  data: Record<string, unknown>;
+  /** Its place in the feed: what comes behind it is asked for with `after`. */
+  cursor: string;
+};
+
+export type ListEventsResult = {
+  /** In the order in which it happened. */
+  items: Event[];
+  /** `after` of the next request, also when nothing came. */
+  next: string;
+  /** More can be read at once. */
+  has_more: boolean;
+};
+
+export type CursorExpiredError = {
+  code: "cursor_expired";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type GoneError = {
+  code: "gone";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type NewWebhookEndpoint = {
+  /** An `https` address of the public internet, without user and password. What it answers with a redirect is not followed. */
+  url: string;
+  types?: string[] | null;
+  /** What it is for. */
+  description?: string;
+};
+
+/** Where events are sent, without its secret. */
+export type WebhookEndpoint = {
+  /** Id of the endpoint. */
+  id: number;
+  /** The account whose eyes decide what is sent. */
+  account_id: number;
+  /** Where events are sent. */
+  url: string;
+  types: string[] | null;
+  description: string;
+  /** Events from before are not sent. */
+  created_at: string;
+  /** Nothing is sent. */
+  disabled: boolean;
+  disabled_at: string | null;
+  disabled_reason: "requested" | "gone" | "failing" | null;
+  failing_since: string | null;
+  /** What `recover` asked for has not all become deliveries yet. */
+  recovering: boolean;
+  rotating_until: string | null;
+};
+
+export type CreateWebhookEndpointResult = {
+  endpoint: WebhookEndpoint;
+  /** `whsec_` and the base64 of 32 bytes. Shown this once: an answer that is repeated for its `Idempotency-Key` leaves it out. */
+  secret?: string;
+};
+
+export type TooManyEndpointsError = {
+  code: "too_many_endpoints";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ListWebhookEndpointsResult = {
+  /** Newest first. */
+  items: WebhookEndpoint[];
+};
+
+export type GetWebhookEndpointResult = {
+  endpoint: WebhookEndpoint;
+};
+
+export type WebhookEndpointUpdate = {
+  /** An `https` address of the public internet, without user and password. What it answers with a redirect is not followed. */
+  url?: string;
+  types?: string[] | null;
+  /** What it is for. */
+  description?: string;
+  /** True: nothing is sent any more, what waits included. False: what happens from now on is sent; `recover` brings the rest. */
+  disabled?: boolean;
+};
+
+export type UpdateWebhookEndpointResult = {
+  endpoint: WebhookEndpoint;
+};
+
+export type RotateWebhookSecretBody = {
+  /** Seconds for which deliveries are signed with the old secret too, default a day; 0 = it ends at once. */
+  overlap_seconds?: number;
+};
+
+export type RotateWebhookSecretResult = {
+  endpoint: WebhookEndpoint;
+  /** `whsec_` and the base64 of 32 bytes. Shown this once: an answer that is repeated for its `Idempotency-Key` leaves it out. */
+  secret?: string;
+};
+
+export type WebhookDeliveryAttemptsItem = {
+  /** When it began. */
+  at: string;
+  status_code: number | null;
+  error: "timeout" | "connection_failed" | "connection_broken" | "forbidden_address" | "redirect" | "status" | null;
+  /** Until the answer, or its failure. */
+  duration_ms: number;
+};
+
+/** An event on its way to an endpoint. */
+export type WebhookDelivery = {
+  /** Id of the delivery. */
+  id: string;
+  /** The event, and the `webhook-id` of each attempt. */
+  event_id: string;
+  /** `pending`: it is sent, now or later; `failed`: no attempt is left. */
+  status: "pending" | "delivered" | "failed";
+  /** Oldest first; the newest fifty. */
+  attempts: WebhookDeliveryAttemptsItem[];
+  /** When it was to be sent first. */
+  created_at: string;
+  next_attempt_at: string | null;
+};
+
+export type TestWebhookEndpointResult = {
+  delivery: WebhookDelivery;
+};
+
+export type EndpointDisabledError = {
+  code: "endpoint_disabled";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ListWebhookDeliveriesResult = {
+  /** Newest first. */
+  items: WebhookDelivery[];
+  next: string | null;
+};
+
+export type RedeliverWebhookResult = {
+  delivery: WebhookDelivery;
+};
+
+export type RecoverWebhookEndpointBody = {
+  /** What happened from then on is sent, as far as it was not delivered. */
+  since: string;
+};
+
+export type RecoverWebhookEndpointResult = {
+  endpoint: WebhookEndpoint;
+};
+
+export type GetOverviewResultServicesItem = {
+  name: string;
+  /** Started, not stopping, and every dependency answers. */
+  ready: boolean;
+  version: string | null;
+  uptime_seconds: number | null;
+  /** Dependencies that do not answer it; its own name when it does not answer itself. */
+  missing: string[];
+};
+
+export type GetOverviewResultDependenciesItem = {
+  /** For example `postgresql`, `nats`. */
+  name: string;
+  /** It answers every service that needs it and answers itself. */
+  ready: boolean;
+  detail: string | null;
+};
+
+export type GetOverviewResultJobsItem = {
+  service: string;
+  /** `<service>.<job>`. */
+  type: string;
+  state: "queued" | "running" | "succeeded" | "dead" | "cancelled";
+  count: number;
+  oldest_at: string | null;
+};
+
+export type GetOverviewResultWebhooksItem = {
+  /** `booking`, `meeting` or `telegram`. */
+  kind: string;
+  outcome: string;
+  /** Webhooks of the last hour. */
+  last_hour: number;
+  /** Webhooks of the last 24 hours. */
+  last_day: number;
+};
+
+export type StreamStatusConsumersItem = {
+  name: string;
+  /** Messages that it was not given yet. */
+  pending: number;
+  /** Messages that it has not finished: `pending`, and those that are being worked. */
+  lag: number;
+};
+
+export type StreamStatus = {
+  name: string;
+  messages: number;
+  bytes: number;
+  consumers: StreamStatusConsumersItem[];
+};
+
+/** Webhooks that wait in the gateway that answers, since the broker is away. */
+export type GetOverviewResultSpool = {
+  entries: number;
+  bytes: number;
+};
+
+export type GetOverviewResultLogins = {
+  /** Logins that were refused. */
+  failed_last_hour: number;
+};
+
+export type GetOverviewResult = {
+  /** Release of the gateway that answers. */
+  version: string;
+  generated_at: string;
+  services: GetOverviewResultServicesItem[];
+  dependencies: GetOverviewResultDependenciesItem[];
+  jobs: GetOverviewResultJobsItem[];
+  webhooks: GetOverviewResultWebhooksItem[];
+  streams: StreamStatus[];
+  spool: GetOverviewResultSpool;
+  logins: GetOverviewResultLogins;
+};
+
+export type ListJobsResultItemsItem = {
+  /** Service that works it. */
+  service: string;
+  id: string;
+  /** `<service>.<job>`. */
+  type: string;
+  key: string | null;
+  /** queued → running → succeeded or dead; running → queued for a retry; queued and running → cancelled; dead → cancelled by discard; dead and cancelled → queued by redrive */
+  state: "queued" | "running" | "succeeded" | "dead" | "cancelled";
+  /** 0 to 100. */
+  percent: number;
+  phase: string | null;
+  error: string | null;
+  worker: string | null;
+  conversation_id: number | null;
+  request_id: string | null;
+  /** When it was asked for. */
+  created_at: string;
+  /** A queued job is not run before. */
+  run_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  /** Attempts begun in this life. */
+  attempts: number;
+};
+
+export type ListJobsResult = {
+  items: ListJobsResultItemsItem[];
+  /** `cursor` of the next page; null at the end. */
+  next: string | null;
+  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  missing: string[];
+};
+
+export type BadCursorError = {
+  code: "bad_cursor";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type GetJobResultAttemptsItem = {
+  /** Begin. */
+  started_at: string;
+  duration_ms: number | null;
+  worker: string | null;
+  error: string | null;
+};
+
+export type GetJobResult = {
+  /** Service that works it. */
+  service: string;
+  id: string;
+  /** `<service>.<job>`. */
+  type: string;
+  key: string | null;
+  /** queued → running → succeeded or dead; running → queued for a retry; queued and running → cancelled; dead → cancelled by discard; dead and cancelled → queued by redrive */
+  state: "queued" | "running" | "succeeded" | "dead" | "cancelled";
+  /** 0 to 100. */
+  percent: number;
+  phase: string | null;
+  error: string | null;
+  worker: string | null;
+  conversation_id: number | null;
+  request_id: string | null;
+  /** When it was asked for. */
+  created_at: string;
+  /** A queued job is not run before. */
+  run_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  /** Every attempt, those before a redrive too, oldest first; the newest thousand. */
+  attempts: GetJobResultAttemptsItem[];
+  /** What it works on; secrets in it are replaced by `[redacted]`. */
+  payload: unknown;
+  /** What it left, if anything; redacted as the payload is. */
+  result: unknown;
+  traceparent: string | null;
+};
+
+export type JobNotFoundError = {
+  code: "job_not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+/** As the list takes it; it must limit something. */
+export type RedriveJobsBodyFilter = {
+  service?: "agents" | "conversations" | "directory" | "events" | "media" | "transcripts" | null;
+  type?: string | null;
+  state?: "queued" | "running" | "succeeded" | "dead" | "cancelled" | null;
+  key?: string | null;
+  error?: string | null;
+  conversation_id?: number | null;
+  request_id?: string | null;
+  created_after?: string | null;
+  created_before?: string | null;
+};
+
+export type RedriveJobsBodyIdsItem = {
+  service: string;
+  /** Id of a job. */
+  id: string;
+};
+
+export type RedriveJobsBody = {
+  filter?: RedriveJobsBodyFilter;
+  /** In the place of a filter, at most 10000. */
+  ids?: RedriveJobsBodyIdsItem[];
+  /** Count, and change nothing. */
+  dry_run?: boolean;
+};
+
+export type RedriveJobsResultItemsItem = {
+  /** Service that works it. */
+  service: string;
+  id: string;
+  /** `<service>.<job>`. */
+  type: string;
+  key: string | null;
+  /** queued → running → succeeded or dead; running → queued for a retry; queued and running → cancelled; dead → cancelled by discard; dead and cancelled → queued by redrive */
+  state: "queued" | "running" | "succeeded" | "dead" | "cancelled";
+  /** 0 to 100. */
+  percent: number;
+  phase: string | null;
+  error: string | null;
+  worker: string | null;
+  conversation_id: number | null;
+  request_id: string | null;
+  /** When it was asked for. */
+  created_at: string;
+  /** A queued job is not run before. */
+  run_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  /** Attempts begun in this life. */
+  attempts: number;
+};
+
+export type RedriveJobsResult = {
+  /** Jobs that the act could change. */
+  matched: number;
+  /** Jobs that it has changed; 0 in a dry run. */
+  changed: number;
+  /** Ids without a job, and jobs whose attempt was just ending. */
+  failed: number;
+  /** The first hundred that matched, newest first, as they are now. */
+  items: RedriveJobsResultItemsItem[];
+  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  missing: string[];
+};
+
+export type EmptyChoiceError = {
+  code: "empty_choice";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+/** As the list takes it; it must limit something. */
+export type CancelJobsBodyFilter = {
+  service?: "agents" | "conversations" | "directory" | "events" | "media" | "transcripts" | null;
+  type?: string | null;
+  state?: "queued" | "running" | "succeeded" | "dead" | "cancelled" | null;
+  key?: string | null;
+  error?: string | null;
+  conversation_id?: number | null;
+  request_id?: string | null;
+  created_after?: string | null;
+  created_before?: string | null;
+};
+
+export type CancelJobsBodyIdsItem = {
+  service: string;
+  /** Id of a job. */
+  id: string;
+};
+
+export type CancelJobsBody = {
+  filter?: CancelJobsBodyFilter;
+  /** In the place of a filter, at most 10000. */
+  ids?: CancelJobsBodyIdsItem[];
+  /** Count, and change nothing. */
+  dry_run?: boolean;
+};
+
+export type CancelJobsResultItemsItem = {
+  /** Service that works it. */
+  service: string;
+  id: string;
+  /** `<service>.<job>`. */
+  type: string;
+  key: string | null;
+  /** queued → running → succeeded or dead; running → queued for a retry; queued and running → cancelled; dead → cancelled by discard; dead and cancelled → queued by redrive */
+  state: "queued" | "running" | "succeeded" | "dead" | "cancelled";
+  /** 0 to 100. */
+  percent: number;
+  phase: string | null;
+  error: string | null;
+  worker: string | null;
+  conversation_id: number | null;
+  request_id: string | null;
+  /** When it was asked for. */
+  created_at: string;
+  /** A queued job is not run before. */
+  run_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  /** Attempts begun in this life. */
+  attempts: number;
+};
+
+export type CancelJobsResult = {
+  /** Jobs that the act could change. */
+  matched: number;
+  /** Jobs that it has changed; 0 in a dry run. */
+  changed: number;
+  /** Ids without a job, and jobs whose attempt was just ending. */
+  failed: number;
+  /** The first hundred that matched, newest first, as they are now. */
+  items: CancelJobsResultItemsItem[];
+  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  missing: string[];
+};
+
+export type ListWebhooksResultItemsItem = {
+  /** Number of its receipt. */
+  id: number;
+  kind: "booking" | "meeting" | "telegram";
+  /** When the gateway took it. */
+  received_at: string;
+  /** What became of it, for example `applied`, `answered`, `rejected_signature`. */
+  outcome: string;
+  message: string | null;
+  event: string | null;
+  person_id: number | null;
+  agent_slug: string | null;
+  conversation_id: number | null;
+  /** Times that the same request came. */
+  deliveries: number;
+  processed_at: string | null;
+  body_digest: string | null;
+  body_size: number | null;
+};
+
+export type ListWebhooksResult = {
+  items: ListWebhooksResultItemsItem[];
+  /** `cursor` of the next page; null at the end. */
+  next: string | null;
+  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  missing: string[];
+};
+
+export type GetWebhookResult = {
+  /** Number of its receipt. */
+  id: number;
+  kind: "booking" | "meeting" | "telegram";
+  /** When the gateway took it. */
+  received_at: string;
+  /** What became of it, for example `applied`, `answered`, `rejected_signature`. */
+  outcome: string;
+  message: string | null;
+  event: string | null;
+  person_id: number | null;
+  agent_slug: string | null;
+  conversation_id: number | null;
+  /** Times that the same request came. */
+  deliveries: number;
+  processed_at: string | null;
+  body_digest: string | null;
+  body_size: number | null;
+  /** Those that were kept; secrets and signatures are `[redacted]`. */
+  headers: Record<string, unknown>;
+  body: string | null;
+};
+
+export type WebhookNotFoundError = {
+  code: "webhook_not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+/** As the list takes it; it must limit something. */
+export type ReplayWebhooksBodyFilter = {
+  kind?: "booking" | "meeting" | "telegram" | null;
+  outcome?: string | null;
+  person_id?: number | null;
+  from?: string | null;
+  to?: string | null;
+  q?: string | null;
+};
+
+export type ReplayWebhooksBody = {
+  filter?: ReplayWebhooksBodyFilter;
+  /** In the place of a filter, at most 10000. */
+  ids?: number[];
+  /** Count, and change nothing. */
+  dry_run?: boolean;
+};
+
+export type ReplayWebhooksResultItemsItem = {
+  /** Number of its receipt. */
+  id: number;
+  kind: "booking" | "meeting" | "telegram";
+  /** When the gateway took it. */
+  received_at: string;
+  /** What became of it, for example `applied`, `answered`, `rejected_signature`. */
+  outcome: string;
+  message: string | null;
+  event: string | null;
+  person_id: number | null;
+  agent_slug: string | null;
+  conversation_id: number | null;
+  /** Times that the same request came. */
+  deliveries: number;
+  processed_at: string | null;
+  body_digest: string | null;
+  body_size: number | null;
+};
+
+export type ReplayWebhooksResult = {
+  /** Webhooks that can be worked again. */
+  matched: number;
+  /** Those that are worked again; 0 in a dry run. */
+  changed: number;
+  /** Ids without a webhook, and messages whose agent there is not. */
+  failed: number;
+  /** Those that match and whose body is not kept. */
+  without_body: number;
+  /** More than 10000 of a kind match: the oldest were taken. */
+  more: boolean;
+  /** The first hundred that can be worked again, oldest first. */
+  items: ReplayWebhooksResultItemsItem[];
+  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  missing: string[];
+};
+
+export type ListPipelinesResultItemsItem = {
+  conversation_id: number;
+  /** Slug. */
+  journey: string;
+  /** Slug. */
+  step: string;
+  /** Of the job of the step; `none` = there is none. */
+  state: "queued" | "running" | "succeeded" | "dead" | "cancelled" | "none";
+  /** When the conversation entered the step. */
+  since: string;
+  waiting_for: string | null;
+  error: string | null;
+};
+
+export type ListPipelinesResult = {
+  items: ListPipelinesResultItemsItem[];
+  /** `cursor` of the next page; null at the end. */
+  next: string | null;
+};
+
+export type RetryPipelineResult = {
+  conversation_id: number;
+  /** Slug. */
+  journey: string;
+  /** Slug. */
+  step: string;
+  /** Of the job of the step; `none` = there is none. */
+  state: "queued" | "running" | "succeeded" | "dead" | "cancelled" | "none";
+  /** When the conversation entered the step. */
+  since: string;
+  waiting_for: string | null;
+  error: string | null;
+};
+
+export type ConversationNotFoundError = {
+  code: "conversation_not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type NoJobError = {
+  code: "no_job";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ListThreadsResultItemsItemTakenByAccount = {
+  id: number;
+  email: string | null;
+};
+
+/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+export type ListThreadsResultItemsItemTakenBy = {
+  account: ListThreadsResultItemsItemTakenByAccount | null;
+  /** When it was taken. */
+  since: string;
+};
+
+export type ListThreadsResultItemsItem = {
+  /** Id of the thread. */
+  id: number;
+  /** Slug of the agent. */
+  agent: string;
+  /** Where the visitor writes. */
+  channel: "web" | "telegram";
+  /** Questions with their answers, and single messages while a person has it. */
+  turns: number;
+  /** The last word is the visitor's, and nobody has answered it. */
+  waiting: boolean;
+  /** When its first turn was recorded. */
+  created_at: string;
+  /** When something was said last. */
+  updated_at: string;
+  taken_by: ListThreadsResultItemsItemTakenBy | null;
+};
+
+export type ListThreadsResult = {
+  items: ListThreadsResultItemsItem[];
+  /** `cursor` of the next page; null at the end. */
+  next: string | null;
+};
+
+export type GetThreadResultThreadTakenByAccount = {
+  id: number;
+  email: string | null;
+};
+
+/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+export type GetThreadResultThreadTakenBy = {
+  account: GetThreadResultThreadTakenByAccount | null;
+  /** When it was taken. */
+  since: string;
+};
+
+export type GetThreadResultThread = {
+  /** Id of the thread. */
+  id: number;
+  /** Slug of the agent. */
+  agent: string;
+  /** Where the visitor writes. */
+  channel: "web" | "telegram";
+  /** Questions with their answers, and single messages while a person has it. */
+  turns: number;
+  /** The last word is the visitor's, and nobody has answered it. */
+  waiting: boolean;
+  /** When its first turn was recorded. */
+  created_at: string;
+  /** When something was said last. */
+  updated_at: string;
+  taken_by: GetThreadResultThreadTakenBy | null;
+};
+
+export type GetThreadResultMessagesItemAuthorAccount = {
+  id: number;
+  email: string | null;
+};
+
+/** Who wrote it; an operator without an account used the admin CLI. */
+export type GetThreadResultMessagesItemAuthor = {
+  kind: "visitor" | "agent" | "operator";
+  account: GetThreadResultMessagesItemAuthorAccount | null;
+};
+
+export type GetThreadResultMessagesItem = {
+  /** Place in the thread; a question and the answer of the agent share one. */
+  turn: number;
+  /** As it was written, Markdown. */
+  body: string;
+  /** As HTML of the messaging subset. */
+  html: string;
+  /** When it was recorded. */
+  created_at: string;
+  delivery: "waiting" | "sent" | "unknown" | "failed" | null;
+  author: GetThreadResultMessagesItemAuthor;
+};
+
+export type GetThreadResult = {
+  thread: GetThreadResultThread;
+  messages: GetThreadResultMessagesItem[];
+  before: number | null;
+};
+
+export type ThreadNotFoundError = {
+  code: "thread_not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type TakeThreadResultThreadTakenByAccount = {
+  id: number;
+  email: string | null;
+};
+
+/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+export type TakeThreadResultThreadTakenBy = {
+  account: TakeThreadResultThreadTakenByAccount | null;
+  /** When it was taken. */
+  since: string;
+};
+
+export type TakeThreadResultThread = {
+  /** Id of the thread. */
+  id: number;
+  /** Slug of the agent. */
+  agent: string;
+  /** Where the visitor writes. */
+  channel: "web" | "telegram";
+  /** Questions with their answers, and single messages while a person has it. */
+  turns: number;
+  /** The last word is the visitor's, and nobody has answered it. */
+  waiting: boolean;
+  /** When its first turn was recorded. */
+  created_at: string;
+  /** When something was said last. */
+  updated_at: string;
+  taken_by: TakeThreadResultThreadTakenBy | null;
+};
+
+export type TakeThreadResult = {
+  thread: TakeThreadResultThread;
+};
+
+export type ThreadTakenError = {
+  code: "thread_taken";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type SayInThreadBody = {
+  /** The message, Markdown allowed. Blank → 400. */
+  body: string;
+};
+
+export type SayInThreadResultMessageAuthorAccount = {
+  id: number;
+  email: string | null;
+};
+
+/** Who wrote it; an operator without an account used the admin CLI. */
+export type SayInThreadResultMessageAuthor = {
+  kind: "visitor" | "agent" | "operator";
+  account: SayInThreadResultMessageAuthorAccount | null;
+};
+
+export type SayInThreadResultMessage = {
+  /** Place in the thread; a question and the answer of the agent share one. */
+  turn: number;
+  /** As it was written, Markdown. */
+  body: string;
+  /** As HTML of the messaging subset. */
+  html: string;
+  /** When it was recorded. */
+  created_at: string;
+  delivery: "waiting" | "sent" | "unknown" | "failed" | null;
+  author: SayInThreadResultMessageAuthor;
+};
+
+export type SayInThreadResult = {
+  message: SayInThreadResultMessage;
+};
+
+export type EmptyMessageError = {
+  code: "empty_message";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ThreadNotTakenError = {
+  code: "thread_not_taken";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type HandThreadBackResultThreadTakenByAccount = {
+  id: number;
+  email: string | null;
+};
+
+/** Who has it in the place of the agent; without an account whoever uses the admin CLI. Null = the agent answers. */
+export type HandThreadBackResultThreadTakenBy = {
+  account: HandThreadBackResultThreadTakenByAccount | null;
+  /** When it was taken. */
+  since: string;
+};
+
+export type HandThreadBackResultThread = {
+  /** Id of the thread. */
+  id: number;
+  /** Slug of the agent. */
+  agent: string;
+  /** Where the visitor writes. */
+  channel: "web" | "telegram";
+  /** Questions with their answers, and single messages while a person has it. */
+  turns: number;
+  /** The last word is the visitor's, and nobody has answered it. */
+  waiting: boolean;
+  /** When its first turn was recorded. */
+  created_at: string;
+  /** When something was said last. */
+  updated_at: string;
+  taken_by: HandThreadBackResultThreadTakenBy | null;
+};
+
+export type HandThreadBackResult = {
+  thread: HandThreadBackResultThread;
+};
+
+export type ListAgentsResultItemsItem = {
+  slug: string;
+  name: string;
+  /** Sentences that wait for a decision (D70). */
+  waiting: number;
+  /** Sentences that somebody has approved. */
+  approved: number;
+};
+
+export type ListAgentsResult = {
+  items: ListAgentsResultItemsItem[];
+  /** `cursor` of the next page; null at the end. */
+  next: string | null;
+};
+
+export type ListAgentKnowledgeResultItemsItem = {
+  id: number;
+  /** As the agent would read it. */
+  body: string;
+  /** The thread that it comes from. */
+  thread_id: number;
+  /** `web` or `telegram`. */
+  channel: string;
+  /** Last turn of the thread that had been read for it. */
+  up_to_turn: number;
+  created_at: string;
+  approved_at: string | null;
+};
+
+export type ListAgentKnowledgeResult = {
+  /** `AGENT_KNOWLEDGE`: whether none of it, what was approved, or all of it reaches other visitors. */
+  mode: "off" | "reviewed" | "automatic";
+  items: ListAgentKnowledgeResultItemsItem[];
+  next: string | null;
+};
+
+export type AgentNotFoundError = {
+  code: "agent_not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type ApproveAgentKnowledgeBody = {
+  ids: number[];
+};
+
+export type ApproveAgentKnowledgeResult = {
+  approved: number;
+};
+
+export type NotAnOperatorError = {
+  code: "not_an_operator";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type SentenceNotFoundError = {
+  code: "sentence_not_found";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type TooMuchKnowledgeError = {
+  code: "too_much_knowledge";
+  message: string;
+  retryable: boolean;
+  [key: string]: unknown;
+};
+
+export type RejectAgentKnowledgeBody = {
+  ids: number[];
+};
+
+export type RejectAgentKnowledgeResult = {
+  rejected: number;
+};
+
+export type ListAuditResultItemsItemActor = {
+  /** A person with a token, a service key, the admin CLI, or the shared token. */
+  kind: "account" | "key" | "cli" | "shared";
+  account_id: number | null;
+  key_id: string | null;
+  email: string | null;
+};
+
+/** To what it was done; null when there is no one thing. */
+export type ListAuditResultItemsItemTarget = {
+  type: string;
+  id: string;
+};
+
+export type ListAuditResultItemsItem = {
+  /** `<service>:<place in its log>`. */
+  id: string;
+  /** When, by the clock of the database. */
+  at: string;
+  actor: ListAuditResultItemsItemActor;
+  /** What was done, for example `login` or `jobs.redrive`. */
+  action: string;
+  target: ListAuditResultItemsItemTarget | null;
+  changes: Record<string, unknown> | null;
+  request_id: string | null;
+  ip: string | null;
+  /** `refused`: somebody tried, and nothing was changed. */
+  outcome: "ok" | "refused";
+};
+
+export type ListAuditResult = {
+  items: ListAuditResultItemsItem[];
+  /** `cursor` of the next page; null at the end. */
+  next: string | null;
+};
+
 export interface FindActiveConversationsRequest {
   query: {
     /** Participant. */
@@ -1382,6 +2690,7 @@ export interface FindActiveConversationsRequest {
 export type FindActiveConversationsReply = ApiReply<200, ConversationOut[]>;
 export type FindActiveConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: PersonNotFoundError | JourneyNotFoundError | FrameworkError }
   | { readonly status: 409; readonly body: JourneyOwnershipAmbiguousError | FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
@@ -1402,6 +2711,7 @@ export interface GetConversationRequest {
 export type GetConversationReply = ApiReply<200, ConversationOut>;
 export type GetConversationError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1423,6 +2733,7 @@ export type PatchConversationReply = ApiReply<200, ConversationOut>;
 export type PatchConversationError =
   | { readonly status: 400; readonly body: InvalidNamespacePlacementError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: StaleConversationError | FrameworkError }
@@ -1449,6 +2760,7 @@ export type MarkRecordedReply = ApiReply<200, ConversationOut>;
 export type MarkRecordedError =
   | { readonly status: 400; readonly body: InvalidNamespacePlacementError | InvalidTranscriptWindowError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: StaleConversationError | TranscriptBoundaryConflictError | FrameworkError }
@@ -1472,7 +2784,7 @@ export interface GetConversationInfosRequest {
 export type GetConversationInfosReply = ApiReply<200, ConversationInfos>;
 export type GetConversationInfosError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1490,7 +2802,7 @@ export type PatchConversationInfosReply = ApiReply<200, ConversationInfos>;
 export type PatchConversationInfosError =
   | { readonly status: 400; readonly body: InvalidNamespacePlacementError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
@@ -1515,6 +2827,7 @@ export type RecordQuestionChangeReply = ApiReply<200, RecordedQuestionChange> | 
 export type RecordQuestionChangeError =
   | { readonly status: 400; readonly body: QuestionNotInJourneyError | OccurredAtInFutureError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: IdempotencyConflictError | FrameworkError }
@@ -1540,7 +2853,7 @@ export interface SearchConversationsRequest {
 export type SearchConversationsReply = ApiReply<200, ConversationSummary[]>;
 export type SearchConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1560,7 +2873,7 @@ export interface GetConversationSummaryRequest {
 export type GetConversationSummaryReply = ApiReply<200, ConversationSummary>;
 export type GetConversationSummaryError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1576,6 +2889,7 @@ export interface BrowseHolonConversationsRequest {
 export type BrowseHolonConversationsReply = ApiReply<200, BrowsedEvents>;
 export type BrowseHolonConversationsError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1595,6 +2909,7 @@ export type BrowseJourneyConversationsReply = ApiReply<200, BrowsedJourney>;
 export type BrowseJourneyConversationsError =
   | { readonly status: 400; readonly body: FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1614,6 +2929,7 @@ export interface BrowseHolonRequest {
 export type BrowseHolonReply = ApiReply<200, BrowsedHolon>;
 export type BrowseHolonError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1628,6 +2944,7 @@ export interface LookUpPersonsRequest {
 export type LookUpPersonsReply = ApiReply<200, PublicPerson[]>;
 export type LookUpPersonsError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1642,6 +2959,7 @@ export interface LookUpHolonsRequest {
 export type LookUpHolonsReply = ApiReply<200, PublicHolon[]>;
 export type LookUpHolonsError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1656,7 +2974,7 @@ export interface ListConversationEventsRequest {
 export type ListConversationEventsReply = ApiReply<200, ConversationEvent[]>;
 export type ListConversationEventsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1672,7 +2990,7 @@ export interface ListEventJourneysRequest {
 export type ListEventJourneysReply = ApiReply<200, EventJourney[]>;
 export type ListEventJourneysError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1687,7 +3005,7 @@ export interface ListJourneyStepsRequest {
 export type ListJourneyStepsReply = ApiReply<200, StepItem[]>;
 export type ListJourneyStepsError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1708,7 +3026,7 @@ export interface ReadStepConfigRequest {
 export type ReadStepConfigReply = ApiReply<200, StepConfig>;
 export type ReadStepConfigError =
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1727,7 +3045,7 @@ export type PatchStepConfigReply = ApiReply<200, StepConfig>;
 export type PatchStepConfigError =
   | { readonly status: 400; readonly body: ConfigKeysNotWritableError | InvalidStepConfigError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | CoherenceAccessRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: StaleConfigError | FrameworkError }
@@ -1749,6 +3067,7 @@ export type WriteRoomReply = ApiReply<200, RoomWritten>;
 export type WriteRoomError =
   | { readonly status: 400; readonly body: InvalidTranscriptWindowError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 409; readonly body: VersionConflictError | MeetingConflictError | TranscriptBoundaryConflictError | FrameworkError }
@@ -1772,6 +3091,7 @@ export interface ReadRoomRequest {
 export type ReadRoomReply = ApiReply<200, RoomState>;
 export type ReadRoomError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1830,7 +3150,7 @@ export type UploadAudioReply = ApiReply<201, AudioMetadata>;
 export type UploadAudioError =
   | { readonly status: 400; readonly body: InvalidConversationAudioError | FrameworkError }
   | { readonly status: 401; readonly body: FrameworkError }
-  | { readonly status: 403; readonly body: PerUserTokenRequiredError | FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 408; readonly body: FrameworkError }
   | { readonly status: 413; readonly body: ConversationDataTooLargeError | FrameworkError }
@@ -1857,6 +3177,7 @@ export interface DownloadAudioRequest {
 export type DownloadAudioReply = ApiReply<200, ReadableStream<Uint8Array>> | ApiReply<206, ReadableStream<Uint8Array>>;
 export type DownloadAudioError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 416; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
@@ -1877,6 +3198,27 @@ export interface GetVideoRequest {
 export type GetVideoReply = ApiReply<200, Video>;
 export type GetVideoError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface DownloadCaptionsRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type DownloadCaptionsReply = ApiReply<200, string>;
+export type DownloadCaptionsError =
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1896,6 +3238,7 @@ export interface GetAgentRequest {
 export type GetAgentReply = ApiReply<200, AgentOut>;
 export type GetAgentError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: FrameworkError }
@@ -1925,6 +3268,25 @@ export type SendChatMessageError =
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
+export interface ReadChatUpdatesRequest {
+  path: {
+    /** Slug of the agent. */
+    agent_slug: string;
+  };
+  body: ReadChatUpdatesBody;
+}
+export type ReadChatUpdatesReply = ApiReply<200, ChatUpdates>;
+export type ReadChatUpdatesError =
+  | { readonly status: 400; readonly body: FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
 export interface ReceiveAgentUpdateRequest {
   path: {
     /** Slug of the agent. */
@@ -1940,7 +3302,14 @@ export type ReceiveAgentUpdateError =
   | { readonly status: 503; readonly body: FrameworkError }
 ;
 
-export interface DownloadTranscriptRequest {
+export interface DownloadTranscriptFormats {
+  md: string;
+  json: Transcript;
+  vtt: string;
+  srt: string;
+  txt: string;
+}
+export interface DownloadTranscriptRequest<Format extends keyof DownloadTranscriptFormats = keyof DownloadTranscriptFormats> {
   path: {
     /** Id of the conversation. */
     conversation_id: number;
@@ -1948,15 +3317,53 @@ export interface DownloadTranscriptRequest {
   query?: {
     /** Only this speaker: a person id, or the negative id of an unresolved speaker, as stored with the transcript. */
     person_id?: number;
+    /** Goes before the header `Accept`; without both it is `md`. */
+    format?: Format;
+    /** At most so many utterances, 1 to 1000; absent: all. */
+    limit?: number;
+    /** Utterances of the whole transcript before them. */
+    offset?: number;
   };
   headers?: {
     /** Tags that the caller holds already. */
     'If-None-Match'?: string;
   };
 }
-export type DownloadTranscriptReply = ApiReply<200, string>;
+export type DownloadTranscriptReply<Format extends keyof DownloadTranscriptFormats = keyof DownloadTranscriptFormats> = ApiReply<200, DownloadTranscriptFormats[Format]>;
 export type DownloadTranscriptError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
+  | { readonly status: 404; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: FrameworkError }
+;
+
+export interface SearchTranscriptsRequest {
+  query: {
+    /** Words, all of them in one utterance; `"a phrase"`, `-without`, `begin*`. Case and accents do not matter. */
+    q: string;
+    /** Said by this person. */
+    person_id?: number;
+    /** In conversations whose event is this holon or below it. */
+    holon_slug?: string;
+    /** In conversations of the journey with this slug. */
+    journey?: string;
+    /** In conversations that start then or later. */
+    from?: string;
+    /** In conversations that start before. */
+    to?: string;
+    /** Default 20. */
+    limit?: number;
+    /** `next` of the page before, with the same filters. */
+    cursor?: string;
+  };
+}
+export type SearchTranscriptsReply = ApiReply<200, SpokenMatches>;
+export type SearchTranscriptsError =
+  | { readonly status: 400; readonly body: InvalidCursorError | FrameworkError }
+  | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: PerUserTokenRequiredError | InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -1976,6 +3383,7 @@ export interface ReadImportEvidenceRequest {
 export type ReadImportEvidenceReply = ApiReply<200, ImportEvidence>;
 export type ReadImportEvidenceError =
   | { readonly status: 401; readonly body: FrameworkError }
+  | { readonly status: 403; readonly body: InsufficientScopeError | FrameworkError }
   | { readonly status: 404; readonly body: FrameworkError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2024,6 +3432,61 @@ export type WhoamiError =
   | { readonly status: 503; readonly body: ServerError }
 ;
 
+export interface ChangePasswordRequest {
+  body: ChangePasswordBody;
+}
+export type ChangePasswordReply = ApiReply<200, ChangePasswordResult>;
+export type ChangePasswordError =
+  | { readonly status: 400; readonly body: WeakPasswordError | PublicPasswordError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: WrongPasswordError | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 429; readonly body: RateLimitedError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListSessionsRequest {
+  query?: {
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListSessionsReply = ApiReply<200, ListSessionsResult>;
+export type ListSessionsError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RevokeSessionRequest {
+  path: {
+    /** Id of the session. */
+    session_id: string;
+  };
+  body?: Record<string, unknown>;
+}
+export type RevokeSessionReply = ApiReply<200, RevokeSessionResult>;
+export type RevokeSessionError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
 export interface SearchDirectoryRequest {
   query: {
     /** At least two characters; case and accents do not count, `%` and `_` are literals. Of a description the first 10,000 characters count. */
@@ -2038,7 +3501,7 @@ export type SearchDirectoryReply = ApiReply<200, SearchDirectoryResult>;
 export type SearchDirectoryError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -2064,25 +3527,29 @@ export type ListPeopleReply = ApiReply<200, ListPeopleResult>;
 export type ListPeopleError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface CreatePersonRequest {
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
   body: NewPerson;
 }
 export type CreatePersonReply = ApiReply<201, CreatePersonResult>;
 export type CreatePersonError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 408; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: DuplicatePerson }
+  | { readonly status: 409; readonly body: DuplicatePerson | IdempotencyInProgressError }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2100,7 +3567,7 @@ export interface GetPersonRequest {
 export type GetPersonReply = ApiReply<200, PersonPublic>;
 export type GetPersonError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2131,7 +3598,7 @@ export type ListHolonsReply = ApiReply<200, ListHolonsResult>;
 export type ListHolonsError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -2150,7 +3617,7 @@ export interface GetHolonRequest {
 export type GetHolonReply = ApiReply<200, HolonPublic>;
 export type GetHolonError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2170,7 +3637,7 @@ export interface GetHolonBySlugRequest {
 export type GetHolonBySlugReply = ApiReply<200, HolonPublic>;
 export type GetHolonBySlugError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -2185,7 +3652,7 @@ export interface ListClassesRequest {
 export type ListClassesReply = ApiReply<200, ObjectClassPublic[]>;
 export type ListClassesError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -2206,7 +3673,7 @@ export interface GetClassRequest {
 export type GetClassReply = ApiReply<200, ObjectClassPublic>;
 export type GetClassError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -2232,7 +3699,7 @@ export interface ListJourneysRequest {
 export type ListJourneysReply = ApiReply<200, ListJourneysResult>;
 export type ListJourneysError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -2251,8 +3718,34 @@ export interface GetJourneyRequest {
 export type GetJourneyReply = ApiReply<200, Journey>;
 export type GetJourneyError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface MergePersonRequest {
+  path: {
+    /** Id of the person who goes. */
+    person_id: number;
+  };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body: MergeTarget;
+}
+export type MergePersonReply = ApiReply<200, MergePersonResult>;
+export type MergePersonError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2262,35 +3755,48 @@ export interface UpdateHolonRequest {
     /** Id of the holon. */
     holon_id: number;
   };
+  headers?: {
+    /** Write only when the holon still has one of these ETags; else 412. */
+    'If-Match'?: string;
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
   body: HolonUpdate;
 }
 export type UpdateHolonReply = ApiReply<200, UpdateHolonResult>;
 export type UpdateHolonError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
 
 export interface CreateExperienceRequest {
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
   body: NewExperience;
 }
 export type CreateExperienceReply = ApiReply<201, CreateExperienceResult>;
 export type CreateExperienceError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2300,6 +3806,10 @@ export interface UploadExperienceLogoRequest {
     /** Id of the experience. */
     experience_id: number;
   };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
   /** The part `logo`. */
   file: Upload;
 }
@@ -2307,11 +3817,12 @@ export type UploadExperienceLogoReply = ApiReply<200, UploadExperienceLogoResult
 export type UploadExperienceLogoError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2331,7 +3842,7 @@ export interface ListPersonMembershipsRequest {
 export type ListPersonMembershipsReply = ApiReply<200, ListPersonMembershipsResult>;
 export type ListPersonMembershipsError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2366,7 +3877,7 @@ export type ListHolonMembershipsReply = ApiReply<200, ListHolonMembershipsResult
 export type ListHolonMembershipsError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2378,18 +3889,26 @@ export interface UpdateMembershipRequest {
     /** Id of the membership. */
     membership_id: number;
   };
+  headers?: {
+    /** Write only when the membership still has one of these ETags; else 412. */
+    'If-Match'?: string;
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
   body: MembershipUpdate;
 }
 export type UpdateMembershipReply = ApiReply<200, UpdateMembershipResult>;
 export type UpdateMembershipError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2399,19 +3918,23 @@ export interface BulkAddMembershipsRequest {
     /** Id of the holon. */
     holon_id: number;
   };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
   body: BulkAdd;
 }
 export type BulkAddMembershipsReply = ApiReply<200, BulkAdded>;
 export type BulkAddMembershipsError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
-  | { readonly status: 409; readonly body: BulkInProgressError | ConflictError }
+  | { readonly status: 409; readonly body: BulkInProgressError | IdempotencyInProgressError | ConflictError }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2424,12 +3947,14 @@ export interface ListHolonRelationshipsRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
+    /** Items before the page. Add `limit` until it is `count`. */
+    offset?: number;
   };
 }
 export type ListHolonRelationshipsReply = ApiReply<200, ListHolonRelationshipsResult>;
 export type ListHolonRelationshipsError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2441,18 +3966,26 @@ export interface UpdateRelationshipRequest {
     /** Id of the relationship. */
     relationship_id: number;
   };
+  headers?: {
+    /** Write only when the relationship still has one of these ETags; else 412. */
+    'If-Match'?: string;
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
   body: RelationshipUpdate;
 }
 export type UpdateRelationshipReply = ApiReply<200, UpdateRelationshipResult>;
 export type UpdateRelationshipError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
   | { readonly status: 413; readonly body: FrameworkError }
   | { readonly status: 415; readonly body: FrameworkError }
-  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
 ;
@@ -2465,12 +3998,14 @@ export interface ListNotesOfPersonRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
+    /** Items before the page. Add `limit` until it is `count`. */
+    offset?: number;
   };
 }
 export type ListNotesOfPersonReply = ApiReply<200, ListNotesOfPersonResult>;
 export type ListNotesOfPersonError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2485,12 +4020,14 @@ export interface ListNotesOfHolonRequest {
   query?: {
     /** Items of a page, default 50, at most 200. */
     limit?: number;
+    /** Items before the page. Add `limit` until it is `count`. */
+    offset?: number;
   };
 }
 export type ListNotesOfHolonReply = ApiReply<200, ListNotesOfHolonResult>;
 export type ListNotesOfHolonError =
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 404; readonly body: NotFoundError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
@@ -2515,7 +4052,803 @@ export type ListResponsibleReply = ApiReply<200, ListResponsibleResult>;
 export type ListResponsibleError =
   | { readonly status: 400; readonly body: ValidationError | FrameworkError }
   | { readonly status: 401; readonly body: UnauthenticatedError }
-  | { readonly status: 403; readonly body: PermissionDeniedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateKeyRequest {
+  body: NewServiceKey;
+}
+export type CreateKeyReply = ApiReply<201, CreateKeyResult>;
+export type CreateKeyError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: TooManyKeysError | AccountInactiveError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListKeysRequest {
+  query?: {
+    /** Only keys of this account. */
+    account_id?: number;
+    /** Items of a page, default 100, at most 100. */
+    limit?: number;
+    /** Items before the page. Add `limit` until `has_more` is false. */
+    offset?: number;
+  };
+}
+export type ListKeysReply = ApiReply<200, ListKeysResult>;
+export type ListKeysError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetKeyRequest {
+  path: {
+    /** Id of the key. */
+    key_id: string;
+  };
+}
+export type GetKeyReply = ApiReply<200, GetKeyResult>;
+export type GetKeyError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RotateKeyRequest {
+  path: {
+    /** Id of the key. */
+    key_id: string;
+  };
+  body?: RotateKeyBody;
+}
+export type RotateKeyReply = ApiReply<200, RotateKeyResult>;
+export type RotateKeyError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: KeyEndedError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RevokeKeyRequest {
+  path: {
+    /** Id of the key. */
+    key_id: string;
+  };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body?: Record<string, unknown>;
+}
+export type RevokeKeyReply = ApiReply<200, RevokeKeyResult>;
+export type RevokeKeyError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListEventsRequest {
+  query?: {
+    /** Only what comes behind this cursor; absent = from the oldest that is kept; `latest` = nothing, and the cursor of now. */
+    after?: string;
+    /** Only these types, separated by commas; `conversation.*` is all of them. */
+    types?: string;
+    /** Only events of such subjects. */
+    subject_type?: "conversation" | "person" | "holon" | "membership" | "relationship" | "note" | "webhook_endpoint";
+    /** Only events of this subject; together with `subject_type`. */
+    subject_id?: number;
+    /** Seconds to wait for something to come, when nothing is there. */
+    wait?: number;
+    /** Most events of a page. */
+    limit?: number;
+  };
+}
+export type ListEventsReply = ApiReply<200, ListEventsResult>;
+export type ListEventsError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 410; readonly body: CursorExpiredError | GoneError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 429; readonly body: RateLimitedError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CreateWebhookEndpointRequest {
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body: NewWebhookEndpoint;
+}
+export type CreateWebhookEndpointReply = ApiReply<201, CreateWebhookEndpointResult>;
+export type CreateWebhookEndpointError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: TooManyEndpointsError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListWebhookEndpointsRequest {
+  query?: {
+    /** Only those of this account. */
+    account_id?: number;
+    /** Items of a page, default 100, at most 200. */
+    limit?: number;
+    /** Items before the page. */
+    offset?: number;
+  };
+}
+export type ListWebhookEndpointsReply = ApiReply<200, ListWebhookEndpointsResult>;
+export type ListWebhookEndpointsError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetWebhookEndpointRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+  };
+  headers?: {
+    /** Tags that the caller holds already. */
+    'If-None-Match'?: string;
+  };
+}
+export type GetWebhookEndpointReply = ApiReply<200, GetWebhookEndpointResult>;
+export type GetWebhookEndpointError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface DeleteWebhookEndpointRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+  };
+}
+export type DeleteWebhookEndpointReply = ApiReply<204, undefined>;
+export type DeleteWebhookEndpointError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface UpdateWebhookEndpointRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+  };
+  headers?: {
+    /** Write only when the endpoint still has one of these ETags; else 412. */
+    'If-Match'?: string;
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body: WebhookEndpointUpdate;
+}
+export type UpdateWebhookEndpointReply = ApiReply<200, UpdateWebhookEndpointResult>;
+export type UpdateWebhookEndpointError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 412; readonly body: PreconditionFailedV1Error }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RotateWebhookSecretRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+  };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body?: RotateWebhookSecretBody;
+}
+export type RotateWebhookSecretReply = ApiReply<200, RotateWebhookSecretResult>;
+export type RotateWebhookSecretError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface TestWebhookEndpointRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+  };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body?: Record<string, unknown>;
+}
+export type TestWebhookEndpointReply = ApiReply<200, TestWebhookEndpointResult>;
+export type TestWebhookEndpointError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: EndpointDisabledError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListWebhookDeliveriesRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+  };
+  query?: {
+    /** Only these. */
+    status?: "pending" | "delivered" | "failed";
+    /** Items of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListWebhookDeliveriesReply = ApiReply<200, ListWebhookDeliveriesResult>;
+export type ListWebhookDeliveriesError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RedeliverWebhookRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+    /** Id of the delivery. */
+    delivery_id: string;
+  };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body?: Record<string, unknown>;
+}
+export type RedeliverWebhookReply = ApiReply<200, RedeliverWebhookResult>;
+export type RedeliverWebhookError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: EndpointDisabledError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RecoverWebhookEndpointRequest {
+  path: {
+    /** Id of the endpoint. */
+    endpoint_id: number;
+  };
+  headers?: {
+    /** Made at random for one intent. For 24 hours the same request under the same key is answered with the first answer, with `Idempotent-Replayed: true`, and changes nothing. */
+    'Idempotency-Key'?: string;
+  };
+  body: RecoverWebhookEndpointBody;
+}
+export type RecoverWebhookEndpointReply = ApiReply<200, RecoverWebhookEndpointResult>;
+export type RecoverWebhookEndpointError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: EndpointDisabledError | IdempotencyInProgressError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: IdempotencyKeyReusedError | InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetOverviewRequest {}
+export type GetOverviewReply = ApiReply<200, GetOverviewResult>;
+export type GetOverviewError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListJobsRequest {
+  query?: {
+    /** Jobs of this service. */
+    service?: "agents" | "conversations" | "directory" | "events" | "media" | "transcripts";
+    /** For example `transcripts.transcript-import`. */
+    type?: string;
+    /** Jobs in this state. */
+    state?: "queued" | "running" | "succeeded" | "dead" | "cancelled";
+    /** Jobs of this key. */
+    key?: string;
+    /** Jobs whose error contains this; case matters. */
+    error?: string;
+    /** Jobs whose payload names the conversation. */
+    conversation_id?: number;
+    /** Jobs that a request has caused. */
+    request_id?: string;
+    /** Jobs that were asked for then or later. */
+    created_after?: string;
+    /** Jobs that were asked for before. */
+    created_before?: string;
+    /** Rows of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListJobsReply = ApiReply<200, ListJobsResult>;
+export type ListJobsError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetJobRequest {
+  path: {
+    /** Service that works it. */
+    service: string;
+    /** Id of the job. */
+    job_id: string;
+  };
+}
+export type GetJobReply = ApiReply<200, GetJobResult>;
+export type GetJobError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: JobNotFoundError | NotFoundError }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RedriveJobsRequest {
+  body: RedriveJobsBody;
+}
+export type RedriveJobsReply = ApiReply<200, RedriveJobsResult>;
+export type RedriveJobsError =
+  | { readonly status: 400; readonly body: EmptyChoiceError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface CancelJobsRequest {
+  body: CancelJobsBody;
+}
+export type CancelJobsReply = ApiReply<200, CancelJobsResult>;
+export type CancelJobsError =
+  | { readonly status: 400; readonly body: EmptyChoiceError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListWebhooksRequest {
+  query?: {
+    /** Webhooks of this kind. */
+    kind?: "booking" | "meeting" | "telegram";
+    /** Webhooks with this outcome, for example `applied`. */
+    outcome?: string;
+    /** Webhooks whose path names the person. */
+    person_id?: number;
+    /** Webhooks that came then or later. */
+    from?: string;
+    /** Webhooks that came before. */
+    to?: string;
+    /** Text in the body; the case of letters of ASCII does not matter. */
+    q?: string;
+    /** Rows of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListWebhooksReply = ApiReply<200, ListWebhooksResult>;
+export type ListWebhooksError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetWebhookRequest {
+  path: {
+    /** Id of a webhook. */
+    receipt_id: number;
+  };
+}
+export type GetWebhookReply = ApiReply<200, GetWebhookResult>;
+export type GetWebhookError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: WebhookNotFoundError | NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ReplayWebhooksRequest {
+  body: ReplayWebhooksBody;
+}
+export type ReplayWebhooksReply = ApiReply<200, ReplayWebhooksResult>;
+export type ReplayWebhooksError =
+  | { readonly status: 400; readonly body: EmptyChoiceError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListPipelinesRequest {
+  query?: {
+    /** Slug of a journey. */
+    journey?: string;
+    /** Slug of a step. */
+    step?: string;
+    /** Of the job of the step; `none` = there is none. */
+    state?: "queued" | "running" | "succeeded" | "dead" | "cancelled" | "none";
+    /** This conversation alone. */
+    conversation_id?: number;
+    /** Rows of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListPipelinesReply = ApiReply<200, ListPipelinesResult>;
+export type ListPipelinesError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RetryPipelineRequest {
+  path: {
+    /** Id of the conversation. */
+    conversation_id: number;
+  };
+  body?: Record<string, unknown>;
+}
+export type RetryPipelineReply = ApiReply<200, RetryPipelineResult>;
+export type RetryPipelineError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: ConversationNotFoundError | NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: NoJobError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListThreadsRequest {
+  query?: {
+    /** Slug of an agent. */
+    agent?: string;
+    /** Where the visitor writes. */
+    channel?: "web" | "telegram";
+    /** Only those that a person has, or only those that the agent has. */
+    taken?: boolean;
+    /** Rows of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListThreadsReply = ApiReply<200, ListThreadsResult>;
+export type ListThreadsError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface GetThreadRequest {
+  path: {
+    /** Id of the thread. */
+    thread_id: number;
+  };
+  query?: {
+    /** Messages before this turn. */
+    before?: number;
+    /** Messages, default 50, at most 200. */
+    limit?: number;
+  };
+}
+export type GetThreadReply = ApiReply<200, GetThreadResult>;
+export type GetThreadError =
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface TakeThreadRequest {
+  path: {
+    /** Id of the thread. */
+    thread_id: number;
+  };
+  body?: Record<string, unknown>;
+}
+export type TakeThreadReply = ApiReply<200, TakeThreadResult>;
+export type TakeThreadError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: ThreadTakenError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface SayInThreadRequest {
+  path: {
+    /** Id of the thread. */
+    thread_id: number;
+  };
+  headers?: {
+    /** The same words under it are one message. */
+    'Idempotency-Key'?: string;
+  };
+  body: SayInThreadBody;
+}
+export type SayInThreadReply = ApiReply<200, SayInThreadResult>;
+export type SayInThreadError =
+  | { readonly status: 400; readonly body: EmptyMessageError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: ThreadTakenError | ThreadNotTakenError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface HandThreadBackRequest {
+  path: {
+    /** Id of the thread. */
+    thread_id: number;
+  };
+  body?: Record<string, unknown>;
+}
+export type HandThreadBackReply = ApiReply<200, HandThreadBackResult>;
+export type HandThreadBackError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: ThreadNotFoundError | NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListAgentsRequest {
+  query?: {
+    /** Rows of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListAgentsReply = ApiReply<200, ListAgentsResult>;
+export type ListAgentsError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListAgentKnowledgeRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  query?: {
+    /** Only those that wait for a decision, or that have been approved. */
+    state?: "waiting" | "approved";
+    /** Rows of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListAgentKnowledgeReply = ApiReply<200, ListAgentKnowledgeResult>;
+export type ListAgentKnowledgeError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
+  | { readonly status: 404; readonly body: AgentNotFoundError | NotFoundError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ApproveAgentKnowledgeRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  body: ApproveAgentKnowledgeBody;
+}
+export type ApproveAgentKnowledgeReply = ApiReply<200, ApproveAgentKnowledgeResult>;
+export type ApproveAgentKnowledgeError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: AgentNotFoundError | SentenceNotFoundError | NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 409; readonly body: TooMuchKnowledgeError | ConflictError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface RejectAgentKnowledgeRequest {
+  path: {
+    /** Slug of the agent. */
+    slug: string;
+  };
+  body: RejectAgentKnowledgeBody;
+}
+export type RejectAgentKnowledgeReply = ApiReply<200, RejectAgentKnowledgeResult>;
+export type RejectAgentKnowledgeError =
+  | { readonly status: 400; readonly body: ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | NotAnOperatorError | PermissionDeniedError }
+  | { readonly status: 404; readonly body: AgentNotFoundError | SentenceNotFoundError | NotFoundError }
+  | { readonly status: 408; readonly body: FrameworkError }
+  | { readonly status: 413; readonly body: FrameworkError }
+  | { readonly status: 415; readonly body: FrameworkError }
+  | { readonly status: 422; readonly body: InvalidInput }
+  | { readonly status: 431; readonly body: FrameworkError }
+  | { readonly status: 503; readonly body: ServerError }
+;
+
+export interface ListAuditRequest {
+  query?: {
+    /** Email or id of the account that acted. */
+    actor?: string;
+    /** For example `login`. */
+    action?: string;
+    /** `type:id`, for example `account:7`. */
+    target?: string;
+    /** Entries of then or later. */
+    from?: string;
+    /** Entries of before. */
+    to?: string;
+    /** Entries of a page, default 50, at most 200. */
+    limit?: number;
+    /** `next` of the page before. */
+    cursor?: string;
+  };
+}
+export type ListAuditReply = ApiReply<200, ListAuditResult>;
+export type ListAuditError =
+  | { readonly status: 400; readonly body: BadCursorError | ValidationError | FrameworkError }
+  | { readonly status: 401; readonly body: UnauthenticatedError }
+  | { readonly status: 403; readonly body: InsufficientScopeV1Error | PermissionDeniedError }
   | { readonly status: 422; readonly body: InvalidInput }
   | { readonly status: 431; readonly body: FrameworkError }
   | { readonly status: 503; readonly body: ServerError }
@@ -2550,14 +4883,20 @@ export interface OperationErrors {
   uploadAudio: UploadAudioError;
   downloadAudio: DownloadAudioError;
   getVideo: GetVideoError;
+  downloadCaptions: DownloadCaptionsError;
   getAgent: GetAgentError;
   sendChatMessage: SendChatMessageError;
+  readChatUpdates: ReadChatUpdatesError;
   receiveAgentUpdate: ReceiveAgentUpdateError;
   downloadTranscript: DownloadTranscriptError;
+  searchTranscripts: SearchTranscriptsError;
   readImportEvidence: ReadImportEvidenceError;
   login: LoginError;
   logout: LogoutError;
   whoami: WhoamiError;
+  changePassword: ChangePasswordError;
+  listSessions: ListSessionsError;
+  revokeSession: RevokeSessionError;
   searchDirectory: SearchDirectoryError;
   listPeople: ListPeopleError;
   createPerson: CreatePersonError;
@@ -2569,6 +4908,7 @@ export interface OperationErrors {
   getClass: GetClassError;
   listJourneys: ListJourneysError;
   getJourney: GetJourneyError;
+  mergePerson: MergePersonError;
   updateHolon: UpdateHolonError;
   createExperience: CreateExperienceError;
   uploadExperienceLogo: UploadExperienceLogoError;
@@ -2581,6 +4921,42 @@ export interface OperationErrors {
   listNotesOfPerson: ListNotesOfPersonError;
   listNotesOfHolon: ListNotesOfHolonError;
   listResponsible: ListResponsibleError;
+  createKey: CreateKeyError;
+  listKeys: ListKeysError;
+  getKey: GetKeyError;
+  rotateKey: RotateKeyError;
+  revokeKey: RevokeKeyError;
+  listEvents: ListEventsError;
+  createWebhookEndpoint: CreateWebhookEndpointError;
+  listWebhookEndpoints: ListWebhookEndpointsError;
+  getWebhookEndpoint: GetWebhookEndpointError;
+  deleteWebhookEndpoint: DeleteWebhookEndpointError;
+  updateWebhookEndpoint: UpdateWebhookEndpointError;
+  rotateWebhookSecret: RotateWebhookSecretError;
+  testWebhookEndpoint: TestWebhookEndpointError;
+  listWebhookDeliveries: ListWebhookDeliveriesError;
+  redeliverWebhook: RedeliverWebhookError;
+  recoverWebhookEndpoint: RecoverWebhookEndpointError;
+  getOverview: GetOverviewError;
+  listJobs: ListJobsError;
+  getJob: GetJobError;
+  redriveJobs: RedriveJobsError;
+  cancelJobs: CancelJobsError;
+  listWebhooks: ListWebhooksError;
+  getWebhook: GetWebhookError;
+  replayWebhooks: ReplayWebhooksError;
+  listPipelines: ListPipelinesError;
+  retryPipeline: RetryPipelineError;
+  listThreads: ListThreadsError;
+  getThread: GetThreadError;
+  takeThread: TakeThreadError;
+  sayInThread: SayInThreadError;
+  handThreadBack: HandThreadBackError;
+  listAgents: ListAgentsError;
+  listAgentKnowledge: ListAgentKnowledgeError;
+  approveAgentKnowledge: ApproveAgentKnowledgeError;
+  rejectAgentKnowledge: RejectAgentKnowledgeError;
+  listAudit: ListAuditError;
 }
 
 /** One method for every operation. */
@@ -2787,6 +5163,18 @@ export interface Operations {
    */
   getVideo(request: GetVideoRequest, options?: CallOptions): Promise<GetVideoReply>;
   /**
+   * Download captions of the recording
+   * WebVTT of the transcript with the times of the recording that the conversation shows: one that was not trimmed begins before the conversation, and its captions are as much later.
+   * `GET /api/coherence/conversations/{conversation_id}/captions.vtt`
+   */
+  downloadCaptions(request: DownloadCaptionsRequest & Conditional, options?: CallOptions): Promise<DownloadCaptionsReply | NotModified>;
+  /**
+   * Download captions of the recording
+   * WebVTT of the transcript with the times of the recording that the conversation shows: one that was not trimmed begins before the conversation, and its captions are as much later.
+   * `GET /api/coherence/conversations/{conversation_id}/captions.vtt`
+   */
+  downloadCaptions(request: DownloadCaptionsRequest, options?: CallOptions): Promise<DownloadCaptionsReply>;
+  /**
    * One agent by slug
    * `GET /api/agents/{slug}/`
    */
@@ -2803,23 +5191,35 @@ export interface Operations {
    */
   sendChatMessage(request: SendChatMessageRequest, options?: CallOptions): Promise<SendChatMessageReply>;
   /**
+   * Read what a person wrote in the place of the agent
+   * A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask every few seconds while `waits_for` says so, else now and then. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. An unknown one has no updates.
+   * `POST /api/chat/{agent_slug}/updates/`
+   */
+  readChatUpdates(request: ReadChatUpdatesRequest, options?: CallOptions): Promise<ReadChatUpdatesReply>;
+  /**
    * Receive an update of the messaging platform
    * For Telegram: register `{base_url}/api/hook/agents/{slug}` with `setWebhook` and the `secret_token` of the agent. Everything is answered with 200 as soon as it is stored, whatever it is; the reply is sent through the Bot API, and what became of an update is in its receipt.
    * `POST /api/hook/agents/{slug}`
    */
   receiveAgentUpdate(request: ReceiveAgentUpdateRequest, options?: CallOptions): Promise<ReceiveAgentUpdateReply>;
   /**
-   * Download the transcript as Markdown
-   * Metadata of the conversation and all speakers in chronological order. Consecutive utterances of one speaker are one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance.
+   * Download the transcript
+   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance by itself. `format` chooses, else the header `Accept`, else it is Markdown.
    * `GET /api/coherence/conversations/{conversation_id}/transcript`
    */
-  downloadTranscript(request: DownloadTranscriptRequest & Conditional, options?: CallOptions): Promise<DownloadTranscriptReply | NotModified>;
+  downloadTranscript<Format extends keyof DownloadTranscriptFormats = 'md'>(request: DownloadTranscriptRequest<Format> & Conditional, options?: CallOptions): Promise<DownloadTranscriptReply<Format> | NotModified>;
   /**
-   * Download the transcript as Markdown
-   * Metadata of the conversation and all speakers in chronological order. Consecutive utterances of one speaker are one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance.
+   * Download the transcript
+   * As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each utterance by itself. `format` chooses, else the header `Accept`, else it is Markdown.
    * `GET /api/coherence/conversations/{conversation_id}/transcript`
    */
-  downloadTranscript(request: DownloadTranscriptRequest, options?: CallOptions): Promise<DownloadTranscriptReply>;
+  downloadTranscript<Format extends keyof DownloadTranscriptFormats = 'md'>(request: DownloadTranscriptRequest<Format>, options?: CallOptions): Promise<DownloadTranscriptReply<Format>>;
+  /**
+   * Search in what was said
+   * Utterances in which all words of `q` were said, best first, then newest, in conversations that the caller may read. `"a phrase"`, `-without` and `begin*` mean what they look like; case and accents do not matter. Nothing is found of people who were erased.
+   * `GET /api/coherence/transcripts/search`
+   */
+  searchTranscripts(request: SearchTranscriptsRequest, options?: CallOptions): Promise<SearchTranscriptsReply>;
   /**
    * Read what the transcript importer did
    * Aggregates and digests only: no rows, no text, nothing about who spoke an excluded sentence. Never runs an import.
@@ -2848,6 +5248,24 @@ export interface Operations {
    * `GET /api/v1/auth/whoami`
    */
   whoami(request?: WhoamiRequest, options?: CallOptions): Promise<WhoamiReply>;
+  /**
+   * Change your password
+   * Every other session of the account ends; that of this request goes on. Wrong passwords count like failed logins.
+   * `POST /api/v1/auth/password`
+   */
+  changePassword(request: ChangePasswordRequest, options?: CallOptions): Promise<ChangePasswordReply>;
+  /**
+   * List your sessions
+   * Logins of the account whose tokens are still accepted, newest first.
+   * `GET /api/v1/auth/sessions`
+   */
+  listSessions(request?: ListSessionsRequest, options?: CallOptions): Promise<ListSessionsReply>;
+  /**
+   * End one of your sessions
+   * Its token is not accepted any more, anywhere. It may be sent again; that of the request itself may be ended, too.
+   * `POST /api/v1/auth/sessions/{session_id}/revoke`
+   */
+  revokeSession(request: RevokeSessionRequest, options?: CallOptions): Promise<RevokeSessionReply>;
   /**
    * Search people and holons
    * Best first: the exact name, the start of the name, the start of a word in it, any part of it. A contact value of a person or a link value of a holon counts like the name; a hit in the description alone comes last. Equals are ordered by name and id.
@@ -2935,6 +5353,12 @@ export interface Operations {
    */
   getJourney(request: GetJourneyRequest, options?: CallOptions): Promise<GetJourneyReply>;
   /**
+   * Merge a person into another
+   * For superusers. Everything that names the person of the path names the other one then: memberships, notes, conversations, what was said, accounts, bookings. What the other lacks in contact and description is filled in. The id of the path is not found any more.
+   * `POST /api/v1/people/{person_id}/merge`
+   */
+  mergePerson(request: MergePersonRequest, options?: CallOptions): Promise<MergePersonReply>;
+  /**
    * Edit fields of a holon
    * Only fields that are present are touched, all of them or none.
    * `POST /api/v1/holons/{holon_id}/update`
@@ -3005,6 +5429,225 @@ export interface Operations {
    * `GET /api/v1/responsible`
    */
   listResponsible(request?: ListResponsibleRequest, options?: CallOptions): Promise<ListResponsibleReply>;
+  /**
+   * Make a service key
+   * The answer alone has the token: keep it. A superuser makes keys for every account, others for their own.
+   * `POST /api/v1/keys`
+   */
+  createKey(request: CreateKeyRequest, options?: CallOptions): Promise<CreateKeyReply>;
+  /**
+   * List service keys
+   * A superuser sees those of every account, others their own. Revoked and expired keys stay in the list.
+   * `GET /api/v1/keys`
+   */
+  listKeys(request?: ListKeysRequest, options?: CallOptions): Promise<ListKeysReply>;
+  /**
+   * Read one service key
+   * `GET /api/v1/keys/{key_id}`
+   */
+  getKey(request: GetKeyRequest, options?: CallOptions): Promise<GetKeyReply>;
+  /**
+   * Give a service key a new secret
+   * The answer alone has the new token. The old one is accepted until the overlap ends.
+   * `POST /api/v1/keys/{key_id}/rotate`
+   */
+  rotateKey(request: RotateKeyRequest, options?: CallOptions): Promise<RotateKeyReply>;
+  /**
+   * Revoke a service key
+   * It ends for good and at once, with every secret that it has. To revoke it again changes nothing.
+   * `POST /api/v1/keys/{key_id}/revoke`
+   */
+  revokeKey(request: RevokeKeyRequest, options?: CallOptions): Promise<RevokeKeyReply>;
+  /**
+   * Follow what happens
+   * Events in one order, as far as the caller may read what they are about. Keep `next` and ask again with `after`; with `wait` the answer comes when something does. Nothing is told twice or left out, and nothing appears behind a cursor.
+   * `GET /api/v1/events`
+   */
+  listEvents(request?: ListEventsRequest, options?: CallOptions): Promise<ListEventsReply>;
+  /**
+   * Have events sent to an address
+   * What happens from now on, as far as the account may read it, is sent to the address, signed after Standard Webhooks. The answer alone has the secret: keep it. A receiver answers with 2xx within 15 seconds; what it has seen before it knows by its `webhook-id`.
+   * `POST /api/v1/webhook-endpoints`
+   */
+  createWebhookEndpoint(request: CreateWebhookEndpointRequest, options?: CallOptions): Promise<CreateWebhookEndpointReply>;
+  /**
+   * List webhook endpoints
+   * A superuser sees those of every account, others their own.
+   * `GET /api/v1/webhook-endpoints`
+   */
+  listWebhookEndpoints(request?: ListWebhookEndpointsRequest, options?: CallOptions): Promise<ListWebhookEndpointsReply>;
+  /**
+   * Read one webhook endpoint
+   * `GET /api/v1/webhook-endpoints/{endpoint_id}`
+   */
+  getWebhookEndpoint(request: GetWebhookEndpointRequest & Conditional, options?: CallOptions): Promise<GetWebhookEndpointReply | NotModified>;
+  /**
+   * Read one webhook endpoint
+   * `GET /api/v1/webhook-endpoints/{endpoint_id}`
+   */
+  getWebhookEndpoint(request: GetWebhookEndpointRequest, options?: CallOptions): Promise<GetWebhookEndpointReply>;
+  /**
+   * Delete a webhook endpoint
+   * Nothing is sent any more, and what was sent is forgotten.
+   * `DELETE /api/v1/webhook-endpoints/{endpoint_id}`
+   */
+  deleteWebhookEndpoint(request: DeleteWebhookEndpointRequest, options?: CallOptions): Promise<DeleteWebhookEndpointReply>;
+  /**
+   * Change a webhook endpoint
+   * Only what is named changes. A disabled one gives up what waits; enabled again it gets what happens from then on.
+   * `POST /api/v1/webhook-endpoints/{endpoint_id}/update`
+   */
+  updateWebhookEndpoint(request: UpdateWebhookEndpointRequest, options?: CallOptions): Promise<UpdateWebhookEndpointReply>;
+  /**
+   * Give a webhook endpoint a new secret
+   * The answer alone has it. Until the overlap ends, deliveries have two signatures: of the new secret and of the old one.
+   * `POST /api/v1/webhook-endpoints/{endpoint_id}/rotate-secret`
+   */
+  rotateWebhookSecret(request: RotateWebhookSecretRequest, options?: CallOptions): Promise<RotateWebhookSecretReply>;
+  /**
+   * Send a webhook endpoint a test
+   * An event `webhook_endpoint.test`, whatever types the endpoint wants, signed like any other and not in the feed.
+   * `POST /api/v1/webhook-endpoints/{endpoint_id}/test`
+   */
+  testWebhookEndpoint(request: TestWebhookEndpointRequest, options?: CallOptions): Promise<TestWebhookEndpointReply>;
+  /**
+   * List what was sent to a webhook endpoint
+   * Each with its attempts, newest first; only of events that the caller may read.
+   * `GET /api/v1/webhook-endpoints/{endpoint_id}/deliveries`
+   */
+  listWebhookDeliveries(request: ListWebhookDeliveriesRequest, options?: CallOptions): Promise<ListWebhookDeliveriesReply>;
+  /**
+   * Send an event again
+   * Delivered or not, under the same `webhook-id`.
+   * `POST /api/v1/webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver`
+   */
+  redeliverWebhook(request: RedeliverWebhookRequest, options?: CallOptions): Promise<RedeliverWebhookReply>;
+  /**
+   * Send what was not delivered since a time
+   * What happened while the endpoint was disabled included, as far as the feed keeps it, and not from before the endpoint was made.
+   * `POST /api/v1/webhook-endpoints/{endpoint_id}/recover`
+   */
+  recoverWebhookEndpoint(request: RecoverWebhookEndpointRequest, options?: CallOptions): Promise<RecoverWebhookEndpointReply>;
+  /**
+   * How the platform is
+   * Of each service the process that answers speaks. One that does not answer is not ready, and what it alone can tell is left out. Counts are at most two seconds old.
+   * `GET /api/ops/overview`
+   */
+  getOverview(request?: GetOverviewRequest, options?: CallOptions): Promise<GetOverviewReply>;
+  /**
+   * List jobs
+   * The jobs of all services, newest first. Succeeded and cancelled ones are kept for a week, dead ones until somebody acts.
+   * `GET /api/ops/jobs`
+   */
+  listJobs(request?: ListJobsRequest, options?: CallOptions): Promise<ListJobsReply>;
+  /**
+   * Read one job
+   * With payload, result and every attempt. Secrets are replaced by `[redacted]`.
+   * `GET /api/ops/jobs/{service}/{job_id}`
+   */
+  getJob(request: GetJobRequest, options?: CallOptions): Promise<GetJobReply>;
+  /**
+   * Queue dead jobs again
+   * With all their attempts: those that match, or those named. What somebody has cancelled is queued again only by its id.
+   * `POST /api/ops/jobs/redrive`
+   */
+  redriveJobs(request: RedriveJobsRequest, options?: CallOptions): Promise<RedriveJobsReply>;
+  /**
+   * Cancel jobs
+   * Queued and running ones that match, or those named: an attempt that runs is broken off. A dead job is given up where its id or the state `dead` is named.
+   * `POST /api/ops/jobs/cancel`
+   */
+  cancelJobs(request: CancelJobsRequest, options?: CallOptions): Promise<CancelJobsReply>;
+  /**
+   * List inbound webhooks
+   * Bookings, reports of the meeting provider and messages to agents, newest first, and what became of them.
+   * `GET /api/ops/webhooks`
+   */
+  listWebhooks(request?: ListWebhooksRequest, options?: CallOptions): Promise<ListWebhooksReply>;
+  /**
+   * Read one inbound webhook
+   * With body and headers as they came; secrets are replaced by `[redacted]`. Of what was rejected or ignored no body is kept.
+   * `GET /api/ops/webhooks/{receipt_id}`
+   */
+  getWebhook(request: GetWebhookRequest, options?: CallOptions): Promise<GetWebhookReply>;
+  /**
+   * Work webhooks again
+   * Those named, or those that match, oldest first. What was applied changes nothing when it is applied again; where the body is not kept nothing is done.
+   * `POST /api/ops/webhooks/replay`
+   */
+  replayWebhooks(request: ReplayWebhooksRequest, options?: CallOptions): Promise<ReplayWebhooksReply>;
+  /**
+   * List conversations in pipeline steps
+   * How long they are there, what they wait for, and the last error; those that entered last first. With a `state` a page may have fewer rows than `limit`, and a `next` all the same.
+   * `GET /api/ops/pipelines`
+   */
+  listPipelines(request?: ListPipelinesRequest, options?: CallOptions): Promise<ListPipelinesReply>;
+  /**
+   * Run the job of a conversation now
+   * The same job, at once: one that waits, is dead or cancelled. One that runs is left alone. No second one is made.
+   * `POST /api/ops/pipelines/{conversation_id}/retry`
+   */
+  retryPipeline(request: RetryPipelineRequest, options?: CallOptions): Promise<RetryPipelineReply>;
+  /**
+   * List chats with agents
+   * Those where something was said last first, without what was said.
+   * `GET /api/ops/threads`
+   */
+  listThreads(request?: ListThreadsRequest, options?: CallOptions): Promise<ListThreadsReply>;
+  /**
+   * Read a chat with an agent
+   * Its newest messages, oldest first, with who wrote them.
+   * `GET /api/ops/threads/{thread_id}`
+   */
+  getThread(request: GetThreadRequest, options?: CallOptions): Promise<GetThreadReply>;
+  /**
+   * Take a chat over
+   * The agent says nothing until the thread is handed back. Of two who take it one has it; taken again by the same account it stays taken.
+   * `POST /api/ops/threads/{thread_id}/take`
+   */
+  takeThread(request: TakeThreadRequest, options?: CallOptions): Promise<TakeThreadReply>;
+  /**
+   * Write in a chat that you have taken over
+   * Recorded as written by your account, shown on the page of the visitor, or sent through the messenger.
+   * `POST /api/ops/threads/{thread_id}/message`
+   */
+  sayInThread(request: SayInThreadRequest, options?: CallOptions): Promise<SayInThreadReply>;
+  /**
+   * Hand a chat back to the agent
+   * Whoever has it, so that none is left to somebody who is away. The agent answers the next message, and knows what was said.
+   * `POST /api/ops/threads/{thread_id}/hand-back`
+   */
+  handThreadBack(request: HandThreadBackRequest, options?: CallOptions): Promise<HandThreadBackReply>;
+  /**
+   * List agents
+   * By slug, with the number of sentences that wait for a decision.
+   * `GET /api/ops/agents`
+   */
+  listAgents(request?: ListAgentsRequest, options?: CallOptions): Promise<ListAgentsReply>;
+  /**
+   * List what an agent gathered
+   * Sentences of visitors for all its threads, oldest first; what they are for is `mode`.
+   * `GET /api/ops/agents/{slug}/knowledge`
+   */
+  listAgentKnowledge(request: ListAgentKnowledgeRequest, options?: CallOptions): Promise<ListAgentKnowledgeReply>;
+  /**
+   * Let an agent tell sentences to everybody
+   * All of these or, with an error, none; every word goes into its prompt for all visitors. Approved ones stay so.
+   * `POST /api/ops/agents/{slug}/knowledge/approve`
+   */
+  approveAgentKnowledge(request: ApproveAgentKnowledgeRequest, options?: CallOptions): Promise<ApproveAgentKnowledgeReply>;
+  /**
+   * Delete sentences of an agent
+   * For good, approved or not, with what was made of them: all of these or, with an error, none.
+   * `POST /api/ops/agents/{slug}/knowledge/reject`
+   */
+  rejectAgentKnowledge(request: RejectAgentKnowledgeRequest, options?: CallOptions): Promise<RejectAgentKnowledgeReply>;
+  /**
+   * List who did what
+   * Logins, changes of accounts and of configuration, and what operators did, newest first. Entries are never changed; they are kept for `AUDIT_RETENTION_DAYS`.
+   * `GET /api/ops/audit`
+   */
+  listAudit(request?: ListAuditRequest, options?: CallOptions): Promise<ListAuditReply>;
 }
 
 /** What the transport has to know of each operation. */
@@ -3036,17 +5679,23 @@ export const operationTable = {
   uploadAudio: { method: 'POST', path: '/api/coherence/conversations/{conversation_id}/audio', credential: 'token', replies: [201], body: 'multipart', part: 'audio', deadlineMs: 3600000 },
   downloadAudio: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/audio', credential: 'token', replies: [200,206,304] },
   getVideo: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/video', credential: 'token', replies: [200,304] },
+  downloadCaptions: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/captions.vtt', credential: 'token', replies: [200,304], deadlineMs: 60000 },
   getAgent: { method: 'GET', path: '/api/agents/{slug}/', credential: 'token', replies: [200,304] },
   sendChatMessage: { method: 'POST', path: '/api/chat/{agent_slug}/message/', credential: 'none', replies: [200], body: 'json', key: true, deadlineMs: 140000 },
+  readChatUpdates: { method: 'POST', path: '/api/chat/{agent_slug}/updates/', credential: 'none', replies: [200], body: 'json' },
   receiveAgentUpdate: { method: 'POST', path: '/api/hook/agents/{slug}', credential: 'none', replies: [200], body: 'json' },
   downloadTranscript: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/transcript', credential: 'token', replies: [200,304], deadlineMs: 60000 },
+  searchTranscripts: { method: 'GET', path: '/api/coherence/transcripts/search', credential: 'token', replies: [200] },
   readImportEvidence: { method: 'GET', path: '/api/coherence/conversations/{conversation_id}/transcript/import-evidence', credential: 'token', replies: [200,304] },
   login: { method: 'POST', path: '/api/v1/auth/login', credential: 'login-key', replies: [200], body: 'json' },
   logout: { method: 'POST', path: '/api/v1/auth/logout', credential: 'token', replies: [200], body: 'json' },
   whoami: { method: 'GET', path: '/api/v1/auth/whoami', credential: 'token', replies: [200] },
+  changePassword: { method: 'POST', path: '/api/v1/auth/password', credential: 'token', replies: [200], body: 'json' },
+  listSessions: { method: 'GET', path: '/api/v1/auth/sessions', credential: 'token', replies: [200] },
+  revokeSession: { method: 'POST', path: '/api/v1/auth/sessions/{session_id}/revoke', credential: 'token', replies: [200], body: 'json' },
   searchDirectory: { method: 'GET', path: '/api/v1/search', credential: 'token', replies: [200] },
   listPeople: { method: 'GET', path: '/api/v1/people', credential: 'token', replies: [200] },
-  createPerson: { method: 'POST', path: '/api/v1/people', credential: 'token', replies: [201], body: 'json' },
+  createPerson: { method: 'POST', path: '/api/v1/people', credential: 'token', replies: [201], body: 'json', key: true },
   getPerson: { method: 'GET', path: '/api/v1/people/{person_id}', credential: 'token', replies: [200,304] },
   listHolons: { method: 'GET', path: '/api/v1/holons', credential: 'token', replies: [200] },
   getHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}', credential: 'token', replies: [200,304] },
@@ -3055,16 +5704,53 @@ export const operationTable = {
   getClass: { method: 'GET', path: '/api/v1/classes/{object_kind}/{slug}', credential: 'token', replies: [200,304] },
   listJourneys: { method: 'GET', path: '/api/v1/journeys', credential: 'token', replies: [200] },
   getJourney: { method: 'GET', path: '/api/v1/journeys/{slug}', credential: 'token', replies: [200,304] },
-  updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json' },
-  createExperience: { method: 'POST', path: '/api/v1/experiences', credential: 'token', replies: [201], body: 'json' },
-  uploadExperienceLogo: { method: 'POST', path: '/api/v1/experiences/{experience_id}/logo', credential: 'token', replies: [200], body: 'multipart', part: 'logo', deadlineMs: 120000 },
+  mergePerson: { method: 'POST', path: '/api/v1/people/{person_id}/merge', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 55000 },
+  updateHolon: { method: 'POST', path: '/api/v1/holons/{holon_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  createExperience: { method: 'POST', path: '/api/v1/experiences', credential: 'token', replies: [201], body: 'json', key: true },
+  uploadExperienceLogo: { method: 'POST', path: '/api/v1/experiences/{experience_id}/logo', credential: 'token', replies: [200], body: 'multipart', part: 'logo', key: true, deadlineMs: 120000 },
   listPersonMemberships: { method: 'GET', path: '/api/v1/people/{person_id}/memberships', credential: 'token', replies: [200] },
   listHolonMemberships: { method: 'GET', path: '/api/v1/holons/{holon_id}/memberships', credential: 'token', replies: [200] },
-  updateMembership: { method: 'POST', path: '/api/v1/memberships/{membership_id}/update', credential: 'token', replies: [200], body: 'json' },
-  bulkAddMemberships: { method: 'POST', path: '/api/v1/holons/{holon_id}/memberships:bulk-add', credential: 'token', replies: [200], body: 'json', deadlineMs: 25000 },
+  updateMembership: { method: 'POST', path: '/api/v1/memberships/{membership_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  bulkAddMemberships: { method: 'POST', path: '/api/v1/holons/{holon_id}/memberships:bulk-add', credential: 'token', replies: [200], body: 'json', key: true, deadlineMs: 25000 },
   listHolonRelationships: { method: 'GET', path: '/api/v1/holons/{holon_id}/relationships', credential: 'token', replies: [200] },
-  updateRelationship: { method: 'POST', path: '/api/v1/relationships/{relationship_id}/update', credential: 'token', replies: [200], body: 'json' },
+  updateRelationship: { method: 'POST', path: '/api/v1/relationships/{relationship_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
   listNotesOfPerson: { method: 'GET', path: '/api/v1/people/{person_id}/notes', credential: 'token', replies: [200] },
   listNotesOfHolon: { method: 'GET', path: '/api/v1/holons/{holon_id}/notes', credential: 'token', replies: [200] },
   listResponsible: { method: 'GET', path: '/api/v1/responsible', credential: 'token', replies: [200] },
+  createKey: { method: 'POST', path: '/api/v1/keys', credential: 'token', replies: [201], body: 'json' },
+  listKeys: { method: 'GET', path: '/api/v1/keys', credential: 'token', replies: [200] },
+  getKey: { method: 'GET', path: '/api/v1/keys/{key_id}', credential: 'token', replies: [200] },
+  rotateKey: { method: 'POST', path: '/api/v1/keys/{key_id}/rotate', credential: 'token', replies: [200], body: 'json' },
+  revokeKey: { method: 'POST', path: '/api/v1/keys/{key_id}/revoke', credential: 'token', replies: [200], body: 'json', key: true },
+  listEvents: { method: 'GET', path: '/api/v1/events', credential: 'token', replies: [200], deadlineMs: 40000 },
+  createWebhookEndpoint: { method: 'POST', path: '/api/v1/webhook-endpoints', credential: 'token', replies: [201], body: 'json', key: true },
+  listWebhookEndpoints: { method: 'GET', path: '/api/v1/webhook-endpoints', credential: 'token', replies: [200] },
+  getWebhookEndpoint: { method: 'GET', path: '/api/v1/webhook-endpoints/{endpoint_id}', credential: 'token', replies: [200,304] },
+  deleteWebhookEndpoint: { method: 'DELETE', path: '/api/v1/webhook-endpoints/{endpoint_id}', credential: 'token', replies: [204] },
+  updateWebhookEndpoint: { method: 'POST', path: '/api/v1/webhook-endpoints/{endpoint_id}/update', credential: 'token', replies: [200], body: 'json', key: true },
+  rotateWebhookSecret: { method: 'POST', path: '/api/v1/webhook-endpoints/{endpoint_id}/rotate-secret', credential: 'token', replies: [200], body: 'json', key: true },
+  testWebhookEndpoint: { method: 'POST', path: '/api/v1/webhook-endpoints/{endpoint_id}/test', credential: 'token', replies: [200], body: 'json', key: true },
+  listWebhookDeliveries: { method: 'GET', path: '/api/v1/webhook-endpoints/{endpoint_id}/deliveries', credential: 'token', replies: [200] },
+  redeliverWebhook: { method: 'POST', path: '/api/v1/webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver', credential: 'token', replies: [200], body: 'json', key: true },
+  recoverWebhookEndpoint: { method: 'POST', path: '/api/v1/webhook-endpoints/{endpoint_id}/recover', credential: 'token', replies: [200], body: 'json', key: true },
+  getOverview: { method: 'GET', path: '/api/ops/overview', credential: 'token', replies: [200] },
+  listJobs: { method: 'GET', path: '/api/ops/jobs', credential: 'token', replies: [200] },
+  getJob: { method: 'GET', path: '/api/ops/jobs/{service}/{job_id}', credential: 'token', replies: [200] },
+  redriveJobs: { method: 'POST', path: '/api/ops/jobs/redrive', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
+  cancelJobs: { method: 'POST', path: '/api/ops/jobs/cancel', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
+  listWebhooks: { method: 'GET', path: '/api/ops/webhooks', credential: 'token', replies: [200] },
+  getWebhook: { method: 'GET', path: '/api/ops/webhooks/{receipt_id}', credential: 'token', replies: [200] },
+  replayWebhooks: { method: 'POST', path: '/api/ops/webhooks/replay', credential: 'token', replies: [200], body: 'json', deadlineMs: 60000 },
+  listPipelines: { method: 'GET', path: '/api/ops/pipelines', credential: 'token', replies: [200] },
+  retryPipeline: { method: 'POST', path: '/api/ops/pipelines/{conversation_id}/retry', credential: 'token', replies: [200], body: 'json' },
+  listThreads: { method: 'GET', path: '/api/ops/threads', credential: 'token', replies: [200] },
+  getThread: { method: 'GET', path: '/api/ops/threads/{thread_id}', credential: 'token', replies: [200] },
+  takeThread: { method: 'POST', path: '/api/ops/threads/{thread_id}/take', credential: 'token', replies: [200], body: 'json' },
+  sayInThread: { method: 'POST', path: '/api/ops/threads/{thread_id}/message', credential: 'token', replies: [200], body: 'json', key: true },
+  handThreadBack: { method: 'POST', path: '/api/ops/threads/{thread_id}/hand-back', credential: 'token', replies: [200], body: 'json' },
+  listAgents: { method: 'GET', path: '/api/ops/agents', credential: 'token', replies: [200] },
+  listAgentKnowledge: { method: 'GET', path: '/api/ops/agents/{slug}/knowledge', credential: 'token', replies: [200] },
+  approveAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/approve', credential: 'token', replies: [200], body: 'json' },
+  rejectAgentKnowledge: { method: 'POST', path: '/api/ops/agents/{slug}/knowledge/reject', credential: 'token', replies: [200], body: 'json' },
+  listAudit: { method: 'GET', path: '/api/ops/audit', credential: 'token', replies: [200] },
 } as const satisfies OperationTable;

@@ -182,7 +182,7 @@ async function readBody(response: Response, client: ClientOptions): Promise<unkn
   const type = response.headers.get('content-type') ?? '';
   if (response.status === 204 || response.status === 304 || response.body === null) return undefined;
   if (type.startsWith('application/json')) return (client.parseJson ?? JSON.parse)(await response.text());
-  return type.startsWith('text/') ? response.text() : response.body;
+  return /^(?:text\/|application\/x-subrip)/.test(type) ? response.text() : response.body;
 }
 
 async function toError(name: string, response: Response, client: ClientOptions): Promise<ApiError> {

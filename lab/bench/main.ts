@@ -1,18 +1,17 @@
 /**
  * `npm run bench`: starts a platform of its own and measures it beside the floor, the least that could do the same work, in
- * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios, after one of the memory of idle services
- * and one of what requests cost.
+ * alternating rounds of one run, so that a noisy machine disturbs both alike. Prints a table of ratios, after one of the memory of idle services.
  *   --seconds N       length of one round (default 3)
  *   --rounds N        rounds of each side (default 3)
- *   --only TEXT       only operations whose name contains TEXT; `memory` or `costs`: only that
+ *   --only TEXT       only operations whose name contains TEXT; `memory`: only that
  */
 import { parseArgs } from 'node:util';
 import { startPlatformWithFloor, type PlatformWithFloor } from './floor.ts';
 import { measureBareConsumer, measureJobs } from './jobs.ts';
 import { joinMeasurements, runLoad, type Measurement } from './load.ts';
-import { measureCosts } from './costs.ts';
 import { measureMemory } from './memory.ts';
-import { renderCosts, renderMemory, renderTable, type Row } from './report.ts';
+import { renderMemory, renderTable, type Row } from './report.ts';
+import { readCounted } from '../cost/processes.ts';
 import { prepareScenarios, type Scenario } from './scenarios.ts';
 
 const connections = 64;
@@ -29,10 +28,8 @@ const say = (line: string): void => {
 };
 
 const wanted = (name: string): boolean => name.includes(values.only);
-const tables = ['memory', 'costs'];
 if (wanted('memory')) process.stdout.write(`\nidle after the demo\n\n${renderMemory(await measureMemory(say))}\n\n`);
-if (wanted('costs')) process.stdout.write(`\nprocessor time of a request, ms\n\n${renderCosts(await measureCosts(seconds, say))}\n\n`);
-if (!tables.includes(values.only)) await measureRates();
+if (values.only !== 'memory') await measureRates();
 
 async function measureRates(): Promise<void> {
   const platform = await startPlatformWithFloor(say);
@@ -60,14 +57,19 @@ async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<R
   const { baseUrl, floorUrl } = target;
   const sides = {
     platform: { baseUrl, makeRequest: scenario.platformRequest },
-    floor: { baseUrl: floorUrl, makeRequest: scenario.floorRequest },
+    floor: { baseUrl: scenario.isOfItself === true ? baseUrl : floorUrl, makeRequest: scenario.floorRequest },
   };
   const measured: Record<keyof typeof sides, Measurement[]> = { platform: [], floor: [] };
   if (scenario.without !== undefined) await target.stopService(scenario.without);
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const side of ['platform', 'floor'] as const) {
-      const result = await runLoad({ ...sides[side], connections, seconds: round === 0 ? warmUpSeconds : seconds });
-      if (round > 0) measured[side].push(result);
+  const { turns = 1 } = scenario;
+  const busy = { platform: 0, floor: 0 };
+  for (const side of ['platform', 'floor'] as const) await runLoad({ ...sides[side], connections, seconds: warmUpSeconds });
+  for (let turn = 0; turn < rounds * turns; turn += 1) {
+    // Who is first changes: what comes once in a while, such as a collection of garbage, is to meet both.
+    for (const side of turn % 2 === 0 ? (['platform', 'floor'] as const) : (['floor', 'platform'] as const)) {
+      const before = busyMs(target);
+      measured[side].push(await runLoad({ ...sides[side], connections, seconds: seconds / turns }));
+      busy[side] += busyMs(target) - before;
     }
   }
   if (scenario.without !== undefined) await target.startService(scenario.without);
@@ -80,5 +82,12 @@ async function measure(target: PlatformWithFloor, scenario: Scenario): Promise<R
     platform: mine,
     floorMeasurement: floor,
     ...(scenario.goal === undefined ? {} : { goal: scenario.goal }),
+    ...(scenario.isOfItself === true ? { ratio: busy.floor / floor.requests / (busy.platform / mine.requests) } : {}),
   };
+}
+
+/** Processor time of the gateway and the services, which neighbours on the machine change less than any rate. */
+function busyMs({ processes }: PlatformWithFloor): number {
+  const listed = [...processes].flatMap(([name, { identity }]) => (identity === undefined ? [] : [{ name, identity }]));
+  return [...readCounted(listed).values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }

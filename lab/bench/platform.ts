@@ -10,7 +10,7 @@ import { startServiceProcess, type ServiceProcess } from '../../tools/servers/se
 import type { BenchServers } from './servers.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-const services = ['directory', 'conversations', 'transcripts', 'media', 'agents', 'api-gateway'] as const;
+const services = ['directory', 'conversations', 'transcripts', 'media', 'agents', 'events', 'api-gateway'] as const;
 export type ServiceName = (typeof services)[number];
 
 export interface BenchPlatform {

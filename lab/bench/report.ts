@@ -1,5 +1,4 @@
 /** The tables of `npm run bench`: the platform beside the floor that was measured in the same run, and the memory of its services. */
-import type { CostRow } from './costs.ts';
 import { quantile, type Measurement } from './load.ts';
 import type { MemoryRow } from './memory.ts';
 
@@ -12,6 +11,8 @@ export interface Row {
   platform?: Measurement;
   floorMeasurement?: Measurement;
   goal?: number;
+  /** Where it is not that of the rates. */
+  ratio?: number;
 }
 
 const headings = ['operation', 'platform/s', 'p50 ms', 'p99 ms', 'floor/s', 'p50 ms', 'p99 ms', 'ratio', 'goal', 'floor'];
@@ -23,7 +24,7 @@ export function renderTable(rows: readonly Row[]): string {
     ...latency(row.platform),
     Math.round(row.floorRate).toString(),
     ...latency(row.floorMeasurement),
-    (row.platformRate / row.floorRate).toFixed(2),
+    (row.ratio ?? row.platformRate / row.floorRate).toFixed(2),
     row.goal?.toFixed(2) ?? '',
     row.floor,
   ]);
@@ -39,16 +40,6 @@ export function renderMemory(rows: readonly MemoryRow[]): string {
     megabytes <= goal ? 'kept' : `${(megabytes - goal).toFixed(0)} MB too much`,
   ]);
   return renderLines([['service', 'PSS MB', 'goal', ''], ...cells]);
-}
-
-/** Milliseconds of processor time, and MB. */
-export function renderCosts(rows: readonly CostRow[]): string {
-  const cells = rows.map(({ request, gateway, services, postgresql, others, megabytes }) => [
-    request,
-    ...[gateway, services, postgresql, others, gateway + services + postgresql + others].map((value) => value.toFixed(2)),
-    megabytes.toFixed(0),
-  ]);
-  return renderLines([['request', 'gateway', 'services', 'PostgreSQL', 'NATS, store', 'together', 'MB after'], ...cells]);
 }
 
 function renderLines([headings = [], ...cells]: readonly (readonly string[])[]): string {

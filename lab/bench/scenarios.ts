@@ -16,6 +16,10 @@ export interface Scenario {
   floorRequest: (index: number) => Request;
   /** Services that are stopped while the platform's side is measured. */
   without?: 'conversations';
+  /** The other side is the platform too, asked as `floorRequest` says; the ratio is that of processor time then. */
+  isOfItself?: true;
+  /** Turns of a round; of two sides that differ little a noisy machine is to disturb each in the same way. */
+  turns?: number;
 }
 
 const conversationCount = 1_000;
@@ -48,6 +52,7 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
   await pool.end();
   await addFloorStream(platform.settings['NATS_URL'] ?? '');
   const conversationIds = rows.map((row) => row.id);
+  const ofKey = `Bearer ${makeKey(platform)}`;
   const pick = <T>(list: readonly T[], index: number): T => list[(index * 7919) % list.length] as T;
   const floorRead =
     (operation: string, values: (index: number) => unknown[]) =>
@@ -69,6 +74,15 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
       goal: 0.85,
       platformRequest: (index) => ({ method: 'GET', path: conversationPath(index), headers: { authorization } }),
       floorRequest: floorRead('read', (index) => [pick(conversationIds, index)]),
+    },
+    {
+      name: 'single read with a key',
+      floor: 'the same platform, asked with the shared token; ratio of processor time',
+      goal: 0.97,
+      isOfItself: true,
+      turns: 2,
+      platformRequest: (index) => ({ method: 'GET', path: conversationPath(index), headers: { authorization: ofKey } }),
+      floorRequest: (index) => ({ method: 'GET', path: conversationPath(index), headers: { authorization } }),
     },
     {
       name: 'find or create (hit)',
@@ -118,6 +132,13 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
       }),
     },
   ];
+}
+
+/** @returns the token of a new service key */
+function makeKey(platform: BenchPlatform): string {
+  platform.cli(['accounts', 'create', 'bench@example.org', '--service', 'Bench']);
+  const made = platform.cli(['keys', 'create', 'bench@example.org', '--name', 'Bench', '--scope', 'conversations:read', '--json']);
+  return (JSON.parse(made) as { token: string }).token;
 }
 
 const findTime = '2026-05-01T10:00:00Z';

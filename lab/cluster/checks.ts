@@ -23,6 +23,7 @@ import {
 import { describeLoad, findKnown, startClient, underLoad, withLedger, type Known } from './client.ts';
 import { type Cluster, CommandError, mustSucceed, until } from './commands.ts';
 import { runDemo } from './demo.ts';
+import { natsServers } from './nats-cluster.ts';
 import { refusals } from './refusals.ts';
 
 export interface Check {
@@ -99,6 +100,18 @@ export const checks: readonly Check[] = [
     run: async (cluster) =>
       withLedger(cluster, await requireKnown(cluster), async () => {
         await Promise.all((await cluster.listPods(platformSelector)).map(({ name }) => kill(cluster, name)));
+        await waitUntilReady(cluster);
+      }),
+  },
+  {
+    title: 'each of the three NATS servers killed with its data, one after the other: nothing acknowledged is lost, nothing done twice',
+    run: async (cluster) =>
+      withLedger(cluster, await requireKnown(cluster), async () => {
+        for (let place = 0; place < natsServers; place += 1) {
+          await kill(cluster, `servers-coherence-nats-${place}`);
+          // Ready again is: it has every message that the others have.
+          await cluster.kubectl(['rollout', 'status', 'statefulset/servers-coherence-nats', '--timeout=180s']);
+        }
         await waitUntilReady(cluster);
       }),
   },

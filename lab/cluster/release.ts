@@ -1,14 +1,16 @@
 /** The release under test: where its servers are, its values, and helm's commands with them. */
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { generateActorKeys } from '#libs/actor';
 import { repoDir } from '../../tools/check/commands.ts';
 import { type Cluster, type Ended, until } from './commands.ts';
 import { platformImage, refer, serversImage } from './images.ts';
+import { clusterNats, natsServers, type ServerObject } from './nats-cluster.ts';
 import type { ClusterSettings } from './settings.ts';
 
 export const chartDir = join(repoDir, 'deploy', 'helm', 'coherence');
 export const releaseName = 'coherence';
-export const components = ['agents', 'conversations', 'directory', 'gateway', 'media', 'transcripts'] as const;
+export const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'] as const;
 export const releaseSelector = `app.kubernetes.io/instance=${releaseName}`;
 /** Pods of the platform itself, without those of jobs. */
 export const platformSelector = `${releaseSelector},app.kubernetes.io/component in (${components.join(',')})`;
@@ -35,7 +37,7 @@ export type Values = Record<string, unknown>;
 /** UPGRADING.md, "Replicas that somebody else has set": kubectl scale, or an autoscaler. */
 export const takeOver = ['--force-conflicts'];
 
-const owners = ['agents', 'conversations', 'directory', 'media', 'transcripts'];
+const owners = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'];
 const readyTimeoutMs = 300_000;
 
 /** The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is for the upgrade that must fail. */
@@ -45,6 +47,7 @@ export function describeSecrets(): object[] {
   const stringData: Record<string, string> = {
     DATABASE_URL_ADMIN: database('coherence'),
     DATABASE_URL_WRONG: database('coherence', 'another-password'),
+    DATABASE_URL_AUDIT: database('coherence_audit'),
     NATS_URL_ADMIN: nats('admin'),
     NATS_URL_CLI: nats('cli'),
     NATS_URL_GATEWAY: nats('api-gateway'),
@@ -92,6 +95,7 @@ export function describeValues(settings: ClusterSettings): Values {
       LLM_MODEL: 'demo',
       RATE_LIMIT_LOGIN_PER_MINUTE: 0,
     },
+    streams: { replicas: natsServers },
     defaults: { replicas: 1, resources: small },
     components: {
       gateway: { resources: small },
@@ -223,7 +227,7 @@ export function describeServerImages(): Values {
   return { postgresql: own('start-postgresql'), nats: own('nats-server'), objectStore: own('versitygw') };
 }
 
-/** PostgreSQL, NATS with the users of the contracts, and the object store, as the profile `evaluation` makes them, beside the release. */
+/** PostgreSQL, three NATS servers with the users of the contracts, and the object store, as the profile `evaluation` makes them, beside the release. */
 export async function startServers(cluster: Cluster): Promise<void> {
   const { settings } = cluster;
   const values = {
@@ -235,7 +239,8 @@ export async function startServers(cluster: Cluster): Promise<void> {
     input: JSON.stringify(mergeValues(evaluationSecrets, values)),
   });
   if (rendered.status !== 0) throw new Error(rendered.stderr);
-  await cluster.kubectl(['apply', '-f', '-'], { input: rendered.stdout });
+  const objects = parseAllDocuments(rendered.stdout).flatMap((document) => (document.toJS() ?? []) as ServerObject[] | ServerObject);
+  await cluster.apply(...clusterNats(objects, 'servers-coherence'));
   for (const name of ['postgresql', 'nats', 'object-store']) {
     await cluster.kubectl(['rollout', 'status', `statefulset/servers-coherence-${name}`, '--timeout=180s']);
   }

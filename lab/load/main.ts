@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { listSecretValues } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
 import { startLlm, type LlmServer } from '../../libs/testing/llm.ts';
 import { readSettings } from '../../cli/settings.ts';
@@ -39,11 +40,12 @@ async function run(args: readonly string[]): Promise<number> {
     const { prefix } = await seedPlatform(seedFile, { ...process.env, COHERENCE_DATA_DIR: own?.dataDir ?? dataDir });
     const baseUrl = `http://${reachableAddress(settings['HOST'] ?? '127.0.0.1', settings['PORT'] ?? '8080')}`;
     say(`${suite} on ${baseUrl}, seeded as ${prefix}`);
+    const firstOf = (name: string): string | undefined => listSecretValues(settings[name] ?? '')[0];
     return await runK6(k6, suite, {
       BASE_URL: baseUrl,
-      API_TOKEN: settings['API_TOKEN'],
-      API_LOGIN_SECRET: settings['API_LOGIN_SECRET'],
-      BOOKING_WEBHOOK_SECRET: settings['BOOKING_WEBHOOK_SECRET'] ?? process.env['BOOKING_WEBHOOK_SECRET'],
+      API_TOKEN: firstOf('API_TOKEN'),
+      API_LOGIN_SECRET: firstOf('API_LOGIN_SECRET'),
+      BOOKING_WEBHOOK_SECRET: firstOf('BOOKING_WEBHOOK_SECRET') ?? process.env['BOOKING_WEBHOOK_SECRET'],
       SEED_FILE: seedFile,
       RELEASE: process.env['RELEASE'] ?? readVersion(),
       RESULT_DIR: process.env['RESULT_DIR'] ?? join(repoDir, '.data', 'load'),

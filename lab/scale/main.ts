@@ -1,9 +1,13 @@
 /**
  * `npm run bench:scale`: fills two databases, a small and a large one, starts a platform on each, and measures the same requests on
  * both at the same time. Prints latencies with their ratio, and of conversations time and memory of a search that streams everything.
- *   --surface NAME    `conversations` (the default) or `v1`, the lists and searches of the open API
+ *   --surface NAME    `conversations` (the default), `v1`, the lists and searches of the open API, `ops`, the lists of operators, or
+ *                     `transcripts`, the search in what was said: in one
+ *                     database, with p95 and what an import keeps of its speed
+ *   --rows N          utterances of `transcripts` (10,000,000)
  *   --conversations N, --people N, --holons N   the large size; 1,000,000, 200,000 and 20,000 for conversations. For the open API 1,000,000
  *                     people and 100,000 holons, multiples of 1,000; memberships are three times, notes five times the people
+ *   --jobs N, --receipts N   for operators; 1,000,000 each, in the small size ten times `--small`
  *   --small N         conversations of the small size (1,000), people and holons in proportion; for the open API people and holons
  *   --seconds N       length of one measurement (8)
  *   --connections N   requests under way (4)           --only TEXT,…  operations whose name contains a TEXT; `stream` is one
@@ -13,13 +17,16 @@
  */
 import { parseArgs } from 'node:util';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startBenchServers, type BenchServers } from '../bench/servers.ts';
 import { measureAnswers, measurePair, type Subject } from './latency.ts';
-import { renderLatencies, renderMemory, renderStreams, type LatencyRow } from './report.ts';
+import { renderLatencies, renderMemory, renderScans, renderStreams, renderTails, type LatencyRow } from './report.ts';
 import { fillDatabase } from './fill.ts';
 import { startSide, type Side } from './side.ts';
 import { leaveStream, streamEverything } from './stream.ts';
-import { conversationSurface, networkSurface, type Surface } from './surfaces.ts';
+import { measureSpoken } from './spoken.ts';
+import { spokenSeed, usualRowsPerConversation } from './spoken-sql.ts';
+import { conversationSurface, networkSurface, operatorSurface, type Surface } from './surfaces.ts';
 
 const warmUpSeconds = 3;
 const text = (value: string): { type: 'string'; default: string } => ({ type: 'string', default: value });
@@ -30,6 +37,9 @@ const { values, positionals } = parseArgs({
     conversations: text('1000000'),
     people: { type: 'string' },
     holons: { type: 'string' },
+    rows: text('10000000'),
+    jobs: text('1000000'),
+    receipts: text('1000000'),
     small: text('1000'),
     seconds: text('8'),
     connections: text('4'),
@@ -42,7 +52,10 @@ const startedAt = performance.now();
 const say = (line: string): void => {
   process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
 };
-const count = (name: 'conversations' | 'people' | 'holons' | 'small' | 'seconds' | 'connections' | 'targets', usual?: number): number => {
+const count = (
+  name: 'conversations' | 'jobs' | 'receipts' | 'people' | 'holons' | 'rows' | 'small' | 'seconds' | 'connections' | 'targets',
+  usual?: number,
+): number => {
   const value = Number(values[name] ?? usual);
   if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} is a whole number from 1`);
   return value;
@@ -50,14 +63,16 @@ const count = (name: 'conversations' | 'people' | 'holons' | 'small' | 'seconds'
 
 const wanted = values.only.split(',');
 
-const surface = chooseSurface(values.surface);
+const surface = values.surface === 'transcripts' ? undefined : chooseSurface(values.surface);
 
 if (positionals[0] === 'seed') {
-  await fillDatabase({ url: process.env['DATABASE_URL'] ?? '', seed: surface.seeds[1], say });
+  const seed =
+    surface === undefined ? spokenSeed({ rows: count('rows'), rowsPerConversation: usualRowsPerConversation }) : surface.seeds[1];
+  await fillDatabase({ url: process.env['DATABASE_URL'] ?? '', seed, say });
 } else {
   const servers = await startBenchServers({ say, dataDir: values.data === undefined ? undefined : resolve(values.data) });
   try {
-    await measureBoth(servers);
+    await (surface === undefined ? measureTranscripts(servers) : measureBoth(servers, surface));
   } finally {
     say('stopping');
     await servers.stop();
@@ -70,19 +85,34 @@ function chooseSurface(name: string): Surface {
     return conversationSurface(large, count('small'));
   }
   if (name === 'v1') return networkSurface({ people: count('people', 1_000_000), holons: count('holons', 100_000) }, count('small'));
-  throw new Error('--surface is conversations or v1');
+  if (name === 'ops') return operatorSurface({ jobs: count('jobs'), receipts: count('receipts') }, count('small'));
+  throw new Error('--surface is conversations, v1, ops or transcripts');
 }
 
-async function measureBoth(servers: BenchServers): Promise<void> {
+async function measureTranscripts(servers: BenchServers): Promise<void> {
+  const [rows, seconds, connections, targets] = [count('rows'), count('seconds'), count('connections'), count('targets')];
+  await measureSpoken(servers, {
+    rows,
+    seconds,
+    connections,
+    targets,
+    wanted: (name) => wanted.some((part) => name.includes(part)),
+    say,
+    print,
+  });
+}
+
+async function measureBoth(servers: BenchServers, { names, seeds, descriptions, readScenarios, group, promise }: Surface): Promise<void> {
   const sides: Side[] = [];
   try {
     for (const index of [0, 1] as const) {
-      sides.push(await startSide({ servers, name: surface.names[index], seed: surface.seeds[index], say }));
+      sides.push(await startSide({ servers, name: names[index], seed: seeds[index], group, say }));
     }
     const [small, large] = sides;
     if (small === undefined || large === undefined) throw new Error('A side is missing');
-    const [smallScenarios, largeScenarios] = await surface.readScenarios([small, large], count('targets'));
+    const [smallScenarios, largeScenarios] = await readScenarios([small, large], count('targets'));
     const rows: LatencyRow[] = [];
+    const scannedBefore = await countScans(large, promise?.unscanned ?? []);
     for (const [index, { name, request, grows = false }] of smallScenarios.entries()) {
       const other = largeScenarios[index];
       if (other?.name !== name) throw new Error('The sides measure different requests');
@@ -92,13 +122,26 @@ async function measureBoth(servers: BenchServers): Promise<void> {
       rows.push({ operation: name, grows, ...measured });
     }
     print(
-      `${count('connections')} connections, ${count('seconds')} s an operation, ${count('targets')} targets; small ${surface.descriptions[0]}; large ${surface.descriptions[1]}`,
+      `${count('connections')} connections, ${count('seconds')} s an operation, ${count('targets')} targets; small ${descriptions[0]}; large ${descriptions[1]}`,
     );
-    if (rows.length > 0) print(renderLatencies(rows));
+    if (rows.length > 0) print(promise === undefined ? renderLatencies(rows) : renderTails(rows, promise.p95Ms));
+    const scanned = await countScans(large, promise?.unscanned ?? []);
+    if (scanned.size > 0) print(renderScans(scannedBefore, scanned));
     if (values.surface === 'conversations' && wanted.some((name) => 'stream'.includes(name))) await measureStreams(small, large);
   } finally {
     await Promise.all(sides.map((side) => side.stop()));
   }
+}
+
+/** How often the tables of the promise were read from end to end so far. */
+async function countScans({ pool }: Side, tables: readonly string[]): Promise<Map<string, number>> {
+  if (tables.length === 0) return new Map();
+  await sleep(2_000); // processes tell of their scans once in a while
+  const { rows } = await pool.query<{ name: string; scans: string }>(
+    `select schemaname || '.' || relname as name, seq_scan as scans from pg_stat_user_tables where schemaname || '.' || relname = any($1) order by 1`,
+    [tables],
+  );
+  return new Map(rows.map(({ name, scans }) => [name, Number(scans)]));
 }
 
 async function measureLatency(smallSubject: Subject, largeSubject: Subject): Promise<Omit<LatencyRow, 'operation' | 'grows'>> {

@@ -36,6 +36,29 @@ export function renderLatencies(rows: readonly LatencyRow[]): string {
   );
 }
 
+/** Held against a goal of the large side alone (P7). */
+export function renderTails(rows: readonly LatencyRow[], p95GoalMs: number): string {
+  const lines = rows.map(({ operation, small, large, answers }) => {
+    const p95 = quantile(large, 0.95);
+    return [
+      operation,
+      answers.map(({ rows: count }) => String(Math.round(count * 10) / 10)).join(' / '),
+      ...[quantile(small, 0.5), quantile(small, 0.95), quantile(large, 0.5), p95].map((ms) => ms.toFixed(1)),
+      `< ${p95GoalMs}`,
+      p95 < p95GoalMs ? 'yes' : 'NO',
+    ];
+  });
+  return renderTable(['list', 'rows small / large', 'small p50 ms', 'small p95', 'large p50 ms', 'large p95', 'goal', 'met'], lines);
+}
+
+export function renderScans(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string {
+  const lines = [...after].map(([table, scans]) => {
+    const during = scans - (before.get(table) ?? 0);
+    return [table, String(during), during === 0 ? 'yes' : 'NO'];
+  });
+  return renderTable(['table', 'read from end to end', 'never'], lines);
+}
+
 export function renderStreams(streams: Readonly<Record<string, StreamResult & { leftMs?: number }>>): string {
   const lines = Object.entries(streams).map(([size, { items, bytes, firstByteMs, seconds, leftMs }]) => [
     size,
@@ -62,7 +85,7 @@ export function renderMemory({ memory }: StreamResult): string {
   return renderTable(['process', 'before MB', 'peak MB', 'extra MB', 'goal', 'met'], lines);
 }
 
-function renderTable(headings: readonly string[], lines: readonly (readonly string[])[]): string {
+export function renderTable(headings: readonly string[], lines: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, column) => Math.max(heading.length, ...lines.map((line) => line[column]?.length ?? 0)));
   const render = (cells: readonly string[]): string => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   return [render(headings), render(widths.map((width) => '-'.repeat(width))), ...lines.map(render)].join('\n');

@@ -10,24 +10,34 @@ import type { StreamTarget } from './stream.ts';
 
 export interface Side {
   baseUrl: string;
-  tokens: Tokens;
+  tokens: Tokens & { /** Of somebody who may read everything. */ superuser: string };
+  settings: Readonly<Record<string, string>>;
   stream: StreamTarget;
   /** On the side's database. */
   pool: pg.Pool;
   stop(): Promise<void>;
 }
 
-const account = { email: 'reader@example.org', password: 'a password of the benchmark' };
+const password = 'a password of the benchmark';
+const reader = { email: 'reader@example.org', password };
+const superuser = { email: 'root@example.org', password };
 
 /** @param options.name of the database; one that is filled already is taken as it is. */
-export async function startSide(options: { servers: BenchServers; name: string; seed: Seed; say: (line: string) => void }): Promise<Side> {
+export async function startSide(options: {
+  servers: BenchServers;
+  name: string;
+  seed: Seed;
+  /** Of the account that asks. */
+  group?: string | undefined;
+  say: (line: string) => void;
+}): Promise<Side> {
   const { servers, name } = options;
   const say = (line: string): void => options.say(`${name}: ${line}`);
   const databaseUrl = await ensureDatabase(servers.postgres.url, name);
   await migrateServices({ url: databaseUrl, logger: createLogger({ service: 'bench', level: 'warn' }) });
   if (await isFilled(databaseUrl)) say('the database is filled already');
   else await fillDatabase({ url: databaseUrl, seed: options.seed, say });
-  say('starting the six services');
+  say('starting the services');
   const platform = await startBenchPlatform({ servers, databaseUrl, name });
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   const stop = async (): Promise<void> => {
@@ -35,11 +45,15 @@ export async function startSide(options: { servers: BenchServers; name: string; 
     await pool.end();
   };
   try {
-    const tokens = { shared: platform.settings['API_TOKEN'] ?? '', user: await login(platform, pool) };
+    const tokens = {
+      shared: platform.settings['API_TOKEN'] ?? '',
+      user: await login(platform, pool, reader, ...(options.group === undefined ? [] : ['--group', options.group])),
+      superuser: await login(platform, pool, superuser, '--superuser'),
+    };
     const services = [...platform.processes].map(([service, item]) => ({ name: service, pid: item.identity?.pid ?? 0 }));
     const processes = [...services, { name: 'nats-server', pid: servers.nats.identity.pid }];
-    const { baseUrl } = platform;
-    return { baseUrl, tokens, pool, stop, stream: { baseUrl, userToken: tokens.user, processes } };
+    const { baseUrl, settings } = platform;
+    return { baseUrl, settings, tokens, pool, stop, stream: { baseUrl, userToken: tokens.user, processes } };
   } catch (error) {
     await stop();
     throw error;
@@ -60,11 +74,16 @@ async function ensureDatabase(serverUrl: string, name: string): Promise<string> 
   return url.href;
 }
 
-/** A token of an account that is neither superuser nor editor. */
-async function login(platform: BenchPlatform, pool: pg.Pool): Promise<string> {
+/** A token of an account of the first person, made when there is none; neither superuser nor editor unless options say so. */
+async function login(
+  platform: BenchPlatform,
+  pool: pg.Pool,
+  account: { email: string; password: string },
+  ...options: string[]
+): Promise<string> {
   const { rowCount } = await pool.query('select from directory.accounts where email = $1', [account.email]);
   if (rowCount === 0)
-    platform.cli(['accounts', 'create', account.email, '--person', '1', '--password-env', 'READER_PASSWORD'], {
+    platform.cli(['accounts', 'create', account.email, '--person', '1', '--password-env', 'READER_PASSWORD', ...options], {
       READER_PASSWORD: account.password,
     });
   const answer = await fetch(`${platform.baseUrl}/api/v1/auth/login`, {

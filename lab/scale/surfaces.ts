@@ -1,7 +1,9 @@
-/** The two surfaces that are measured: what fills their databases and what is asked of them. */
+/** The surfaces that are measured: what fills their databases and what is asked of them. */
 import { conversationSeed, conversationsPerJourney, type SeedSizes } from './seed-sql.ts';
 import { networkScenarios } from './network-scenarios.ts';
 import { membershipCount, networkSeed, noteCount, relationshipCount, type NetworkSizes } from './network-sql.ts';
+import { operatorScenarios } from './operator-scenarios.ts';
+import { conversationCount, operatorSeed, type OperatorSizes } from './operator-sql.ts';
 import { createScenarios, type Scenario } from './scenarios.ts';
 import type { Seed } from './fill.ts';
 import type { Side } from './side.ts';
@@ -15,6 +17,10 @@ export interface Surface {
   readonly names: Pair<string>;
   readonly seeds: Pair<Seed>;
   readonly descriptions: Pair<string>;
+  /** Group of the account that asks. */
+  readonly group?: string;
+  /** What is promised of the large side alone. */
+  readonly promise?: { readonly p95Ms: number; readonly unscanned: readonly string[] };
   /** The same requests of both sides. @param most different things that the requests of an operation name */
   readScenarios(sides: Pair<Side>, most: number): Promise<Pair<Scenario[]>>;
 }
@@ -47,5 +53,25 @@ export function networkSurface(large: NetworkSizes, smallRecords: number): Surfa
     descriptions: [describe(small), describe(large)],
     readScenarios: (sides) =>
       Promise.resolve([networkScenarios(small, sides[0].tokens.user), networkScenarios(large, sides[1].tokens.user)]),
+  };
+}
+
+/** P7: every list is quick among a million, and reads no table from end to end. */
+export function operatorSurface(large: OperatorSizes, smallRecords: number): Surface {
+  const small: OperatorSizes = { jobs: 10 * smallRecords, receipts: 10 * smallRecords };
+  const describe = (sizes: OperatorSizes): string =>
+    `${sizes.jobs} jobs, ${sizes.receipts} receipts, ${conversationCount(sizes)} conversations`;
+  const services = ['agents', 'conversations', 'media', 'transcripts'];
+  return {
+    names: ['ops-small', 'ops-large'],
+    seeds: [operatorSeed(small), operatorSeed(large)],
+    descriptions: [describe(small), describe(large)],
+    group: 'ops_viewers',
+    promise: {
+      p95Ms: 200,
+      unscanned: [...services.map((service) => `${service}.jobs`), 'agents.webhook_receipts', 'conversations.webhook_receipts'],
+    },
+    readScenarios: (sides) =>
+      Promise.resolve([operatorScenarios(small, sides[0].tokens.user), operatorScenarios(large, sides[1].tokens.user)]),
   };
 }

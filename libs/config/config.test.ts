@@ -66,7 +66,7 @@ describe('loadConfig (architecture#configuration)', () => {
       RATIO: 'half',
     });
     expect(problems).toEqual([
-      'NATS_URL must be a URL that starts with nats:// or tls:// (NATS server, e.g. nats://localhost:4222)',
+      'NATS_URL must be a URL that starts with nats:// or tls:// (NATS server, e.g. nats://localhost:4222, or several separated by commas)',
       expect.stringContaining('LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent'),
       'METRICS_PORT must be a whole number (metrics and health)',
       'PORT must be <= 65535 (public HTTP)',

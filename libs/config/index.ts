@@ -7,7 +7,17 @@ import { Errors } from 'typebox/schema'; // what `typebox/value` has around it a
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
 export { nameSecrets } from './name-secrets.ts';
-export { demoValues, isLoopback, isPublicSecret, listPublicSecrets, ownSecret, secret, shortestSecret } from './secrets.ts';
+export {
+  demoValues,
+  isLoopback,
+  isPublicSecret,
+  listPublicSecrets,
+  listSecretValues,
+  ownSecret,
+  rotatedSecret,
+  secret,
+  shortestSecret,
+} from './secrets.ts';
 
 /** Every problem of the environment in one readable message; values are never repeated, they may be secrets. */
 export class ConfigError extends Error {
@@ -110,7 +120,7 @@ const port = (description: string, fallback: number) => Type.Integer({ minimum: 
 
 /** NATS server and the prefix that lets several installations share one. */
 export const natsSettings = {
-  NATS_URL: secret(url('NATS server, e.g. nats://localhost:4222', 'nats|tls')),
+  NATS_URL: secret(url('NATS server, e.g. nats://localhost:4222, or several separated by commas', 'nats|tls')),
   NATS_SUBJECT_PREFIX: Type.String({
     default: '',
     pattern: '^[A-Za-z0-9_-]*$',
@@ -151,8 +161,18 @@ export const replySettings = {
 
 /** PostgreSQL, with the size of this process's pool. */
 export const databaseSettings = {
-  DATABASE_URL: secret(url('PostgreSQL, e.g. postgresql://user:password@localhost:5432/coherence', 'postgresql|postgres')),
+  DATABASE_URL: secret(
+    url(
+      'PostgreSQL, e.g. postgresql://user:password@localhost:5432/coherence, or several servers: …@one:5432,two:5432/coherence?target_session_attrs=read-write',
+      'postgresql|postgres',
+    ),
+  ),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'connections of this process' }),
+  DATABASE_POOLER: Type.Union([Type.Literal('none'), Type.Literal('transaction')], {
+    default: 'none',
+    description:
+      'what DATABASE_URL leads to: `none` = PostgreSQL, `transaction` = a pooler in transaction mode such as PgBouncer before it',
+  }),
 };
 
 /** Object store: anything that speaks S3. */
@@ -228,6 +248,14 @@ export const outboundSettings = {
     description: 'comma-separated host[:port] that outgoing calls may reach although private',
   }),
 };
+
+/** Who signs people in; the gateway asks it, the directory knows its identities (rules/access#identity-provider). */
+export const issuerSetting = Type.Optional(
+  url(
+    'identity provider (OpenID Connect), exactly as in the `iss` of its tokens; unset = sign-in by email and password alone',
+    'http|https',
+  ),
+);
 
 /** The address of a service that listens, e.g. `hostSetting('public HTTP')`. */
 export const hostSetting = host;

@@ -1,6 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { Type } from '#libs/contract';
-import { ConfigError, databaseSettings, hostSetting, loadConfig, logSettings, ownSecret, secret } from './index.ts';
+import {
+  ConfigError,
+  databaseSettings,
+  hostSetting,
+  listSecretValues,
+  loadConfig,
+  logSettings,
+  ownSecret,
+  rotatedSecret,
+  secret,
+} from './index.ts';
 import { demoValues, isLoopback, isPublicSecret, shortestSecret } from './secrets.ts';
 
 const schema = Type.Object({
@@ -9,11 +19,12 @@ const schema = Type.Object({
   DATABASE_URL: databaseSettings.DATABASE_URL,
   API_TOKEN: ownSecret(Type.String()),
   HOOK_SECRET: ownSecret(Type.String({ default: '' }), { neededUnless: 'ALLOW_UNSIGNED' }),
+  ROTATED: rotatedSecret({ description: 'of which several are accepted', default: '', neededUnless: 'ALLOW_UNSIGNED' }),
   ALLOW_UNSIGNED: Type.Boolean({ default: false }),
   PROVIDER_TOKEN: secret(Type.String({ default: '' })),
 });
 const long = 'x'.repeat(shortestSecret);
-const sound = { API_TOKEN: long, HOOK_SECRET: long, DATABASE_URL: 'postgresql://a:short@db/a', PROVIDER_TOKEN: 'short' };
+const sound = { API_TOKEN: long, HOOK_SECRET: long, ROTATED: long, DATABASE_URL: 'postgresql://a:short@db/a', PROVIDER_TOKEN: 'short' };
 const production = { NODE_ENV: 'production' };
 
 function problemsOf(env: Record<string, string>): readonly string[] {
@@ -44,22 +55,57 @@ describe('secrets where others reach the platform', () => {
       expect.stringMatching(/^HOOK_SECRET is missing.*secrets generate; or allow that with ALLOW_UNSIGNED=true$/),
     ]);
     expect(problemsOf({ ...sound, ...env, HOOK_SECRET: '', ALLOW_UNSIGNED: 'true' })).toEqual([]);
-    expect(problemsOf({ ...sound, ...env, DATABASE_URL: 'postgresql://coherence:coherence@postgres/coherence' })).toEqual([
-      expect.stringMatching(/^DATABASE_URL is, or holds, a password that anybody knows/),
-    ]);
+    for (const hosts of ['postgres', 'one:5432,two:5432', 'one,postgresql://a:coherence@two']) {
+      expect(problemsOf({ ...sound, ...env, DATABASE_URL: `postgresql://coherence:coherence@${hosts}/coherence` })).toEqual([
+        expect.stringMatching(/^DATABASE_URL is, or holds, a password that anybody knows/),
+      ]);
+    }
+    expect(problemsOf({ ...sound, ...env, DATABASE_URL: 'postgresql://a:short@one:5432,two:5432/a' })).toEqual([]);
   });
 
   it.each([{}, { HOST: '127.0.0.1' }, { HOST: '127.8.9.1' }, { HOST: '::1' }, { HOST: 'localhost' }, { NODE_ENV: 'development' }])(
     'may be anything on the loopback address: %j',
     (env) => {
-      expect(problemsOf({ ...sound, HOOK_SECRET: '', API_TOKEN: 'demo-api-token', ...env })).toEqual([]);
+      expect(problemsOf({ ...sound, HOOK_SECRET: '', ROTATED: '', API_TOKEN: 'demo-api-token', ...env })).toEqual([]);
     },
   );
 
   it('are told all at once with everything else, and never repeated', () => {
-    const env = { ...production, API_TOKEN: 'hunter2', LOG_LEVEL: 'loud', HOOK_SECRET: 'hunter2' };
+    const env = { ...production, API_TOKEN: 'hunter2', LOG_LEVEL: 'loud', HOOK_SECRET: 'hunter2', ROTATED: long };
     expect(problemsOf(env)).toHaveLength(4); // DATABASE_URL is missing too
     expect(problemsOf(env).join()).not.toContain('hunter2');
+  });
+
+  describe('of which several values are accepted (K8)', () => {
+    const rotated = (values: string, env: object = production): readonly string[] => problemsOf({ ...sound, ...env, ROTATED: values });
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(shortestSecret));
+
+    it('are each held to what one is', () => {
+      expect(rotated(` ${a}\n${b}\t${c}  ${d}\n`)).toEqual([]);
+      expect(rotated(`${a} demo-api-token`)).toEqual([
+        expect.stringMatching(/^ROTATED, value 2, is, or holds, a password that anybody knows: /),
+      ]);
+      expect(rotated(`short ${a} ${long.slice(1)}`)).toEqual([
+        expect.stringMatching(/^ROTATED, value 1, is shorter than 24 characters: /),
+        expect.stringMatching(/^ROTATED, value 3, is shorter than 24 characters: /),
+      ]);
+      expect(rotated(long.slice(1))).toEqual([expect.stringMatching(/^ROTATED is shorter than 24 characters: /)]);
+      expect(rotated('short demo-api-token', {})).toEqual([]);
+    });
+
+    it('are four at most, everywhere, and told without repeating them', () => {
+      for (const env of [production, {}]) {
+        expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env)[0]).toMatch(/^ROTATED must be one value, or up to 4 separated by white space/);
+        expect(rotated(`${a} ${b} ${c} ${d} hunter2`, env).join()).not.toContain('hunter2');
+        expect(rotated('  ', env)[0]).toMatch(/^ROTATED must be one value/);
+      }
+      expect(rotated('')).toEqual([expect.stringMatching(/^ROTATED is missing/)]);
+    });
+
+    it('are read in their order, each once', () => {
+      expect(listSecretValues(' new \n old\told new ')).toEqual(['new', 'old']);
+      expect(listSecretValues('')).toEqual([]);
+    });
   });
 
   it('of other people have the length that these chose', () => {

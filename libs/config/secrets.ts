@@ -2,7 +2,7 @@
  * Which secrets are good enough where others reach the platform: in production, and wherever a service listens on more than the loopback
  * address. On one's own machine anything will do, and `npm start` uses the values below.
  */
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 
 /** What `npm start` uses on the loopback address, where nobody else comes. */
 export const demoValues = {
@@ -27,6 +27,8 @@ const publicValues: ReadonlySet<string> = new Set([
 
 /** Characters of a secret that an installation chooses itself. */
 export const shortestSecret = 24;
+/** Values of one secret that are accepted at once, while one takes the place of another (K8). */
+export const mostSecretValues = 4;
 const remedy = 'make one with: npm run --silent cli -- secrets generate';
 
 /** Every value that is refused wherever others reach the platform. */
@@ -37,7 +39,14 @@ export function isPublicSecret(text: string): boolean {
   return publicValues.has(text);
 }
 
-type Marked = TSchema & { writeOnly?: boolean; namesAccount?: boolean; chosenByUs?: boolean; neededUnless?: string; listensOn?: boolean };
+type Marked = TSchema & {
+  writeOnly?: boolean;
+  namesAccount?: boolean;
+  chosenByUs?: boolean;
+  neededUnless?: string;
+  mostValues?: number;
+  listensOn?: boolean;
+};
 
 /** Marks a setting that must not be shown or kept beside ordinary ones: the chart takes it from a Secret. */
 export function secret<Schema extends TSchema>(schema: Schema): Schema {
@@ -55,6 +64,26 @@ export function accountName<Schema extends TSchema>(schema: Schema): Schema {
  */
 export function ownSecret<Schema extends TSchema>(schema: Schema, options: { neededUnless?: string } = {}): Schema {
   return { ...schema, writeOnly: true, chosenByUs: true, ...options };
+}
+
+/**
+ * A secret that an installation chooses itself and can change without a refused request: several values, separated by white space, are accepted at
+ * once (K8). `listSecretValues` reads them; options as those of `ownSecret`.
+ */
+export function rotatedSecret(options: { description: string; default?: string; neededUnless?: string }) {
+  const { neededUnless, description, ...rest } = options;
+  const schema = Type.String({
+    ...rest,
+    pattern: `^\\s*\\S+(\\s+\\S+){0,${mostSecretValues - 1}}\\s*$`,
+    errorMessage: `must be one value, or up to ${mostSecretValues} separated by white space`,
+    description: `${description}; up to ${mostSecretValues} values separated by white space are accepted at once, the new one first`,
+  });
+  return { ...ownSecret(schema, neededUnless === undefined ? {} : { neededUnless }), mostValues: mostSecretValues };
+}
+
+/** The values of a `rotatedSecret` in the order in which they stand, each once; none of an empty text. */
+export function listSecretValues(text: string): string[] {
+  return [...new Set(text.split(/\s+/).filter((value) => value !== ''))];
 }
 
 /** Marks a setting as an address that a service listens on. */
@@ -90,15 +119,22 @@ export function findWeakSecrets(properties: Readonly<Record<string, TSchema>>, v
         ? []
         : [`${name} is missing, so that anybody could send what it vouches for: ${remedy}; or allow that with ${neededUnless}=true`];
     }
-    if (isPublicSecret(value) || isPublicSecret(passwordOf(value)))
-      return [`${name} is, or holds, a password that anybody knows: ${remedy}`];
-    if (schema.chosenByUs === true && value.length < shortestSecret)
-      return [`${name} is shorter than ${shortestSecret} characters: ${remedy}`];
-    return [];
+    const all = schema.mostValues === undefined ? [value] : listSecretValues(value);
+    return all.flatMap((one, index) => {
+      const problem = findWeakness(one, schema.chosenByUs === true);
+      return problem === undefined ? [] : [`${name}${all.length > 1 ? `, value ${index + 1},` : ''} ${problem}: ${remedy}`];
+    });
   });
 }
 
-/** Of an address such as `postgresql://user:password@host`; empty when there is none. */
-function passwordOf(address: string): string {
-  return URL.canParse(address) ? new URL(address).password : '';
+/** What is wrong with one secret, in words that follow its name. */
+function findWeakness(value: string, chosenByUs: boolean): string | undefined {
+  if (isPublicSecret(value) || listPasswords(value).some(isPublicSecret)) return 'is, or holds, a password that anybody knows';
+  return chosenByUs && value.length < shortestSecret ? `is shorter than ${shortestSecret} characters` : undefined;
+}
+
+/** Of an address such as `postgresql://user:password@host`, or of several servers in one, which is no URL to others: `nats://user:password@one,two`. */
+function listPasswords(address: string): string[] {
+  if (!address.includes('://')) return [];
+  return [...address.matchAll(/(?:^|,)(?:\w+:\/\/)?[^:@/,]*:([^@/]*)@/g)].map(([, password = '']) => password);
 }

@@ -9,14 +9,26 @@ export type Actor =
   | {
       readonly kind: 'user';
       readonly accountId: number;
+      /** Of the account, for records of who did what; the gateways of the release before leave it out. */
+      readonly email?: string;
       readonly personId: number | null;
       readonly superuser: boolean;
       readonly globalEditor: boolean;
       /** Superuser or member of `coherence_users` (rules/access#classes-of-routes). */
       readonly coherenceAccess: boolean;
+      /** What the account may do with operations: `act` includes reading. Null or absent: nothing (rules/access#operators). */
+      readonly ops?: 'read' | 'act' | null;
       /** Session of the token that authenticated the call; not secret. What logout revokes. */
       readonly sessionKey?: string;
+      /** The service key that authenticated the call, which narrows what the account may do (rules/access#service-keys; K2). */
+      readonly key?: { readonly id: string; readonly scopes: readonly string[] };
     };
+
+/** Whether somebody may see what operators see: superusers, `ops_viewers` and `ops_operators` (rules/access#operators). */
+export const mayReadOps = (actor: Actor | undefined): boolean => mayActOps(actor) || (actor?.kind === 'user' && actor.ops === 'read');
+
+/** Whether somebody may do what operators do: superusers and `ops_operators`. */
+export const mayActOps = (actor: Actor | undefined): boolean => actor?.kind === 'user' && (actor.superuser || actor.ops === 'act');
 
 /** On whose behalf a call is made: a client's, with an actor of this kind, or with `none` the caller's own. */
 export type CallerKind = Actor['kind'] | 'none';

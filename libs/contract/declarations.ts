@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '#libs/errors';
 import { type Callers, checkCallers } from './callers.ts';
+import type { FeedEvent } from './feed.ts';
 
 /** Application errors that an operation may answer with: reason → code and when it happens. */
 export type ErrorReasons = Readonly<Record<string, { code: ErrorCode; when: string }>>;
@@ -22,6 +23,10 @@ export interface Rpc<Request extends TSchema = TSchema, Reply extends TSchema = 
   readonly timeoutMs: number;
   /** True when sending it twice does what sending it once does. */
   readonly idempotent: boolean;
+  /** The action under which the audit log has what it changes, such as `account.create` (A1); absent where it does not. */
+  readonly audit?: string;
+  /** Its answer is kept under the `Idempotency-Key` of a client, in the transaction of its effect, and given again (I1). */
+  readonly keepsAnswer?: boolean;
 }
 
 export interface JobPolicy {
@@ -61,7 +66,7 @@ export interface Event<Payload extends TSchema = TSchema> {
 
 /** A consumer of a stream that the replicas of a service share and that outlives them (architecture#jobs). */
 export interface DurableConsumer {
-  readonly stream: 'EVENTS' | 'WEBHOOKS';
+  readonly stream: 'EVENTS' | 'WEBHOOKS' | 'FEED';
   /** `<service>-<what>`. */
   readonly durable: string;
   /** Subject that it takes. */
@@ -74,6 +79,8 @@ export interface ServiceContract {
   readonly rpcs: Readonly<Record<string, Rpc>>;
   readonly jobs: Readonly<Record<string, Job>>;
   readonly events: Readonly<Record<string, Event>>;
+  /** What it tells the feed of (V1). */
+  readonly feed?: Readonly<Record<string, FeedEvent>>;
   /** What it takes off the streams beside its job queues; what its NATS user may read follows from it. */
   readonly consumers?: Readonly<Record<string, DurableConsumer>>;
 }
@@ -81,7 +88,7 @@ export interface ServiceContract {
 /** Declares a request-reply operation (architecture#rpc). */
 export function rpc<Request extends TSchema, Reply extends TSchema>(
   declaration: { subject: string; summary: string; callers: Callers; request: Request; reply: Reply } & Partial<
-    Pick<Rpc, 'errors' | 'timeoutMs' | 'idempotent'>
+    Pick<Rpc, 'audit' | 'errors' | 'timeoutMs' | 'idempotent' | 'keepsAnswer'>
   >,
 ): Rpc<Request, Reply> {
   return Object.freeze({ kind: 'rpc', errors: {}, timeoutMs: 10_000, idempotent: true, ...declaration });
@@ -138,7 +145,7 @@ export function defineService<const C extends ServiceContract>(contract: C): C {
   for (const { durable, stream, filter } of Object.values(contract.consumers ?? {})) {
     if (!durable.startsWith(`${contract.service}-`))
       throw new Error(`contract ${contract.service}: consumer "${durable}" belongs to another service`);
-    if (!filter.startsWith(stream === 'EVENTS' ? 'events.' : `webhooks.${contract.service}.`))
+    if (!filter.startsWith({ EVENTS: 'events.', WEBHOOKS: `webhooks.${contract.service}.`, FEED: 'feed.' }[stream]))
       throw new Error(`contract ${contract.service}: consumer "${durable}" takes "${filter}", which is not its own`);
   }
   return Object.freeze(contract);

@@ -3,8 +3,40 @@ export { Type } from 'typebox';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './callers.ts';
 export * from './declarations.ts';
+export * from './feed.ts';
 export * from './route.ts';
-export { jobAdminRpcs, jobDetailsSchema, jobSchema, jobStates } from './job-admin.ts';
+export { type AuditEntry, type AuditLink, auditEntry, auditLink, auditRpcs, type PublicAuditEntry, publicAuditEntry } from './audit.ts';
+export * from './scopes.ts';
+export {
+  type JobChange,
+  type JobDetails,
+  type JobItem,
+  type LatestJob,
+  jobAdminRpcs,
+  jobDetailsSchema,
+  jobSchema,
+  jobStates,
+  maxJobIds,
+} from './job-admin.ts';
+export { keyHeader } from './kept-answers.ts';
 export { line } from './line.ts';
 export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';
+export {
+  consumerLag,
+  jobCount,
+  processStatus,
+  type ProcessStatus,
+  type ServiceStatus,
+  statusRpcs,
+  webhookCount,
+} from './service-status.ts';
+export {
+  maxReplayed,
+  type WebhookChange,
+  webhookAdminRpcs,
+  webhookDetails,
+  type WebhookItem,
+  webhookItem,
+  webhookKinds,
+} from './webhook-admin.ts';
 export { workspacePage } from './workspace-page.ts';

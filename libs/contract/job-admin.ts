@@ -1,9 +1,9 @@
 /**
- * Operations that every service with jobs has, for the admin CLI. Here and not in the job library, so that importing a contract does
- * not load the database with it.
+ * Operations that every service with jobs has, for operators: through the gateway (P2, P3), and for the admin CLI under subjects of its own.
+ * Here and not in the job library, so that importing a contract does not load the database with it.
  */
-import { Type } from 'typebox';
-import { byOperators } from './callers.ts';
+import { type Static, Type } from 'typebox';
+import { byOperators, byUsers, type Callers } from './callers.ts';
 import { rpc } from './declarations.ts';
 
 /** Every state of a job. */
@@ -14,86 +14,165 @@ const stateSchema = Type.Enum([...jobStates], {
     'dead and cancelled → queued by redrive',
 });
 const uuidSchema = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
+const instant = (description: string) => Type.String({ format: 'date-time', description });
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
 const facts = {
   id: uuidSchema,
-  type: Type.String(),
-  key: nullable(Type.String({ description: 'one waiting job per type and key' })),
+  type: Type.String({ description: '`<service>.<job>`.' }),
+  key: nullable(Type.String({ description: 'One waiting job per type and key.' })),
   state: stateSchema,
-  attempts: Type.Integer({ description: 'attempts begun in this life' }),
-  percent: Type.Integer({ description: '0 to 100' }),
-  phase: nullable(Type.String()),
-  error: nullable(Type.String({ description: 'of the last attempt that failed' })),
-  worker: nullable(Type.String({ description: 'process of the last attempt' })),
-  request_id: nullable(Type.String({ description: 'request that caused the job' })),
-  created_at: Type.String(),
-  run_at: Type.String({ description: 'a queued job is not run before' }),
-  started_at: nullable(Type.String({ description: 'begin of the last attempt' })),
-  finished_at: nullable(Type.String({ description: 'when it succeeded, died or was cancelled' })),
+  percent: Type.Integer({ description: '0 to 100.' }),
+  phase: nullable(Type.String({ description: 'What it does now.' })),
+  error: nullable(Type.String({ description: 'Of the last attempt that failed.' })),
+  worker: nullable(Type.String({ description: 'Process of the last attempt.' })),
+  conversation_id: nullable(Type.Integer({ description: 'The conversation that the payload names.' })),
+  request_id: nullable(Type.String({ description: 'Request that caused the job.' })),
+  created_at: instant('When it was asked for.'),
+  run_at: instant('A queued job is not run before.'),
+  started_at: nullable(instant('Begin of the last attempt.')),
+  finished_at: nullable(instant('When it succeeded, died or was cancelled.')),
 };
 
 /** One job without its payload. */
-export const jobSchema = Type.Object(facts);
-/** One job with everything. */
-export const jobDetailsSchema = Type.Object({
-  ...facts,
-  payload: Type.Unknown(),
-  result: Type.Unknown(),
-  traceparent: nullable(Type.String()),
+export const jobSchema = Type.Object({ ...facts, attempts: Type.Integer({ description: 'Attempts begun in this life.' }) });
+export type JobItem = Static<typeof jobSchema>;
+
+const attempt = Type.Object({
+  started_at: instant('Begin.'),
+  duration_ms: nullable(Type.Integer({ description: 'How long it took; null while it runs.' })),
+  worker: nullable(Type.String({ description: 'Process that ran it.' })),
+  error: nullable(Type.String({ description: 'Why it did not succeed; null for one that did, that runs, or that was given back.' })),
 });
 
+/** One job with everything; secrets are left out. */
+export const jobDetailsSchema = Type.Object({
+  ...facts,
+  attempts: Type.Array(attempt, { description: 'Every attempt, those before a redrive too, oldest first; the newest thousand.' }),
+  payload: Type.Unknown({ description: 'What it works on; secrets in it are replaced by `[redacted]`.' }),
+  result: Type.Unknown({ description: 'What it left, if anything; redacted as the payload is.' }),
+  traceparent: nullable(Type.String({ description: 'W3C trace context of what caused it.' })),
+});
+export type JobDetails = Static<typeof jobDetailsSchema>;
+
+/** Which jobs are meant; what is absent limits nothing. */
 const filterSchema = {
+  state: Type.Optional(stateSchema),
   type: Type.Optional(Type.String({ maxLength: 200 })),
   key: Type.Optional(Type.String({ maxLength: 500 })),
-  error: Type.Optional(Type.String({ maxLength: 200, description: 'part of the error text' })),
+  error: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the error text.' })),
+  conversation_id: Type.Optional(Type.Integer({ description: 'Those whose payload names the conversation.' })),
+  request_id: Type.Optional(Type.String({ maxLength: 200 })),
+  created_after: Type.Optional(instant('Those of then or later.')),
+  created_before: Type.Optional(instant('Those of before.')),
 };
-const count = (name: string) => Type.Object({ [name]: Type.Integer({ description: 'how many jobs' }) });
 
-/** RPCs `<service>.jobs.list|show|redrive|discard|cancel`, to be spread into the service's contract. */
+/** Ids that one call may name. */
+export const maxJobIds = 10_000;
+
+/** What an act on jobs did, or with `dry_run` would do. */
+const changeReply = Type.Object({
+  matched: Type.Integer({ description: 'Jobs that the act could change.' }),
+  changed: Type.Integer({ description: 'Jobs that it has changed; 0 in a dry run.' }),
+  failed: Type.Integer({ description: 'Ids without a job, and jobs that could not be changed since their attempt was just ending.' }),
+  items: Type.Array(jobSchema, { description: 'The first hundred that matched, newest first, as they are now.' }),
+});
+export type JobChange = Static<typeof changeReply>;
+
+const change = {
+  request: Type.Object({
+    ...filterSchema,
+    ids: Type.Optional(Type.Array(uuidSchema, { maxItems: maxJobIds })),
+    dry_run: Type.Optional(Type.Boolean()),
+  }),
+  reply: changeReply,
+  timeoutMs: 60_000,
+};
+
+const list = {
+  request: Type.Object({
+    ...filterSchema,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_001 })),
+    before: Type.Optional(uuidSchema),
+    inclusive: Type.Optional(Type.Boolean({ description: '`before` itself belongs to the page.' })),
+  }),
+  reply: Type.Object({ items: Type.Array(jobSchema) }),
+};
+const show = { request: Type.Object({ id: uuidSchema }), reply: jobDetailsSchema };
+
+const latestJob = Type.Object({
+  id: uuidSchema,
+  type: Type.String(),
+  conversation_id: Type.Integer(),
+  state: stateSchema,
+  attempts: Type.Integer(),
+  run_at: instant('A queued job is not run before.'),
+  error: nullable(Type.String({ description: 'Of the last attempt, what it waits for included.' })),
+  waits: Type.Boolean({ description: 'Its last attempt has found that something is not there yet.' }),
+  failure: nullable(Type.String({ description: 'Of the last attempt that failed, and did not only wait.' })),
+});
+export type LatestJob = Static<typeof latestJob>;
+
+const latest = {
+  request: Type.Object({
+    type: Type.String({ maxLength: 200 }),
+    conversation_ids: Type.Array(Type.Integer(), { maxItems: 500 }),
+  }),
+  reply: Type.Object({ items: Type.Array(latestJob) }),
+};
+
+const retry = {
+  request: Type.Object({ id: uuidSchema, conversation_id: Type.Integer({ description: 'For the audit log.' }) }),
+  reply: Type.Object({ state: stateSchema }),
+};
+const retryErrors = { job_not_found: { code: 'not_found', when: 'There is no such job.' } } as const;
+
+/** RPCs of operators on jobs, to be spread into the service's contract. */
 export function jobAdminRpcs(service: string) {
+  const forUsers = { callers: byUsers, errors: { not_an_operator: { code: 'permission_denied', when: notAnOperator } } } as const;
+  const forCli: { callers: Callers } = { callers: byOperators };
+  const texts = {
+    list: 'Lists jobs, newest first',
+    show: 'Shows one job with payload, result and attempts',
+    redrive: 'Queues dead jobs again: those named, or all that match; a cancelled one only by its id',
+    latest: 'The newest job of a type for each of these conversations',
+    retry: 'Runs a job now: one that waits, is dead or cancelled; one that runs or has succeeded is left alone',
+    cancel: 'Ends queued and running jobs: they are cancelled; dead ones where their ids or their state are named',
+  };
   return {
-    jobsList: rpc({
-      subject: `admin.${service}.jobs.list`,
-      callers: byOperators,
-      summary: 'Lists jobs, newest first',
-      request: Type.Object({
-        state: Type.Optional(stateSchema),
-        ...filterSchema,
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-        before: Type.Optional(uuidSchema),
-      }),
-      reply: Type.Object({ items: Type.Array(jobSchema) }),
+    listJobs: rpc({ subject: `${service}.operations.list-jobs`, ...forUsers, summary: texts.list, ...list }),
+    showJob: rpc({ subject: `${service}.operations.show-job`, ...forUsers, summary: texts.show, ...show }),
+    redriveJobs: rpc({
+      subject: `${service}.operations.redrive-jobs`,
+      ...forUsers,
+      audit: 'jobs.redrive',
+      summary: texts.redrive,
+      ...change,
     }),
-    jobsShow: rpc({
-      subject: `admin.${service}.jobs.show`,
-      callers: byOperators,
-      summary: 'Shows one job with payload and result',
-      request: Type.Object({ id: uuidSchema }),
-      reply: jobDetailsSchema,
+    cancelJobs: rpc({ subject: `${service}.operations.cancel-jobs`, ...forUsers, audit: 'jobs.cancel', summary: texts.cancel, ...change }),
+    findLatestJobs: rpc({ subject: `${service}.operations.find-latest-jobs`, ...forUsers, summary: texts.latest, ...latest }),
+    retryJob: rpc({
+      subject: `${service}.operations.retry-job`,
+      callers: byUsers,
+      errors: { ...forUsers.errors, ...retryErrors },
+      audit: 'pipeline.retry',
+      summary: texts.retry,
+      ...retry,
     }),
-    jobsRedrive: rpc({
-      subject: `admin.${service}.jobs.redrive`,
-      callers: byOperators,
-      summary: 'Queues dead jobs again: one, or all that match; a cancelled one only by its id',
-      request: Type.Object({ id: Type.Optional(uuidSchema), ...filterSchema }),
-      reply: count('redriven'),
-      timeoutMs: 60_000,
+    jobsFindLatest: rpc({ subject: `admin.${service}.jobs.find-latest`, ...forCli, summary: texts.latest, ...latest }),
+    jobsRetry: rpc({
+      subject: `admin.${service}.jobs.retry`,
+      ...forCli,
+      errors: retryErrors,
+      audit: 'pipeline.retry',
+      summary: texts.retry,
+      ...retry,
     }),
-    jobsDiscard: rpc({
-      subject: `admin.${service}.jobs.discard`,
-      callers: byOperators,
-      summary: 'Gives dead jobs up: one, or all that match; they are cancelled',
-      request: Type.Object({ id: Type.Optional(uuidSchema), ...filterSchema }),
-      reply: count('discarded'),
-      timeoutMs: 60_000,
-    }),
-    jobsCancel: rpc({
-      subject: `admin.${service}.jobs.cancel`,
-      callers: byOperators,
-      summary: 'Ends a queued or running job: it is cancelled',
-      request: Type.Object({ id: uuidSchema }),
-      reply: count('cancelled'),
-    }),
+    jobsList: rpc({ subject: `admin.${service}.jobs.list`, ...forCli, summary: texts.list, ...list }),
+    jobsShow: rpc({ subject: `admin.${service}.jobs.show`, ...forCli, summary: texts.show, ...show }),
+    jobsRedrive: rpc({ subject: `admin.${service}.jobs.redrive`, ...forCli, audit: 'jobs.redrive', summary: texts.redrive, ...change }),
+    jobsCancel: rpc({ subject: `admin.${service}.jobs.cancel`, ...forCli, audit: 'jobs.cancel', summary: texts.cancel, ...change }),
   };
 }
+
+const notAnOperator = 'The caller may not do this with operations.';

@@ -1,8 +1,6 @@
 /** How receipts of webhooks are listed and replayed, the same for every service that has some; for the admin CLI. */
 import { type TProperties, Type } from 'typebox';
-
-/** Receipts that one call of a replay by filter may take. */
-const maxReplayed = 1_000;
+import { maxReplayed } from './webhook-admin.ts';
 
 /** Which receipts are meant: when they came, and what became of them. */
 export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome[]) {
@@ -10,12 +8,22 @@ export function receiptFilter<Outcome extends string>(outcomes: readonly Outcome
     since: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came then or later.' })),
     until: Type.Optional(Type.String({ format: 'date-time', description: 'Those that came before.' })),
     outcome: Type.Optional(Type.Enum([...outcomes], { description: 'Only those with this outcome.' })),
+    text: Type.Optional(Type.String({ minLength: 3, maxLength: 200, description: 'Only those whose body has this text.' })),
   };
 }
 
 /** Request of a list of receipts. */
 export function receiptList<Filter extends TProperties>(filter: Filter) {
-  return Type.Object({ ...filter, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default 100.' })) });
+  return Type.Object({
+    ...filter,
+    before: Type.Optional(
+      Type.Object({
+        at: Type.String({ format: 'date-time', description: 'Those of before then' }),
+        id: Type.Integer({ description: 'then: those with a lower id.' }),
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_001, description: 'Default 100.' })),
+  });
 }
 
 /** Request of a replay by filter. */

@@ -5,12 +5,20 @@
 import type { Static, TSchema } from 'typebox';
 import type { Actor } from './callers.ts';
 import type { ErrorReasons, RequestOf, Rpc } from './declarations.ts';
+import { keepAnswers } from './kept-answers.ts';
+import type { Scope } from './scopes.ts';
 
 /**
  * `none`, shared token or per-user token (S), per-user (U), per-user with coherence access (UC), shared only, `/api/v1`, the gate key
- * `X-Svc-Api-Key` of login (checked before the body is read, D40), operations.
+ * `X-Svc-Api-Key` of login (checked before the body is read, D40), reading operations, acting on them (rules/access#operators).
  */
-export type AuthClass = 'none' | 'shared-or-user' | 'user' | 'coherence' | 'shared' | 'v1' | 'login-gate' | 'ops';
+export type AuthClass = 'none' | 'shared-or-user' | 'user' | 'coherence' | 'shared' | 'v1' | 'login-gate' | 'ops' | 'ops-act';
+
+/** What a route asks of who calls it: a credential of its class, and of a service key this scope, where null is none. */
+export type RouteAccess =
+  | { readonly auth: TokenlessClass; readonly scope?: undefined }
+  | { readonly auth: Exclude<AuthClass, TokenlessClass>; readonly scope: Scope | null };
+type TokenlessClass = 'none' | 'login-gate';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,6 +41,12 @@ export interface RouteReply<Schema extends TSchema = TSchema> {
   readonly contentType?: string;
 }
 
+/** One of several representations of what a route answers. */
+export interface RouteFormat {
+  readonly contentType: string;
+  readonly schema: TSchema;
+}
+
 interface RouteFacts {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path parameters are written `{conversation_id}`. */
@@ -41,7 +55,6 @@ interface RouteFacts {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  readonly auth: AuthClass;
   /** False: served, but not in the OpenAPI documents (the documents themselves, their pages). */
   readonly documented?: false;
   /** Body fields kept for old clients: a call that has one is answered with `Deprecation: true` (rules/http#headers-of-every-answer). */
@@ -55,8 +68,23 @@ interface RouteFacts {
   /** Status of the reply; `outcomes` maps a reply's outcome (see libs/nats `withOutcome`) to another one. Default 200. */
   readonly status?: number;
   readonly outcomes?: Readonly<Record<string, number>>;
-  /** Strong ETag and If-None-Match; for GET of one resource (rules/http#etag). */
+  /**
+   * Representations of the usual answer by the values of the query's `format`, the preferred one first. Without a `format` the header Accept
+   * chooses, and what it wants in vain is the first (rules/http#formats).
+   */
+  readonly formats?: Readonly<Record<string, RouteFormat>>;
+  /**
+   * The same answer while it is made, for who accepts `text/event-stream`: an operation that takes the same request and replies in events. It is
+   * not begun before the first of them is there, so that a failure until then is an answer of its own (C4).
+   */
+  readonly events?: { readonly rpc: Rpc; readonly description: string; readonly example: string };
+  /** Strong ETag, of a GET with If-None-Match; for one resource, read or written (rules/http#etag). */
   readonly etag?: boolean;
+  /**
+   * Whoever serves it keeps its answer under an `Idempotency-Key` (I1); for routes with a handler, others say it of their operation. The header
+   * and its refusals are declared with it.
+   */
+  readonly keepsAnswer?: true;
   /** Time for the whole request; default 15 000. */
   readonly deadlineMs?: number;
   /** Extra application errors beyond those of the RPC. */
@@ -68,6 +96,9 @@ interface RouteFacts {
  * library coerces text by `type` (integer, boolean) and checks `format: date-time` (naive allowed) or `format: date-time-offset`.
  */
 export interface Route extends RouteFacts {
+  readonly auth: AuthClass;
+  /** Absent where no token is taken. */
+  readonly scope?: Scope | null | undefined;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly headers?: TSchema;
@@ -166,7 +197,10 @@ export function route<
   Headers extends Declared = undefined,
   Body extends Declared = undefined,
 >(
-  declaration: RouteFacts & Shapes<Params, Query, Headers, Body, Given> & Handled<Name, InputBy<Params, Query, Headers, Body>>,
+  declaration: RouteFacts &
+    RouteAccess &
+    Shapes<Params, Query, Headers, Body, Given> &
+    Handled<Name, InputBy<Params, Query, Headers, Body>>,
 ): HandledRoute<Name, InputBy<Params, Query, Headers, Body>, AnswerBy<Given>>;
 export function route<
   Operation extends Rpc,
@@ -176,6 +210,7 @@ export function route<
   Body extends Declared = undefined,
 >(
   declaration: RouteFacts &
+    RouteAccess &
     Shapes<Params, Query, Headers, Body, Replies> &
     Calling<Operation, InputBy<Params, Query, Headers, Body>> &
     MustSayRequest<Operation, InputBy<Params, Query, Headers, Body>>,
@@ -184,5 +219,8 @@ export function route(declaration: Route): Route {
   if ((declaration.rpc === undefined) === (declaration.handler === undefined)) {
     throw new Error(`route ${declaration.method} ${declaration.path}: exactly one of rpc and handler is needed`);
   }
-  return Object.freeze(declaration);
+  const { properties = {} } = (declaration.query ?? {}) as { properties?: object };
+  if (declaration.formats !== undefined && !('format' in properties))
+    throw new Error(`route ${declaration.method} ${declaration.path}: its query has no \`format\` to choose by`);
+  return Object.freeze(keepAnswers(declaration));
 }

@@ -11,6 +11,7 @@ export const errorCodes = {
   method_not_allowed: { status: 405, v1: 'method_not_allowed', retryable: false },
   request_timeout: { status: 408, v1: 'request_timeout', retryable: true },
   conflict: { status: 409, v1: 'conflict', retryable: false },
+  gone: { status: 410, v1: 'gone', retryable: false },
   precondition_failed: { status: 412, v1: 'precondition_failed', retryable: false },
   payload_too_large: { status: 413, v1: 'payload_too_large', retryable: false },
   unsupported_media_type: { status: 415, v1: 'unsupported_media_type', retryable: false },
@@ -85,6 +86,9 @@ export class AppError extends Error {
     };
   }
 }
+
+/** A refusal that was kept under an `Idempotency-Key` and is told again (I1). */
+export class ReplayedError extends AppError {}
 
 /** An application error: `{error: reason, message, ...details}`. */
 export function appError(code: ErrorCode, reason: string, message: string, details?: Record<string, unknown>): AppError {

@@ -56,6 +56,7 @@ export function createApp(options: AppOptions): HttpApp {
       startedAt: performance.now(),
       route: 'unmatched',
       actor: undefined,
+      isOfConsole: false,
       traceparent: span?.traceparent ?? newTraceparent(parent),
       trustedProxyHops: options.trustedProxyHops,
       refused,
@@ -70,9 +71,10 @@ export function createApp(options: AppOptions): HttpApp {
       options.observe?.({ method: knownMethods.has(ctx.method) ? ctx.method : 'other', route, status, seconds });
       if (logger.isLevelEnabled('info')) {
         const traceId = readTraceId(state.traceparent);
-        const accountId = actor?.kind === 'user' ? actor.accountId : undefined;
+        const user = actor?.kind === 'user' ? actor : undefined;
+        const who = { accountId: user?.accountId, keyId: user?.key?.id };
         const durationMs = Math.round(seconds * 1e5) / 100;
-        logger.info({ requestId, traceId, method: ctx.method, path, route, status, accountId, durationMs }, 'request');
+        logger.info({ requestId, traceId, method: ctx.method, path, route, status, ...who, durationMs }, 'request');
       }
       span?.end(describeExchange(ctx.method, route, status));
     });

@@ -33,9 +33,17 @@ const contentSecurityPolicy = [
 const assetsPath = '/api/docs/assets';
 const pageFolder = join(import.meta.dirname, 'docs-page');
 
+/** Sends a document as JSON, with a validator. */
+export function createDocument(document: object): (ctx: HttpContext) => void {
+  const json = Buffer.from(JSON.stringify(document), 'utf8');
+  return (ctx) => {
+    ctx.res.setHeader('Cache-Control', 'no-cache');
+    sendBytes(ctx, json, undefined, { status: 200, contentType: 'application/json', etag: true });
+  };
+}
+
 /** Document and page of one surface. */
 export function createDocs(document: OpenApiDocument, documentPath: string): Docs {
-  const json = Buffer.from(JSON.stringify(document), 'utf8');
   const title = escapeHtml(String(document.info['title']));
   const [scheme = ''] = Object.keys(document.components.securitySchemes);
   const page = Buffer.from(
@@ -47,10 +55,7 @@ export function createDocs(document: OpenApiDocument, documentPath: string): Doc
     'utf8',
   );
   return {
-    sendDocument: (ctx) => {
-      ctx.res.setHeader('Cache-Control', 'no-cache');
-      sendBytes(ctx, json, undefined, { status: 200, contentType: 'application/json', etag: true });
-    },
+    sendDocument: createDocument(document),
     sendPage: (ctx) => {
       ctx.res.setHeader('Cache-Control', 'no-cache');
       ctx.res.setHeader('Content-Security-Policy', contentSecurityPolicy);

@@ -1,5 +1,5 @@
 /** The one mapper from errors to answers: status, headers and the envelope of the surface (rules/http#error-envelopes). */
-import { AppError, cutText, type ErrorBody, errorCodes, maxQuotedLength, toErrorBody } from '#libs/errors';
+import { AppError, cutText, type ErrorBody, errorCodes, maxQuotedLength, ReplayedError, toErrorBody } from '#libs/errors';
 import type { Surface } from './exchange.ts';
 
 export interface ErrorAnswer {
@@ -12,7 +12,7 @@ export interface ErrorAnswer {
 export const maxProblems = 50;
 /** Bytes of an error's body (D60). */
 const maxErrorBytes = 65_536;
-/** Status codes whose body is `{detail}` on every surface: what is refused has not become a call of the API yet. */
+/** Status codes whose body is `{detail}` on every surface when the refusal has no reason of its own: what is refused has not become a call of the API yet. */
 export const frameworkStatuses = new Set([408, 413, 415, 422, 431]);
 
 /** Body text that is no JSON or nested too deeply; `{detail}` on every surface. */
@@ -58,7 +58,9 @@ export function renderError(surface: Surface, error: unknown): ErrorAnswer {
   if (error instanceof MethodNotAllowed) headers['Allow'] = error.allow;
   const wait = retryAfter === undefined ? defaultRetryAfterSeconds[status] : String(retryAfter);
   if (wait !== undefined) headers['Retry-After'] = wait;
-  const framework = surface !== 'v1' || frameworkStatuses.has(status) || error instanceof UnparsableBody;
+  if (error instanceof ReplayedError) headers['Idempotent-Replayed'] = 'true';
+  const isForm = error instanceof UnparsableBody || (frameworkStatuses.has(status) && body.reason === undefined);
+  const framework = surface !== 'v1' || isForm;
   return { status, headers, body: writeBounded(details, (shown) => (framework ? toApiEnvelope(body, shown) : toV1Envelope(body, shown))) };
 }
 
@@ -102,5 +104,6 @@ function frameworkMessage(body: ErrorBody): string {
 
 function toV1Envelope(body: ErrorBody, details: Record<string, unknown>): unknown {
   const { v1, retryable } = errorCodes[body.code];
-  return { code: body.reason ?? v1, message: body.message, retryable, ...details };
+  const { detail: _repeated, ...rest } = details; // the message once more, which `/api` alone shows
+  return { code: body.reason ?? v1, message: body.message, retryable, ...rest };
 }

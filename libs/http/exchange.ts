@@ -5,7 +5,10 @@ import type { Actor } from '#libs/contract';
 import { toAddressBlock } from './address-block.ts';
 import type { Room } from './room.ts';
 
-/** `/api/*` answers with `{detail}` or `{error, message}`, `/api/v1/*` with `{code, message, retryable}` (rules/http#error-envelopes). */
+/**
+ * `/api/*` answers with `{detail}` or `{error, message}`; `/api/v1/*` and `/api/ops/*` with `{code, message, retryable}`, and without CORS
+ * (rules/http#error-envelopes).
+ */
 export type Surface = 'api' | 'v1' | 'other';
 
 /** Why a guard refused a request or ended a connection; the label of a metric. */
@@ -21,6 +24,7 @@ export const refusals = [
   'too_many_connections',
   'too_many_credential_checks',
   'too_many_requests',
+  'too_many_waits',
 ] as const;
 export type Refusal = (typeof refusals)[number];
 
@@ -33,6 +37,8 @@ export interface ExchangeState {
   /** Template of the matched route, or `unmatched`; never an id (it labels metrics). */
   route: string;
   actor: Actor | undefined;
+  /** True for what came in by the door of the console, where other credentials are taken than elsewhere. */
+  isOfConsole: boolean;
   /** W3C trace context of what is done for this request. */
   traceparent: string;
   /** Hops before this server whose `X-Forwarded-For` entries are believed. */
@@ -54,12 +60,20 @@ export interface Transfer {
   readonly state: Pick<ExchangeState, 'startedAt' | 'refused' | 'answers'>;
 }
 
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
 export function findSurface(path: string): Surface {
   if (!path.startsWith('/api')) return 'other';
   const next = path.charCodeAt(4);
   if (Number.isNaN(next)) return 'api';
   if (next !== 47) return 'other';
-  return path === '/api/v1' || path.startsWith('/api/v1/') ? 'v1' : 'api';
+  return isWithin(path, '/api/v1') || isWithin(path, '/api/ops') ? 'v1' : 'api';
+}
+
+/** From here on the request is one for this path: routes and envelopes see no other. Its log line keeps the path that it came with. */
+export function readdress(ctx: HttpContext, path: string): void {
+  ctx.path = path;
+  ctx.state.surface = findSurface(path);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Actor, Route, RouteInput, TSchema } from '#libs/contract';
 import { parseBody } from './body.ts';
 import { invalidInput, maxProblems, type ValidationItem } from './envelope.ts';
 import { type HttpContext, readClientAddress } from './exchange.ts';
+import { compileFormats } from './formats.ts';
 import { absentId, compileParameters } from './parameters.ts';
 import { listUnstorable } from './storable.ts';
 import { compileCheck } from './validation.ts';
@@ -22,19 +23,48 @@ function compilePick(schema: TSchema): (body: unknown) => unknown {
   };
 }
 
-/** Validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 422. */
-export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
+interface Given {
+  readonly path: Record<string, string | undefined>;
+  /** Query string without `?`. */
+  readonly query: string;
+  readonly headers: HttpContext['req']['headers'];
+}
+
+type Finish = (ctx: HttpContext, actor: Actor | undefined, given: Given, body: unknown, bodyProblems: ValidationItem[]) => RouteInput;
+
+function compileFinish(route: Route): Finish {
   const readParameters = compileParameters(route);
-  const finish = (ctx: HttpContext, actor: Actor | undefined, body: unknown, bodyProblems: ValidationItem[]): RouteInput => {
-    const raw = { path: (ctx as { params?: Record<string, string> }).params ?? {}, query: ctx.querystring, headers: ctx.req.headers };
-    if (route.rawBody !== undefined) return new Input(raw.path, none, none, undefined, actor, ctx);
-    const { params, query, headers, problems, absent } = readParameters(raw);
+  const chooseFormat = route.formats === undefined ? undefined : compileFormats(route.formats);
+  return (ctx, actor, given, body, bodyProblems) => {
+    if (route.rawBody !== undefined) return new Input(given.path, none, none, undefined, actor, ctx);
+    const { params, query, headers, problems, absent } = readParameters(given);
     if (problems.length > 0 || bodyProblems.length > 0) throw invalidInput([...problems, ...bodyProblems]);
     if (absent) throw absentId();
+    // Accept is another way of saying `format`: whoever works on the input sees one of them.
+    if (chooseFormat !== undefined) query['format'] ??= chooseFormat(given.headers.accept);
     return new Input(params, query, headers, body, actor, ctx);
   };
+}
+
+const readGiven = (ctx: HttpContext): Given => ({
+  path: (ctx as { params?: Record<string, string> }).params ?? {},
+  query: ctx.querystring,
+  headers: ctx.req.headers,
+});
+
+/** Checks what was given for a route's path and query elsewhere than in the address of the request. @throws AppError 400, 404, 422. */
+export function compileArguments(
+  route: Route,
+): (ctx: HttpContext, actor: Actor | undefined, given: Pick<Given, 'path' | 'query'>) => RouteInput {
+  const finish = compileFinish(route);
+  return (ctx, actor, { path, query }) => finish(ctx, actor, { path, query, headers: {} }, undefined, []);
+}
+
+/** Validates all sources of a request together; of a raw body's route nothing. @throws AppError 400, 404, 422. */
+export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | undefined, bytes: Buffer | undefined) => RouteInput {
+  const finish = compileFinish(route);
   const { body } = route;
-  if (body === undefined) return (ctx, actor) => finish(ctx, actor, undefined, []);
+  if (body === undefined) return (ctx, actor) => finish(ctx, actor, readGiven(ctx), undefined, []);
   const check = compileCheck(body.schema, bodyLocation);
   const pick = compilePick(body.schema);
   const deprecated = route.deprecatedFields ?? [];
@@ -44,7 +74,7 @@ export function compileInput(route: Route): (ctx: HttpContext, actor: Actor | un
       ctx.res.setHeader('Deprecation', 'true');
     }
     const problems = [...check(value), ...listUnstorable(body.schema, value, text, bodyLocation, maxProblems)];
-    return finish(ctx, actor, problems.length === 0 ? pick(value) : undefined, problems);
+    return finish(ctx, actor, readGiven(ctx), problems.length === 0 ? pick(value) : undefined, problems);
   };
 }
 

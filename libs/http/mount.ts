@@ -1,21 +1,31 @@
 /**
- * Turns the route table into middleware. Order of checks: route → 405 → authentication → body parse 400 → validation 422 →
+ * Turns the route table into middleware. Order of checks: route → 405 → authentication and scope → body parse 400 → validation 422 →
  * handler (rules/http#order-of-checks). Everything that can be computed from a route is computed once, here.
  */
 import { Router } from '@koa/router';
 import type { Middleware } from 'koa';
-import type { Actor, AnswerOf, AuthClass, HandledRoute, InputOf, Route, RouteInput, Rpc } from '#libs/contract';
+import {
+  type Actor,
+  type AnswerOf,
+  type HandledRoute,
+  type InputOf,
+  keyHeader,
+  type Route,
+  type RouteInput,
+  type Rpc,
+} from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { isJsonObject } from '#libs/json';
 import type { CallContext, RawReply } from '#libs/nats';
 import { collectSoon } from '#libs/transfer';
 import { answerNotFound, type HttpApp } from './app.ts';
 import { readRawBody, tooLarge, weighJson } from './body.ts';
 import { type Capacities, type Capacity, createCapacities } from './capacity.ts';
 import { MethodNotAllowed, UnparsableBody } from './envelope.ts';
-import type { ExchangeState, HttpContext } from './exchange.ts';
+import { sendEvents } from './event-stream.ts';
+import { type ExchangeState, type HttpContext, readClientAddress } from './exchange.ts';
+import { prefersEvents } from './formats.ts';
 import { compileInput } from './input.ts';
-import { type ReplyShape, sendBytes, sendReply } from './reply.ts';
+import { mergeFields, type ReplyShape, sendBytes, sendReply } from './reply.ts';
 
 /** What a handler of the gateway gets. It answers with the JSON that its route promises, or otherwise through `ctx`. */
 export interface HandlerCall<Input = RouteInput, Answer = never> {
@@ -35,9 +45,9 @@ type RouteHandlerOf<R extends HandledRoute> = RouteHandler<InputOf<R>, AnswerOf<
 
 export interface MountOptions<R extends Route> {
   /** Says who calls. @throws AppError unauthenticated or permission_denied. */
-  authenticate: (auth: AuthClass, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
-  /** Calls the operation; normally the bus's `callRaw`. */
-  callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
+  authenticate: (route: Pick<Route, 'auth' | 'scope'>, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
+  /** Calls the operation; normally the bus's `callRaw`. Who only waits there may give the place for work back (`beginAnswer`). */
+  callRaw: (rpc: Rpc, request: unknown, context: CallContext, ctx: HttpContext) => Promise<RawReply>;
   handlers: RouteHandlers<R>;
   /**
    * Requests with a credential that are worked on at the same time, and as many without; more are answered with 503, except on routes that
@@ -143,6 +153,7 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
   const readInput = compileInput(route);
   const deadlineMs = route.deadlineMs ?? defaultDeadlineMs;
   const perform = compilePerform(route, options);
+  const changes = route.method !== 'GET';
   const run = async (ctx: HttpContext): Promise<void> => {
     if (route.auth !== 'none') ctx.res.setHeader('Cache-Control', 'no-store');
     const actor = await authenticate(ctx);
@@ -150,14 +161,21 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
     refuseEncoding(ctx);
     const received = route.body === undefined ? undefined : await receiveJson(ctx, capacity);
     const { requestId, traceparent } = ctx.state;
-    const call = { requestId, actor, traceparent, deadlineMs: Date.now() + deadlineMs };
+    const common = {
+      requestId,
+      actor,
+      traceparent,
+      clientIp: changes ? readClientAddress(ctx) : undefined,
+      deadlineMs: Date.now() + deadlineMs,
+    };
     let leaveMemory: (() => void) | undefined;
     try {
       if (route.neverShed !== true) ctx.state.beginAnswer = capacity.begin(ctx);
-      if (received !== undefined) leaveMemory = await capacity.memory.enter(received.weight, call.deadlineMs);
+      if (received !== undefined) leaveMemory = await capacity.memory.enter(received.weight, common.deadlineMs);
       const input = readInput(ctx, actor, received?.bytes);
       received?.leave();
-      await perform(ctx, input, call);
+      const idempotencyKey = route.keepsAnswer === true ? input.headers[keyHeader] : undefined;
+      await perform(ctx, input, typeof idempotencyKey === 'string' ? { ...common, idempotencyKey } : common);
     } finally {
       received?.leave();
       leaveMemory?.();
@@ -170,12 +188,12 @@ function compileOperation(route: Route, options: Mounting, capacities: Capacitie
 
 /** The directory may have to be asked; how many are asked about at the same time is bounded. */
 function compileAuthenticate(
-  { auth }: Route,
+  route: Route,
   options: Mounting,
   capacities: Capacities,
 ): (ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined> {
   return (ctx) => {
-    const answer = options.authenticate(auth, ctx);
+    const answer = options.authenticate(route, ctx);
     if (!(answer instanceof Promise)) return answer;
     try {
       return answer.finally(capacities.beginCheck(ctx));
@@ -210,22 +228,29 @@ function compilePerform(route: Route, options: Mounting): (ctx: HttpContext, inp
   if (rpc === undefined) {
     const handler = options.handlers[name ?? ''];
     if (handler === undefined) throw new Error(`route ${route.path}: there is no handler "${name}"`);
-    const shape = shapes(undefined);
+    const shape = shapes(undefined, undefined);
     return (ctx, input, call) => {
       const answer = (body: unknown): void => sendBytes(ctx, Buffer.from(JSON.stringify(body), 'utf8'), undefined, shape);
       return handler({ ctx, route, input, call, answer });
     };
   }
   const toRequest = route.toRequest ?? mergeFields;
+  const { events } = route;
   return async (ctx, input, call) => {
-    const reply = await options.callRaw(rpc, toRequest(input), call);
+    if (events !== undefined) ctx.vary('Accept');
+    if (events !== undefined && prefersEvents(ctx.req.headers.accept))
+      return sendEvents(ctx, await options.callRaw(events.rpc, toRequest(input), call, ctx));
+    const reply = await options.callRaw(rpc, toRequest(input), call, ctx);
+    if (reply.etag !== undefined) ctx.res.setHeader('ETag', reply.etag);
+    if (reply.replayed === true) ctx.res.setHeader('Idempotent-Replayed', 'true');
     for (const [header, value] of Object.entries(route.responseHeaders?.(input) ?? {})) ctx.res.setHeader(header, value);
-    await sendReply(ctx, reply, shapes(reply.outcome));
+    if (route.formats !== undefined) ctx.vary('Accept');
+    await sendReply(ctx, reply, shapes(reply.outcome, input.query['format']));
   };
 }
 
-/** Status and content type by outcome. */
-function compileShapes(route: Route): (outcome: string | undefined) => ReplyShape {
+/** Status and content type by outcome and, for the usual answer of a route with formats, by the one that was chosen. */
+function compileShapes(route: Route): (outcome: string | undefined, format: unknown) => ReplyShape {
   const shape = (status: number): ReplyShape => ({
     status,
     contentType: route.replies[status]?.contentType ?? 'application/json',
@@ -233,8 +258,10 @@ function compileShapes(route: Route): (outcome: string | undefined) => ReplyShap
   });
   const usual = shape(route.status ?? 200);
   const others = new Map(Object.entries(route.outcomes ?? {}).map(([outcome, status]) => [outcome, shape(status)]));
-  return (outcome) => (outcome === undefined ? usual : (others.get(outcome) ?? usual));
+  const { formats } = route;
+  const toUsual = (format: unknown): ReplyShape => {
+    const contentType = formats?.[String(format)]?.contentType;
+    return contentType === undefined ? usual : { ...usual, contentType };
+  };
+  return (outcome, format) => (outcome === undefined ? toUsual(format) : (others.get(outcome) ?? toUsual(format)));
 }
-
-/** Body fields, query and path together; the path wins, so that no body can name another row. */
-const mergeFields = ({ body, query, params }: RouteInput): unknown => ({ ...(isJsonObject(body) ? body : undefined), ...query, ...params });

@@ -6,6 +6,10 @@ import { addComponent, pascal } from './openapi-models.ts';
 
 type Json = Record<string, unknown>;
 
+const insufficientScope = 'insufficient_scope';
+/** Codes that have another form on `/api`: one client has types of both. */
+const onBothSurfaces = new Set([insufficientScope, 'precondition_failed']);
+
 export interface DescribedError {
   readonly status: number;
   readonly description: string;
@@ -66,6 +70,23 @@ export function describeErrors(
 }
 
 /**
+ * A schema that a route declares for an error status is of one error; what else is answered with that status stands beside it. It names its own
+ * by the constant of `code`.
+ */
+export function addOwnErrors(
+  published: unknown,
+  schema: { readonly properties?: unknown },
+  reasons: readonly { reason: string }[] = [],
+  surface: 'api' | 'v1',
+  schemas: Json,
+): unknown {
+  const { code } = (schema.properties ?? {}) as { code?: { const?: unknown } };
+  const others = reasons.filter(({ reason }) => surface === 'v1' && code?.const !== undefined && reason !== code.const);
+  if (others.length === 0) return published;
+  return { anyOf: [published, ...others.map(({ reason }) => addComponent(nameError(reason), v1Error(reason), schemas))] };
+}
+
+/**
  * The name of a general code says when an operation answers so, but is not in the answer's `error`; `precondition_failed` is
  * (D9).
  */
@@ -73,10 +94,14 @@ function isGeneral(reason: string): boolean {
   return Object.hasOwn(errorCodes, reason) && reason !== 'precondition_failed';
 }
 
-/** What the credential's class refuses with 403 (D12 and D13). */
-function listGateReasons({ auth }: Route, status: number): string[] {
-  if (status !== 403 || (auth !== 'user' && auth !== 'coherence')) return [];
-  return ['per_user_token_required', ...(auth === 'coherence' ? ['coherence_access_required'] : [])];
+/** What the credential's class (D12 and D13) and a key's scopes (K4) refuse with 403. */
+function listGateReasons({ auth, scope }: Route, status: number): string[] {
+  if (status !== 403) return [];
+  return [
+    ...(auth === 'user' || auth === 'coherence' ? ['per_user_token_required'] : []),
+    ...(auth === 'coherence' ? ['coherence_access_required'] : []),
+    ...(typeof scope === 'string' ? [insufficientScope] : []),
+  ];
 }
 
 /** Error statuses that the route itself describes in words only; their envelope is the surface's. */
@@ -89,7 +114,8 @@ function listOwnStatuses(route: Route): number[] {
 function listStatuses(route: Route): number[] {
   const statuses = [431, 503];
   if (route.auth !== 'none') statuses.push(401);
-  if (route.auth === 'user' || route.auth === 'coherence' || route.auth === 'v1' || route.auth === 'ops') statuses.push(403);
+  if (['user', 'coherence', 'v1', 'ops', 'ops-act'].includes(route.auth)) statuses.push(403);
+  if (typeof route.scope === 'string') statuses.push(403);
   if (route.auth === 'login-gate') statuses.push(403, 429);
   if (route.body !== undefined || route.upload !== undefined || route.rawBody !== undefined) statuses.push(408, 415);
   if (route.rawBody !== undefined) return statuses;
@@ -120,11 +146,18 @@ function chooseApi(status: number, codes: readonly string[], schemas: Json): Jso
 
 /** `{code, message, retryable, …}`; the body's parse, its size and the form of the request use `{detail}` here too. */
 function chooseV1(status: number, codes: readonly string[], schemas: Json): Json {
-  if (status === 422) return describeInvalidInput(schemas);
+  if (status === 422) {
+    const invalid = describeInvalidInput(schemas);
+    return codes.length === 0
+      ? invalid
+      : { anyOf: [...codes.map((code) => addComponent(nameError(code), v1Error(code), schemas)), invalid] };
+  }
   const framework = (): Json => addComponent('FrameworkError', detail, schemas);
   if (frameworkStatuses.has(status)) return framework();
   const usual = Object.values(errorCodes).flatMap((entry) => (entry.status === status ? [entry.v1] : []));
-  const errors = [...new Set([...codes, ...usual])].map((code) => addComponent(nameError(code), v1Error(code), schemas));
+  const errors = [...new Set([...codes, ...usual])].map((code) => {
+    return addComponent(nameError(onBothSurfaces.has(code) ? `${code}_v1` : code), v1Error(code), schemas);
+  });
   const all = status === 400 ? [...errors, framework()] : errors;
   return all.length === 1 && all[0] !== undefined ? all[0] : { anyOf: all };
 }
@@ -135,13 +168,24 @@ function nameError(code: string): string {
 }
 
 function applicationError(code: string): Json {
-  const properties = { error: { type: 'string', const: code }, message: { type: 'string' } };
-  return { type: 'object', properties, required: ['error', 'message'], additionalProperties: true };
+  const extra = extraFields(code);
+  const properties = { error: { type: 'string', const: code }, message: { type: 'string' }, ...extra };
+  return { type: 'object', properties, required: ['error', 'message', ...Object.keys(extra)], additionalProperties: true };
 }
 
 function v1Error(code: string): Json {
-  const properties = { code: { type: 'string', const: code }, message: { type: 'string' }, retryable: { type: 'boolean' } };
-  return { type: 'object', required: ['code', 'message', 'retryable'], properties, additionalProperties: true };
+  const extra = extraFields(code);
+  const properties = { code: { type: 'string', const: code }, message: { type: 'string' }, retryable: { type: 'boolean' }, ...extra };
+  return { type: 'object', required: ['code', 'message', 'retryable', ...Object.keys(extra)], properties, additionalProperties: true };
+}
+
+/** What programs read of an error beside its code. */
+function extraFields(code: string): Json {
+  if (code !== insufficientScope) return {};
+  return {
+    required_scope: { type: 'string', description: 'The scope that the operation needs.' },
+    scopes: { type: 'array', items: { type: 'string' }, description: 'The scopes that the key has.' },
+  };
 }
 
 function describeInvalidInput(schemas: Json): Json {

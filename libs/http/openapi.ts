@@ -2,9 +2,9 @@
  * OpenAPI 3.1 from the route table (architecture#contracts): what a document says is what the same data makes the server do.
  * JSON Schema 2020-12 is the dialect of both, so schemas go in as they are, named ones once under `components`.
  */
-import type { ErrorReasons, Route, TSchema } from '#libs/contract';
+import type { ErrorReasons, Route, RouteReply, TSchema } from '#libs/contract';
 import { errorCodes } from '#libs/errors';
-import { describeErrors } from './openapi-errors.ts';
+import { addOwnErrors, describeErrors } from './openapi-errors.ts';
 import { pascal, publish } from './openapi-models.ts';
 
 type Json = Record<string, unknown>;
@@ -32,6 +32,8 @@ interface OperationExample {
   /** JSON body. */
   readonly request?: unknown;
   readonly replies: Readonly<Record<string, unknown>>;
+  /** Successes by format, where it was asked for. */
+  readonly formats?: Readonly<Record<string, unknown>>;
 }
 
 export interface OpenApiDocument {
@@ -42,8 +44,8 @@ export interface OpenApiDocument {
   readonly [key: string]: unknown;
 }
 
-/** Credentials by class (rules/access#classes-of-routes). */
-const security: Record<Route['auth'], Record<string, string[]>[]> = {
+/** Credentials by class (rules/access#classes-of-routes), service keys apart. */
+const classes: Record<Route['auth'], Record<string, string[]>[]> = {
   none: [],
   'shared-or-user': [{ sharedToken: [] }, { userToken: [] }],
   user: [{ userToken: [] }],
@@ -52,18 +54,38 @@ const security: Record<Route['auth'], Record<string, string[]>[]> = {
   v1: [{ userToken: [] }],
   'login-gate': [{ loginGate: [] }],
   ops: [{ userToken: [] }],
+  'ops-act': [{ userToken: [] }],
 };
+
+/** What is taken instead of each other; beside a key stands the scope that it needs (K3). */
+function listSecurity({ auth, scope }: Route): Record<string, string[]>[] {
+  return scope === undefined ? classes[auth] : [...classes[auth], { serviceKey: scope === null ? [] : [scope] }];
+}
 
 const securitySchemes: Json = {
   sharedToken: { type: 'http', scheme: 'bearer', description: "The server's shared token, `API_TOKEN`." },
-  userToken: { type: 'http', scheme: 'bearer', description: 'A per-user token from `POST /api/v1/auth/login`, valid for 24 hours.' },
+  userToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A per-user token: from `POST /api/v1/auth/login`, valid for 24 hours, or a JWT of the identity provider of the installation.',
+  },
+  serviceKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A service key, `svc_key_…`, from `POST /api/v1/keys`. The scope that an operation needs stands beside it.',
+  },
   loginGate: { type: 'apiKey', in: 'header', name: 'X-Svc-Api-Key', description: "The server's login gate key, `API_LOGIN_SECRET`." },
 };
 
 const headers: Json = {
   RequestId: { description: 'The `X-Request-Id` of the request, or one made here.', schema: { type: 'string', maxLength: 128 } },
-  ETag: { description: "Strong validator: a digest of the body's bytes.", schema: { type: 'string' } },
+  ETag: { description: "Strong validator: a digest of the resource's bytes.", schema: { type: 'string' } },
   RetryAfter: { description: 'Seconds after which to try again.', schema: { type: 'string' } },
+  IdempotentReplayed: {
+    description: '`true` when the answer was given before, under the same `Idempotency-Key`.',
+    schema: { type: 'string', const: 'true' },
+  },
   Deprecation: { description: '`true` when the call used a field kept for old clients.', schema: { type: 'string', const: 'true' } },
   WWWAuthenticate: { description: '`Bearer`.', schema: { type: 'string' } },
 };
@@ -76,10 +98,10 @@ export function buildOpenApi(routes: readonly Route[], info: OpenApiInfo): OpenA
   const documented = routes.filter((route) => route.documented !== false);
   for (const route of documented) {
     const item = (paths[route.path] ??= {});
-    item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), examples[route.operationId]);
+    item[route.method.toLowerCase()] = addExamples(describeOperation(route, surface, schemas), route, examples[route.operationId]);
   }
   const shownPaths = JSON.stringify(paths);
-  const used = new Set(documented.flatMap((route) => security[route.auth].flatMap((entry) => Object.keys(entry))));
+  const used = new Set(documented.flatMap((route) => listSecurity(route).flatMap((entry) => Object.keys(entry))));
   return {
     openapi: '3.1.1',
     info: { ...shown, license: { name: license, identifier: license } },
@@ -106,7 +128,7 @@ function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): 
     ...describeParameters('path', route.params, schemas),
     ...describeParameters('query', route.query, schemas),
     ...describeParameters('header', route.headers, schemas),
-    ...(route.etag === true && route.headers === undefined ? [ifNoneMatch] : []),
+    ...(route.etag === true && route.method === 'GET' && route.headers === undefined ? [ifNoneMatch] : []),
   ];
   const requestBody = describeBody(route, schemas);
   return {
@@ -114,7 +136,7 @@ function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): 
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    security: security[route.auth],
+    security: listSecurity(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: describeResponses(route, surface, schemas),
@@ -122,7 +144,7 @@ function describeOperation(route: Route, surface: 'api' | 'v1', schemas: Json): 
 }
 
 /** Puts each part of an example beside the schema that it shows. */
-function addExamples(operation: Json, example: OperationExample | undefined): Json {
+function addExamples(operation: Json, { formats = {}, status = 200 }: Route, example: OperationExample | undefined): Json {
   if (example === undefined) return operation;
   for (const parameter of (operation['parameters'] ?? []) as Json[]) {
     const value = example.parameters[String(parameter['name'])];
@@ -132,8 +154,12 @@ function addExamples(operation: Json, example: OperationExample | undefined): Js
   const [content] = Object.values(body?.content ?? {});
   if (content !== undefined && example.request !== undefined) content['example'] = example.request;
   const responses = operation['responses'] as Record<string, { content?: Record<string, Json> }>;
-  for (const [status, reply] of Object.entries(example.replies)) {
-    const [shown] = Object.values(responses[status]?.content ?? {});
+  for (const [answered, reply] of Object.entries(example.replies)) {
+    const [shown] = Object.values(responses[answered]?.content ?? {});
+    if (shown !== undefined) shown['example'] = reply;
+  }
+  for (const [format, reply] of Object.entries(example.formats ?? {})) {
+    const shown = responses[String(status)]?.content?.[formats[format]?.contentType ?? ''];
     if (shown !== undefined) shown['example'] = reply;
   }
   return operation;
@@ -193,25 +219,45 @@ function describeResponses(route: Route, surface: 'api' | 'v1', schemas: Json): 
   const deprecation = route.deprecatedFields === undefined ? {} : { Deprecation: { $ref: '#/components/headers/Deprecation' } };
   const publishReply = (schema: TSchema): unknown => publish(schema as unknown as Json, schemas, `${pascal(route.operationId)}Result`);
   const etag = route.etag === true ? { ETag: { $ref: '#/components/headers/ETag' } } : {};
+  const ofSuccess = {
+    ...etag,
+    ...(route.keepsAnswer === true ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } } : {}),
+  };
+  const reasons = joinReasons(route);
   for (const [status, reply] of Object.entries(route.replies)) {
     // An error in words only has its surface's envelope; see below.
     if (Number(status) >= 400 && reply.schema === undefined) continue;
-    const contentType = reply.contentType ?? 'application/json';
+    const publishAll = (schema: TSchema): unknown =>
+      addOwnErrors(publishReply(schema), schema, reasons.get(Number(status)), surface, schemas);
+    const content = describeBodies(route, Number(status), reply, Number(status) < 400 ? publishReply : publishAll);
     responses[status] = {
       description: reply.description,
-      headers: { ...requestId, ...deprecation, ...(Number(status) < 300 ? etag : {}) },
-      ...(reply.schema === undefined ? {} : { content: describeContent(contentType, publishReply(reply.schema)) }),
+      headers: { ...requestId, ...deprecation, ...(Number(status) < 300 ? ofSuccess : {}) },
+      ...(content === undefined ? {} : { content }),
     };
   }
-  if (route.etag === true)
+  if (route.etag === true && route.method === 'GET')
     responses['304'] ??= { description: 'The caller holds this representation already.', headers: { ...requestId, ...etag } };
-  for (const { status, description, schema } of describeErrors(route, surface, joinReasons(route), schemas, responses)) {
+  for (const { status, description, schema } of describeErrors(route, surface, reasons, schemas, responses)) {
     const extra: Json = {};
     if (status === 401) extra['WWW-Authenticate'] = { $ref: '#/components/headers/WWWAuthenticate' };
     if (status === 429 || status === 503) extra['Retry-After'] = { $ref: '#/components/headers/RetryAfter' };
     responses[String(status)] ??= { description, headers: { ...requestId, ...extra }, content: { 'application/json': { schema } } };
   }
   return responses;
+}
+
+/** The body of an answer, or its formats; undefined = none. */
+function describeBodies(route: Route, status: number, reply: RouteReply, publishReply: (schema: TSchema) => unknown): Json | undefined {
+  if (route.formats !== undefined && status === (route.status ?? 200))
+    return Object.fromEntries(
+      Object.values(route.formats).map(({ contentType, schema }) => [contentType, { schema: publishReply(schema) }]),
+    );
+  if (reply.schema === undefined) return undefined;
+  const content = describeContent(reply.contentType ?? 'application/json', publishReply(reply.schema));
+  if (route.events === undefined || status !== (route.status ?? 200)) return content;
+  const { description, example } = route.events;
+  return { ...content, 'text/event-stream': { schema: { type: 'string', description }, example } };
 }
 
 /** A family of types stands beside the general one, for readers that know no families. */

@@ -1,7 +1,9 @@
-/** Sending an operation's reply: bytes as they came, streams of any size with back-pressure, validators where they are declared. */
+/** Asking an operation, and sending its reply: bytes as they came, streams of any size with back-pressure, validators where they are declared. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { RouteInput } from '#libs/contract';
 import { entityTag, matchesEntityTag } from '#libs/etag';
+import { isJsonObject } from '#libs/json';
 import type { RawReply } from '#libs/nats';
 import type { HttpContext } from './exchange.ts';
 import { watchAnswer } from './outgoing.ts';
@@ -12,6 +14,13 @@ export interface ReplyShape {
   /** Strong ETag and If-None-Match. */
   readonly etag: boolean;
 }
+
+/** Body fields, query and path together; the path wins, so that no body can name another row. */
+export const mergeFields = ({ body, query, params }: RouteInput): unknown => ({
+  ...(isJsonObject(body) ? body : undefined),
+  ...query,
+  ...params,
+});
 
 /** A reply in parts whose producer gave no digest is gathered up to this many bytes, so that it can have an ETag. */
 const maxGatheredBytes = 16 * 1024 * 1024;
@@ -125,7 +134,8 @@ async function sendStream(
   }
 }
 
-async function waitForDrain(res: ServerResponse): Promise<void> {
+/** Resolves when the client has taken what was written, or is gone. */
+export async function waitForDrain(res: ServerResponse): Promise<void> {
   if (res.destroyed) return;
   const settled = new AbortController();
   const { signal } = settled;

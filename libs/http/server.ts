@@ -41,6 +41,8 @@ const maxHeaderBytes = 16_384;
 const maxRequestsPerConnection = 10_000;
 /** Requests of one connection that are worked on at the same time. Browsers and proxies send the next one after the answer. */
 const maxPipelined = 16;
+/** Server, log, guards and streams of an answer all want to know of its end. */
+const maxListeners = 20;
 /** A client that takes nothing of an answer for so long. */
 const stallLimitMs = 60_000;
 
@@ -59,6 +61,7 @@ export function createHttpServer(handle: HandleRequest, options: HttpServerOptio
     const { socket } = req;
     const running = connections.begin(req);
     if (running <= maxPipelined) {
+      res.setMaxListeners(maxListeners);
       res.once('close', () => connections.end(socket));
       void handle(req, res);
     } else if (running === maxPipelined + 1) {

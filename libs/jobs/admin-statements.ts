@@ -1,70 +1,221 @@
-/** SQL of the operators' access to jobs. */
+/** SQL of the operators' access to jobs (P2, P3). */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { noteAttempts } from './statements.ts';
+import type { JobState } from './types.ts';
 
 const instant = (column: string): Sql => sql`${sql.literal(column)}, iso_utc(${sql.id(column)})`;
-const shown = sql`'id', id, 'type', type, 'key', key, 'state', state, 'attempts', attempts, 'percent', percent, 'phase', phase, 'error', error,
-  'worker', worker, 'request_id', request_id, ${sql.join(['created_at', 'run_at', 'started_at', 'finished_at'].map(instant), sql`, `)}`;
+const facts = sql`'id', id, 'type', type, 'key', key, 'state', state, 'percent', percent, 'phase', phase, 'error', error,
+  'worker', worker, 'conversation_id', case when jsonb_typeof(payload -> 'conversation_id') = 'number' then payload -> 'conversation_id' end,
+  'request_id', request_id, ${sql.join(['created_at', 'run_at', 'started_at', 'finished_at'].map(instant), sql`, `)}`;
+const item = sql`json_build_object(${facts}, 'attempts', attempts)`;
 
-/** Each null for any; `error` = a part of it. */
-const filter = { type: t.text.nullable, key: t.text.nullable, error: t.text.nullable };
-const matches = ({ type, key, error }: Record<keyof typeof filter, SqlPart>): Sql =>
-  sql`(${type} is null or type = ${type}) and (${key} is null or key = ${key}) and (${error} is null or strpos(error, ${error}) > 0)`;
+/**
+ * Each null for any; `error` = a pattern of LIKE. Ids grow with the time of creation, so `from` and `to`, ids too, bound what is read for the times
+ * of creation, with room for clocks that differ.
+ */
+const filter = {
+  state: t.text.nullable,
+  type: t.text.nullable,
+  key: t.text.nullable,
+  error: t.text.nullable,
+  conversationId: t.text.nullable,
+  requestId: t.text.nullable,
+  createdAfter: t.instant.nullable,
+  createdBefore: t.instant.nullable,
+  from: t.uuid.nullable,
+  to: t.uuid.nullable,
+};
+type Filter = Record<keyof typeof filter, SqlPart>;
 
+const is = (column: Sql, value: SqlPart): Sql => sql`(${value} is null or ${column} = ${value})`;
+/** What is not told by state and type. */
+const matchesRest = ({
+  key,
+  error,
+  conversationId,
+  requestId,
+  createdAfter,
+  createdBefore,
+  from,
+  to,
+}: Omit<Filter, 'state' | 'type'>): Sql =>
+  sql`${is(sql`j.key`, key)} and (${error} is null or j.error like ${error}) and ${is(sql`j.request_id`, requestId)}
+    and (${conversationId} is null or (j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = ${conversationId}))
+    and (${createdAfter} is null or j.created_at >= ${createdAfter}) and (${createdBefore} is null or j.created_at < ${createdBefore})
+    and (${from} is null or j.id >= ${from}) and (${to} is null or j.id < ${to})`;
+const matches = ({ state, type, ...rest }: Filter): Sql =>
+  sql`${is(sql`j.state`, state)} and ${is(sql`j.type`, type)} and ${matchesRest(rest)}`;
+
+const page = { before: t.uuid.nullable, inclusive: t.boolean, limit: t.integer };
+const isBehind = ({ before, inclusive }: Record<keyof typeof page, SqlPart>): Sql =>
+  sql`(${before} is null or j.id < ${before} or (${inclusive} and j.id = ${before}))`;
+
+/** Every pair of state and type that there is: a step through the index for each, however many jobs they have. */
+const kinds = sql`kinds as (
+    (select state, type from jobs order by state, type limit 1)
+    union all
+    select next.state, next.type from kinds k cross join lateral (
+      select state, type from jobs where (state, type) > (k.state, k.type) order by state, type limit 1) next
+  )`;
+
+/** By state, type or time: the newest of each pair of state and type, of which the newest are taken. */
 export const listJobs = statement.one({
   name: 'jobs.admin-list',
-  params: { ...filter, state: t.text.nullable, before: t.uuid.nullable, limit: t.integer },
+  planned: 'each-call',
+  params: { ...filter, ...page },
   row: { body: t.text },
-  sql: ({ state, before, limit, ...wanted }) => sql`
+  sql: ({ before, inclusive, limit, state, type, ...rest }) => sql`
+    with recursive ${kinds}, newest as (
+      select found.id from kinds k cross join lateral (
+        select j.id from jobs j
+        where j.state = k.state and j.type = k.type and ${matchesRest(rest)} and ${isBehind({ before, inclusive, limit })}
+        order by j.id desc limit ${limit}) found
+      where ${is(sql`k.state`, state)} and ${is(sql`k.type`, type)} order by found.id desc limit ${limit}
+    )
+    select json_build_object('items', coalesce(json_agg(${item} order by id desc), '[]'))::text as body from jobs where id in (select id from newest)`,
+});
+
+/** By what few jobs have: a key, a request, a conversation, an error. */
+export const findJobs = statement.one({
+  name: 'jobs.admin-find',
+  planned: 'each-call',
+  params: { ...filter, ...page },
+  row: { body: t.text },
+  sql: ({ before, inclusive, limit, ...wanted }) => sql`
     select json_build_object('items', coalesce(json_agg(item), '[]'))::text as body from (
-      select json_build_object(${shown}) as item from jobs
-      where ${matches(wanted)} and (${state} is null or state = ${state}) and (${before} is null or id < ${before}) order by id desc limit ${limit}
+      select ${item} as item from jobs j where ${matches(wanted)} and ${isBehind({ before, inclusive, limit })} order by j.id desc limit ${limit}
     ) page`,
 });
 
+/** Jobs by type and state (P1). */
+export const countKinds = statement.many({
+  name: 'jobs.admin-count-kinds',
+  row: { type: t.text, state: t.text.as<JobState>(), count: t.bigint, oldest_at: t.text.nullable },
+  sql: () => sql`
+    with recursive ${kinds}
+    select k.type, k.state, (select count(*) from jobs j where j.state = k.state and j.type = k.type) as count,
+      (select iso_utc(j.created_at) from jobs j where j.state = k.state and j.type = k.type order by j.id limit 1) as oldest_at
+    from kinds k order by k.type, k.state`,
+});
+
+/** The newest thousand attempts: those that did not succeed, and the one that runs or did. */
+const attempts = sql`(
+    select coalesce(json_agg(json_build_object('started_at', iso_utc(started_at), 'duration_ms', duration_ms, 'worker', worker, 'error', error)
+      order by number), '[]')
+    from (
+      select number, started_at, duration_ms, worker, error from job_attempts where job_id = j.id
+      union all
+      select 9223372036854775807, j.started_at, round(extract(epoch from j.finished_at - j.started_at) * 1000)::bigint, j.worker, null
+      where j.state in ('running', 'succeeded') and j.started_at is not null
+      order by number desc limit 1000
+    ) newest)`;
+
+/** `payload` and `result` apart, for they may have secrets. */
 export const showJob = statement.maybeOne({
   name: 'jobs.admin-show',
   params: { id: t.uuid },
-  row: { body: t.text },
+  row: { facts: t.text, payload: t.json, result: t.json.nullable },
   sql: ({ id }) => sql`
-    select json_build_object(${shown}, 'payload', payload, 'result', result, 'traceparent', traceparent)::text as body from jobs where id = ${id}`,
+    select json_build_object(${facts}, 'attempts', ${attempts}, 'traceparent', traceparent)::text as facts, payload, result from jobs j where id = ${id}`,
 });
 
-/** Jobs that match, after one of them, `limit` at most; `id` = this one alone. */
-const choice = { ...filter, id: t.uuid.nullable, after: t.uuid.nullable, limit: t.integer };
-type Choice = Record<keyof typeof choice, SqlPart>;
+/** Jobs as they are now, newest first; JSON. */
+export const showJobs = statement.one({
+  name: 'jobs.admin-show-some',
+  params: { ids: t.uuid.array },
+  row: { items: t.text },
+  sql: ({ ids }) => sql`select coalesce(json_agg(${item} order by id desc), '[]')::text as items from jobs where id = any(${ids})`,
+});
 
-const chosen = (states: Sql, { id, after, limit, ...wanted }: Choice): Sql => sql`chosen as (
-    select id from jobs where ${states} and ${matches(wanted)} and (${id} is null or id = ${id})
-      and (${after} is null or id > ${after}) order by id limit ${limit} for update skip locked
+/** The newest job of a type for each conversation (P5). */
+export const findLatest = statement.many({
+  name: 'jobs.admin-latest',
+  params: { type: t.text, conversationIds: t.integer.array },
+  row: {
+    id: t.uuid,
+    type: t.text,
+    conversation_id: t.integer,
+    state: t.text.as<JobState>(),
+    attempts: t.integer,
+    run_at: t.text,
+    error: t.text.nullable,
+    waits: t.boolean,
+    failure: t.text.nullable,
+  },
+  sql: ({ type, conversationIds }) => sql`
+    select j.id, j.type, c.id as conversation_id, j.state, j.attempts, iso_utc(j.run_at) as run_at, j.error,
+      coalesce((select a.waits from job_attempts a where a.job_id = j.id order by a.number desc limit 1), false) as waits,
+      coalesce(
+        (select a.error from job_attempts a where a.job_id = j.id and not a.waits and a.error is not null order by a.number desc limit 1),
+        case when not exists (select from job_attempts a where a.job_id = j.id) then j.error end) as failure
+    from unnest(${conversationIds}) as c (id) cross join lateral (
+      select * from jobs j where j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = c.id::text and j.type = ${type}
+      order by j.id desc limit 1) j`,
+});
+
+/** A job that waits for a later time is due now; its state, whatever it is. */
+export const hurryJob = statement.maybeOne({
+  name: 'jobs.admin-hurry',
+  params: { id: t.uuid },
+  row: { state: t.text.as<JobState>(), hurried: t.boolean },
+  sql: ({ id }) => sql`
+    with hurried as (
+      update jobs set run_at = now() where id = ${id} and state = 'queued' and sent_at is null and run_at > now() returning id
+    )
+    select state, exists (select from hurried) as hurried from jobs where id = ${id}`,
+});
+
+/** States out of which an act takes jobs, and the jobs that it may take; `ids` = these alone. */
+const choice = { ...filter, states: t.text.array, ids: t.uuid.array.nullable };
+type Choice = Record<keyof typeof choice, SqlPart>;
+const isChosen = ({ states, ids, ...wanted }: Choice): Sql =>
+  sql`j.state = any(${states}) and (${ids} is null or j.id = any(${ids})) and ${matches(wanted)}`;
+
+/** How many an act could change, the first of them, newest first, and how many of `ids` there are. */
+export const countChosen = statement.one({
+  name: 'jobs.admin-count',
+  planned: 'each-call',
+  params: { ...choice, limit: t.integer },
+  row: { matched: t.integer, known: t.integer, first: t.uuid.array },
+  sql: ({ limit, ...wanted }) => sql`
+    select (select count(*)::integer from jobs j where ${isChosen(wanted)}) as matched,
+      (select count(*)::integer from jobs where id = any(${wanted.ids})) as known,
+      array(select j.id from jobs j where ${isChosen(wanted)} order by j.id desc limit ${limit}) as first`,
+});
+
+/** Acts of operators on the jobs of a service come one after the other, so that of two that want the same the second finds it done. */
+export const takeTurn = statement.none({
+  name: 'jobs.admin-turn',
+  sql: () => sql`select pg_advisory_xact_lock(hashtextextended(current_schema() || '.jobs.operators', 0))`,
+});
+
+const batch = { ...choice, after: t.uuid.nullable, limit: t.integer };
+/** What an attempt holds at this moment, since it ends, is left alone. */
+const taken = ({ after, limit, ...wanted }: Record<keyof typeof batch, SqlPart>): Sql => sql`taken as (
+    select j.id, j.state, j.started_at, j.worker from jobs j where ${isChosen(wanted)} and (${after} is null or j.id > ${after})
+    order by j.id limit ${limit} for update skip locked
   )`;
 
-/** What somebody has cancelled is queued again only by its name. */
 export const redriveJobs = statement.many({
   name: 'jobs.admin-redrive',
-  params: choice,
+  planned: 'each-call',
+  params: batch,
   row: { id: t.uuid },
   sql: (wanted) => sql`
-    with ${chosen(sql`(state = 'dead' or state = 'cancelled' and id = ${wanted.id})`, wanted)}
+    with ${taken(wanted)}
     update jobs j set state = 'queued', attempts = 0, generation = generation + 1, lease = lease + 1, run_at = now(), sent_at = null,
       alive_since = now(), finished_at = null, percent = 0, phase = null
-    from chosen where j.id = chosen.id returning j.id`,
+    from taken where j.id = taken.id returning j.id`,
 });
 
-/** The error stays: it is why the job was given up. */
-export const discardJobs = statement.many({
-  name: 'jobs.admin-discard',
-  params: choice,
+/** The error stays: it is why a dead job was given up. */
+export const cancelJobs = statement.many({
+  name: 'jobs.admin-cancel',
+  planned: 'each-call',
+  params: batch,
   row: { id: t.uuid },
   sql: (wanted) => sql`
-    with ${chosen(sql`state = 'dead'`, wanted)}
-    update jobs j set state = 'cancelled', finished_at = now() from chosen where j.id = chosen.id returning j.id`,
-});
-
-export const cancelJob = statement.many({
-  name: 'jobs.admin-cancel',
-  params: { id: t.uuid },
-  row: { id: t.uuid },
-  sql: ({ id }) => sql`
-    update jobs set state = 'cancelled', lease = lease + 1, lease_until = null, finished_at = now(), sent_at = null
-    where id = ${id} and state in ('queued', 'running') returning id`,
+    with ${taken(wanted)}, noted as (${noteAttempts(sql`taken where state = 'running'`, sql`'An operator cancelled the job'`, sql`false`)})
+    update jobs j set state = 'cancelled', lease = lease + 1, lease_until = null, finished_at = now(), sent_at = null
+    from taken where j.id = taken.id returning j.id`,
 });

@@ -1,56 +1,186 @@
-/** Jobs as operators see them: RPCs of every service that has jobs, the same everywhere, for the admin CLI. */
-import { notFound } from '#libs/errors';
+/** Jobs as operators see them: RPCs of every service that has jobs, the same everywhere, for the gateway and the admin CLI (P2, P3). */
+import { type AuditContext, describeFilter, listSome, type NewAuditEntry, recordAudit } from '#libs/audit';
+import { type Actor, type JobChange, type JobItem, mayActOps, mayReadOps } from '#libs/contract';
+import { appError, notFound } from '#libs/errors';
+import { parseJson } from '#libs/json';
 import { type RawJson, rawJson } from '#libs/nats';
-import type { Database } from '#libs/orm';
-import { cancelJob, discardJobs, listJobs, redriveJobs, showJob } from './admin-statements.ts';
+import type { Database, Tx } from '#libs/orm';
+import { redactJson } from '#libs/redaction';
+import * as statements from './admin-statements.ts';
 import type { Relay } from './relay.ts';
-import type { JobAdmin, JobFilter } from './types.ts';
+import type { ChangeRequest, JobAdmin, JobFilter, JobState, RecordChange } from './types.ts';
+import { smallestUuidOf } from './uuid.ts';
+
+type Asking = { readonly actor?: Actor | undefined };
 
 /** Handlers of `jobAdminRpcs`, to be spread into the service's handlers. */
 export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
-  return {
-    jobsList: async (request: JobFilter & { limit?: number; before?: string }): Promise<RawJson> =>
-      rawJson(await admin.list({ ...request, limit: request.limit ?? 100 })),
-    jobsShow: async ({ id }: { id: string }): Promise<RawJson> => {
-      const job = await admin.show(id);
-      if (job === undefined) throw notFound('Job not found');
-      return rawJson(job);
-    },
-    jobsRedrive: async (request: Omit<JobFilter, 'state'> & { id?: string }) => ({ redriven: await admin.redrive(request) }),
-    jobsDiscard: async (request: Omit<JobFilter, 'state'> & { id?: string }) => ({ discarded: await admin.discard(request) }),
-    jobsCancel: async ({ id }: { id: string }) => ({ cancelled: await admin.cancel(id) }),
+  const list = async ({ limit, ...request }: JobFilter & { limit?: number; before?: string; inclusive?: boolean }): Promise<RawJson> =>
+    rawJson(await admin.list({ ...request, limit: limit ?? 100 }));
+  const show = async ({ id }: { id: string }): Promise<RawJson> => {
+    const job = await admin.show(id);
+    if (job === undefined) throw notFound('Job not found');
+    return rawJson(job);
   };
+  const redrive = (request: ChangeRequest, context: AuditContext): Promise<JobChange> =>
+    admin.redrive(request, (tx, counts) => recordAudit(tx, context, describeChange(request, counts)));
+  const cancel = (request: ChangeRequest, context: AuditContext): Promise<JobChange> =>
+    admin.cancel(request, (tx, counts) => recordAudit(tx, context, describeChange(request, counts)));
+  const findLatest = async (request: { type: string; conversation_ids: readonly number[] }) => ({
+    items: await admin.findLatest(request.type, request.conversation_ids),
+  });
+  const retry = async ({ id, conversation_id: conversationId }: { id: string; conversation_id: number }, context: AuditContext) => {
+    const target = { type: 'conversation', id: conversationId };
+    const state = await admin.retry(id, (tx) => recordAudit(tx, context, { target, changes: { job: id } }));
+    if (state === undefined) throw appError('not_found', 'job_not_found', 'There is no such job.');
+    return { state };
+  };
+  // The gateway has looked at the rights already; jobs are worth a second look.
+  const reading =
+    <Request, Reply>(work: (request: Request) => Promise<Reply>) =>
+    (request: Request, { actor }: Asking): Promise<Reply> => {
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      return work(request);
+    };
+  const acting =
+    <Request, Reply>(work: (request: Request, context: AuditContext) => Promise<Reply>) =>
+    (request: Request, context: AuditContext): Promise<Reply> => {
+      if (!mayActOps(context.actor)) throw appError('permission_denied', 'not_an_operator', 'You may not act on operations.');
+      return work(request, context);
+    };
+  return {
+    listJobs: reading(list),
+    showJob: reading(show),
+    redriveJobs: acting(redrive),
+    cancelJobs: acting(cancel),
+    findLatestJobs: reading(findLatest),
+    retryJob: acting(retry),
+    jobsFindLatest: findLatest,
+    jobsRetry: retry,
+    jobsList: list,
+    jobsShow: show,
+    jobsRedrive: redrive,
+    jobsCancel: cancel,
+  };
+}
+
+/** One job by its id, else the filter or the ids and what became of them (A4). */
+function describeChange(request: ChangeRequest, counts: Omit<JobChange, 'items'>): NewAuditEntry {
+  const { ids, dry_run: _isDry, ...wanted } = request;
+  const filter = describeFilter(wanted);
+  const [id, ...others] = ids ?? [];
+  if (id !== undefined && others.length === 0) return { target: { type: 'job', id } };
+  return { changes: { ...(ids === undefined ? { filter } : { filter, ids: listSome(ids) }), ...counts } };
 }
 
 /** Jobs that one statement changes. */
 const batchSize = 1_000;
+/** Jobs that the answer to an act shows. */
+const shown = 100;
 
-type Choice = Omit<JobFilter, 'state'> & { readonly id?: string | undefined };
+/** Ids are read for times of creation with so much room on either side, for clocks that differ. */
+const clockRoomMs = 3_600_000;
+
+function toValues(wanted: JobFilter) {
+  const { state, type, key, error, conversation_id: conversationId, request_id: requestId } = wanted;
+  const { created_after: createdAfter, created_before: createdBefore } = wanted;
+  return {
+    state,
+    type,
+    key,
+    error: error === undefined ? undefined : `%${error.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`,
+    conversationId: conversationId === undefined ? undefined : String(conversationId),
+    requestId,
+    createdAfter,
+    createdBefore,
+    from: createdAfter === undefined ? undefined : idAt(Date.parse(createdAfter) - clockRoomMs),
+    to: createdBefore === undefined ? undefined : idAt(Date.parse(createdBefore) + clockRoomMs),
+  };
+}
+
+/** The smallest id of a time that ids can have. */
+const idAt = (timeMs: number): string => smallestUuidOf(Math.min(Math.max(timeMs, 0), 2 ** 48 - 1));
+
+/** States out of which an act takes jobs; which are named counts: nothing is taken that nobody may have meant. */
+type StatesOf = (request: ChangeRequest) => readonly JobState[];
+/** What somebody has cancelled is queued again only by its id. */
+const redrivable: StatesOf = ({ ids }) => (ids === undefined ? ['dead'] : ['dead', 'cancelled']);
+/** A dead job is given up only by its id, or where dead ones are asked for. */
+const cancellable: StatesOf = ({ ids, state }) =>
+  ids === undefined && state !== 'dead' ? ['queued', 'running'] : ['queued', 'running', 'dead'];
+
+/** Operators' access to one service's jobs. */
+export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdmin {
+  /** All or nothing, with what `record` writes of it when anything was changed. */
+  const change = async (
+    { statesOf, statement }: { statesOf: StatesOf; statement: typeof statements.redriveJobs },
+    request: ChangeRequest,
+    record: RecordChange | undefined,
+    changed: () => void,
+  ): Promise<JobChange> => {
+    const ids = request.ids === undefined ? undefined : [...new Set(request.ids)];
+    const choice = { ...toValues(request), ids, states: statesOf(request) };
+    return await db.transaction(async (tx) => {
+      if (request.dry_run !== true) await statements.takeTurn(tx);
+      const { matched, known, first } = await statements.countChosen(tx, { ...choice, limit: shown });
+      const unknown = (ids?.length ?? 0) - known;
+      const done = request.dry_run === true || matched === 0 ? 0 : await changeAll(tx, statement, choice);
+      // What is matched and cannot be taken is ending at this moment.
+      const missed = request.dry_run === true ? 0 : Math.max(0, matched - done);
+      const counts = { matched, changed: done, failed: unknown + missed };
+      if (done > 0) {
+        record?.(tx, counts);
+        tx.afterCommit(changed);
+      }
+      const { items } = await statements.showJobs(tx, { ids: first });
+      return { ...counts, items: JSON.parse(items) as JobItem[] };
+    });
+  };
+  return {
+    list: async ({ before, inclusive = false, limit, ...wanted }) => {
+      const values = { ...toValues(wanted), before, inclusive, limit };
+      const { key, error, conversationId, requestId } = values;
+      const isRare = [key, error, conversationId, requestId].some((value) => value !== undefined);
+      return (await (isRare ? statements.findJobs : statements.listJobs)(db, values)).body;
+    },
+    show: async (id) => {
+      const row = await statements.showJob(db, { id });
+      if (row === undefined) return undefined;
+      const [payload, result] = [row.payload, row.result ?? 'null'].map((text) => JSON.stringify(redactJson(parseJson(text))));
+      return `${row.facts.slice(0, -1)},"payload":${payload},"result":${result}}`;
+    },
+    findLatest: (type, conversationIds) => statements.findLatest(db, { type, conversationIds }),
+    retry: (id, record) =>
+      db.transaction(async (tx) => {
+        await statements.takeTurn(tx);
+        const found = await statements.hurryJob(tx, { id });
+        const isOver = found?.state === 'dead' || found?.state === 'cancelled';
+        if (isOver) await changeAll(tx, statements.redriveJobs, { ...toValues({}), ids: [id], states: ['dead', 'cancelled'] });
+        if (isOver || found?.hurried === true) {
+          record?.(tx);
+          tx.afterCommit(() => relay.wake());
+        }
+        return isOver ? 'queued' : found?.state;
+      }),
+    count: () => statements.countKinds(db),
+    redrive: (request, record) => change({ statesOf: redrivable, statement: statements.redriveJobs }, request, record, () => relay.wake()),
+    cancel: (request, record) => change({ statesOf: cancellable, statement: statements.cancelJobs }, request, record, () => undefined),
+  };
+}
+
+type Choice = Omit<Parameters<typeof statements.redriveJobs>[1], 'after' | 'limit'>;
 
 /** Runs a statement until nothing is left that it would take. @returns how many it took */
-async function changeAll(db: Database, change: typeof redriveJobs, choice: Choice, onBatch?: () => void): Promise<number> {
-  const { id, type, key, error } = choice;
+async function changeAll(tx: Tx, statement: typeof statements.redriveJobs, choice: Choice): Promise<number> {
   let total = 0;
   let after: string | undefined; // a job that dies again at once is not taken twice
   for (;;) {
-    const rows = await change(db, { id, type, key, error, after, limit: batchSize });
+    const rows = await statement(tx, { ...choice, after, limit: batchSize });
     total += rows.length;
-    if (rows.length > 0) onBatch?.();
     if (rows.length < batchSize) return total;
     after = rows
       .map((row) => row.id)
       .toSorted()
       .at(-1);
   }
-}
-
-/** Operators' access to one service's jobs. */
-export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdmin {
-  return {
-    list: async ({ type, key, error, state, before, limit }) => (await listJobs(db, { type, key, error, state, before, limit })).body,
-    show: async (id) => (await showJob(db, { id }))?.body,
-    redrive: (choice) => changeAll(db, redriveJobs, choice, () => relay.wake()),
-    discard: (choice) => changeAll(db, discardJobs, choice),
-    cancel: async (id) => (await cancelJob(db, { id })).length,
-  };
 }

@@ -8,7 +8,8 @@
 export { jobAdminHandlers } from './admin.ts';
 export { AttemptTimeout, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 export { createJobs } from './jobs.ts';
-export { cancelledJobs, jobTables } from './tables.ts';
+export { rebuildQueue } from './restored.ts';
+export { cancelledJobs, handedOverJobs, jobAttempts, jobTables } from './tables.ts';
 export type {
   EnqueueOptions,
   JobAdmin,

@@ -1,5 +1,5 @@
 /** Every SQL statement of the job library but those of the admin. Times are milliseconds; the database's clock is the only one. */
-import { type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { type Parameter, type RowOf, type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import type { JobState } from './types.ts';
 
 const after = (milliseconds: SqlPart): Sql => sql`now() + ${milliseconds} * interval '1 millisecond'`;
@@ -117,10 +117,24 @@ export const takeOutbox = statement.many({
     returning o.id, o.message_id, o.kind, o.subject, o.body, o.request_id, o.traceparent`,
 });
 
+/** The broker has them. Jobs are remembered for a while: until their first delivery they are nowhere else. */
 export const deleteOutbox = statement.none({
   name: 'jobs.outbox-delete',
   params: { ids: t.bigint.array },
-  sql: ({ ids }) => sql`delete from outbox where id = any(${ids})`,
+  sql: ({ ids }) => sql`
+    with stored as (delete from outbox where id = any(${ids}) returning kind, message_id, subject, body, request_id, traceparent)
+    insert into handed_over (message_id, subject, body, request_id, traceparent)
+    select message_id, subject, body, request_id, traceparent from stored where kind = 'job'
+    on conflict do nothing`,
+});
+
+export const deleteHandedOver = statement.none({
+  name: 'jobs.delete-handed-over',
+  params: { age: t.double },
+  sql: ({ age }) => sql`
+    delete from handed_over where message_id in (
+      select message_id from handed_over where handed_at < now() - ${age} * interval '1 millisecond'
+      order by handed_at limit 1000 for update skip locked)`,
 });
 
 /** Not sent; due again at once. */
@@ -168,15 +182,16 @@ export const unsendJobs = statement.none({
     where j.id = i.id and j.generation = i.generation and j.state = 'queued'`,
 });
 
-/** First delivery of another service's jobs; `delays` = what is left of them. */
+/** First delivery of another service's jobs; `delays` = what is left of them, `askedAt` = when their ids were made. */
 export const acceptJobs = statement.none({
   name: 'jobs.accept',
-  params: { ...newJobs, keys: t.text.arrayWithNulls },
-  sql: ({ ids, types, keys, payloads, delays, requestIds, traceparents }) => sql`
-    insert into jobs (id, type, key, payload, run_at, sent_at, request_id, traceparent)
-    select i.id, i.type, i.key, i.payload::jsonb, ${after(sql`i.delay`)}, case when i.delay <= 0 then now() end, i.request_id, i.traceparent
-    from unnest(${ids}, ${types}, ${keys}, ${payloads}, ${delays}, ${requestIds}, ${traceparents})
-      as i (id, type, key, payload, delay, request_id, traceparent)
+  params: { ...newJobs, keys: t.text.arrayWithNulls, askedAt: t.double.array },
+  sql: ({ ids, types, keys, payloads, delays, requestIds, traceparents, askedAt }) => sql`
+    insert into jobs (id, type, key, payload, run_at, sent_at, request_id, traceparent, created_at)
+    select i.id, i.type, i.key, i.payload::jsonb, ${after(sql`i.delay`)}, case when i.delay <= 0 then now() end, i.request_id, i.traceparent,
+      least(now(), to_timestamp(i.asked_at / 1000))
+    from unnest(${ids}, ${types}, ${keys}, ${payloads}, ${delays}, ${requestIds}, ${traceparents}, ${askedAt})
+      as i (id, type, key, payload, delay, request_id, traceparent, asked_at)
     where i.key is null or not exists (select from jobs w where w.type = i.type and w.key = i.key and w.state = 'queued')
     on conflict do nothing`,
 });
@@ -219,6 +234,12 @@ export const keepResult = statement.none({
   sql: ({ id, result }) => sql`update jobs set result = ${result} where id = ${id}`,
 });
 
+/** Notes the attempts of rows that have `id`, `started_at` and `worker`, which have just ended without success (P2). */
+export const noteAttempts = (rows: Sql, error: Sql | Parameter, waits: Sql | Parameter): Sql => sql`
+  insert into job_attempts (job_id, started_at, duration_ms, worker, error, waits)
+  select id, coalesce(started_at, now()), coalesce(greatest(0, extract(epoch from clock_timestamp() - started_at) * 1000), 0), worker, ${error}, ${waits}
+  from ${rows}`;
+
 /**
  * Ends an attempt without success; no row when the lease is lost. `attempts` falls back when the attempt does not count; `maxAge` ends the job.
  */
@@ -231,14 +252,15 @@ export const endAttempt = statement.maybeOne({
     delay: t.double,
     error: t.text.nullable,
     counts: t.boolean,
+    waits: t.boolean,
     maxAge: t.double.nullable,
   },
   row: { state: t.text.as<'queued' | 'dead'>() },
-  sql: ({ id, lease, dead, delay, error, counts, maxAge }) => sql`
+  sql: ({ id, lease, dead, delay, error, counts, waits, maxAge }) => sql`
     with held as (
-      select id, case when ${dead} or alive_since + ${maxAge} * interval '1 millisecond' <= now() then 'dead' else 'queued' end as next
+      select id, started_at, worker, case when ${dead} or alive_since + ${maxAge} * interval '1 millisecond' <= now() then 'dead' else 'queued' end as next
       from jobs where id = ${id} and lease = ${lease} and state = 'running' for update
-    )
+    ), noted as (${noteAttempts(sql`held`, error, waits)})
     update jobs j set state = h.next, lease = lease + 1, lease_until = null, error = coalesce(${error}, j.error),
       attempts = attempts - case when ${counts} then 0 else 1 end,
       generation = generation + case h.next when 'queued' then 1 else 0 end,
@@ -283,11 +305,11 @@ export const expireLeases = statement.many({
   row: { id: t.uuid, type: t.text, state: t.text },
   sql: ({ types, maxAttempts, firstDelays, longestDelays, ids, error }) => sql`
     with lost as (
-      select j.id, j.attempts >= p.most as over, least(p.longest, p.first * power(2, least(j.attempts - 1, 30))) as delay
+      select j.id, j.started_at, j.worker, j.attempts >= p.most as over, least(p.longest, p.first * power(2, least(j.attempts - 1, 30))) as delay
       from jobs j join unnest(${types}, ${maxAttempts}, ${firstDelays}, ${longestDelays}) as p (type, most, first, longest) on p.type = j.type
       where j.state = 'running' and j.lease_until < now() and (${ids} is null or j.id = any(${ids}))
       order by j.id limit 500 for update of j skip locked
-    )
+    ), noted as (${noteAttempts(sql`lost`, error, sql`false`)})
     update jobs j set state = case when l.over then 'dead' else 'queued' end, lease = lease + 1, lease_until = null, error = ${error},
       generation = generation + case when l.over then 0 else 1 end,
       run_at = case when l.over then run_at else ${after(sql`l.delay`)} end, sent_at = null,

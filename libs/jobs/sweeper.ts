@@ -9,12 +9,14 @@ import type { Database } from '#libs/orm';
 import { describeFault } from './errors.ts';
 import { policyColumns, type PolicyColumns } from './policy.ts';
 import type { Relay } from './relay.ts';
-import { deleteFinished, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
+import { deleteFinished, deleteHandedOver, expireLeases, findOverdueTypes, requeueOverdue } from './statements.ts';
 import type { JobTuning } from './types.ts';
 import { smallestUuidOf } from './uuid.ts';
 
 /** A job is sent again in spite of a queue at the broker when it has waited this many times the usual limit. */
 const patience = 15;
+/** Shorter than finished jobs are kept: who has worked a job knows it when it comes again. */
+const keepHandedOverMs = 86_400_000;
 const expiredText = 'The worker stopped before the job was done (its lease expired)';
 
 export class Sweeper {
@@ -71,6 +73,7 @@ export class Sweeper {
       await this.#requeueOverdue();
       const { keepFinishedMs } = this.#tuning;
       await deleteFinished(this.#db, { oldestKept: smallestUuidOf(Date.now() - keepFinishedMs), age: keepFinishedMs });
+      await deleteHandedOver(this.#db, { age: keepHandedOverMs });
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) this.#logger.warn(describeFault(error), 'jobs cannot be swept now');

@@ -76,3 +76,50 @@ export function cancelledJobs(schema: string): string[] {
     `update ${schema}.jobs set state = 'cancelled', error = null where state = 'dead' and error = 'Cancelled'`,
   ];
 }
+
+/**
+ * SQL that keeps the attempts of a job and finds jobs among millions (P2): a migration of each service. An attempt that succeeds is told by the
+ * job's own row, so that it costs nothing more.
+ */
+export function jobAttempts(schema: string): string[] {
+  return [
+    'create extension if not exists pg_trgm with schema public',
+    `create table ${schema}.job_attempts (
+      job_id uuid not null constraint job_attempts__job_id__foreign references ${schema}.jobs on delete cascade,
+      number bigint generated always as identity,
+      started_at timestamptz not null,
+      duration_ms bigint not null,
+      worker text,
+      error text,
+      waits boolean not null default false,
+      constraint job_attempts__job_id_number__primary primary key (job_id, number)
+    )`,
+    `comment on table ${schema}.job_attempts is 'attempts that did not succeed'`,
+    `comment on column ${schema}.job_attempts.waits is 'it found that what it needs is not there yet, and counts as none'`,
+    `drop index ${schema}.jobs__state_type_id__index`,
+    `create index jobs__state_type_id__index on ${schema}.jobs (state, type, id)`,
+    `create index jobs__key_id__index on ${schema}.jobs (key, id) where key is not null`,
+    `create index jobs__request_id_id__index on ${schema}.jobs (request_id, id) where request_id is not null`,
+    `create index jobs__conversation_id_id__index on ${schema}.jobs ((payload ->> 'conversation_id'), id) where payload ? 'conversation_id'`,
+    `create index jobs__error__index on ${schema}.jobs using gin (error public.gin_trgm_ops) where error is not null`,
+  ];
+}
+
+/**
+ * SQL that keeps what the broker was handed for other services: a migration of each service. Until its first delivery such a job is in the broker alone,
+ * so a database that is put back to that moment, without the broker of that moment, would know nothing of it.
+ */
+export function handedOverJobs(schema: string): string[] {
+  return [
+    `create table ${schema}.handed_over (
+      message_id uuid constraint handed_over__message_id__primary primary key,
+      subject text not null,
+      body text not null,
+      request_id text,
+      traceparent text,
+      handed_at timestamptz not null default now()
+    )`,
+    `create index handed_over__handed_at__index on ${schema}.handed_over (handed_at)`,
+    `comment on table ${schema}.handed_over is 'jobs of other services that the broker has stored, kept for a day: a restore sends them again'`,
+  ];
+}

@@ -1,5 +1,5 @@
 /** The face of the job library: what a service hands in and gets. */
-import type { Event, Job, PayloadOf, ServiceContract } from '#libs/contract';
+import type { Event, Job, JobChange, LatestJob, PayloadOf, ServiceContract, ServiceStatus } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus, CallContext } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
@@ -117,26 +117,47 @@ export interface Jobs<C extends ServiceContract = ServiceContract> {
 
 export type JobState = 'queued' | 'running' | 'succeeded' | 'dead' | 'cancelled';
 
+/** Which jobs are meant; what is absent limits nothing. */
 export interface JobFilter {
   readonly state?: JobState | undefined;
   readonly type?: string | undefined;
   readonly key?: string | undefined;
   /** Part of the stored error text. */
   readonly error?: string | undefined;
+  /** Of the payload. */
+  readonly conversation_id?: number | undefined;
+  readonly request_id?: string | undefined;
+  /** Instants; the first counts, the second does not. */
+  readonly created_after?: string | undefined;
+  readonly created_before?: string | undefined;
 }
 
-/** What operators do with jobs of one service. Replies are JSON text made by SQL, in the shape of `jobSchema`. */
+/** Jobs to be changed: all that match, of `ids` alone where they are given. */
+export interface ChangeRequest extends JobFilter {
+  readonly ids?: readonly string[] | undefined;
+  /** Counts, and changes nothing. */
+  readonly dry_run?: boolean | undefined;
+}
+
+/** Writes of a change, in its transaction, how many jobs it took; not called when it took none. */
+export type RecordChange = (tx: Tx, counts: Omit<JobChange, 'items'>) => void;
+
+/** What operators do with jobs of one service. Each change is one transaction. Replies are JSON text made by SQL, in the shape of `jobSchema`. */
 export interface JobAdmin {
   /** Newest first; `before` is the id of the last one of the page before. */
-  list(filter: JobFilter & { readonly limit: number; readonly before?: string | undefined }): Promise<string>;
-  /** With payload and result; undefined when there is none. */
+  list(filter: JobFilter & { readonly limit: number; readonly before?: string | undefined; readonly inclusive?: boolean }): Promise<string>;
+  /** With payload, result and attempts; undefined when there is none. */
   show(id: string): Promise<string | undefined>;
-  /** dead → queued, a new life with all attempts; so is a cancelled job that is named. @returns how many */
-  redrive(filter: { readonly id?: string | undefined } & Omit<JobFilter, 'state'>): Promise<number>;
-  /** dead → cancelled: nobody waits for it any more. @returns how many */
-  discard(filter: { readonly id?: string | undefined } & Omit<JobFilter, 'state'>): Promise<number>;
-  /** queued or running → cancelled; a running attempt is aborted and can no longer complete. @returns how many */
-  cancel(id: string): Promise<number>;
+  /** The newest job of a type for each conversation. */
+  findLatest(type: string, conversationIds: readonly number[]): Promise<LatestJob[]>;
+  /** Runs a job now: one that waits, is dead or cancelled. @returns its state; undefined when there is none */
+  retry(id: string, record?: (tx: Tx) => void): Promise<JobState | undefined>;
+  /** How many there are by type and state, and when the oldest of each was asked for. */
+  count(): Promise<ServiceStatus['jobs']>;
+  /** dead → queued, a new life with all attempts; so is a cancelled job that is named. */
+  redrive(request: ChangeRequest, record?: RecordChange): Promise<JobChange>;
+  /** queued or running → cancelled: a running attempt is aborted and can no longer complete; so is a dead job that is named or asked for. */
+  cancel(request: ChangeRequest, record?: RecordChange): Promise<JobChange>;
 }
 
 /** Default times, milliseconds. */

@@ -16,3 +16,8 @@ const pattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && pattern.test(value);
 }
+
+/** When an id of version 7 was made, milliseconds; now for one that does not say. */
+export function timeOfUuid(id: string): number {
+  return id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : Date.now();
+}

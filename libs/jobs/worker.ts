@@ -22,6 +22,7 @@ import type { Relay } from './relay.ts';
 import { acceptJobs, claimJobs, type ClaimedRow, endAttempt, readStatus, succeedJobs } from './statements.ts';
 import type { Sweeper } from './sweeper.ts';
 import type { JobHandler, Jobs, JobTuning } from './types.ts';
+import { timeOfUuid } from './uuid.ts';
 
 /** Time that a handler has to stop after its signal; then its attempt is over and its lease is gone. */
 const abortGraceMs = 2_000;
@@ -74,6 +75,7 @@ export class Worker {
           delays: items.map(({ delayMs }) => delayMs),
           requestIds: items.map(({ requestId }) => requestId),
           traceparents: items.map(({ traceparent }) => traceparent),
+          askedAt: items.map(({ id }) => timeOfUuid(id)),
         });
         return new Map<string, never>();
       },
@@ -227,7 +229,8 @@ export class Worker {
     const verdict = judge(failure, policy, { attempt: row.attempts, requeued: row.generation });
     if (verdict.outcome === 'lost') return 'lost';
     const { dead, delayMs, error, counts } = verdict;
-    const values = { id: row.id, lease: row.lease, dead, delay: delayMs, error, counts, maxAge: policy.expiresAfterMs };
+    const waits = verdict.outcome === 'postponed';
+    const values = { id: row.id, lease: row.lease, dead, delay: delayMs, error, counts, waits, maxAge: policy.expiresAfterMs };
     const ended = await this.#persist(() => endAttempt(this.#deps.db, values));
     if (ended === undefined) return 'lost';
     if (ended.state === 'dead') return 'dead';

@@ -128,6 +128,14 @@ export interface JsonProblem {
   kind: 'depth' | 'null_character' | 'lone_surrogate' | 'number_range';
 }
 
+/** What a problem is called in a file that somebody wrote, behind the path. */
+export const jsonProblemTexts: Readonly<Record<JsonProblem['kind'], string>> = {
+  depth: 'is nested too deeply',
+  null_character: 'holds the character U+0000',
+  lone_surrogate: 'holds half of a surrogate pair',
+  number_range: 'is a number that cannot be stored',
+};
+
 /** The first bound that a parsed document breaks, or undefined. Keys are checked as strings are. */
 export function findJsonProblem(value: unknown): JsonProblem | undefined {
   return listJsonProblems(value, 1)[0];

@@ -4,6 +4,7 @@
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
+import { releaseVersion } from '#libs/release';
 import { createReadableLines } from './readable.ts';
 import { boundFields, secretSerializers } from './redact.ts';
 
@@ -18,7 +19,7 @@ export type Logger = pino.Logger;
 export function createLogger(options: { service: string; level?: string; destination?: pino.DestinationStream }): Logger {
   const settings: pino.LoggerOptions = {
     level: options.level ?? 'info',
-    base: { service: options.service, pid: process.pid },
+    base: { service: options.service, version: releaseVersion, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }), log: boundFields },
     serializers: {

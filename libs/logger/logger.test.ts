@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { releaseVersion } from '#libs/release';
 import { createLogger } from './index.ts';
 
 function capture(level?: string): { logger: ReturnType<typeof createLogger>; lines: () => Record<string, unknown>[] } {
@@ -16,11 +17,19 @@ function capture(level?: string): { logger: ReturnType<typeof createLogger>; lin
 }
 
 describe('createLogger (rules/operations#logs)', () => {
-  it('writes one JSON object per line with service, level and time', () => {
+  it('writes one JSON object per line with service, release, level and time (rules/operations#releases)', () => {
     const { logger, lines } = capture();
     logger.info({ requestId: 'r-1' }, 'done');
     expect(lines()).toEqual([
-      { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), service: 'media', pid: process.pid, requestId: 'r-1', msg: 'done' },
+      {
+        level: 'info',
+        time: expect.stringMatching(/^\d{4}-.*Z$/),
+        service: 'media',
+        version: releaseVersion,
+        pid: process.pid,
+        requestId: 'r-1',
+        msg: 'done',
+      },
     ]);
   });
 

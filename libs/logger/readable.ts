@@ -15,7 +15,7 @@ export function createReadableLines(options: { colors: boolean }): (line: string
     colorize: options.colors,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
-    ignore: 'pid,service',
+    ignore: 'pid,service,version',
     messageFormat: '{service}: {msg}',
   });
   // Inside of JSON text such a character is in a string, where its number needs a backslash before its own.

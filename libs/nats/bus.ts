@@ -217,8 +217,8 @@ class NatsBus implements Bus {
     return () => this.#reconnectListeners.delete(listener);
   }
 
-  ensureStreams(limits: StreamLimits = {}): Promise<void> {
-    return this.#jetstream.ensureStreams(limits);
+  ensureStreams(limits: StreamLimits = {}, replicas?: number): Promise<void> {
+    return this.#jetstream.ensureStreams(limits, replicas);
   }
 
   waitForStreams(signal?: AbortSignal): Promise<void> {
@@ -239,6 +239,10 @@ class NatsBus implements Bus {
 
   streamSize(stream: StreamName): Promise<StreamSize> {
     return this.#jetstream.streamSize(stream);
+  }
+
+  purgeStream(stream: StreamName): Promise<number> {
+    return this.#jetstream.purgeStream(stream);
   }
 
   deleteStreams(): Promise<void> {

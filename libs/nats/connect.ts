@@ -1,5 +1,5 @@
 /** Opening and keeping the connection: for ever, with backoff, and without credentials in any message. */
-import { connect, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { connect, type NatsConnection, type NodeConnectionOptions, type Server } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import { unavailable } from '#libs/errors';
 
@@ -17,6 +17,14 @@ export interface ConnectionSettings {
 
 const firstDelayMs = 50;
 const maxDelayMs = 1_000;
+/**
+ * A server that is lost without a word (its machine is gone, or hangs) is noticed after three of these: with the way to another one it costs
+ * less than five seconds (rules/operations#promises).
+ */
+const pingIntervalMs = 1_200;
+/** For one server to answer; then the next of the list is tried. */
+const connectTimeoutMs = 3_000;
+const defaultPort = 4222;
 
 /**
  * Connects; keeps trying until `connectTimeoutMs`.
@@ -34,6 +42,7 @@ export async function openConnection(settings: ConnectionSettings): Promise<{ co
     try {
       const connection = await connect(options);
       attempt = 0;
+      keepServers(connection, settings.url);
       return { connection, onUp: () => void (attempt = 0) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -46,6 +55,20 @@ export async function openConnection(settings: ConnectionSettings): Promise<{ co
   }
 }
 
+/** The client forgets servers that it could not reach at first; one that was away while we started is there for us when it is back. */
+function keepServers(connection: NatsConnection, url: string): void {
+  const known = connection.getServers().map(({ listen }) => listen);
+  const named = splitUrls(url).map(({ hostname, port }) => `${hostname}:${port || defaultPort}`);
+  const lost = named.filter((server) => !known.includes(server));
+  // What the client made of a name stays: it may be the addresses behind it.
+  if (lost.length > 0) connection.setServers([...known, ...lost]);
+}
+
+/** The one that was not tried for longest: never first the one that was just lost, which may take connections and answer nothing. */
+function chooseServer(servers: readonly Server[]): Server | null {
+  return servers.toSorted((left, right) => left.lastConnect - right.lastConnect)[0] ?? null;
+}
+
 function buildOptions(settings: ConnectionSettings, nextDelay: () => number): NodeConnectionOptions {
   const urls = splitUrls(settings.url);
   const first = urls[0];
@@ -56,11 +79,12 @@ function buildOptions(settings: ConnectionSettings, nextDelay: () => number): No
     name: settings.name,
     inboxPrefix: inboxPrefixOf(settings.name),
     noAsyncTraces: true,
-    timeout: 5_000,
+    timeout: connectTimeoutMs,
+    reconnectToServer: chooseServer,
     maxReconnectAttempts: -1,
     reconnectDelayHandler: nextDelay,
     ignoreAuthErrorAbort: true,
-    pingInterval: 10_000,
+    pingInterval: pingIntervalMs,
     maxPingOut: 2,
     ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
     ...(urls.some((url) => url.protocol === 'tls:') ? { tls: {} } : {}),

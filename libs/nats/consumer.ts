@@ -110,7 +110,7 @@ export class Consumer {
           this.#deps.logger.error({ err: error, consumer: this.#options.durable }, 'consumer subscription failed');
           return;
         }
-        this.#heardAtMs = Date.now();
+        this.#heardAtMs = performance.now();
         if (message.subject === this.#inbox) this.#onStatus(message);
         else this.#onDelivery(message);
       },
@@ -122,7 +122,7 @@ export class Consumer {
     if (this.#stopping || this.#repairing) return;
     const free = this.#options.concurrency - this.#inFlight - this.#requested;
     if (free <= 0 || (this.#requested > 0 && free < Math.ceil(this.#options.concurrency / 2))) return;
-    if (this.#requested === 0) this.#heardAtMs = Date.now();
+    if (this.#requested === 0) this.#heardAtMs = performance.now();
     this.#requested += free;
     const request = { batch: free, expires: nanos(pullExpiresMs), idle_heartbeat: nanos(heartbeatMs) };
     const onRefused = (): void => void (this.#requested -= free);
@@ -167,7 +167,7 @@ export class Consumer {
 
   /** Once a second: a pull that the broker no longer knows is asked again. */
   #check(): void {
-    if (this.#requested > 0 && Date.now() - this.#heardAtMs > silenceLimitMs) {
+    if (this.#requested > 0 && performance.now() - this.#heardAtMs > silenceLimitMs) {
       this.#requested = 0;
       void this.#repair();
     } else {
@@ -184,7 +184,7 @@ export class Consumer {
     } catch (error) {
       this.#deps.logger.warn({ err: error, consumer: this.#options.durable }, 'consumer cannot be repaired yet');
       await new Promise((resolve) => setTimeout(resolve, checkIntervalMs));
-      this.#heardAtMs = 0;
+      this.#heardAtMs = -Infinity;
     } finally {
       this.#repairing = false;
     }

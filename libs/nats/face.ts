@@ -42,14 +42,20 @@ export interface Bus {
   subscribeEvent<E extends Event>(event: E, handler: (payload: PayloadOf<E>) => void | Promise<void>): () => void;
   /** Runs after each reconnection: events may have been missed, caches are void. Returns the end of it. */
   onReconnect(listener: () => void): () => void;
-  /** Creates the streams or brings them up to date; for the set-up job, whose user may. @throws AppError unavailable */
-  ensureStreams(limits?: StreamLimits): Promise<void>;
+  /**
+   * Creates the streams or brings them up to date; for the set-up job, whose user may.
+   * @param replicas servers that hold each; undefined = as many as a stream has, one for a new one
+   * @throws AppError unavailable
+   */
+  ensureStreams(limits?: StreamLimits, replicas?: number): Promise<void>;
   /** Resolves when the set-up job has made every stream; says once for which it waits. */
   waitForStreams(signal?: AbortSignal): Promise<void>;
   publishDurable(subject: string, bytes: Uint8Array | string, options: PublishDurableOptions): Promise<{ duplicate: boolean }>;
   consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer>;
   consumerLag(stream: StreamName, durable: string): Promise<ConsumerLag>;
   streamSize(stream: StreamName): Promise<StreamSize>;
+  /** Drops every message of the stream. @returns how many */
+  purgeStream(stream: StreamName): Promise<number>;
   deleteStreams(): Promise<void>;
   /** Round trip to the broker, for readiness. @throws AppError unavailable */
   ping(timeoutMs?: number): Promise<void>;

@@ -5,17 +5,20 @@ export { describeServers } from './connect.ts';
 export type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 export type { PublishDurableOptions } from './durable-publish.ts';
 export type { ConsumerLag, StreamSize } from './jetstream.ts';
-export { type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
+export { mostReplicas, type StreamLimits, type StreamName, streamNames, streams } from './streams.ts';
 export {
   byteStream,
   JsonStream,
   jsonStream,
+  liveStream,
   RawJson,
   type RawReply,
   rawBytes,
   rawJson,
+  type ReplyFacts,
   TaggedReply,
   withDigest,
+  withEtag,
   withOutcome,
 } from './reply.ts';
 export type { CallRefusal } from './admission.ts';

@@ -1,10 +1,10 @@
 /**
- * JetStream as the platform uses it: three streams, durable publishing with a message id, and pull consumers that ask for
+ * JetStream as the platform uses it: streams that are there from the start, durable publishing with a message id, and pull consumers that ask for
  * exactly as many messages as the process can work on (architecture#jobs, architecture#webhooks). Job and webhook semantics live in their libraries.
  */
 import { AckPolicy, type JetStreamManager, JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { type NatsConnection, nanos, TimeoutError } from '@nats-io/transport-node';
 import type { Logger } from '#libs/logger';
 import { AppError, unavailable } from '#libs/errors';
 import { Consumer, type ConsumerOptions, type Delivery, type RunningConsumer } from './consumer.ts';
@@ -50,8 +50,8 @@ export class JetStream {
   }
 
   /** Creates what is missing and brings the settings of the rest up to date. @throws AppError unavailable */
-  async ensureStreams(limits: StreamLimits): Promise<void> {
-    for (const name of streamNames) await this.#manage((manager) => ensureStream(manager, this.#prefixes, name, limits));
+  async ensureStreams(limits: StreamLimits, replicas: number | undefined): Promise<void> {
+    for (const name of streamNames) await this.#manage((manager) => ensureStream(manager, this.#prefixes, name, { limits, replicas }));
   }
 
   /** Resolves when all streams are there, however long that takes; says once which are missing. */
@@ -79,7 +79,11 @@ export class JetStream {
     return { duplicate: answer.duplicate };
   }
 
-  /** Creates or updates a durable consumer and works it until `stop`. @throws AppError unavailable */
+  /**
+   * Creates or updates a durable consumer and works it until `stop`. A broker that is slow to answer is asked again: a service that starts
+   * beside many others is not ended by that.
+   * @throws AppError unavailable when the connection is lost, or the broker refuses
+   */
   async consume(options: ConsumerOptions, handler: (delivery: Delivery) => Promise<void>): Promise<RunningConsumer> {
     const consumer = new Consumer(
       {
@@ -92,7 +96,7 @@ export class JetStream {
       options,
       handler,
     );
-    await this.#ensureConsumer(options);
+    while (!(await this.#askForConsumer(options)));
     this.#consumers.add(consumer);
     consumer.start();
     return {
@@ -125,6 +129,10 @@ export class JetStream {
   }
 
   /** Removes the streams of this prefix with everything in them; for tests. */
+  async purgeStream(stream: StreamName): Promise<number> {
+    return this.#manage(async (manager) => (await manager.streams.purge(this.#prefixes.stream + stream)).purged);
+  }
+
   async deleteStreams(): Promise<void> {
     await this.#manage(async (manager) => {
       for (const name of streamNames) await deleteStream(manager, this.#prefixes.stream + name);
@@ -145,6 +153,18 @@ export class JetStream {
     const names = streamNames.map((name) => this.#prefixes.stream + name);
     const found = await Promise.all(names.map((name) => this.#manage((manager) => findStream(manager, name))));
     return names.filter((_name, index) => found[index] === undefined);
+  }
+
+  /** False: no answer came in time. */
+  async #askForConsumer(options: ConsumerOptions): Promise<boolean> {
+    try {
+      await this.#ensureConsumer(options);
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError && error.cause instanceof TimeoutError)) throw error;
+      this.#logger.warn({ consumer: options.durable }, 'waiting for the broker, which does not answer in time');
+      return false;
+    }
   }
 
   async #ensureConsumer(options: ConsumerOptions): Promise<void> {

@@ -5,7 +5,7 @@ import type { InboxListener } from './inbox.ts';
 import type { Parties } from './publisher.ts';
 import type { RawReply } from './reply.ts';
 import { StreamReader } from './stream-reader.ts';
-import { deadlineExceeded, header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
+import { deadlineExceeded, header, isNoResponders, parseErrorBody, readFacts, readHeader } from './wire.ts';
 
 export class PendingCall implements InboxListener {
   readonly expiresAtMs: number;
@@ -36,7 +36,7 @@ export class PendingCall implements InboxListener {
       this.#settle({ kind: 'bytes', bytes: message.data }, undefined);
       return;
     }
-    const facts = { outcome: readHeader(headers, header.outcome), digest: readHeader(headers, header.digest) };
+    const facts = readFacts(headers);
     if (readHeader(headers, header.chunk) !== undefined) {
       const chunks = new StreamReader(this.#bus.publisher, this.#bus.inbox, this.token, message);
       this.#settle({ kind: 'stream', chunks, ...facts }, undefined);
@@ -44,7 +44,7 @@ export class PendingCall implements InboxListener {
     }
     this.#bus.inbox.remove(this.token);
     if (isNoResponders(message)) this.#onNobody();
-    else if (readHeader(headers, header.status) !== undefined) this.#settle(undefined, parseErrorBody(message.data));
+    else if (readHeader(headers, header.status) !== undefined) this.#settle(undefined, parseErrorBody(message.data, facts.replayed));
     else this.#settle({ kind: 'bytes', bytes: message.data, ...facts }, undefined);
   }
 

@@ -33,7 +33,7 @@ export function compileReplyCheck(rpc: Rpc): ReplyCheck {
     checkValue(json ? parse(rpc.subject, text) : text);
   };
   return (body) => {
-    if (body instanceof JsonStream) return new JsonStream(checkedStream(body, checkBytes), body.json);
+    if (body instanceof JsonStream) return new JsonStream(checkedStream(body, checkBytes), body.json, body.isLive);
     if (body instanceof RawJson) checkBytes(body.bytes, body.json);
     // As the caller will read it: without what is undefined.
     else checkValue(parse(rpc.subject, JSON.stringify(body) ?? 'null'));

@@ -1,4 +1,4 @@
-/** What a handler may answer besides a plain value, and what a raw caller gets. */
+/** What a handler may answer besides a plain value, and what a raw caller gets (docs/adr/replies-made-by-sql-travel-as-bytes.md). */
 
 /** Bytes of a reply that is already serialised; sent as they are. */
 export class RawJson {
@@ -15,21 +15,32 @@ export class RawJson {
 export class JsonStream {
   readonly source: AsyncIterable<string | Uint8Array>;
   readonly json: boolean;
-  constructor(source: AsyncIterable<string | Uint8Array>, json: boolean) {
+  /** Each piece is for the reader as soon as it is there. */
+  readonly isLive: boolean;
+  constructor(source: AsyncIterable<string | Uint8Array>, json: boolean, isLive = false) {
     this.source = source;
     this.json = json;
+    this.isLive = isLive;
   }
+}
+
+/** Facts for the gateway beside the body. */
+export interface ReplyFacts {
+  readonly outcome?: string | undefined;
+  readonly digest?: string | undefined;
+  /** Tag of the resource that a write answers with: another representation than the body. */
+  readonly etag?: string | undefined;
+  /** It was kept under an `Idempotency-Key` and is given again (I1). */
+  readonly replayed?: boolean | undefined;
 }
 
 /** A reply with facts for the gateway beside the body. */
 export class TaggedReply<Body = unknown> {
   readonly body: Body;
-  readonly outcome: string | undefined;
-  readonly digest: string | undefined;
-  constructor(body: Body, outcome: string | undefined, digest: string | undefined) {
+  readonly facts: ReplyFacts;
+  constructor(body: Body, facts: ReplyFacts) {
     this.body = body;
-    this.outcome = outcome;
-    this.digest = digest;
+    this.facts = facts;
   }
 }
 
@@ -53,19 +64,27 @@ export function byteStream(source: AsyncIterable<string | Uint8Array>): JsonStre
   return new JsonStream(source, false);
 }
 
+/**
+ * Pieces that the reader gets as they are made, not when there are enough of them. A source that is asked for the next one has had those
+ * before taken, apart from a few: what it then makes is of that moment.
+ */
+export function liveStream(source: AsyncIterable<string | Uint8Array>): JsonStream {
+  return new JsonStream(source, false, true);
+}
+
 /** Tells the gateway which of a route's `outcomes` this is, e.g. `created` → 201. */
 export function withOutcome<Body>(body: Body, outcome: string): TaggedReply<Body> {
-  return new TaggedReply(body, outcome, undefined);
+  return new TaggedReply(body, { outcome });
 }
 
 /** Hands on a digest of the body, so that the gateway need not hash it for an ETag. */
 export function withDigest<Body>(body: Body, digest: string): TaggedReply<Body> {
-  return new TaggedReply(body, undefined, digest);
+  return new TaggedReply(body, { digest });
 }
 
-interface ReplyFacts {
-  readonly outcome?: string | undefined;
-  readonly digest?: string | undefined;
+/** Says which `If-Match` the next write of the resource may send (I2). */
+export function withEtag<Body>(body: Body, etag: string): TaggedReply<Body> {
+  return new TaggedReply(body, { etag });
 }
 
 /**

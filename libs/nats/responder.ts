@@ -8,15 +8,16 @@ import type { Actors } from '#libs/actor';
 import type { CallerKind, ReplyOf, RequestOf, Rpc, ServiceContract } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
 import { parseJson } from '#libs/json';
+import { releaseVersion } from '#libs/release';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer, type Span } from '#libs/telemetry';
 import { type CallRefusal, CallRefused, isCall, listKinds } from './admission.ts';
 import { drainSubscription } from './drain-subscription.ts';
 import { announceService, EndpointStats } from './micro.ts';
 import type { Parties } from './publisher.ts';
-import { JsonStream, RawJson, TaggedReply } from './reply.ts';
+import { JsonStream, RawJson, type ReplyFacts, TaggedReply } from './reply.ts';
 import { BrokenReply, compileReplyCheck, type ReplyCheck } from './reply-check.ts';
-import { ReaderGone, type ReplyHeaders, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
+import { ReaderGone, sendError, singleReplyBytes, singleReplyOptions, StreamSender } from './stream-sender.ts';
 import { type RequestContext, ServedContext } from './served-context.ts';
 import { deadlineExceeded, decodeText } from './wire.ts';
 
@@ -28,7 +29,6 @@ export type Handlers<C extends ServiceContract> = { readonly [K in keyof C['rpcs
 export interface ServeOptions {
   /** Requests of this process at the same time; more are answered `unavailable`. Default 2 000. */
   readonly maxInFlight?: number | undefined;
-  readonly version?: string | undefined;
 }
 
 /** Called for every request that was served; `code` is `ok` or an error code. */
@@ -78,7 +78,7 @@ export class Responder {
     for (const endpoint of endpoints) this.#subscriptions.push(this.#subscribe(endpoint));
     const monitoring = announceService(deps.connection, {
       name: `${deps.prefix}${contract.service}`.replaceAll(/[^\w-]/g, '_'),
-      version: options.version ?? '0.1.0',
+      version: releaseVersion,
       description: `Coherence ${contract.service}`,
       endpoints: endpoints.map((endpoint) => endpoint.stats),
     });
@@ -149,20 +149,20 @@ export class Responder {
     const tagged = reply instanceof TaggedReply;
     const made = tagged ? reply.body : reply;
     const body = endpoint.checkReply === undefined ? made : endpoint.checkReply(made);
-    const facts: ReplyHeaders = tagged ? reply : noFacts;
+    const facts = tagged ? reply.facts : noFacts;
     if (body instanceof JsonStream) {
-      await this.#stream(replyTo, body.source, facts, context);
+      await this.#stream(replyTo, body, facts, context);
       return;
     }
     const bytes = body instanceof RawJson ? body.bytes : Buffer.from(JSON.stringify(body) ?? 'null', 'utf8');
-    if (bytes.length > singleReplyBytes) await this.#stream(replyTo, oneChunk(bytes), facts, context);
+    if (bytes.length > singleReplyBytes) await this.#stream(replyTo, new JsonStream(oneChunk(bytes), true), facts, context);
     else this.#deps.publisher.publish(replyTo, bytes, singleReplyOptions(facts));
   }
 
-  async #stream(replyTo: string, source: AsyncIterable<string | Uint8Array>, facts: ReplyHeaders, context: ServedContext): Promise<void> {
+  async #stream(replyTo: string, stream: JsonStream, facts: ReplyFacts, context: ServedContext): Promise<void> {
     const sender = new StreamSender(this.#deps.publisher, this.#deps.inbox, replyTo, () => context.abort(new ReaderGone()));
     try {
-      await sender.send(source, facts);
+      await sender.send(stream.source, facts, stream.isLive);
     } catch (error) {
       if (sender.started && !(error instanceof ReaderGone)) sender.sendFailure(error);
       if (sender.started) throw new StreamBroken(error);
@@ -205,7 +205,7 @@ function startServing(context: ServedContext): Span | undefined {
   return span;
 }
 
-const noFacts: ReplyHeaders = { outcome: undefined, digest: undefined };
+const noFacts: ReplyFacts = {};
 
 /** A stream that failed after its first chunk: the reader was notified inside the stream. */
 class StreamBroken extends Error {

@@ -10,6 +10,10 @@ import { type CallContext, deadlineExceeded, header } from './wire.ts';
 /** What a handler knows of its call. Hand it on as it is to nested calls: deadline, actor and trace go with it. */
 export interface RequestContext extends CallContext {
   readonly subject: string;
+  /** Action of the audit log, as the operation's declaration says. */
+  readonly audit?: string | undefined;
+  /** The `Idempotency-Key` of the client, under which the answer is kept (I1). Nested calls do not have it. */
+  readonly answerKey?: string | undefined;
   readonly deadlineMs: number;
   /** Aborts at the deadline and when the reader of a streamed reply leaves. Made when first asked for. */
   readonly signal: AbortSignal;
@@ -19,7 +23,10 @@ export interface RequestContext extends CallContext {
 /** Context of one request; the AbortSignal and the child logger are made only when a handler asks for them. */
 export class ServedContext implements RequestContext {
   readonly subject: string;
+  readonly audit: string | undefined;
   readonly requestId: string;
+  readonly clientIp: string | undefined;
+  readonly answerKey: string | undefined;
   /** Set once the assertion is believed. */
   actor: Actor | undefined;
   /** As it came, not yet believed. */
@@ -38,14 +45,21 @@ export class ServedContext implements RequestContext {
     let requestId = '';
     let assertion: string | undefined;
     let traceparent: string | undefined;
+    let clientIp: string | undefined;
+    let answerKey: string | undefined;
     let deadlineMs = Number.NaN;
     for (const [key, values] of message.headers ?? []) {
       if (key === header.requestId) requestId = values[0] ?? '';
       else if (key === header.actor) assertion = values[0];
       else if (key === header.traceparent) traceparent = values[0];
+      else if (key === header.clientIp) clientIp = values[0];
+      else if (key === header.idempotencyKey) answerKey = values[0];
       else if (key === header.deadline) deadlineMs = Number(values[0]);
     }
     this.subject = rpc.subject;
+    this.audit = rpc.audit;
+    this.clientIp = clientIp;
+    this.answerKey = answerKey;
     this.requestId = requestId;
     this.#assertion = assertion;
     this.traceparent = traceparent;

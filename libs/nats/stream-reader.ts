@@ -27,7 +27,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   readonly #timer: NodeJS.Timeout;
   #received = 0;
   #taken = 0;
-  #heardAtMs = Date.now();
+  #heardAtMs = performance.now();
   #state: 'open' | 'complete' | 'failed' | 'left' = 'open';
   #failure: AppError | undefined;
   #waiting: { resolve(result: IteratorResult<Uint8Array>): void; reject(error: Error): void } | undefined;
@@ -67,11 +67,13 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
       this.#tell(streamControl.cancel);
     }
     this.#queue.length = 0;
+    this.#waiting?.resolve({ value: undefined, done: true });
+    this.#waiting = undefined;
     return Promise.resolve({ value: undefined, done: true });
   }
 
   onMessage(message: Msg): void {
-    this.#heardAtMs = Date.now();
+    this.#heardAtMs = performance.now();
     if (isNoResponders(message)) {
       this.#fail(unavailable('The service went away in the middle of its reply'));
       return;
@@ -126,7 +128,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   }
 
   #checkAlive(): void {
-    if (Date.now() - this.#heardAtMs > silenceLimitMs) {
+    if (performance.now() - this.#heardAtMs > silenceLimitMs) {
       this.#fail(unavailable('The service went silent in the middle of its reply'));
       this.#tell(streamControl.cancel);
     } else {

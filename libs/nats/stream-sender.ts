@@ -3,11 +3,12 @@
  * not yet acknowledged, so that the memory of every process on the way is bounded whatever the size (architecture#large-messages).
  */
 import type { Msg } from '@nats-io/transport-node';
-import { type AppError, toErrorBody, unavailable } from '#libs/errors';
+import { type AppError, ReplayedError, toErrorBody, unavailable } from '#libs/errors';
 import type { Inbox, InboxListener } from './inbox.ts';
 import type { Publisher } from './publisher.ts';
+import type { ReplyFacts } from './reply.ts';
 import { streamControl } from './stream-reader.ts';
-import { decodeText, encodeHeaders, header, isNoResponders } from './wire.ts';
+import { decodeText, encodeFacts, encodeHeaders, header, isNoResponders } from './wire.ts';
 
 /** Replies up to this many bytes travel as one message. */
 export const singleReplyBytes = 512 * 1024;
@@ -17,11 +18,6 @@ export const chunkBytes = 256 * 1024;
 export const chunkWindow = 4;
 /** A reader that takes nothing for so long holds a database cursor for nothing; its stream is broken. */
 export const stallLimitMs = 60_000;
-
-export interface ReplyHeaders {
-  readonly outcome: string | undefined;
-  readonly digest: string | undefined;
-}
 
 /** Why a stream ended before its end mark, when the reason is not a fault of the source. */
 export class ReaderGone extends Error {
@@ -57,7 +53,8 @@ export class StreamSender implements InboxListener {
     this.#token = inbox.add(this);
   }
 
-  async send(source: AsyncIterable<string | Uint8Array>, facts: ReplyHeaders): Promise<void> {
+  /** `isLive`: every piece leaves at once, in chunks of its own. */
+  async send(source: AsyncIterable<string | Uint8Array>, facts: ReplyFacts, isLive = false): Promise<void> {
     try {
       let pieces: Uint8Array[] = [];
       let size = 0;
@@ -66,13 +63,14 @@ export class StreamSender implements InboxListener {
         const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece;
         pieces.push(bytes);
         size += bytes.length;
-        if (size <= (this.started ? chunkBytes : singleReplyBytes)) continue;
+        if (!isLive && size <= (this.started ? chunkBytes : singleReplyBytes)) continue;
         const joined = pieces.length === 1 ? bytes : Buffer.concat(pieces, size);
+        const leastBytes = isLive ? 1 : chunkBytes;
         let offset = 0;
-        for (; size - offset >= chunkBytes; offset += chunkBytes)
+        for (; size - offset >= leastBytes; offset += chunkBytes)
           await this.#sendChunk(joined.subarray(offset, offset + chunkBytes), facts);
-        pieces = offset === size ? [] : [joined.subarray(offset)];
-        size -= offset;
+        size = Math.max(0, size - offset);
+        pieces = size === 0 ? [] : [joined.subarray(offset)];
       }
       const rest = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, size);
       if (!this.started) {
@@ -121,12 +119,10 @@ export class StreamSender implements InboxListener {
     this.#onGone();
   }
 
-  async #sendChunk(bytes: Uint8Array, facts: ReplyHeaders): Promise<void> {
+  async #sendChunk(bytes: Uint8Array, facts: ReplyFacts): Promise<void> {
     await this.#waitForWindow();
     this.#sent++;
-    const first = this.started
-      ? { [header.chunk]: String(this.#sent) }
-      : { [header.chunk]: String(this.#sent), [header.outcome]: facts.outcome, [header.digest]: facts.digest };
+    const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeFacts(facts)) };
     this.started = true;
     this.#publisher.publish(this.#replyTo, bytes, { reply: this.#inbox.subject(this.#token), headers: encodeHeaders(first) });
   }
@@ -148,14 +144,14 @@ export class StreamSender implements InboxListener {
 }
 
 /** Publish options of a reply in one message; none at all (no header block) in the usual case. */
-export function singleReplyOptions(facts: ReplyHeaders): { headers?: ReturnType<typeof encodeHeaders> } {
-  if (facts.outcome === undefined && facts.digest === undefined) return {};
-  return { headers: encodeHeaders({ [header.outcome]: facts.outcome, [header.digest]: facts.digest }) };
+export function singleReplyOptions(facts: ReplyFacts): { headers?: ReturnType<typeof encodeHeaders> } {
+  const pairs = encodeFacts(facts);
+  return pairs === undefined ? {} : { headers: encodeHeaders(pairs) };
 }
 
 /** An error reply. */
 export function sendError(publisher: Publisher, replyTo: string, error: AppError): void {
   publisher.publish(replyTo, Buffer.from(JSON.stringify(error.toBody()), 'utf8'), {
-    headers: encodeHeaders({ [header.status]: 'error' }),
+    headers: encodeHeaders({ [header.status]: 'error', ...encodeFacts({ replayed: error instanceof ReplayedError }) }),
   });
 }

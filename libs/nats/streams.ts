@@ -17,11 +17,20 @@ export const streams = {
   },
   /** Facts, kept one day. What happens now is worth more than what everybody has heard long ago: the oldest make room. */
   EVENTS: {
-    subjects: ['events.>'],
+    // Not `events.>`: operations of the service `events` are requests, which no stream may answer.
+    subjects: ['events.*.*.*'],
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
     maxAgeMs: 86_400_000,
     maxBytes: 512 * mebibyte,
+  },
+  /** What happened, on its way to the feed (V2); what is refused waits in the outbox of its service. */
+  FEED: {
+    subjects: ['feed.>'],
+    retention: RetentionPolicy.Workqueue,
+    discard: DiscardPolicy.New,
+    maxAgeMs: 0,
+    maxBytes: 256 * mebibyte,
   },
   /** Webhooks that were acknowledged to their sender and have no receipt yet; the gateway's disk takes what is refused. */
   WEBHOOKS: {
@@ -46,16 +55,35 @@ export interface Prefixes {
 /** Bytes that a stream may hold; default as declared. */
 export type StreamLimits = Partial<Readonly<Record<StreamName, number>>>;
 
+/** More than five copies JetStream does not make. */
+export const mostReplicas = 5;
+
 /** Two publications with one message id within this time are one message. */
 const duplicateWindowMs = 120_000;
 const streamNotFound = 10059;
 const insufficientStorage = 10047;
+/** No server for another copy: no cluster at all, too few servers in it, or none of them with room. */
+const tooFewServers = [10005, 10023, 10074];
 
-/** Creates a stream, or brings what differs up to date: nothing that it holds is lost by that, also when it holds more than it may from now on. */
-export async function ensureStream(manager: JetStreamManager, prefixes: Prefixes, name: StreamName, limits: StreamLimits): Promise<void> {
+/**
+ * Creates a stream, or brings what differs up to date: nothing that it holds is lost by that, also when it holds more than it may from now on.
+ * @param replicas servers of the cluster that hold it; undefined = as many as it has, one for a new stream
+ */
+export async function ensureStream(
+  manager: JetStreamManager,
+  prefixes: Prefixes,
+  name: StreamName,
+  { limits, replicas }: { limits: StreamLimits; replicas?: number | undefined },
+): Promise<void> {
   const { retention, discard, maxAgeMs, maxBytes } = streams[name];
   const subjects = streams[name].subjects.map((subject) => prefixes.subject + subject);
-  const wanted = { subjects, discard, max_age: nanos(maxAgeMs), max_bytes: limits[name] ?? maxBytes };
+  const wanted = {
+    subjects,
+    discard,
+    max_age: nanos(maxAgeMs),
+    max_bytes: limits[name] ?? maxBytes,
+    ...(replicas === undefined ? {} : { num_replicas: replicas }),
+  };
   const full = prefixes.stream + name;
   try {
     const found = await findStream(manager, full);
@@ -66,6 +94,10 @@ export async function ensureStream(manager: JetStreamManager, prefixes: Prefixes
       await manager.streams.update(full, wanted);
     }
   } catch (error) {
+    if (replicas !== undefined && tooFewServers.some((code) => isApiError(error, code))) {
+      const reason = (error as Error).message;
+      throw unavailable(`The broker cannot keep stream ${name} on ${replicas} servers, as NATS_STREAM_REPLICAS asks: ${reason}`);
+    }
     if (!isApiError(error, insufficientStorage)) throw error;
     throw unavailable(
       `The broker has no room for the ${wanted.max_bytes} bytes of stream ${name}: ` +

@@ -4,14 +4,19 @@
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import type { Actor } from '#libs/contract';
-import { AppError, type ErrorBody, errorCodes, unavailable } from '#libs/errors';
+import { AppError, type ErrorBody, errorCodes, ReplayedError, unavailable } from '#libs/errors';
 import { isJsonObject } from '#libs/json';
+import type { ReplyFacts } from './reply.ts';
 
 /** Who asks, until when, and in which trace; handed from hop to hop. */
 export interface CallContext {
   readonly requestId: string;
   /** For whom. Hand on the object that was given: a copy of it is vouched for by nobody. */
   readonly actor?: Actor | undefined;
+  /** What limits count the client by, for the audit log; set by the gateway where a request may change something (A1). */
+  readonly clientIp?: string | undefined;
+  /** Under which the answer shall be kept; set by the gateway for operations that do, and not handed on by what they call (I1). */
+  readonly idempotencyKey?: string | undefined;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
   /** Epoch milliseconds after which nobody waits for the answer. */
@@ -26,9 +31,13 @@ export const header = {
   actor: 'Actor',
   traceparent: 'traceparent',
   deadline: 'Deadline',
+  clientIp: 'Client-Ip',
+  idempotencyKey: 'Idempotency-Key',
   status: 'Status',
   outcome: 'Outcome',
   digest: 'Digest',
+  etag: 'Etag',
+  replayed: 'Replayed',
   /** Number of a chunk, from 1. */
   chunk: 'Chunk',
   /** Count of chunks; the message that carries it is the end mark. */
@@ -67,6 +76,8 @@ export function encodeContext(
   traceparent = context.traceparent,
 ): MsgHdrs {
   let text = `NATS/1.0\r\n${header.requestId}: ${context.requestId.replace(forbidden, ' ')}\r\n${header.deadline}: ${deadlineMs}`;
+  if (context.clientIp !== undefined) text += `\r\n${header.clientIp}: ${context.clientIp.replace(forbidden, ' ')}`;
+  if (context.idempotencyKey !== undefined) text += `\r\n${header.idempotencyKey}: ${context.idempotencyKey.replace(forbidden, ' ')}`;
   if (assertion !== undefined) text += `\r\n${header.actor}: ${assertion}`;
   if (traceparent !== undefined) text += `\r\n${header.traceparent}: ${traceparent.replace(forbidden, ' ')}`;
   return new EncodedHeaders(`${text}\r\n\r\n`) as unknown as MsgHdrs;
@@ -79,13 +90,39 @@ export function readHeader(headers: MsgHdrs | undefined, name: string): string |
   return undefined;
 }
 
+/** What a reply says beside its body. */
+export function readFacts(headers: MsgHdrs): ReplyFacts {
+  let outcome: string | undefined;
+  let digest: string | undefined;
+  let etag: string | undefined;
+  let replayed = false;
+  for (const [key, values] of headers) {
+    if (key === header.outcome) outcome = values[0];
+    else if (key === header.digest) digest = values[0];
+    else if (key === header.etag) etag = values[0];
+    else if (key === header.replayed) replayed = true;
+  }
+  return { outcome, digest, etag, replayed };
+}
+
+/** Headers of a reply's facts; undefined when there are none. */
+export function encodeFacts({ outcome, digest, etag, replayed }: ReplyFacts): Readonly<Record<string, string | undefined>> | undefined {
+  if (outcome === undefined && digest === undefined && etag === undefined && replayed !== true) return undefined;
+  return {
+    [header.outcome]: outcome,
+    [header.digest]: digest,
+    [header.etag]: etag,
+    [header.replayed]: replayed === true ? '1' : undefined,
+  };
+}
+
 /** True for the server's own message that nobody listens on the subject. */
 export function isNoResponders(message: Msg): boolean {
   return message.data.length === 0 && message.headers?.code === 503;
 }
 
 /** The failure in an error reply's body; anything unreadable becomes `internal`. */
-export function parseErrorBody(bytes: Uint8Array): AppError {
+export function parseErrorBody(bytes: Uint8Array, replayed = false): AppError {
   let value: unknown;
   try {
     value = JSON.parse(decodeText(bytes));
@@ -95,7 +132,8 @@ export function parseErrorBody(bytes: Uint8Array): AppError {
   if (!isJsonObject(value) || typeof value['code'] !== 'string' || !Object.hasOwn(errorCodes, value['code'])) {
     return new AppError({ code: 'internal', message: 'Internal error' });
   }
-  return new AppError(value as unknown as ErrorBody);
+  const body = value as unknown as ErrorBody;
+  return replayed ? new ReplayedError(body) : new AppError(body);
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

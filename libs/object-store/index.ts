@@ -11,6 +11,7 @@ import { putStream, resumeStream, type PutOptions, type ResumeOptions, type Stor
 import { deleteObject, listUnfinished, removeUpload } from './remove-upload.ts';
 import { findUnfinished, type UnfinishedUpload } from './unfinished.ts';
 
+export { erasuresPrefix, lastBackupKey, platformPrefix } from './platform-keys.ts';
 export { type ObjectStoreConfig, storeConfigOf } from './client.ts';
 export type { PutOptions, ResumeOptions, StoredObject } from './put-stream.ts';
 export type { UnfinishedUpload } from './unfinished.ts';

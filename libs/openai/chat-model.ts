@@ -3,7 +3,7 @@
  * else is a {@link ModelFailure}, and the turn does not happen (D33a).
  */
 import { toStorableText } from '#libs/json';
-import { type ClientSettings, createClient, ModelFailure, type ModelUsage, toFailure } from './client.ts';
+import { type ClientSettings, createClient, type Listener, listening, ModelFailure, type ModelUsage, toFailure } from './client.ts';
 
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -16,8 +16,11 @@ export interface ModelAnswer {
 }
 
 export interface Model {
-  /** @throws ModelFailure; never hangs longer than two attempts, nor past the signal. */
-  answer(messages: readonly PromptMessage[], signal: AbortSignal): Promise<ModelAnswer>;
+  /**
+   * A listener hears the answer as the model writes it, from its first word on, where the server can do that.
+   * @throws ModelFailure; never hangs longer than two attempts, nor past the signal.
+   */
+  answer(messages: readonly PromptMessage[], signal: AbortSignal, listener?: Listener): Promise<ModelAnswer>;
 }
 
 export interface ModelSettings extends ClientSettings {
@@ -28,18 +31,53 @@ const maxAnswerCharacters = 100_000;
 /** More than any model takes; a larger count is a mistake of the server. */
 const maxTokens = 100_000_000;
 
+/** Statuses of servers that cannot stream, or not with their usage: they are asked again for a whole answer. */
+const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
+
 export function createModel(settings: ModelSettings): Model {
   const client = createClient(settings);
+  /** Until a server has refused what it then did whole. */
+  let canStream = true;
+
+  async function ask(messages: readonly PromptMessage[], signal: AbortSignal, listener?: Listener): Promise<ModelAnswer> {
+    const body = { model: settings.model, messages: [...messages] };
+    let completion: unknown;
+    try {
+      completion =
+        listener === undefined
+          ? await client.chat.completions.create(body, { signal })
+          : await listening(client, fromFirstWord(listener)).post('/chat/completions', {
+              body: { ...body, stream: true, stream_options: { include_usage: true } },
+              signal,
+            });
+    } catch (error) {
+      throw toFailure(error, signal);
+    }
+    if (listener !== undefined && signal.aborted) throw toFailure(undefined, signal);
+    return readAnswer(completion);
+  }
+
   return {
-    answer: async (messages, signal) => {
-      let completion: unknown;
+    answer: async (messages, signal, listener) => {
+      if (listener === undefined || !canStream) return ask(messages, signal);
       try {
-        completion = await client.chat.completions.create({ model: settings.model, messages: [...messages] }, { signal });
+        return await ask(messages, signal, listener);
       } catch (error) {
-        throw toFailure(error, signal);
+        if (!(error instanceof ModelFailure) || !streamRefusals.has(error.status ?? 0)) throw error;
+        const answer = await ask(messages, signal);
+        canStream = false;
+        return answer;
       }
-      return readAnswer(completion);
     },
+  };
+}
+
+/** From the first word on, and never more than an answer may have. */
+function fromFirstWord(listener: Listener): Listener {
+  let hasBegun = false;
+  return (content) => {
+    hasBegun ||= content.trim() !== '';
+    if (hasBegun && content.length <= maxAnswerCharacters) listener(content);
   };
 }
 

@@ -1,6 +1,6 @@
 /** The client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, failures without what was said. */
 import OpenAI from 'openai';
-import { assembleEventStream } from './event-stream.ts';
+import { EventStreamReader } from './event-stream.ts';
 
 /** Tokens as the model told them; many servers tell none. */
 export interface ModelUsage {
@@ -58,26 +58,56 @@ export function createClient(settings: ClientSettings): OpenAI {
   });
 }
 
+/** Hears an answer while it comes: the whole of what has come, again and again. */
+export type Listener = (content: string) => void;
+
+/** The same client for one call whose answer may come as events, and is heard meanwhile. */
+export function listening(client: OpenAI, listener: Listener): OpenAI {
+  return client.withOptions({ fetch: (url, init) => fetchWhole(url, init, listener) });
+}
+
 /**
  * Reads the whole body, bounded, within the attempt's timeout: the client's own timer ends with the headers. Some servers stream whatever
  * they are asked; their events are put together here.
  */
-async function fetchWhole(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+async function fetchWhole(url: string | URL | Request, init?: RequestInit, listener?: Listener): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'error' });
+  const { status, statusText, headers } = response;
+  if (response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true) {
+    return Response.json(await readEvents(readBounded(response), listener), { status });
+  }
   const parts: Uint8Array[] = [];
+  for await (const part of readBounded(response)) parts.push(part);
+  const hasBody = status !== 204 && status !== 205 && status !== 304;
+  return new Response(hasBody ? Buffer.concat(parts) : null, { status, statusText, headers });
+}
+
+async function* readBounded(response: Response): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const part of response.body ?? []) {
     size += part.length;
     if (size > maxResponseBytes) throw new ModelFailure('unreadable', 'the response is too large');
-    parts.push(part);
+    yield part;
   }
-  const { status, statusText, headers } = response;
-  if (response.ok && headers.get('content-type')?.startsWith('text/event-stream') === true) {
-    const whole = assembleEventStream(Buffer.concat(parts, size).toString('utf8'));
-    return new Response(JSON.stringify(whole), { status, headers: { 'Content-Type': 'application/json' } });
+}
+
+/** The completion. One that breaks off is asked for again by the client, but not when somebody has heard a part of it: it is cut off then (C1). */
+async function readEvents(body: AsyncIterable<Uint8Array>, listener: Listener | undefined): Promise<Record<string, unknown>> {
+  const reader = new EventStreamReader();
+  const decoder = new TextDecoder();
+  let heard = 0;
+  try {
+    for await (const part of body) {
+      reader.push(decoder.decode(part, { stream: true }));
+      const { content } = reader;
+      if (listener === undefined || content.length === heard) continue;
+      heard = content.length;
+      listener(content);
+    }
+  } catch (error) {
+    if (heard === 0) throw error;
   }
-  const hasBody = status !== 204 && status !== 205 && status !== 304;
-  return new Response(hasBody ? Buffer.concat(parts, size) : null, { status, statusText, headers });
+  return reader.finish();
 }
 
 /** What went wrong with a call, as a failure that can be told. */

@@ -1,10 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { assembleEventStream } from './event-stream.ts';
+import { EventStreamReader } from './event-stream.ts';
 
 const chunk = (content: string | null, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: content === null ? {} : { content }, finish_reason: finish }] })}\n\n`;
 const usage = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n\n';
+
+function assembleEventStream(...pieces: string[]): Record<string, unknown> {
+  const reader = new EventStreamReader();
+  for (const piece of pieces) reader.push(piece);
+  return reader.finish();
+}
 
 describe('a completion that comes as events (rules/providers#language-models)', () => {
   it('is put together with its reason to end and its usage', () => {
@@ -25,6 +31,27 @@ describe('a completion that comes as events (rules/providers#language-models)', 
     for (const part of ['data: {"error":{"message":"no"}}\n\n', 'data: {"choices":[{"del\n\n', 'data: null\n\n']) {
       expect(assembleEventStream(chunk('Hel') + part + chunk(null, 'stop'))).toEqual({});
     }
+  });
+
+  it('is the same however its text is cut, and what has come of it only grows (C1)', () => {
+    const text = `${chunk('Hel')}${chunk('lo, 😀 ')}${chunk('there')}${chunk(null, 'stop')}${usage}data: [DONE]\r\n\r\n`;
+    const property = fc.property(fc.array(fc.nat(text.length)), (places) => {
+      const reader = new EventStreamReader();
+      let before = '';
+      for (const [index, start] of [0, ...places.toSorted((a, b) => a - b)].entries()) {
+        reader.push(text.slice(start, [0, ...places.toSorted((a, b) => a - b), text.length][index + 1]));
+        expect(reader.content.startsWith(before)).toBe(true);
+        before = reader.content;
+      }
+      expect(reader.finish()).toEqual(assembleEventStream(text));
+    });
+    fc.assert(property);
+  });
+
+  it('has no words when the model refuses', () => {
+    const reader = new EventStreamReader();
+    reader.push(`${chunk('Hel')}data: {"choices":[{"delta":{"refusal":"I cannot"}}]}\n\n`);
+    expect(reader.content).toBe('');
   });
 
   it('bears any input', () => {

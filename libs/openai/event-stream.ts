@@ -1,5 +1,5 @@
 /**
- * A chat completion that came as server-sent events, put together to what it would have been without streaming (rules/providers#language-models).
+ * A chat completion that comes as server-sent events, put together to what it would have been without streaming (rules/providers#language-models).
  * A stream that ends before its `finish_reason` is cut off; an error in the middle of it is no answer.
  */
 
@@ -12,26 +12,53 @@ interface Chunk {
   readonly error?: unknown;
 }
 
-/** The completion, or `{}` for what is none. */
-export function assembleEventStream(text: string): Record<string, unknown> {
-  const parts: string[] = [];
-  let refusal = '';
-  let finishReason: unknown;
-  let usage: unknown;
-  for (const line of text.split(/\r\n|\r|\n/)) {
-    if (!line.startsWith('data:')) continue;
-    const data = line.slice('data:'.length).trim();
-    if (data === '' || data === '[DONE]') continue;
-    const chunk = parseChunk(data);
-    if (chunk === undefined || chunk.error !== undefined) return {};
-    usage = chunk.usage ?? usage;
-    const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-    if (typeof choice?.delta?.content === 'string') parts.push(choice.delta.content);
-    if (typeof choice?.delta?.refusal === 'string') refusal += choice.delta.refusal;
-    finishReason = choice?.finish_reason ?? finishReason;
+/** Takes the text of a stream in pieces, cut anywhere. */
+export class EventStreamReader {
+  #line = '';
+  #content = '';
+  #refusal = '';
+  #finishReason: unknown;
+  #usage: unknown;
+  #broken = false;
+
+  /** The answer as far as it has come; empty when the model refuses or the stream is no answer. */
+  get content(): string {
+    return this.#broken || this.#refusal !== '' ? '' : this.#content;
   }
-  const message = { role: 'assistant', content: parts.join(''), refusal: refusal === '' ? null : refusal };
-  return { choices: [{ index: 0, message, finish_reason: finishReason ?? 'length' }], usage };
+
+  push(text: string): void {
+    if (!/[\r\n]/.test(text)) {
+      this.#line += text;
+      return;
+    }
+    const lines = (this.#line + text).split(/\r\n|\r|\n/);
+    this.#line = lines.pop() ?? '';
+    for (const line of lines) this.#take(line);
+  }
+
+  /** The completion, or `{}` for what is none. */
+  finish(): Record<string, unknown> {
+    this.push('\n');
+    if (this.#broken) return {};
+    const message = { role: 'assistant', content: this.#content, refusal: this.#refusal === '' ? null : this.#refusal };
+    return { choices: [{ index: 0, message, finish_reason: this.#finishReason ?? 'length' }], usage: this.#usage };
+  }
+
+  #take(line: string): void {
+    if (this.#broken || !line.startsWith('data:')) return;
+    const data = line.slice('data:'.length).trim();
+    if (data === '' || data === '[DONE]') return;
+    const chunk = parseChunk(data);
+    if (chunk === undefined || chunk.error !== undefined) {
+      this.#broken = true;
+      return;
+    }
+    this.#usage = chunk.usage ?? this.#usage;
+    const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+    if (typeof choice?.delta?.content === 'string') this.#content += choice.delta.content;
+    if (typeof choice?.delta?.refusal === 'string') this.#refusal += choice.delta.refusal;
+    this.#finishReason = choice?.finish_reason ?? this.#finishReason;
+  }
 }
 
 function parseChunk(data: string): Chunk | undefined {

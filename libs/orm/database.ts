@@ -6,7 +6,7 @@ import type { ControlledTransaction } from 'kysely';
 import pg from 'pg';
 import { findTracer, type Span, traceWork } from '#libs/telemetry';
 import { createDialect, PooledConnection } from './dialect.ts';
-import { isConnectionError, isLostConnection, isStalePlan, isTransient, toDatabaseError } from './errors.ts';
+import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
 import type { DatabaseOptions } from './options.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
@@ -30,7 +30,8 @@ export interface Database extends Queryable, Streamable {
   readonly orm: MikroORM;
   /**
    * Runs `work` in one transaction (read committed). Serialization failures, deadlocks and a pooled connection that turns out to be lost
-   * run it again from the start, so it must have no effect outside the database.
+   * run it again from the start, so it must have no effect outside the database. Once the commit is sent nothing but an answer to it may: without
+   * one it is not known whether the transaction took effect, and a server that took over need not know its number.
    * @throws AppError `unavailable` when the database is away; whatever `work` throws otherwise, after a rollback.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -75,22 +76,25 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
     debug: false,
   });
   await orm.connect();
-  return new PooledDatabase(orm, pool, statementTimeoutMs + queryTimeoutSlackMs);
+  return new PooledDatabase(orm, pool, { queryTimeoutMs: statementTimeoutMs + queryTimeoutSlackMs, keepsPlans: options.pooled !== true });
 }
 
 class PooledDatabase implements Database {
   readonly orm: MikroORM;
   readonly #pool: pg.Pool;
   readonly #queryTimeoutMs: number;
+  /** Each connection is a session of PostgreSQL, which remembers the plans of named statements. */
+  readonly #keepsPlans: boolean;
   readonly #single: StatementPipeline;
   readonly #reads: StatementPipeline;
   readonly #writes: StatementPipeline;
   #closing: Promise<void> | undefined;
 
-  constructor(orm: MikroORM, pool: pg.Pool, queryTimeoutMs: number) {
+  constructor(orm: MikroORM, pool: pg.Pool, { queryTimeoutMs, keepsPlans }: { queryTimeoutMs: number; keepsPlans: boolean }) {
     this.orm = orm;
     this.#pool = pool;
     this.#queryTimeoutMs = queryTimeoutMs;
+    this.#keepsPlans = keepsPlans;
     const connect = (): Promise<pg.PoolClient> => this.#connect();
     this.#single = new StatementPipeline(connect, 1);
     this.#reads = new StatementPipeline(connect, readsOfConnection);
@@ -194,13 +198,13 @@ class PooledDatabase implements Database {
   async #run<Row>(client: pg.PoolClient, { name, text, planned }: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
     const config: pg.QueryConfig & { query_timeout: number } = {
       // Without a name PostgreSQL keeps no plan.
-      ...(planned === 'each-call' ? {} : { name }),
+      ...(planned === 'each-call' || !this.#keepsPlans ? {} : { name }),
       text,
       values: params as unknown[],
       types: rowParsers,
       query_timeout: this.#queryTimeoutMs,
     };
-    if (planned !== 'once') return (await client.query(config)).rows as Row[];
+    if (planned !== 'once' || !this.#keepsPlans) return (await client.query(config)).rows as Row[];
     // PostgreSQL decides when the values arrive, so the setting travels before them and is taken back behind them.
     const [, result] = await Promise.allSettled([client.query(planOnce), client.query(config), client.query(planAsUsual)]);
     if (result.status === 'rejected') throw result.reason;
@@ -256,9 +260,9 @@ class PooledDatabase implements Database {
       if (committed.status === 'rejected') throw committed.reason;
     } catch (error) {
       open = false;
-      if (isStalePlan(error) || isConnectionError(error)) connection.broken = true;
+      if (needsAnotherConnection(error) || isConnectionError(error)) connection.broken = true;
       await trx.rollback().execute();
-      throw connection.begun ? toDatabaseError(error) : error;
+      throw connection.begun || connection.commitSent ? toDatabaseError(error) : error;
     }
     for (const callback of callbacks) callback();
     return result;
@@ -286,7 +290,7 @@ class PooledDatabase implements Database {
   }
 
   #attemptsAfter(error: unknown): number {
-    if (isStalePlan(error)) return this.#pool.options.max + 1; // each connection may hold one of its own
+    if (needsAnotherConnection(error)) return this.#pool.options.max + 1; // each connection may hold one of its own
     if (isTransient(error)) return maxAttempts;
     return isLostConnection(error) ? 1 + maxLostConnections : 1;
   }

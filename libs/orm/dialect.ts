@@ -24,6 +24,8 @@ export class PooledConnection implements DatabaseConnection {
   broken = false;
   /** PostgreSQL has answered the `begin` of the transaction on it. */
   begun = false;
+  /** The commit is on its way. Only PostgreSQL's answer tells what became of it. */
+  commitSent = false;
 
   constructor(client: pg.PoolClient) {
     this.client = client;
@@ -80,6 +82,7 @@ class PoolDriver implements Driver {
   /** @throws Error when the transaction had already failed: PostgreSQL answers such a commit with a rollback and no error. */
   async commitTransaction(connection: PooledConnection): Promise<void> {
     if (connection.broken) throw new Error('Connection terminated before the transaction began');
+    connection.commitSent = true;
     const { command } = await connection.client.query('commit');
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed');
   }

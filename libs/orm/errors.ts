@@ -27,9 +27,12 @@ const connectionMessages =
 const lostCodes = new Set(['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P05']);
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Connection ended)/;
 const poolExhausted = /^timeout exceeded when trying to connect/;
+/** How PgBouncer answers what it does not hand on from the start of a connection. */
+export const refusesStartOptions = /^unsupported startup parameter/;
 const queryCanceled = '57014';
 const retryCodes = new Set(['40001', '40P01']);
 const featureNotSupported = '0A000';
+const readOnlyTransaction = '25006';
 
 interface DatabaseError {
   readonly code?: unknown;
@@ -78,11 +81,29 @@ export function isLostConnection(error: unknown): boolean {
 /** True when the same transaction may succeed if it runs again: serialization failure, deadlock, a plan made stale by a migration. */
 export function isTransient(error: unknown): boolean {
   const code = sqlStateOf(error);
-  return code !== undefined && (retryCodes.has(code) || isStalePlan(error));
+  return code !== undefined && (retryCodes.has(code) || needsAnotherConnection(error));
+}
+
+/** True when nothing is known to be wrong with the statement: the same one may succeed later, or on another connection. */
+export function mayPass(error: unknown): boolean {
+  return isConnectionError(error) || isTransient(error) || sqlStateOf(error) === queryCanceled;
+}
+
+/**
+ * True when the connection of a statement is of no use, and another one may be: a prepared statement that outlived a change of its table, or a server
+ * that takes no writes any more. The statement had no effect.
+ */
+export function needsAnotherConnection(error: unknown): boolean {
+  return isStalePlan(error) || isReadOnly(error);
+}
+
+/** True when the server takes no writes: it became a standby, or never was anything else. */
+function isReadOnly(error: unknown): boolean {
+  return sqlStateOf(error) === readOnlyTransaction;
 }
 
 /** True when a prepared statement outlived a change of its table; a new connection prepares it again. */
-export function isStalePlan(error: unknown): boolean {
+function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === featureNotSupported && types.isNativeError(error) && error.message.includes('cached plan');
 }
 
@@ -95,7 +116,12 @@ export function toDatabaseError(error: unknown): unknown {
   if (sqlStateOf(error) === queryCanceled) {
     return new AppError({ code: 'deadline_exceeded', message: 'The database did not answer in time' }, { cause: error });
   }
-  if (!isConnectionError(error)) return error;
-  const busy = poolExhausted.test(findDatabaseError(error)?.message ?? '');
+  if (!isConnectionError(error) && !isReadOnly(error)) return error;
+  const said = findDatabaseError(error)?.message ?? '';
+  if (refusesStartOptions.test(said)) {
+    const cause = new Error(`${said}: DATABASE_URL leads to a pooler, so DATABASE_POOLER must be transaction`, { cause: error });
+    return unavailable('The database is not available', { cause });
+  }
+  const busy = poolExhausted.test(said);
   return unavailable(busy ? 'Too many requests wait for the database' : 'The database is not available', { cause: error });
 }

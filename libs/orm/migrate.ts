@@ -2,13 +2,14 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Constructor } from '@mikro-orm/postgresql';
 import type { Migration } from '@mikro-orm/migrations';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '#libs/logger';
 import { createDialect } from './dialect.ts';
-import { toDatabaseError } from './errors.ts';
+import { refusesStartOptions, toDatabaseError } from './errors.ts';
+import { createHostPool, listHosts, splitStartOptions } from './hosts.ts';
 import { isoUtcSql } from './iso-utc.ts';
 import { entityParsers } from './parsers.ts';
-import { grantServiceRole, type ServiceRole } from './role.ts';
+import { grantRole, grantServiceRole, type ServiceRole } from './role.ts';
 
 export { Migration } from '@mikro-orm/migrations';
 
@@ -23,6 +24,10 @@ export interface MigrateOptions {
   readonly logger: Logger;
   /** Whom the schema's rows are for; absent = the service connects as the migration does. */
   readonly role?: ServiceRole | undefined;
+  /** Narrows what that role may do (`grantServiceRole`). */
+  readonly rights?: readonly string[] | undefined;
+  /** Roles beside it, each with all that it may do in the schema. */
+  readonly others?: readonly { readonly role: ServiceRole; readonly rights: readonly string[] }[] | undefined;
   /** Time to wait for another process that migrates; default 120 000. */
   readonly lockTimeoutMs?: number;
 }
@@ -38,38 +43,51 @@ const migrationLock = 0x636f6865; // 'cohe'
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { schema, logger } = options;
-  if (!URL.canParse(options.url)) throw new Error('DATABASE_URL is not a valid PostgreSQL URL');
+  const { hosts, startOptions } = splitStartOptions(listHosts(options.url));
   if (!/^[a-z][a-z0-9_]*$/.test(schema)) throw new Error(`"${schema}" is not a name of a schema`);
   checkOrder(options.migrations);
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    options: `-c search_path=${schema},public`,
+  const settings: pg.PoolConfig = {
+    options: `${startOptions} -c search_path=${schema},public`,
     application_name: `migrate-${schema}`,
     max: 2,
     connectionTimeoutMillis: 10_000,
     types: entityParsers,
-  });
+  };
+  const pool = createHostPool(settings, hosts);
   pool.on('error', () => {});
   try {
     const lock = await pool.connect();
     lock.on('error', () => {});
     try {
+      await refusePooler(lock, schema);
       await lock.query(`set statement_timeout = ${options.lockTimeoutMs ?? 120_000}`);
       await lock.query('select pg_advisory_lock($1)', [migrationLock]);
       await lock.query(`create schema if not exists ${schema}`);
       await lock.query(isoUtcSql(schema));
       const names = await runPending(pool, options);
-      if (options.role !== undefined) await grantServiceRole(lock, schema, options.role);
+      if (options.role !== undefined) await grantServiceRole(lock, schema, options.role, options.rights);
+      for (const { role, rights } of options.others ?? []) await grantRole(lock, schema, role, rights);
       logger.info({ schema, migrations: names }, names.length === 0 ? 'schema is up to date' : 'schema migrated');
       return names;
     } finally {
       lock.release(true); // closing the session gives the lock back
     }
   } catch (error) {
-    throw toDatabaseError(error);
+    throw refusesStartOptions.test((error as Error).message) ? throughPooler() : toDatabaseError(error);
   } finally {
     await pool.end();
   }
+}
+
+const throughPooler = (): Error =>
+  new Error(
+    'the address of the migration leads through a pooler: it must lead straight to PostgreSQL, one session of which holds the lock',
+  );
+
+/** A pooler that drops the schema from the start of a connection does not keep a lock either. */
+async function refusePooler(client: pg.ClientBase, schema: string): Promise<void> {
+  const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`);
+  if (rows[0]?.path.split(',')[0]?.trim() !== schema) throw throughPooler();
 }
 
 async function runPending(pool: pg.Pool, { schema, migrations }: MigrateOptions): Promise<string[]> {

@@ -11,6 +11,8 @@ export interface DatabaseOptions {
   /** Most connections of this process. */
   readonly poolSize: number;
   readonly logger: Logger;
+  /** A pooler gives a connection for one transaction at a time: nothing is kept on it between two of them (rules/operations#a-pooler). */
+  readonly pooled?: boolean | undefined;
   /** Shown by PostgreSQL in `pg_stat_activity`. */
   readonly applicationName: string;
   /** Time that one statement may take, default 30 000. */

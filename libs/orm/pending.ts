@@ -41,11 +41,17 @@ export async function waitForMigrations(options: {
   let said = '';
   for (;;) {
     signal?.throwIfAborted();
-    const pending = await findPendingMigrations(db, schema, migrations).catch((error: unknown) => String(error));
+    const pending = await findPendingMigrations(db, schema, migrations).catch(describeFailure);
     if (pending.length === 0) return;
     const state = typeof pending === 'string' ? pending : `migrations are pending: ${pending.join(', ')}; run tools/migrate.ts`;
     if (state !== said) logger.warn({ schema }, `waiting for the database: ${state}`);
     said = state;
     await sleep(pollMs, undefined, signal === undefined ? {} : { signal });
   }
+}
+
+/** For the log alone: what the driver said is told there, too. */
+function describeFailure(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error ? `${String(error)} (${cause.message})` : String(error);
 }

@@ -1,28 +1,28 @@
 /** The pool of connections of one service, and how each of them is set up. */
-import pg from 'pg';
+import type pg from 'pg';
 import { GatheringSocket } from './gathering-socket.ts';
+import { createHostPool, listHosts, splitStartOptions } from './hosts.ts';
 import type { DatabaseOptions } from './options.ts';
 import { entityParsers } from './parsers.ts';
-
-/**
- * Settings of every connection that decide about plans; those of DATABASE_URL come after them. A page at random costs hardly more than the
- * next one on solid disks and in memory: with PostgreSQL's default, made for turning disks, a few thousand ids already read a whole table.
- * Nothing is compiled: conditions that walk a tree look dear to the planner, and compiling takes longer than any statement of a request. Nor
- * do statements start workers: that takes longer than most, and many requests at once keep the processors busy anyway. The memory of a statement
- * holds the rows that an index found in a table of a gigabyte or two; with less, PostgreSQL compares every row of the pages that they are in.
- */
-export const plannerOptions = '-c random_page_cost=1.1 -c jit=off -c max_parallel_workers_per_gather=0 -c work_mem=16MB';
+import { plannerOptions } from './planner.ts';
+import { createRoleCheck } from './pooled-role.ts';
 
 /** Nothing is connected before the first statement. @throws Error when the URL is malformed (its text is not repeated) */
 export function createPool(options: DatabaseOptions, statementTimeoutMs: number): pg.Pool {
-  const { connectionString, startOptions } = splitUrl(options.url);
-  const config: pg.PoolConfig & { pipeline: boolean } = {
-    connectionString,
-    options: `${plannerOptions} ${startOptions} -c search_path=${options.schema},public`,
+  const { hosts, startOptions } = splitStartOptions(listHosts(options.url));
+  if (options.pooled === true && startOptions !== '') {
+    throw new Error('DATABASE_URL has `options`, which a pooler does not hand on: set them at the role');
+  }
+  const config: pg.PoolConfig = {
+    ...(options.pooled === true
+      ? {}
+      : {
+          options: `${plannerOptions} ${startOptions} -c search_path=${options.schema},public`,
+          statement_timeout: statementTimeoutMs,
+          idle_in_transaction_session_timeout: 60_000,
+        }),
     application_name: options.applicationName,
     max: options.poolSize,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: 60_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -30,7 +30,7 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
     pipeline: true,
     stream: () => new GatheringSocket(),
   };
-  const pool = new pg.Pool(config);
+  const pool = createHostPool(config, hosts, options.pooled === true ? createRoleCheck(options.schema) : undefined);
   // A connection that PostgreSQL drops says so by an 'error' event, fatal without a listener. The statement on it fails by itself
   // and the pool forgets the connection, so there is nothing more to do than to say it.
   pool.on('connect', (client) => {
@@ -38,13 +38,4 @@ export function createPool(options: DatabaseOptions, statementTimeoutMs: number)
   });
   pool.on('error', () => {});
   return pool;
-}
-
-/** Takes `options` out of the URL, where it would hide the search path. */
-function splitUrl(url: string): { connectionString: string; startOptions: string } {
-  if (!URL.canParse(url)) throw new Error('DATABASE_URL is not a valid PostgreSQL URL');
-  const parsed = new URL(url);
-  const startOptions = parsed.searchParams.get('options') ?? '';
-  parsed.searchParams.delete('options');
-  return { connectionString: parsed.href, startOptions };
 }

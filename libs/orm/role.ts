@@ -4,6 +4,8 @@
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { listHosts } from './hosts.ts';
+import { roleSettings } from './pooled-role.ts';
 
 export interface ServiceRole {
   readonly name: string;
@@ -13,18 +15,47 @@ export interface ServiceRole {
 /**
  * What ends a statement of the role whoever sends it. A service asks for less at the start of each connection, but a pooler may drop that.
  */
-const limits = [`statement_timeout = '60s'`, `idle_in_transaction_session_timeout = '120s'`] as const;
+const limits: readonly string[] = [`statement_timeout = '60s'`, `idle_in_transaction_session_timeout = '120s'`];
 
 /** Role and password of the address by which a service will connect. @throws Error when the address names none. */
 export function roleOf(url: string, variable: string): ServiceRole {
-  if (!URL.canParse(url)) throw new Error(`${variable} is not a valid PostgreSQL URL`);
-  const { username, password } = new URL(url);
+  const [first = ''] = listHosts(url, variable).urls;
+  const { username, password } = new URL(first);
   if (username === '' || password === '') throw new Error(`${variable} must name the role and its password: postgresql://role:password@…`);
   return { name: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
-/** Creates the role or gives it this password, and sets what it may do in `schema`; running it again changes nothing. */
-export async function grantServiceRole(client: pg.ClientBase, schema: string, role: ServiceRole): Promise<void> {
+/**
+ * Creates the role or gives it this password, and sets what it may do in `schema`; running it again changes nothing.
+ * @param rights statements that narrow this for tables of libraries: `%1$I` is the role, `%2$I` the schema
+ */
+export async function grantServiceRole(
+  client: pg.ClientBase,
+  schema: string,
+  role: ServiceRole,
+  rights: readonly string[] = [],
+): Promise<void> {
+  const granted = [
+    'grant connect, temporary on database %3$I to %1$I',
+    'grant usage on schema %2$I to %1$I',
+    'grant select, insert, update, delete on all tables in schema %2$I to %1$I',
+    'grant usage, select on all sequences in schema %2$I to %1$I',
+    'grant execute on all functions in schema %2$I to %1$I',
+    // The history of the migrations is read, to know what is pending, and never written.
+    'revoke insert, update, delete on %2$I.migrations from %1$I',
+    ...rights,
+  ];
+  await grantRole(client, schema, role, granted, [...limits, ...roleSettings]);
+}
+
+/** Creates a role, or gives it this password, that may do in `schema` what `rights` say, all at once. */
+export async function grantRole(
+  client: pg.ClientBase,
+  schema: string,
+  role: ServiceRole,
+  rights: readonly string[],
+  settings: readonly string[] = limits,
+): Promise<void> {
   const { rows } = await client.query<{ exists: boolean; own: boolean; may_create: boolean; database: string }>(
     `select exists (select from pg_roles where rolname = $1) as exists, current_user = $1 as own, current_database() as database,
       (select rolcreaterole or rolsuper from pg_roles where rolname = current_user) as may_create`,
@@ -37,20 +68,20 @@ export async function grantServiceRole(client: pg.ClientBase, schema: string, ro
       role.name,
       makeVerifier(role.password),
     ]);
-    for (const limit of limits) await run(client, `alter role %I in database %I set ${limit}`, [role.name, state.database]);
+    for (const setting of settings) {
+      await run(client, `alter role %1$I in database %2$I set ${setting}`, [role.name, state.database, schema]);
+    }
   } else if (!state.exists) {
     throw new Error(`the role ${role.name} does not exist, and the role of the migration may not create it`);
   }
-  for (const grant of [
-    'grant connect, temporary on database %3$I to %1$I',
-    'grant usage on schema %2$I to %1$I',
-    'grant select, insert, update, delete on all tables in schema %2$I to %1$I',
-    'grant usage, select on all sequences in schema %2$I to %1$I',
-    'grant execute on all functions in schema %2$I to %1$I',
-    // The history of the migrations is read, to know what is pending, and never written.
-    'revoke insert, update, delete on %2$I.migrations from %1$I',
-  ]) {
-    await run(client, grant, [role.name, schema, state.database]);
+  // What is given for a moment to be taken again is seen by nobody.
+  await client.query('begin');
+  try {
+    for (const right of rights) await run(client, right, [role.name, schema, state.database]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
   }
 }
 

@@ -3,7 +3,7 @@
  * connection, a write and a process switch for each would cost PostgreSQL and the service more than the statements themselves.
  */
 import type pg from 'pg';
-import { isConnectionError, isStalePlan } from './errors.ts';
+import { isConnectionError, needsAnotherConnection } from './errors.ts';
 
 interface Group {
   readonly client: Promise<pg.PoolClient>;
@@ -31,7 +31,7 @@ export class StatementPipeline {
     try {
       return await work(client);
     } catch (error) {
-      if (isStalePlan(error) || isConnectionError(error)) group.broken = true;
+      if (needsAnotherConnection(error) || isConnectionError(error)) group.broken = true;
       throw error;
     } finally {
       if (--group.running === 0) {

@@ -81,6 +81,11 @@ export function isAllowedHost(allowed: readonly AllowedHost[], hostname: string,
   return allowed.some((host) => host.hostname === bare && (host.port === undefined || host.port === port));
 }
 
+/** True when the setting OUTBOUND_ALLOWED_HOSTS names the host of this URL, with its port or without one. */
+export function namesHost(setting: string, { protocol, hostname, port }: URL): boolean {
+  return isAllowedHost(listAllowedHosts(setting, []), hostname, effectivePort(protocol, port));
+}
+
 /** The port of a URL, its protocol's default included. */
 export function effectivePort(protocol: string, port: string): string {
   return port !== '' ? port : protocol === 'https:' ? '443' : '80';

@@ -2,18 +2,12 @@
  * Opens connections for outgoing calls. The address is judged when it is connected to, so a name that changes its address between
  * a check and its use (DNS rebinding) gains nothing.
  */
-import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { effectivePort, isAllowedHost, isPublicAddress, type AllowedHost } from './address.ts';
 import { OutboundError } from './error.ts';
-
-type Resolve = (
-  hostname: string,
-  options: { all: true; family?: number },
-  done: (error: Error | null, addresses: LookupAddress[]) => void,
-) => void;
-export type { Resolve };
+import { createNameResolver, type Resolve } from './names.ts';
 
 function forbidden(hostname: string): OutboundError {
   return new OutboundError('forbidden_address', `the address of ${hostname} is not public and the host is not in OUTBOUND_ALLOWED_HOSTS`);
@@ -34,11 +28,15 @@ function guardLookup(resolve: Resolve): LookupFunction {
   };
 }
 
-/** Connector for undici; `resolve` replaces the system's resolver in tests. */
+/**
+ * Connector for undici. Names that the configuration allows are the system's; those that somebody else chose are asked of name servers, so that one
+ * whose server is silent takes no place from the others (V7). `resolve` takes the place of both in tests.
+ */
 export function createConnector(options: {
   allowed: readonly AllowedHost[];
   connectTimeoutMs: number;
   resolve?: Resolve;
+  nameServers?: readonly string[];
 }): buildConnector.connector {
   const resolve: Resolve = options.resolve ?? ((hostname, query, done) => systemLookup(hostname, query, done));
   const base = { timeout: options.connectTimeoutMs, allowH2: false, autoSelectFamily: true };
@@ -50,7 +48,7 @@ export function createConnector(options: {
       else done(null, first.address, first.family);
     });
   const open = buildConnector({ ...base, lookup: unguardedLookup });
-  const openGuarded = buildConnector({ ...base, lookup: guardLookup(resolve) });
+  const openGuarded = buildConnector({ ...base, lookup: guardLookup(options.resolve ?? createNameResolver(options.nameServers)) });
 
   return (target, callback) => {
     const { hostname } = target;

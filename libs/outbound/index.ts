@@ -5,10 +5,11 @@
 import { Agent, type Dispatcher } from 'undici';
 import { findTracer, type Metrics } from '#libs/telemetry';
 import { listAllowedHosts } from './address.ts';
-import { createConnector, type Resolve } from './connector.ts';
+import { createConnector } from './connector.ts';
 import { OutboundError, type OutboundFailure } from './error.ts';
+import type { Resolve } from './names.ts';
 
-export { isPublicAddress } from './address.ts';
+export { isPublicAddress, namesHost } from './address.ts';
 export { OutboundError } from './error.ts';
 export type { OutboundFailure } from './error.ts';
 
@@ -61,8 +62,10 @@ export interface OutboundOptions {
   bodyIdleTimeoutMs?: number;
   /** Counts calls to addresses that are not public as `outbound_refused_total`. */
   metrics?: Metrics;
-  /** Replaces the system's resolver in tests. */
+  /** Takes the place of every resolver in tests. */
   resolve?: Resolve;
+  /** `address[:port]` of name servers that are asked instead of the system's, in tests. */
+  nameServers?: readonly string[];
 }
 
 const defaultTimeoutMs = 60_000;
@@ -75,6 +78,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       allowed: listAllowedHosts(options.allowedHosts, options.baseUrls ?? []),
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
       ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
+      ...(options.nameServers === undefined ? {} : { nameServers: options.nameServers }),
     }),
     headersTimeout: options.headersTimeoutMs ?? 30_000,
     bodyTimeout: options.bodyIdleTimeoutMs ?? 30_000,
@@ -168,7 +172,20 @@ function joinHeaders(headers: Readonly<Record<string, string | string[] | undefi
 }
 
 const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
-const connectCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ENETDOWN']);
+const connectCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'ENODATA',
+  'ESERVFAIL',
+  'EREFUSED',
+  'EBADNAME',
+  'ETIMEOUT',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ENETDOWN',
+]);
 
 function toOutboundError(where: string, error: unknown, deadline: AbortSignal, caller: AbortSignal | undefined): OutboundError {
   if (error instanceof OutboundError)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSocket } from 'node:dgram';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OutboundError, createOutbound, isPublicAddress, type Outbound, type OutboundOptions } from './index.ts';
@@ -51,6 +52,52 @@ async function failure(attempt: Promise<unknown>): Promise<OutboundError> {
   );
   if (error instanceof OutboundError) return error;
   throw error;
+}
+
+interface NameServer {
+  readonly address: string;
+  /** Resolves when it was asked for so many names. */
+  asked(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Says that this name is 127.0.0.1, and nothing about any other. */
+async function startNameServer(known: string): Promise<NameServer> {
+  const socket = createSocket('udp4');
+  const names = new Set<string>();
+  const listeners = new Set<() => void>();
+  socket.on('message', (query, { port: from, address }) => {
+    const labels: string[] = [];
+    let at = 12;
+    for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+      labels.push(query.toString('latin1', at + 1, at + 1 + length));
+      at += length + 1;
+    }
+    const name = labels.join('.').toLowerCase();
+    names.add(name);
+    for (const listener of listeners) listener();
+    if (name !== known) return;
+    const isV4 = query.readUInt16BE(at + 1) === 1;
+    const head = Buffer.from(query.subarray(0, 12));
+    head.writeUInt16BE(0x8180, 2);
+    head.writeUInt16BE(isV4 ? 1 : 0, 6);
+    head.writeUInt32BE(0, 8);
+    const answer = isV4 ? [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1] : [];
+    socket.send(Buffer.concat([head, query.subarray(12, at + 5), Buffer.from(answer)]), from, address);
+  });
+  await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    asked: (count) =>
+      new Promise((done) => {
+        const look = (): void => {
+          if (names.size >= count) done();
+        };
+        listeners.add(look);
+        look();
+      }),
+    stop: () => new Promise((done) => socket.close(() => done())),
+  };
 }
 
 describe('isPublicAddress (architecture#outgoing-calls)', () => {
@@ -146,6 +193,23 @@ describe('createOutbound, addresses (architecture#outgoing-calls)', () => {
     expect((await failure(create({ resolve, connectTimeoutMs: 200 }).request({ url: `http://mixed.example:${port}/ok` }))).kind).toBe(
       'forbidden_address',
     );
+  });
+
+  it('asks for each name by itself: names whose server is silent take no place from the others (V7)', async () => {
+    const server = await startNameServer('quick.example');
+    const outbound = create({ nameServers: [server.address], connectTimeoutMs: 5_000 });
+    const over: string[] = [];
+    const silent = Array.from({ length: 12 }, async (_, index) => {
+      const error = await failure(outbound.request({ url: `http://silent-${index}.example:${port}/ok` }));
+      over.push('silent');
+      return error.kind;
+    });
+    await server.asked(12);
+    // Its address is private, which is known once it is looked up.
+    expect((await failure(outbound.request({ url: `http://quick.example:${port}/ok` }))).kind).toBe('forbidden_address');
+    expect(over).toEqual([]);
+    expect(new Set(await Promise.all(silent))).toEqual(new Set(['connect']));
+    await server.stop();
   });
 
   it.each(['ftp://example.org/x', 'file:///etc/passwd', 'http://user:secret@127.0.0.1/', 'not a url', ''])(

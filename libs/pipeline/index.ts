@@ -12,6 +12,7 @@ import { declared } from './jobs.ts';
 export { jobOf, jobsOf, PipelinePayload } from './declaration.ts';
 export type { FieldAccess, PipelineJob, PipelineRegistry } from './declaration.ts';
 export * from './jobs.ts';
+export { describeStanding, jobTypeOf, listStandings } from './standing.ts';
 export { dropUndeclared, findUnwritable, jobField, showStepConfig } from './field-policy.ts';
 
 /** Every registered job by its name. */

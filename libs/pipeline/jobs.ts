@@ -151,6 +151,11 @@ const videohostPublishConfig = Type.Object(
     category_id: Type.String({ default: '22', pattern: '^[0-9]{1,4}$', description: "The host's category; 22 = people and blogs." }),
     tags: Type.Array(Type.String({ minLength: 1, maxLength: 60 }), { default: [], maxItems: 15, description: 'Tags of the video.' }),
     set_thumbnail: Type.Boolean({ default: true, description: "Give the host the conversation's first thumbnail." }),
+    captions_language: Type.String({
+      default: 'en',
+      pattern: '^([a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3})?$',
+      description: 'Language of the transcript, BCP 47, under which it is sent as captions; empty: it is not sent.',
+    }),
     videohost_refresh_token: Type.Optional(
       Type.String({ minLength: 1, description: 'OAuth refresh token of the channel; set in the workspace file, never shown.' }),
     ),
@@ -161,10 +166,10 @@ const videohostPublishConfig = Type.Object(
 
 export type VideohostPublishConfig = Static<typeof videohostPublishConfig>;
 
-/** Uploads the recording to the video host, once; a recording that is late is waited for. */
+/** Uploads the recording to the video host, once; a recording that is late is waited for. Captions follow by themselves. */
 export const videohostPublish: PipelineJob<typeof videohostPublishConfig> = Object.freeze({
   name: 'videohost_publish',
-  summary: 'Uploads the recording to the video host with title, description and thumbnail, once.',
+  summary: 'Uploads the recording to the video host with title, description, thumbnail and captions, once.',
   jobType: 'media.videohost-publish',
   policy: {
     ...waitingPolicy,
@@ -177,6 +182,7 @@ export const videohostPublish: PipelineJob<typeof videohostPublishConfig> = Obje
     category_id: 'read_write',
     tags: 'read_write',
     set_thumbnail: 'read_write',
+    captions_language: 'read_write',
     videohost_refresh_token: 'hidden',
     advance_on_success: 'read_write',
   }),

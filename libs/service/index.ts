@@ -2,15 +2,22 @@
  * The frame of a service with a database: logger, database, telemetry, bus and jobs, started and stopped in one order (architecture#services).
  * A service's `service.ts` puts its features into it.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActorVerifier, createActorVerifier } from '#libs/actor';
+import { measureAudit } from '#libs/audit';
 import type { actorSettings, ConfigOf, databaseSettings, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
 import type { ServiceContract } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { Feed } from '#libs/feed';
 import { createJobs, type Jobs, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
 import { createDatabase, type Database, type DatabaseOptions, measurePool, type MigrationClass, waitForMigrations } from '#libs/orm';
+import { type ServiceFacts, statusHandlers } from './status.ts';
 import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
+
+const prepareAgainMs = 500;
 
 type FrameSettings = typeof databaseSettings &
   typeof natsSettings &
@@ -35,6 +42,9 @@ export interface FrameOptions<C extends ServiceContract, Worked extends ServiceC
   readonly tuning?: Partial<JobTuning> | undefined;
 }
 
+/** What a service answers itself: all of its contract but what its frame answers. */
+export type OwnHandlers<C extends ServiceContract> = Omit<Handlers<C>, keyof ReturnType<typeof statusHandlers>>;
+
 type Stop = () => unknown;
 
 /** Opens the database and connects the bus; nothing is served and no job worked before `start` of its service. */
@@ -49,6 +59,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
     schema: name,
     ...(options.entities === undefined ? {} : { entities: options.entities }),
     poolSize: config.DATABASE_POOL_SIZE,
+    pooled: config.DATABASE_POOLER === 'transaction',
     logger,
     applicationName: name,
   });
@@ -60,6 +71,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   });
   const { metrics } = telemetry;
   measurePool(metrics, db);
+  measureAudit(metrics, db);
   const actors = createActorVerifier(config.ACTOR_PUBLIC_KEY);
   const busMetrics = createBusMetrics(metrics);
   const bus = await connectBus({
@@ -74,7 +86,21 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   });
   const worked = (options.worked ?? contract) as Worked;
   const jobs = createJobs({ contract: worked, db, bus, logger, metrics, tuning: options.tuning });
-  return new Frame({ contract, migrations: options.migrations, telemetry, logger, db, metrics, actors, busMetrics, bus, jobs });
+  const news = contract.feed === undefined ? undefined : new Feed({ service: name, db, bus, logger, metrics });
+  return new Frame({
+    contract,
+    migrations: options.migrations,
+    telemetry,
+    logger,
+    db,
+    metrics,
+    actors,
+    busMetrics,
+    bus,
+    jobs,
+    news,
+    workedJobs: worked.jobs,
+  });
 }
 
 interface Parts<C extends ServiceContract, Worked extends ServiceContract> {
@@ -88,6 +114,8 @@ interface Parts<C extends ServiceContract, Worked extends ServiceContract> {
   readonly busMetrics: BusMetrics;
   readonly bus: Bus;
   readonly jobs: Jobs<Worked>;
+  readonly workedJobs: ServiceContract['jobs'];
+  readonly news: Feed | undefined;
 }
 
 export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
@@ -103,6 +131,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
   readonly #stopping: Stop[] = [];
   readonly #feeding: Stop[] = [];
   readonly #closing: Stop[] = [];
+  #facts: (() => Promise<ServiceFacts>) | undefined;
 
   constructor(parts: Parts<C, Worked>) {
     this.#parts = parts;
@@ -115,9 +144,25 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     this.jobs = parts.jobs;
   }
 
-  /** Answers the operations of the contract, until the stop. */
-  async serve(handlers: Handlers<C>): Promise<void> {
-    const responder = await this.bus.serve(this.#parts.contract, handlers);
+  /** What it tells the feed (V2). @throws Error when its contract declares nothing of that */
+  get news(): Feed {
+    const { contract, news } = this.#parts;
+    if (news === undefined) throw new Error(`service ${contract.service} declares nothing that it tells the feed`);
+    return news;
+  }
+
+  /** What the service alone can say of itself to operators (P1); before `serve`. */
+  tell(facts: () => Promise<ServiceFacts>): void {
+    this.#facts = facts;
+  }
+
+  /** Answers the operations of the contract, until the stop; those of `statusRpcs` the frame answers itself. */
+  async serve(handlers: OwnHandlers<C>): Promise<void> {
+    const { contract, telemetry } = this.#parts;
+    const worked = { ...contract, jobs: this.#parts.workedJobs };
+    const parts = { contract: worked, telemetry, jobs: this.jobs, bus: this.bus, facts: this.#facts };
+    const status = 'describeService' in contract.rpcs ? statusHandlers(parts) : {};
+    const responder = await this.bus.serve(contract, { ...handlers, ...status } as unknown as Handlers<C>);
     this.onStop(() => responder.drain());
   }
 
@@ -143,12 +188,29 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     this.onClose(() => clearTimeout(timer));
   }
 
-  /** Runs `work` now and then, until the stop; of a failure the log has `failure`, and the next time comes all the same. */
-  every(intervalMs: number, failure: string, work: () => Promise<unknown>): void {
-    const timer = setInterval(() => {
-      work().catch((error: unknown) => this.logger.warn({ err: error }, failure));
-    }, intervalMs);
+  /** Does what the service is not ready without, again for as long as the database cannot be reached. @throws what else `work` fails with */
+  async prepare(work: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
+        this.logger.warn({ err: error }, 'waiting for the database');
+        await sleep(prepareAgainMs);
+      }
+    }
+  }
+
+  /**
+   * Runs `work` now and then, until the stop; of a failure the log has `failure`, and the next time comes all the same.
+   * @param options.atOnce the first time is now, which nothing waits for; by default it is one interval from now.
+   */
+  every(intervalMs: number, failure: string, work: () => Promise<unknown>, options: { atOnce?: boolean } = {}): void {
+    const run = (): void => void work().catch((error: unknown) => this.logger.warn({ err: error }, failure));
+    const timer = setInterval(run, intervalMs);
     timer.unref();
+    if (options.atOnce === true) run();
     this.onStop(() => clearInterval(timer));
   }
 
@@ -163,6 +225,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
     await waitForMigrations({ db: this.db, schema: contract.service, migrations, logger: this.logger });
     await this.bus.waitForStreams();
     const facts = await start();
+    this.#parts.news?.start();
     telemetry.started();
     this.logger.info({ ...facts, metricsPort: telemetry.port }, `${contract.service} is ready`);
   }
@@ -180,5 +243,7 @@ export class Frame<C extends ServiceContract, Worked extends ServiceContract> {
   async #stopJobs(): Promise<void> {
     await Promise.all(this.#feeding.map((stop) => stop()));
     await this.jobs.stop();
+    // Last of all that writes, so that what the others told is sent.
+    await this.#parts.news?.stop();
   }
 }

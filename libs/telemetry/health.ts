@@ -3,7 +3,9 @@
  * missing; false while draining) and `/metrics`, which may ask for a token; probes cannot bring one.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { listen } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -18,11 +20,20 @@ export interface Telemetry {
   start(): Promise<void>;
   /** From now on `/startupz` is true, and `/readyz` as far as the dependencies are there. */
   started(): void;
+  /** What the process says of itself (P1). */
+  describe(): Promise<ProcessFacts>;
   /** From now on `/readyz` is false: no new work, please. */
   draining(): void;
   stop(): Promise<void>;
   /** The port really used. */
   readonly port: number;
+}
+
+interface ProcessFacts {
+  readonly version: string;
+  readonly uptime_seconds: number;
+  readonly ready: boolean;
+  readonly checks: { readonly name: string; readonly problem: string | null }[];
 }
 
 interface Readiness {
@@ -33,6 +44,8 @@ interface Readiness {
 }
 
 const checkTimeoutMs = 2_000;
+/** Release that runs. */
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as { version: string };
 
 /** As `telemetrySettings` (libs/config) has it. */
 export interface TelemetrySettings {
@@ -106,6 +119,15 @@ export function createTelemetry(options: {
     start: async () => {
       stopTracing = await startTracing(options.service, options.logger, options.settings);
       port = await listen(server, { host, port: metricsPort, portName: 'METRICS_PORT' });
+    },
+    describe: async () => {
+      const { status, checks } = await readiness();
+      return {
+        version,
+        uptime_seconds: Math.floor(process.uptime()),
+        ready: status === 'ready',
+        checks: Object.entries(checks).map(([name, state]) => ({ name, problem: state === 'ok' ? null : state })),
+      };
     },
     started: () => {
       if (phase === 'starting') phase = 'started';

@@ -13,6 +13,7 @@ import { connectBus } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
 import { bookingSecret } from './booking-signature.ts';
 import { createTestActors } from './actors.ts';
+import { waitFor } from './wait-for.ts';
 
 export interface TestEnvironment {
   /** Short and unique, e.g. for names of things. */
@@ -47,7 +48,7 @@ export async function createTestEnvironment(fileUrl: string): Promise<TestEnviro
   await run(admin, `create database ${id} template ${readAddress('TEST_TEMPLATE_DATABASE')}`);
 
   const bus = await connectBus({ url: readAddress('TEST_NATS_URL'), name: 'set-up', prefix: id, logger });
-  await bus.ensureStreams();
+  await waitFor(() => bus.ensureStreams().then(() => true), { timeoutMs: connectTimeoutMs, what: 'the streams' });
 
   const url = new URL(adminUrl);
   url.pathname = `/${id}`;

@@ -1,10 +1,21 @@
 /** What tests of more than one unit need: an environment of their own on real servers, and services to run in it. */
 export { bookingSecret, signBooking } from './booking-signature.ts';
+export { startCalCom, type CalComBooking, type CalComServer } from './cal-com.ts';
+export { readCaptions } from './captions.ts';
 export { contextFor, createTestActors, superuser } from './actors.ts';
 export { createTestEnvironment, type TestEnvironment } from './environment.ts';
+export {
+  confidentialClientId,
+  confidentialClientSecret,
+  consoleClientId,
+  consoleRedirectUri,
+  startIdentityProvider,
+  type IdentityProvider,
+} from './identity-provider.ts';
 export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmRequest, type LlmServer } from './llm.ts';
 export type { SpokenAnswer, TranscriptionRequest } from './llm.ts';
 export { startPlatform, startService, type Platform, type PlatformOptions, type StartOptions } from './platform.ts';
+export { runStatements, startPostgresPair, type PostgresPair } from './postgres-pair.ts';
 export { conversationJourney } from './journeys.ts';
 export { waitFor } from './wait-for.ts';
 export { quickJobs, watchJobs, type JobWatch, type StoredJob } from './job-watch.ts';
@@ -13,8 +24,11 @@ export { startRealtimeKit, streamArtifact } from './realtimekit.ts';
 export { playBytes, type PlayedContent, type PlayedRecording } from './realtimekit-recordings.ts';
 export type { ArtifactRow, Fault, FaultPlace, PlayedArtifact, PlayedSession, RealtimeKitServer, SeenRequest } from './realtimekit.ts';
 export { startScriptProcess, type ScriptProcess } from './script-process.ts';
-export { provideChromium, provideFfmpeg, provideTimeoutMs } from './system-programs.ts';
+export { provideChromium, provideFfmpeg, provideGoProgram, providePython, provideTimeoutMs } from './system-programs.ts';
+export { startPgBouncer, type PgBouncer } from './pgbouncer.ts';
 export { startTelegram, type BotApiCall, type BotApiFault, type ShownMessage, type TelegramServer } from './telegram.ts';
+export { findMessagingFlaw } from './messaging-html.ts';
 export { readTelegramHtml } from './telegram-html.ts';
 export { startYoutube, type PlayedVideo, type YoutubeFault, type YoutubePlace, type YoutubeServer } from './youtube.ts';
 export { startTraceCollector, type CollectedSpan, type TraceCollector } from './trace-collector.ts';
+export { startWebhookReceiver, type ReceivedWebhook, type ReceiverAnswer, type WebhookReceiver } from './webhook-receiver.ts';

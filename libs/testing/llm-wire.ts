@@ -24,8 +24,14 @@ export type LlmFault =
   | { readonly kind: 'refusal' }
   /** A good answer without `usage`. */
   | { readonly kind: 'no_usage' }
-  /** Server-sent events although nobody asked for a stream; `ending` tells how they end, `pauseMs` the time between them. */
-  | { readonly kind: 'stream'; readonly ending?: 'whole' | 'length' | 'cut_off' | 'error' | 'garbage'; readonly pauseMs?: number };
+  /** Whole answers only, whatever is asked: a stream is refused with this status, or ignored without one. */
+  | { readonly kind: 'no_streams'; readonly status?: number }
+  /** Server-sent events whether asked for or not; `ending` tells how they end (`dropped` breaks the connection), `pauseMs` the time between them. */
+  | {
+      readonly kind: 'stream';
+      readonly ending?: 'whole' | 'length' | 'cut_off' | 'error' | 'garbage' | 'dropped' | 'stalled';
+      readonly pauseMs?: number;
+    };
 
 export function completion(model: string, content: unknown, finishReason: string): Record<string, unknown> {
   return {
@@ -44,6 +50,7 @@ export async function misbehave(response: ServerResponse, model: string, fault: 
     case 'slow':
     case 'no_usage':
     case 'stream':
+    case 'no_streams':
       return false;
     case 'refusal':
       sendJson(response, 200, {
@@ -90,6 +97,7 @@ export async function sendStream(
   model: string,
   answer: string,
   fault: LlmFault & { kind: 'stream' },
+  includesUsage = true,
 ): Promise<void> {
   const { ending = 'whole', pauseMs = 0 } = fault;
   const send = (data: unknown): void => void response.write(`data: ${JSON.stringify(data)}\n\n`);
@@ -101,16 +109,23 @@ export async function sendStream(
   });
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
   send(chunk({ role: 'assistant', content: '' }, null));
-  for (const word of answer.split(/(?<= )/)) {
-    if (!(await waitOrLeave(response, pauseMs))) return;
+  for (const [index, word] of answer.split(/(?<= )/).entries()) {
+    if (index > 0 && pauseMs > 0 && !(await waitOrLeave(response, pauseMs))) return;
     send(chunk({ content: word }, null));
+  }
+  if (ending === 'stalled') return;
+  if (ending === 'dropped') {
+    await waitOrLeave(response, 10);
+    response.destroy();
+    return;
   }
   if (ending === 'error') send({ error: { message: 'The server had an error', type: 'server_error', param: null, code: null } });
   if (ending === 'garbage') response.write('data: {"choices":[{"del\n\n');
   if (ending === 'length') send(chunk({}, 'length'));
   if (ending === 'whole') {
     send(chunk({}, 'stop'));
-    send({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model, choices: [], usage: { prompt_tokens: 20, completion_tokens: 10 } });
+    const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 };
+    if (includesUsage) send({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model, choices: [], usage });
     response.write('data: [DONE]\n\n');
   }
   response.end();
@@ -119,11 +134,15 @@ export async function sendStream(
 /** False when the client left meanwhile. */
 export function waitOrLeave(response: ServerResponse, delayMs: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), delayMs);
-    response.once('close', () => {
+    const leave = (): void => {
       clearTimeout(timer);
       resolve(false);
-    });
+    };
+    const timer = setTimeout(() => {
+      response.off('close', leave);
+      resolve(true);
+    }, delayMs);
+    response.once('close', leave);
   });
 }
 

@@ -22,10 +22,16 @@ export type { SpokenAnswer, TranscriptionRequest } from './llm-transcription.ts'
 export interface LlmRequest {
   readonly model: string;
   readonly messages: readonly LlmMessage[];
+  /** Whether the answer was asked for as events. */
+  readonly stream: boolean;
   readonly authorization: string | undefined;
 }
 
 export type LlmAnswer = (messages: readonly LlmMessage[]) => string | Promise<string>;
+/** `pauseMs` between the words of an answer that is asked for as events. */
+export interface LlmSpeech {
+  readonly pauseMs?: number;
+}
 
 export interface LlmServer {
   /** For LLM_BASE_URL. */
@@ -50,7 +56,7 @@ export interface LlmServer {
   /** Nothing goes wrong any more. */
   clearFaults(): void;
   /** What is answered from now on; undefined = the built-in answers. */
-  answerWith(answer: LlmAnswer | undefined): void;
+  answerWith(answer: LlmAnswer | undefined, speech?: LlmSpeech): void;
   answerMemoryWith(answer: LlmAnswer | undefined): void;
   answerSummaryWith(answer: LlmAnswer | undefined): void;
   transcribeWith(answer: SpokenAnswer | undefined): void;
@@ -76,17 +82,28 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
   };
 
   const complete = async (request: IncomingMessage, response: ServerResponse, text: string): Promise<void> => {
-    const body = JSON.parse(text) as { model?: string; messages?: LlmMessage[] };
+    const body = JSON.parse(text) as {
+      model?: string;
+      messages?: LlmMessage[];
+      stream?: boolean;
+      stream_options?: { include_usage?: boolean };
+    };
     if (body.model === undefined || !Array.isArray(body.messages)) return sendError(response, 400, 'model and messages are required');
     const [first] = body.messages;
     const instructions = first?.role === 'system' ? first.content : '';
     const line = wantsMemory.test(instructions) ? memory : wantsSummary.test(instructions) ? summary : chat;
-    if (keepsRequests) line.requests.push({ model: body.model, messages: body.messages, authorization: request.headers.authorization });
+    const { stream = false, model, messages } = body;
+    if (keepsRequests) line.requests.push({ model, messages, stream, authorization: request.headers.authorization });
     const fault = line.faults.shift();
     if (fault?.kind === 'slow' && !(await waitOrLeave(response, fault.delayMs))) return;
     if (fault !== undefined && (await misbehave(response, body.model, fault))) return;
     const answer = await line.answer(body.messages);
     if (fault?.kind === 'stream') return sendStream(response, body.model, answer, fault);
+    if (stream && fault?.kind === 'no_streams' && fault.status !== undefined) return sendError(response, fault.status, 'no streams here');
+    if (stream && fault?.kind !== 'no_streams') {
+      const tellsUsage = body.stream_options?.include_usage === true && fault?.kind !== 'no_usage';
+      return sendStream(response, body.model, answer, { kind: 'stream', pauseMs: line.speech.pauseMs ?? 0 }, tellsUsage);
+    }
     const whole = completion(body.model, answer, 'stop');
     sendJson(response, 200, fault?.kind === 'no_usage' ? { ...whole, usage: undefined } : whole);
   };
@@ -131,7 +148,10 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
     clearFaults: () => {
       for (const { faults } of [chat, memory, summary, speech]) faults.length = 0;
     },
-    answerWith: (given) => void (chat.answer = given ?? answerSensibly),
+    answerWith: (given, speech = {}) => {
+      chat.answer = given ?? answerSensibly;
+      chat.speech = speech;
+    },
     answerMemoryWith: (given) => void (memory.answer = given ?? rememberSensibly),
     answerSummaryWith: (given) => void (summary.answer = given ?? summarizeSensibly),
     transcribeWith: (given) => void (speech.answer = given ?? hearSensibly),
@@ -148,10 +168,11 @@ interface Line<Request, Answer> {
   readonly requests: Request[];
   readonly faults: LlmFault[];
   answer: Answer;
+  speech: LlmSpeech;
 }
 
 function createLine<Request, Answer>(answer: Answer): Line<Request, Answer> {
-  return { requests: [], faults: [], answer };
+  return { requests: [], faults: [], answer, speech: {} };
 }
 
 const wantsMemory = /^You keep the memory of a chat agent\./;

@@ -1,11 +1,11 @@
-/** Services for tests: one in this process, or all six, in this process or each in its own. */
+/** Services for tests: one in this process, or all seven, in this process or each in its own. */
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
-import type { Logger } from '#libs/logger';
+import { createLogger, type Logger } from '#libs/logger';
 import type { PipelineExtension } from '#libs/pipeline-worker';
 import type { Clock } from '#libs/time';
 import type { PaceRule } from '#libs/transfer';
@@ -18,22 +18,26 @@ import type { TestEnvironment } from './environment.ts';
 import { waitFor } from './wait-for.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
-const startTimeoutMs = 60_000;
+/** Only a failure takes so long: fourteen processes that start at once on a busy machine take minutes. */
+const startTimeoutMs = 240_000;
 
 type Settings = Readonly<Record<string, string>>;
 
 /** The face of `services/<name>/service.ts`. */
 interface ServiceModule {
-  createService(options: { config: unknown; logger?: Logger } & StartOptions): Promise<Service>;
+  createService(options: { config: unknown } & StartOptions): Promise<Service>;
 }
 
 /** What a service may be given beside its settings; not every service takes all of it. */
 export interface StartOptions {
+  /** Default: that of the environment. */
+  readonly logger?: Logger;
   readonly clock?: Clock;
   /** Milliseconds of a clock that never goes back, for what is remembered for a while. */
   readonly monotonicMs?: () => number;
   readonly pipeline?: PipelineExtension;
   readonly tuning?: Partial<JobTuning>;
+  readonly indexTurnMs?: number;
   readonly paces?: { readonly body: PaceRule; readonly answer: PaceRule };
 }
 
@@ -75,6 +79,10 @@ export interface PlatformOptions {
   /** Services to run; default all. */
   services?: readonly string[];
   clock?: Clock;
+  /** Folder whose code the processes run at first; what `restart` starts is of this repository. */
+  startedFrom?: string;
+  /** Addresses of modules that each process loads before its program. */
+  imports?: readonly string[];
 }
 
 export interface Platform {
@@ -83,11 +91,13 @@ export interface Platform {
   readonly settings: Settings;
   /**
    * The processes when `processes` was asked for, by service; the second replica's name ends with `#2`, and so on. `restart` starts one anew
-   * after its end.
+   * after its end, with these settings changed.
    */
   readonly processes: ReadonlyMap<string, ServiceProcess>;
-  restart(name: string): Promise<void>;
-  /** Runs the admin CLI against it. */
+  restart(name: string, changed?: Settings): Promise<void>;
+  /** Variables of the admin CLI that speaks to it. */
+  readonly cliSettings: Settings;
+  /** Runs the admin CLI against it, in a process of its own. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** Stops every service; the environment does so too. */
   stop(): Promise<void>;
@@ -104,7 +114,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
   const [gatewayPort, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const mediaUrls = { MEDIA_URL: `http://127.0.0.1:${mediaPort}`, MEDIA_INTERNAL_URL: `http://127.0.0.1:${internalPort}` };
   const settings: Settings = { ...env.settings, ...mediaUrls, ...options.overrides };
-  const services = options.services ?? readdirSync(join(repoDir, 'services'));
+  const services = options.services ?? readdirSync(join(options.startedFrom ?? repoDir, 'services'));
   const replicas = options.replicas ?? 1;
   const names = services.flatMap((name) => Array.from({ length: replicas }, (_, index) => replicaName(name, index)));
   /** Where each service is reached, by the setting of its port. */
@@ -134,12 +144,14 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
   const balancers: Balancer[] = [];
   const processes = new Map<string, ServiceProcess>();
   const inProcess: Service[] = [];
-  const start = async (name: string): Promise<void> => {
+  const start = async (name: string, changed: Settings = {}, codeDir = repoDir): Promise<void> => {
+    const own = { ...settingsOf(name), ...changed };
     if (options.processes !== true) {
-      inProcess.push(await startService(name, env, settingsOf(name), options.clock === undefined ? {} : { clock: options.clock }));
+      const logger = openLog(env, name, own['LOG_LEVEL']);
+      inProcess.push(await startService(name, env, own, { logger, ...(options.clock === undefined ? {} : { clock: options.clock }) }));
       return;
     }
-    processes.set(name, await startProcess(name, env, settingsOf(name)));
+    processes.set(name, await startProcess(name, env, own, { codeDir, imports: options.imports ?? [] }));
     await Promise.all(balancers.map((balancer) => balancer.look()));
   };
   const stop = async (): Promise<void> => {
@@ -148,7 +160,7 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
   };
   env.onStop(stop);
   // All have ended their start before any failure is told, so that whoever stops the environment leaves none behind.
-  const starts = await Promise.allSettled(names.map(start));
+  const starts = await Promise.allSettled(names.map((name) => start(name, {}, options.startedFrom)));
   for (const item of starts) if (item.status === 'rejected') throw item.reason;
   for (const face of replicas === 1 ? [] : faces) {
     const backends = [...(ports.get(face) ?? [])].map(([name, backendPort]) => ({
@@ -157,8 +169,17 @@ export async function startPlatform(env: TestEnvironment, options: PlatformOptio
     }));
     if (backends.length > 0) balancers.push(await startBalancer(face.port, backends));
   }
-  const cli = (...args: string[]): ReturnType<Platform['cli']> => runCli(args, withOwnAccounts('cli', settings));
-  return { baseUrl: `http://127.0.0.1:${gatewayPort}`, settings, processes, restart: start, cli, stop };
+  const cliSettings = withOwnAccounts('cli', settings);
+  const cli = (...args: string[]): ReturnType<Platform['cli']> => runCli(args, cliSettings);
+  return {
+    baseUrl: `http://127.0.0.1:${gatewayPort}`,
+    settings,
+    processes,
+    restart: (name, changed) => start(name, changed),
+    cliSettings,
+    cli,
+    stop,
+  };
 }
 
 const replicaName = (service: string, index: number): string => (index === 0 ? service : `${service}#${index + 1}`);
@@ -173,13 +194,28 @@ function runCli(args: readonly string[], settings: Settings): ReturnType<Platfor
   });
 }
 
-async function startProcess(name: string, env: TestEnvironment, settings: Settings): Promise<ServiceProcess> {
-  const logFile = join(repoDir, '.data', 'test-logs', env.id, `${name.replace('#', '-')}.log`);
+const logFileOf = (env: TestEnvironment, name: string): string =>
+  join(repoDir, '.data', 'test-logs', env.id, `${name.replace('#', '-')}.log`);
+
+/** What a service of this process writes is read as that of one in a process of its own. */
+function openLog(env: TestEnvironment, service: string, level = 'error'): Logger {
+  const file = logFileOf(env, service);
+  mkdirSync(dirname(file), { recursive: true });
+  return createLogger({ service, level, destination: { write: (line) => appendFileSync(file, line) } });
+}
+
+async function startProcess(
+  name: string,
+  env: TestEnvironment,
+  settings: Settings,
+  { codeDir, imports }: { codeDir: string; imports: readonly string[] },
+): Promise<ServiceProcess> {
   const service = serviceOf(name);
   const item = await startServiceProcess({
-    repoDir,
+    repoDir: codeDir,
     name: service,
-    logFile,
+    imports,
+    logFile: logFileOf(env, name),
     env: { ...withOwnAccounts(service, settings), METRICS_PORT: String(await findFreePort()) },
   });
   try {

@@ -2,7 +2,14 @@
  * Programs of the system that some tests need. A full `npm test` installs them early (tools/test/main.ts); a run of single files
  * does so here, hence the long time for a `beforeAll`.
  */
-import { chromiumProgram, ffmpegProgram, provideDebianProgram } from '../../tools/servers/debian-program.ts';
+import {
+  chromiumProgram,
+  ffmpegProgram,
+  pgBouncerProgram,
+  provideDebianProgram,
+  pythonProgram,
+} from '../../tools/servers/debian-program.ts';
+import { type Go, provideGo } from '../../tools/servers/go-toolchain.ts';
 
 /** For `beforeAll(..., provideTimeoutMs)`: the first run on a machine fetches the packages. */
 export const provideTimeoutMs = 600_000;
@@ -19,4 +26,21 @@ export async function provideFfmpeg(): Promise<{ ffmpeg: string; ffprobe: string
 export async function provideChromium(): Promise<string> {
   const [chromium = ''] = await provideDebianProgram(chromiumProgram, progress);
   return chromium;
+}
+
+/** Path of a Python 3. @throws Error that names the ways out. */
+export async function providePython(): Promise<string> {
+  const [python = ''] = await provideDebianProgram(pythonProgram, progress);
+  return python;
+}
+
+/** The Go of this machine, or the pinned one. @throws Error that says why there is none. */
+export async function provideGoProgram(): Promise<Go> {
+  return provideGo(progress);
+}
+
+/** Path of PgBouncer. @throws Error that names the ways out. */
+export async function providePgBouncer(): Promise<string> {
+  const [pgBouncer = ''] = await provideDebianProgram(pgBouncerProgram, progress);
+  return pgBouncer;
 }

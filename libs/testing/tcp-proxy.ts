@@ -1,5 +1,6 @@
 /** A TCP proxy before a real server, to play a network or a server that goes away, hangs or loses single connections. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 export interface TcpProxy {
   /** The target's URL with the proxy's address in it. */
@@ -9,6 +10,13 @@ export interface TcpProxy {
   /** Accepts and says nothing, on old and new connections, until `restore`. */
   hang(): void;
   restore(): void;
+  /** Every piece of what the target says is late by this time; 0 = none is. */
+  delay(ms: number): void;
+  /**
+   * Holds back what the target says from now on. The connection on which it has said these words breaks without them, and everything goes on
+   * as before. Resolves then.
+   */
+  loseAnswer(words: string): Promise<void>;
   /** Breaks the connections of this moment; new ones work. */
   breakConnections(): void;
   /** Bytes that came from the target so far. */
@@ -25,6 +33,8 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
   let state: 'open' | 'cut' | 'hung' = 'open';
   let receivedBytes = 0;
   let sentBytes = 0;
+  let delayMs = 0;
+  let lost: { readonly words: string; readonly done: () => void } | undefined;
 
   const server = createServer((client) => {
     if (state === 'cut') return void client.resetAndDestroy();
@@ -40,7 +50,24 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
     }
     upstream.on('data', (chunk: Buffer) => (receivedBytes += chunk.byteLength));
     client.on('data', (chunk: Buffer) => (sentBytes += chunk.byteLength));
-    client.pipe(upstream).pipe(client);
+    let heldBack = '';
+    const holdBack = (chunk: Buffer, { words, done }: NonNullable<typeof lost>): void => {
+      heldBack += chunk.toString('latin1');
+      if (!heldBack.includes(words)) return;
+      lost = undefined;
+      client.resetAndDestroy();
+      done();
+    };
+    const line = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        if (lost !== undefined) {
+          holdBack(chunk, lost);
+          done();
+        } else if (delayMs === 0) done(null, chunk);
+        else setTimeout(done, delayMs, null, chunk);
+      },
+    });
+    client.pipe(upstream).pipe(line).pipe(client);
     if (state === 'hung') for (const socket of [client, upstream]) socket.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -75,6 +102,10 @@ export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
       state = 'open';
       if (wasHung) breakConnections();
     },
+    delay: (ms) => {
+      delayMs = ms;
+    },
+    loseAnswer: (words) => new Promise((done) => (lost = { words, done })),
     breakConnections,
     stop: async () => {
       breakConnections();

@@ -1,10 +1,11 @@
-/** A video host that follows a script: OAuth tokens, resumable uploads and thumbnails in YouTube's wire format, with their faults. */
+/** A video host that follows a script: OAuth tokens, resumable uploads, thumbnails and captions in YouTube's wire format, with their faults. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer as readBytes, text as readText } from 'node:stream/consumers';
+import { answerCaptions, type CaptionsPlace, findCaptionsPlace, type PlayedCaptions } from './youtube-captions.ts';
 
-export type YoutubePlace = 'token' | 'begin' | 'chunk' | 'ask' | 'thumbnail';
+export type YoutubePlace = 'token' | 'begin' | 'chunk' | 'ask' | 'thumbnail' | CaptionsPlace;
 
 export type YoutubeFault =
   | { readonly kind: 'status'; readonly status: number; readonly reason?: string; /** Seconds. */ readonly retryAfter?: number }
@@ -23,6 +24,7 @@ export interface PlayedVideo {
   readonly sizeBytes: number;
   readonly sha256: string;
   thumbnail: Buffer | undefined;
+  readonly captions: PlayedCaptions[];
 }
 
 export interface YoutubeServer {
@@ -81,6 +83,10 @@ export async function startYoutube(): Promise<YoutubeServer> {
     const answer = fault?.kind === 'answer_lost' ? () => response.destroy() : undefined;
     if (place === 'begin') return begin(request, bytes, response);
     if (place === 'thumbnail') return setThumbnail(url.searchParams.get('videoId'), bytes, answer, response);
+    if (place.startsWith('captions ')) {
+      const reply = answerCaptions(videos, place as CaptionsPlace, { url, headers: request.headers, bytes });
+      return answer === undefined ? sendReply(response, reply) : void answer();
+    }
     takeChunk(url.searchParams.get('upload_id') ?? '', bytes, { range: range ?? '', fault, answer }, response);
   }
 
@@ -123,7 +129,14 @@ export async function startYoutube(): Promise<YoutubeServer> {
     }
     if (session.received === session.sizeBytes && session.video === undefined) {
       const { metadata, sizeBytes } = session;
-      session.video = { id: `video-${videos.length + 1}`, metadata, sizeBytes, sha256: session.hash.digest('hex'), thumbnail: undefined };
+      session.video = {
+        id: `video-${videos.length + 1}`,
+        metadata,
+        sizeBytes,
+        sha256: session.hash.digest('hex'),
+        thumbnail: undefined,
+        captions: [],
+      };
       videos.push(session.video);
     }
     if (answer !== undefined) return answer();
@@ -172,6 +185,8 @@ export async function startYoutube(): Promise<YoutubeServer> {
 function findPlace(method: string, url: URL, range: string | null): YoutubePlace | undefined {
   if (method === 'POST' && url.pathname === '/token') return 'token';
   if (method === 'POST' && url.pathname === '/upload/youtube/v3/thumbnails/set') return 'thumbnail';
+  const captions = findCaptionsPlace(method, url);
+  if (captions !== undefined) return captions;
   if (url.pathname !== '/upload/youtube/v3/videos' || url.searchParams.get('uploadType') !== 'resumable') return undefined;
   if (method === 'POST') return 'begin';
   return method === 'PUT' ? (range?.startsWith('bytes */') === true ? 'ask' : 'chunk') : undefined;
@@ -185,6 +200,12 @@ function toResource({ id, metadata }: PlayedVideo): unknown {
     snippet: { ...metadata.snippet, thumbnails },
     status: { ...metadata.status, uploadStatus: 'uploaded' },
   };
+}
+
+function sendReply(response: ServerResponse, { status, reason, body }: ReturnType<typeof answerCaptions>): void {
+  if (reason !== undefined) return sendError(response, status, reason);
+  if (body !== undefined) return sendJson(response, status, body);
+  response.writeHead(status).end();
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

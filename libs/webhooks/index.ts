@@ -12,10 +12,12 @@ import { toLine, toLines } from '#libs/text';
 import { findTracer, readTraceId, traceWork } from '#libs/telemetry';
 import { unpackWebhooks, type Webhook } from './message.ts';
 
-export { isHmac } from './signature.ts';
+export { findSigner, isHmac } from './signature.ts';
 export { describeMissingBody, describeUnsigned, keepBody, keepHeaders, keepsBody, type KeptBody, unsignedOutcome } from './receipts.ts';
-export { createRefusalLimit, createRefusals, type Refusals, refusalsPerHour } from './refusals.ts';
+export { createRefusalLimit, createRefusalReceipts, type RefusalReceipts, refusalsPerHour } from './refusals.ts';
 export { startReceiptRetention, sweepReceipts } from './retention.ts';
+export { type ReplayedReceipt, webhookHandlers } from './operators.ts';
+export { beforeFilter, declareReceiptSearch, hasText, isBefore, receiptSearchIndexes, textFilter, textFilterValues } from './search.ts';
 export { declareDropContents } from './statements.ts';
 export { packWebhooks, unpackWebhooks, type Webhook } from './message.ts';
 

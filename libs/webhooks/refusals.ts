@@ -25,13 +25,13 @@ export interface Refusal {
 /** What the receipt to be stored has. */
 export interface RefusalReceipt extends KeptBody, Pick<Refusal, 'outcome' | 'message' | 'dedupeKey'> {}
 
-export interface Refusals {
+export interface RefusalReceipts {
   /** Undefined = it is counted already by the receipt that it shares with others. @throws AppError unavailable */
   place(refusal: Refusal): Promise<RefusalReceipt | undefined>;
 }
 
 /** `source` keeps the hooks of one service apart. */
-export function createRefusals({ db, source }: { db: Queryable; source: string }): Refusals {
+export function createRefusalReceipts({ db, source }: { db: Queryable; source: string }): RefusalReceipts {
   const isOneOfFew = createRefusalLimit();
   const count = createSharedCount(db);
   return {

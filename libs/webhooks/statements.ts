@@ -11,7 +11,7 @@ export type DropReceipts = DeclaredStatement<typeof days, typeof dropped, RowOf<
 
 /** Ids of some receipts that are older than so many days; what another process drops at the same time is left to it. */
 const old = (age: Parameter, condition: Sql): Sql => sql`
-  select id from webhook_receipts where received_at < clock_timestamp() - make_interval(days => ${age}) and ${condition}
+  select id from webhook_receipts where received_at < statement_timestamp() - make_interval(days => ${age}) and ${condition}
   order by received_at limit ${sweptAtOnce} for update skip locked`;
 
 /** What no secret vouches for, or nothing follows from. */

@@ -1,10 +1,11 @@
 /** The public face of the agents service: its features' operations, jobs and webhooks. */
-import { defineService, jobAdminRpcs } from '#libs/contract';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs, webhookAdminRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { agentRpcs } from './agent/contract.ts';
 import { botRpcs } from './bot/contract.ts';
 import { chatRpcs } from './chat/contract.ts';
 import { forgetRpcs } from './forget/contract.ts';
+import { handoverRpcs } from './handover/contract.ts';
 import { knowledgeRpcs } from './knowledge/contract.ts';
 import { languageModelRpcs } from './language-model/contract.ts';
 import { memoryJobs } from './memory/contract.ts';
@@ -16,6 +17,8 @@ import { workspaceRpcs } from './workspace/contract.ts';
 
 export { AgentOut } from './agent/contract.ts';
 export { AgentChatIn, AgentChatOut, maxChatBodyCharacters } from './chat/contract.ts';
+export { ChatUpdates, type Message as ThreadMessage, messageFacts, type Thread, threadFacts } from './handover/contract.ts';
+export { sentence } from './knowledge/contract.ts';
 export { firstUpdateReceiptId, updateOutcomes, type UpdateReceipt } from './receipts/contract.ts';
 export { TelegramWebhook, telegramWebhookSubject } from './telegram/contract.ts';
 export { AgentItem } from './workspace/contract.ts';
@@ -24,12 +27,16 @@ export const agents = defineService({
   service: 'agents',
   rpcs: {
     ...jobAdminRpcs('agents'),
+    ...auditRpcs('agents'),
+    ...statusRpcs('agents'),
+    ...webhookAdminRpcs('agents'),
     ...personDataRpcs,
     ...receiptRpcs,
     ...botRpcs,
     ...knowledgeRpcs,
     ...agentRpcs,
     ...chatRpcs,
+    ...handoverRpcs,
     ...workspaceRpcs,
     ...recordRpcs,
     ...forgetRpcs,

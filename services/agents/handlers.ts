@@ -1,22 +1,25 @@
 /** What the service answers over NATS. */
+import { auditHandlers } from '#libs/audit';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
-import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
+import type { OwnHandlers } from '#libs/service';
 import { createAgentHandlers } from './agent/handlers.ts';
 import type { BotApi } from './bot/bot-api.ts';
 import { createBotWebhookHandlers } from './bot/handlers.ts';
-import { createChatHandler } from './chat/handlers.ts';
+import { createChatHandlers } from './chat/handlers.ts';
 import type { ChatRuntime } from './chat/runtime.ts';
 import type { AgentsConfig } from './config.ts';
 import type { agents } from './contract.ts';
 import { createForgetHandlers } from './forget/handlers.ts';
+import { createHandoverHandlers } from './handover/handlers.ts';
 import { createKnowledgeHandlers } from './knowledge/handlers.ts';
 import { createListUsage } from './language-model/handlers.ts';
 import type { RenewAgentMemory } from './memory/workers.ts';
 import { createExportPerson } from './person-data/handlers.ts';
 import { createReceiptHandlers } from './receipts/handlers.ts';
-import { createGetRecord } from './record/handlers.ts';
+import { createRecordHandlers } from './record/handlers.ts';
+import type { MessagingHtml } from './messaging-html.ts';
 import { createWorkspaceExport, createWorkspaceHandler } from './workspace/handlers.ts';
 
 export interface HandlerDependencies {
@@ -27,24 +30,27 @@ export interface HandlerDependencies {
   readonly bot: BotApi;
   /** Undefined when no language model is configured. */
   readonly runtime: ChatRuntime | undefined;
+  readonly html: MessagingHtml;
   readonly renewAgentMemory: RenewAgentMemory;
   /** Aborts when the service stops and can wait no longer. */
   readonly stopping: AbortSignal;
 }
 
-export function createHandlers(deps: HandlerDependencies): Handlers<typeof agents> {
-  const { config, db, jobs, metrics, bot, runtime, renewAgentMemory, stopping } = deps;
+export function createHandlers(deps: HandlerDependencies): OwnHandlers<typeof agents> {
+  const { config, db, jobs, metrics, bot, runtime, html, renewAgentMemory, stopping } = deps;
   const { ALLOW_UNSIGNED_WEBHOOKS: allowUnsigned, AGENT_KNOWLEDGE: mode } = config;
   const messagesPerMinute = { visitor: config.RATE_LIMIT_CHAT_PER_MINUTE, address: config.RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE };
   return {
     ...jobAdminHandlers(jobs),
+    ...auditHandlers(db),
     ...createAgentHandlers(db),
     ...createReceiptHandlers({ db, jobs }),
     ...createBotWebhookHandlers({ db, bot, allowUnsigned }),
     ...createForgetHandlers({ db, jobs, memoryDelayMs: config.MEMORY_DELAY_MS, renewAgentMemory }),
+    ...createRecordHandlers(db),
     ...createKnowledgeHandlers({ db, mode, renewAgentMemory }),
-    sendChatMessage: createChatHandler({ db, runtime, metrics, messagesPerMinute, stopping }),
-    getRecord: createGetRecord(db),
+    ...createChatHandlers({ db, runtime, html, metrics, messagesPerMinute, stopping }),
+    ...createHandoverHandlers({ db, jobs, html, memoryDelayMs: config.MEMORY_DELAY_MS }),
     listUsage: createListUsage(db),
     exportPerson: createExportPerson(db),
     applyWorkspace: createWorkspaceHandler(db, allowUnsigned),

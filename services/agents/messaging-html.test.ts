@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { findMessagingFlaw } from '#libs/testing';
 import { createMessagingHtml, toVisibleText } from './messaging-html.ts';
 
 const { render } = createMessagingHtml();
@@ -234,34 +235,6 @@ describe('messaging-safe HTML (rules/agents#visitor-chat; rules/providers#telegr
   });
 });
 
-const allowedTags = new Set(['a', 'b', 'i', 's', 'code', 'pre', 'blockquote']);
-const allowedAttributes: Readonly<Record<string, RegExp>> = {
-  a: /^ href="(https?:\/\/|mailto:|tg:\/\/)/i,
-  code: /^( class="language-[\w+#.-]+")?$/,
-};
-
-/** A small strict reader: every tag known, attributes only where allowed, all tags nested and closed, no bare `<`, `>` or `&`. */
-function findFlaw(html: string): string | undefined {
-  const open: string[] = [];
-  const pattern = /<(\/?)([a-z]+)((?: [a-z]+="[^"<>]*")?)>|([^<>]+)/gy;
-  let end = 0;
-  for (const match of html.matchAll(pattern)) {
-    end = match.index + match[0].length;
-    const [, slash, tag = '', attribute = '', text] = match;
-    if (text !== undefined) {
-      if (text.replaceAll(/&(?:lt|gt|amp|quot);/g, '').includes('&')) return `bare & in ${text}`;
-    } else if (slash === '/') {
-      if (open.pop() !== tag) return `</${tag}> closes another tag`;
-    } else {
-      if (!allowedTags.has(tag) || open.includes(tag)) return `<${tag}> is not allowed here`;
-      if (!(allowedAttributes[tag] ?? /^$/).test(attribute)) return `attribute ${attribute} of <${tag}>`;
-      open.push(tag);
-    }
-  }
-  if (end !== html.length) return `no tag and no text at ${end}`;
-  return open.length === 0 ? undefined : `<${open.join('> <')}> stays open`;
-}
-
 function expectWellFormed(html: string): void {
-  expect(findFlaw(html)).toBeUndefined();
+  expect(findMessagingFlaw(html)).toBeUndefined();
 }

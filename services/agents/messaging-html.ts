@@ -4,10 +4,13 @@
  * result is well-formed by construction, whatever the Markdown was.
  */
 import MarkdownIt, { type MarkdownIt as Parser, type StateBlock, type Token } from 'markdown-it';
+import { dropUncertainEnd, readUnfinished, type Unfinished } from './unfinished-markdown.ts';
 
 export interface MessagingHtml {
   /** Renders Markdown; HTML in it is shown as text, and nothing visible is lost except what only marks up. */
   render(markdown: string): string;
+  /** Renders Markdown that is still being written: what is open at its end is shown as what it will be (C1). */
+  renderUnfinished(markdown: string): string;
 }
 
 /** Marks of a piece of text. Code takes no other mark, as the messaging platforms ask. */
@@ -39,14 +42,17 @@ export function createMessagingHtml(): MessagingHtml {
   // A reference definition would vanish from the text.
   parser.disable('reference');
   boundTables(parser);
+  readUnfinished(parser);
+  const render = (markdown: string, env: Partial<Unfinished>): string => {
+    const tokens = parser.parse(markdown, { ...env });
+    const tooDeep = tokens.some((token) => token.nesting === 1 && token.level >= maxNesting - 1);
+    const html = tooDeep ? '' : writeBlocks(new BlockReader().read(tokens)).trim();
+    if (html === '' && !tooDeep && env.isUnfinished === true) return '';
+    return html === '' || html.length > maxGrowth * (markdown.length + 100) ? escapeText(markdown.trim()) : html;
+  };
   return {
-    render: (given) => {
-      const markdown = given.toWellFormed();
-      const tokens = parser.parse(markdown, {});
-      const tooDeep = tokens.some((token) => token.nesting === 1 && token.level >= maxNesting - 1);
-      const html = tooDeep ? '' : writeBlocks(new BlockReader().read(tokens)).trim();
-      return html === '' || html.length > maxGrowth * (markdown.length + 100) ? escapeText(markdown.trim()) : html;
-    },
+    render: (markdown) => render(markdown.toWellFormed(), {}),
+    renderUnfinished: (markdown) => render(dropUncertainEnd(markdown).toWellFormed(), { isUnfinished: true }),
   };
 }
 

@@ -47,6 +47,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
   const { db, bus, jobs, metrics } = frame;
   const stopping = new AbortController();
   const model = configureModel(config, { db, logger: frame.logger, metrics });
+  const html = createMessagingHtml();
   const runtime =
     model === undefined
       ? undefined
@@ -58,7 +59,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
             ...(tuning.turnLeaseMs === undefined ? {} : { leaseMs: tuning.turnLeaseMs }),
           }),
           model,
-          html: createMessagingHtml(),
+          html,
           promptTokens: config.LLM_PROMPT_TOKENS,
           knowledge: config.AGENT_KNOWLEDGE,
           remember: (tx, threadId) => enqueueThreadMemory(tx, jobs, threadId, config.MEMORY_DELAY_MS),
@@ -72,9 +73,10 @@ export async function createService({ config, logger, clock = systemClock, pipel
   frame.onClose(() => outbound.close());
   const bot = createBotApi({ apiRoot: config.TELEGRAM_API_ROOT, outbound, sendTimeoutMs: config.TELEGRAM_TIMEOUT_MS });
   measureReceipts(metrics, db);
-  const shared = { config, db, bus, jobs, metrics, bot, runtime, renewAgentMemory };
+  const shared = { config, db, bus, jobs, metrics, bot, runtime, html, renewAgentMemory };
 
   return frame.service(async () => {
+    frame.tell(async () => ({ webhooks: (await countReceipts(db)).map((count) => ({ kind: 'telegram', ...count })) }));
     await frame.serve(createHandlers({ ...shared, stopping: stopping.signal }));
     frame.breakOffAfter(turnGraceMs, () => stopping.abort());
     await jobs.work(createWorkers({ ...shared, clock, model, pipeline }));
@@ -89,7 +91,7 @@ function measureReceipts(metrics: Metrics, db: Database): void {
   metrics.gauge('webhook_receipts_recent', 'Webhooks of the last day by source and outcome', ['source', 'outcome'], async (gauge) => {
     const rows = await countReceipts(db);
     gauge.reset();
-    for (const { outcome, count } of rows) gauge.set({ source: 'telegram', outcome }, count);
+    for (const { outcome, last_day: count } of rows) gauge.set({ source: 'telegram', outcome }, count);
   });
 }
 

@@ -1,22 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Route } from '#libs/contract';
+import { AppError } from '#libs/errors';
 import type { HttpContext } from '#libs/http';
 import { createAuthenticate } from './auth.ts';
+import type { Credential } from './credentials/credential.ts';
+import { createSecretCheck } from './secret-check.ts';
 
 const apiToken = 'tøken-of-the-platform';
+const none: Credential = { matches: () => false, verify: () => Promise.reject(new Error('asked')) };
 const authenticate = createAuthenticate({
-  apiToken,
-  loginSecret: 's'.repeat(400),
-  sessions: { verify: () => Promise.reject(new Error('not asked')), forget: () => {} },
+  isSharedToken: createSecretCheck([apiToken]),
+  isGateKey: createSecretCheck(['s'.repeat(400)]),
+  credentials: [],
+  consoleSessions: none,
   refuseLogin: () => Promise.reject(new Error('refused')),
 });
+const shared = { auth: 'shared', scope: 'agents:read' } as const;
 const withHeaders = (headers: Record<string, string>): HttpContext =>
   ({ req: { headers, socket: {} }, state: { requestId: 'r', traceparent: '', trustedProxyHops: 0 } }) as unknown as HttpContext;
-const admit = (token: string): unknown => authenticate('shared', withHeaders({ authorization: `Bearer ${token}` }));
+const admit = (token: string): unknown => authenticate(shared, withHeaders({ authorization: `Bearer ${token}` }));
 
 describe('the shared token (rules/access#classes-of-routes)', () => {
   it('is admitted as it is, whatever the case of the scheme', () => {
     expect(admit(apiToken)).toEqual({ kind: 'shared' });
-    expect(authenticate('shared', withHeaders({ authorization: `bEARER  ${apiToken}` }))).toEqual({ kind: 'shared' });
+    expect(authenticate(shared, withHeaders({ authorization: `bEARER  ${apiToken}` }))).toEqual({ kind: 'shared' });
   });
 
   it.each([
@@ -39,9 +46,65 @@ describe('the shared token (rules/access#classes-of-routes)', () => {
 
 describe('the key of the login (rules/access#login)', () => {
   it('is compared to its end', async () => {
-    expect(authenticate('login-gate', withHeaders({ 'x-svc-api-key': 's'.repeat(400) }))).toBeUndefined();
+    expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': 's'.repeat(400) }))).toBeUndefined();
     for (const key of ['s'.repeat(399), 's'.repeat(401), `${'s'.repeat(399)}S`, '']) {
-      await expect(authenticate('login-gate', withHeaders({ 'x-svc-api-key': key }))).rejects.toThrow('refused');
+      await expect(authenticate({ auth: 'login-gate' }, withHeaders({ 'x-svc-api-key': key }))).rejects.toThrow('refused');
     }
   });
 });
+
+describe('a service key (rules/access#scopes; K3, K4)', () => {
+  const scopes = ['media:read', 'agents:read'];
+  const actor = {
+    kind: 'user',
+    accountId: 1,
+    personId: 2,
+    superuser: false,
+    globalEditor: false,
+    coherenceAccess: false,
+    key: { id: 'k', scopes },
+  } as const;
+  const asKey = (access: Pick<Route, 'auth' | 'scope'>, held: readonly string[] = scopes): unknown =>
+    createAuthenticate({
+      isSharedToken: createSecretCheck([apiToken]),
+      isGateKey: createSecretCheck(['s']),
+      credentials: [{ matches: () => true, verify: () => ({ ...actor, key: { id: 'k', scopes: held } }) }],
+      consoleSessions: none,
+      refuseLogin: () => Promise.reject(new Error('refused')),
+    })(access, withHeaders({ authorization: 'Bearer key' }));
+
+  it('is admitted with the scope of the route, with every scope, and where none is needed', () => {
+    expect(asKey({ auth: 'shared-or-user', scope: 'media:read' })).toEqual(actor);
+    expect(asKey({ auth: 'shared-or-user', scope: 'media:write' }, ['*'])).toMatchObject({ accountId: 1 });
+    expect(asKey({ auth: 'v1', scope: null })).toEqual(actor);
+  });
+
+  it('is admitted where else the shared token alone is, if its scopes say so', () => {
+    expect(asKey(shared)).toEqual(actor);
+    expect(() => asKey(shared, ['media:read'])).toThrow('needs the scope agents:read');
+  });
+
+  it.each(['shared-or-user', 'user', 'coherence', 'v1', 'ops'] as const)('lacks the scope before anything else of the class %s', (auth) => {
+    const error = errorOf(() => asKey({ auth, scope: 'steps:read' }));
+    expect(error.toBody()).toEqual({
+      code: 'permission_denied',
+      reason: 'insufficient_scope',
+      message: 'This operation needs the scope steps:read; the key has media:read, agents:read.',
+      details: { detail: error.message, required_scope: 'steps:read', scopes },
+    });
+  });
+
+  it('has no more rights than its account', () => {
+    expect(errorOf(() => asKey({ auth: 'coherence', scope: 'media:read' })).reason).toBe('coherence_access_required');
+    expect(() => asKey({ auth: 'ops', scope: 'ops:read' }, ['*'])).toThrow('Only superusers');
+  });
+});
+
+function errorOf(work: () => unknown): AppError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof AppError) return error;
+  }
+  throw new Error('it was not refused');
+}

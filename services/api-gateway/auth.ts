@@ -1,45 +1,40 @@
-/** Who may call what: the classes of routes (architecture#contracts; rules/access#classes-of-routes; D12, D13, D30, D40). */
-import { timingSafeEqual } from 'node:crypto';
-import type { Actor, AuthClass } from '#libs/contract';
+/** Who may call what: the classes of routes and the scopes of keys (rules/access#classes-of-routes; D12, D13, D30, D40; K3, K4). */
+import { type Actor, type AuthClass, holdsScope, mayActOps, mayReadOps, type Route } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { type HttpContext, readClientAddress } from '#libs/http';
 import type { CallContext } from '#libs/nats';
-import { isUserToken, type Sessions } from './sessions.ts';
+import { type Credential, unauthenticated, type UserActor } from './credentials/credential.ts';
 
 export interface AuthOptions {
-  apiToken: string;
-  loginSecret: string;
-  sessions: Sessions;
+  isSharedToken: (given: string) => boolean;
+  isGateKey: (given: string) => boolean;
+  /** Every form of token that acts for an account. */
+  credentials: readonly Credential[];
+  /** The only one that a call of the console comes with, and that no other request may (S3). */
+  consoleSessions: Credential;
   /** Does the work of a failed login and throws as one (D40: same work and answer whatever was wrong). */
   refuseLogin: (ip: string, call: CallContext) => Promise<unknown>;
 }
+
+type Access = Pick<Route, 'auth' | 'scope'>;
 
 const sharedActor: Actor = Object.freeze({ kind: 'shared' });
 /** Time for the directory to answer about a credential. */
 const verifyTimeoutMs = 5_000;
 
-type UserActor = Extract<Actor, { kind: 'user' }>;
-
 /** The check that stands before every route; credentials come from the Authorization header alone, never from cookies. */
 export function createAuthenticate(
   options: AuthOptions,
-): (auth: AuthClass, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined> {
-  const isSharedToken = createSecretCheck(options.apiToken);
-  const isGateKey = createSecretCheck(options.loginSecret);
-
-  const verify = async (token: string, ctx: HttpContext): Promise<UserActor> => {
-    if (!isUserToken(token)) throw unauthenticated();
-    const actor = await options.sessions.verify(token, newCall(ctx));
-    if (actor.kind !== 'user') throw unauthenticated();
-    return actor;
-  };
+): (route: Access, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined> {
+  const { isSharedToken, isGateKey } = options;
 
   const refuse = async (ctx: HttpContext): Promise<never> => {
     await options.refuseLogin(readClientAddress(ctx), newCall(ctx));
     throw new AppError({ code: 'unauthenticated', message: 'Invalid credentials.' });
   };
 
-  return (auth, ctx) => {
+  return (route, ctx) => {
+    const { auth } = route;
     if (auth === 'none') return undefined;
     if (auth === 'login-gate') {
       const key = ctx.req.headers['x-svc-api-key'];
@@ -47,9 +42,12 @@ export function createAuthenticate(
     }
     const token = readBearer(ctx.req.headers.authorization);
     if (token === undefined) throw unauthenticated();
-    if (isSharedToken(token)) return admitShared(auth);
-    if (auth === 'shared') throw unauthenticated();
-    return verify(token, ctx).then((actor) => admitUser(auth, actor));
+    const { isOfConsole } = ctx.state;
+    if (!isOfConsole && isSharedToken(token)) return admitShared(auth);
+    const credential = isOfConsole ? options.consoleSessions : options.credentials.find((form) => form.matches(token));
+    if (credential?.matches(token) !== true) throw unauthenticated();
+    const actor = credential.verify(token, newCall(ctx));
+    return actor instanceof Promise ? actor.then((known) => admitUser(route, known)) : admitUser(route, actor);
   };
 }
 
@@ -59,26 +57,25 @@ function admitShared(auth: AuthClass): Actor {
   throw unauthenticated();
 }
 
-function admitUser(auth: AuthClass, actor: UserActor): Actor {
+/** What a route asks of an account, whatever credential it came with. @throws AppError permission_denied */
+export function admitUser({ auth, scope }: Access, actor: UserActor): Actor {
+  const { key } = actor;
+  if (key !== undefined && typeof scope === 'string' && !holdsScope(key.scopes, scope)) throw insufficientScope(scope, key.scopes);
+  // What is for the platform's own clients a key may do whose scopes say so, a person's login not (D30).
+  if (auth === 'shared' && key === undefined) throw unauthenticated();
   if (auth === 'coherence' && !actor.coherenceAccess) throw coherenceAccessRequired();
   // Every call of the open API is attributed to the person behind the account, who may be gone since the login.
   if (auth === 'v1' && actor.personId === null) throw new AppError({ code: 'permission_denied', message: 'This account has no person.' });
-  if (auth === 'ops' && !actor.superuser) throw new AppError({ code: 'permission_denied', message: 'Only superusers may do this' });
+  if (auth === 'ops' && !mayReadOps(actor)) {
+    throw new AppError({
+      code: 'permission_denied',
+      message: 'Only superusers and members of ops_viewers or ops_operators may see operations.',
+    });
+  }
+  if (auth === 'ops-act' && !mayActOps(actor)) {
+    throw new AppError({ code: 'permission_denied', message: 'Only superusers and members of ops_operators may do this.' });
+  }
   return actor;
-}
-
-/** Compares in a time that depends on neither text: both are laid into blocks of one size, which end with their lengths. */
-function createSecretCheck(secret: string): (given: string) => boolean {
-  const size = Math.max(256, Buffer.byteLength(secret));
-  const lay = (block: Buffer, text: string): Buffer => {
-    block.fill(0);
-    block.write(text, 'utf8');
-    block.writeUInt32LE(text.length, size);
-    return block;
-  };
-  const expected = lay(Buffer.alloc(size + 4), secret);
-  const block = Buffer.alloc(size + 4);
-  return (given) => timingSafeEqual(lay(block, given), expected);
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter. */
@@ -87,11 +84,15 @@ function readBearer(header: string | undefined): string | undefined {
 }
 
 function newCall(ctx: HttpContext): CallContext {
-  return { requestId: ctx.state.requestId, traceparent: ctx.state.traceparent, deadlineMs: Date.now() + verifyTimeoutMs };
-}
-
-function unauthenticated(): AppError {
-  return new AppError({ code: 'unauthenticated', message: 'Authentication is required.' });
+  return {
+    requestId: ctx.state.requestId,
+    traceparent: ctx.state.traceparent,
+    deadlineMs: Date.now() + verifyTimeoutMs,
+    // Read by who asks alone: most tokens are known.
+    get clientIp() {
+      return readClientAddress(ctx);
+    },
+  };
 }
 
 function perUserTokenRequired(): AppError {
@@ -102,4 +103,9 @@ function perUserTokenRequired(): AppError {
 function coherenceAccessRequired(): AppError {
   const message = 'This operation needs coherence access.';
   return appError('permission_denied', 'coherence_access_required', message, { detail: message });
+}
+
+function insufficientScope(needed: string, held: readonly string[]): AppError {
+  const message = `This operation needs the scope ${needed}; the key has ${held.join(', ')}.`;
+  return appError('permission_denied', 'insufficient_scope', message, { detail: message, required_scope: needed, scopes: held });
 }

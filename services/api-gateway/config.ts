@@ -1,14 +1,18 @@
 /** Settings of the gateway (architecture#configuration). */
 import {
   actorSigningSettings,
+  ConfigError,
   drainSettings,
   hostSetting,
+  issuerSetting,
   loadConfig,
   logSettings,
   telemetrySettings,
   natsSettings,
-  ownSecret,
+  outboundSettings,
   portSetting,
+  rotatedSecret,
+  secret,
   urlSetting,
 } from '#libs/config';
 import { Type } from '#libs/contract';
@@ -19,11 +23,34 @@ export const gatewaySettings = Type.Object({
   ...logSettings,
   ...telemetrySettings,
   ...drainSettings,
+  ...outboundSettings,
   HOST: hostSetting('public HTTP'),
   PORT: portSetting('public HTTP', 8080),
-  API_TOKEN: ownSecret(Type.String({ minLength: 1, description: "shared token of the platform's own clients" })),
-  API_LOGIN_SECRET: ownSecret(Type.String({ minLength: 1, description: 'gate key of the login' })),
+  API_TOKEN: rotatedSecret({ description: "shared token of the platform's own clients" }),
+  API_LOGIN_SECRET: rotatedSecret({ description: 'gate key of the login' }),
+  OIDC_ISSUER: issuerSetting,
+  OIDC_AUDIENCE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'what tokens of the identity provider must be for (`aud`), or several separated by white space; unset = no such token is taken',
+    }),
+  ),
+  OIDC_CLIENT_ID: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'client of the console at the identity provider: people sign in there; unset = by email and password',
+    }),
+  ),
+  OIDC_CLIENT_SECRET: secret(Type.String({ default: '', description: 'secret of that client; empty = a public client, with PKCE alone' })),
   CORS_ALLOWED_ORIGINS: Type.String({ default: '', description: 'comma-separated origins, e.g. https://app.example.org' }),
+  CHAT_EMBED_ORIGINS: Type.String({
+    default: '',
+    pattern: '^\\s*(?:https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:\\s+|$))*$',
+    errorMessage: 'must be origins such as https://www.example.org, separated by spaces',
+    description:
+      'origins of the sites that may show the chat of an agent in a frame, separated by spaces, e.g. https://www.example.org; empty = none',
+  }),
   MEDIA_URL: { ...urlSetting('HTTP of the media service for files under /media', 'http|https'), default: 'http://localhost:8081' },
   MEDIA_INTERNAL_URL: { ...urlSetting('internal HTTP of the media service', 'http|https'), default: 'http://localhost:8082' },
   TRUSTED_PROXY_HOPS: Type.Integer({
@@ -36,13 +63,18 @@ export const gatewaySettings = Type.Object({
     default: 1000,
     minimum: 1,
     maximum: 100_000,
-    description: 'requests with a credential that are worked on at once, and as many without; more are answered 503',
+    description:
+      'requests with a credential that are worked on at once, as many without, and as many that wait for events; more are answered 503',
   }),
   MAX_CONNECTIONS: Type.Integer({
     default: 16_000,
     minimum: 10,
     maximum: 1_000_000,
     description: 'client connections at once, 11 to 14 KiB each while idle; for one more a silent, unused or anonymous one is closed',
+  }),
+  CONSOLE_ENABLED: Type.Boolean({
+    default: true,
+    description: 'serves the console at /console, where accounts sign in by email and password without the gate key',
   }),
   WEBHOOK_SPOOL_DIR: Type.String({ default: '.data/spool', minLength: 1, description: 'webhooks are kept here while the broker is away' }),
   WEBHOOK_SPOOL_MAX_BYTES: Type.Integer({ default: 1_073_741_824, minimum: 0, description: 'size of the spool' }),
@@ -52,5 +84,11 @@ export type GatewayConfig = ReturnType<typeof loadGatewayConfig>;
 
 /** @throws ConfigError with every problem. */
 export function loadGatewayConfig(env?: Readonly<Record<string, string | undefined>>) {
-  return loadConfig(gatewaySettings, env);
+  const config = loadConfig(gatewaySettings, env);
+  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience, OIDC_CLIENT_ID: client } = config;
+  if (issuer === undefined && audience !== undefined) throw new ConfigError(['OIDC_AUDIENCE needs OIDC_ISSUER']);
+  if (issuer === undefined && client !== undefined) throw new ConfigError(['OIDC_CLIENT_ID needs OIDC_ISSUER']);
+  if (issuer !== undefined && audience === undefined && client === undefined)
+    throw new ConfigError(['OIDC_ISSUER needs OIDC_AUDIENCE, OIDC_CLIENT_ID or both']);
+  return config;
 }

@@ -1,9 +1,10 @@
-/** The two OpenAPI documents, one for each surface (rules/http#live-schema). */
+/** The three OpenAPI documents, one for each surface (rules/http#live-schema). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Route } from '#libs/contract';
 import { buildOpenApi, type OpenApiDocument, type OpenApiExamples } from '#libs/http';
-import { apiIntroduction, v1Introduction } from './introduction.ts';
+import { releaseVersion } from '#libs/release';
+import { apiIntroduction, opsIntroduction, v1Introduction } from './introduction.ts';
 
 /** What the groups of operations are about. */
 const tags = {
@@ -14,6 +15,9 @@ const tags = {
   chat: 'What visitors write to agents, without an account.',
   webhooks: 'Where providers report: bookings, meetings, messages. Everything is answered with 200.',
   auth: 'Login, logout, and who one is.',
+  keys: 'Tokens of programs, narrowed to scopes.',
+  events: 'What happens, in one order.',
+  endpoints: 'Where what happens is sent, signed.',
   search: 'One search over people and holons.',
   people: 'People of the network.',
   holons: 'Groups, events and other entities, in a tree.',
@@ -22,37 +26,25 @@ const tags = {
   memberships: 'People in holons, each at a step of a journey.',
   relationships: 'Holons related to holons.',
   notes: 'What was written about people and holons.',
+  operations: 'What operators see and do.',
   worklist: 'Who and what is to be followed up.',
 };
 
-/** Version of the HTTP contract: `X-Api-Version` and `info.version`. */
+/** Version of the HTTP contract: `X-Api-Version`. What `info.version` says is the release (rules/operations#releases). */
 export const apiVersion = '1.0.0';
 
-export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument; v1: OpenApiDocument } {
+export function buildDocuments(routes: readonly Route[]): { api: OpenApiDocument; v1: OpenApiDocument; ops: OpenApiDocument } {
   const examples = readExamples();
   const isV1 = (route: Route): boolean => route.path.startsWith('/api/v1/');
+  const isOps = (route: Route): boolean => route.path.startsWith('/api/ops/');
+  const facts = { version: releaseVersion, license: 'Apache-2.0', tags, examples };
   return {
     api: buildOpenApi(
-      routes.filter((route) => !isV1(route)),
-      {
-        title: 'Coherence API',
-        version: apiVersion,
-        description: apiIntroduction,
-        surface: 'api',
-        license: 'Apache-2.0',
-        tags,
-        examples,
-      },
+      routes.filter((route) => !isV1(route) && !isOps(route)),
+      { ...facts, title: 'Coherence API', description: apiIntroduction, surface: 'api' },
     ),
-    v1: buildOpenApi(routes.filter(isV1), {
-      title: 'Coherence open API',
-      version: apiVersion,
-      description: v1Introduction,
-      surface: 'v1',
-      license: 'Apache-2.0',
-      tags,
-      examples,
-    }),
+    v1: buildOpenApi(routes.filter(isV1), { ...facts, title: 'Coherence open API', description: v1Introduction, surface: 'v1' }),
+    ops: buildOpenApi(routes.filter(isOps), { ...facts, title: 'Coherence operations API', description: opsIntroduction, surface: 'v1' }),
   };
 }
 

@@ -3,4 +3,4 @@ import { runService } from '#libs/lifecycle';
 import { loadGatewayConfig } from './config.ts';
 import { createService } from './service.ts';
 
-if (import.meta.main) await runService('api-gateway', () => createService({ config: loadGatewayConfig() }));
+if (import.meta.main) await runService('api-gateway', () => createService({ config: loadGatewayConfig() }), { heapGrowingPercent: 100 });

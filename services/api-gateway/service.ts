@@ -1,20 +1,30 @@
 /** Composition root of the gateway. */
 import { join } from 'node:path';
 import { createActorSigner } from '#libs/actor';
+import { listSecretValues } from '#libs/config';
+import type { RequestOf } from '#libs/contract';
 import { countRefusals, createApp, createHttpServer, type HttpServer, mountRoutes } from '#libs/http';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, connectBus, createBusMetrics, measureStreams, requiredPayloadBytes } from '#libs/nats';
-import { createTelemetry } from '#libs/telemetry';
+import { countSecretUses, createTelemetry, type Metrics } from '#libs/telemetry';
 import { directory } from '#services/directory';
 import { createAuthenticate } from './auth.ts';
 import type { GatewayConfig } from './config.ts';
+import { mayHaveSession } from './console/cookie.ts';
+import { createConsoleDoor } from './console/door.ts';
+import { createReach } from './console/reach.ts';
+import { createCredentials } from './credentials/credentials.ts';
 import { apiVersion } from './documents.ts';
 import { createHandlers } from './handlers/index.ts';
 import { createMediaProxy } from './handlers/media-proxy.ts';
 import { createWebhookIntake, type WebhookIntake } from './handlers/webhook-intake.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import { LongPolls } from './long-polls.ts';
+import { countRefusedCredentials } from './refused-credentials.ts';
 import { routes } from './routes/index.ts';
-import { createSessions } from './sessions.ts';
+import { followed } from './routes/v1/events.ts';
+import { createSecretCheck } from './secret-check.ts';
 
 const serviceName = 'api-gateway';
 /** Time for running requests at the end; uploads that take longer are broken off. */
@@ -34,6 +44,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
   let bus: Bus | undefined;
   let intake: WebhookIntake | undefined;
   let server: HttpServer | undefined;
+  let endPolls: (() => void) | undefined;
   let port = config.PORT;
   const telemetry = createTelemetry({
     service: serviceName,
@@ -42,6 +53,7 @@ export async function createService(options: GatewayOptions): Promise<Service & 
     checks: { nats: async () => await bus?.ping() },
   });
   const actors = createActorSigner(config.ACTOR_SIGNING_KEY);
+  const identityProvider = await provideIdentityProvider(config, logger, telemetry.metrics);
   const media = createMediaProxy({ openUrl: config.MEDIA_URL, internalUrl: config.MEDIA_INTERNAL_URL, actors, logger });
 
   const start = async (): Promise<void> => {
@@ -65,44 +77,63 @@ export async function createService(options: GatewayOptions): Promise<Service & 
   };
 
   const listen = async (connected: Bus, webhooks: WebhookIntake): Promise<HttpServer> => {
-    const sessions = createSessions(connected, options.monotonicMs);
-    connected.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys }) => session_keys.forEach((key) => sessions.forget(key)));
-    connected.onReconnect(() => sessions.forgetAll());
+    const { forgetSession, ...credentials } = createCredentials(connected, identityProvider, options.monotonicMs);
+    const polls = new LongPolls(connected, config.MAX_IN_FLIGHT_REQUESTS);
+    endPolls = () => polls.stop();
     const requests = telemetry.metrics.red('http_requests', 'HTTP requests', ['method', 'route']);
     const refused = countRefusals(telemetry.metrics);
+    const corsAllowedOrigins = splitList(config.CORS_ALLOWED_ORIGINS);
     const app = createApp({
       logger,
       apiVersion,
-      corsAllowedOrigins: splitList(config.CORS_ALLOWED_ORIGINS),
+      corsAllowedOrigins,
       trustedProxyHops: config.TRUSTED_PROXY_HOPS,
       observe: ({ method, route, status, seconds }) => requests.observe({ method, route }, status, seconds),
       refused,
     });
+    const checkOf = (name: 'API_TOKEN' | 'API_LOGIN_SECRET') => {
+      const values = listSecretValues(config[name]);
+      return createSecretCheck(values, countSecretUses(telemetry.metrics, name, values.length));
+    };
+    const authenticate = createAuthenticate({
+      isSharedToken: checkOf('API_TOKEN'),
+      isGateKey: checkOf('API_LOGIN_SECRET'),
+      ...credentials,
+      refuseLogin: (ip, call) => connected.call(directory.rpcs.refuseLogin, { ip }, call),
+    });
+    app.use(createConsoleDoor({ isEnabled: config.CONSOLE_ENABLED, isWithinReach: createReach(routes) }));
     mountRoutes(app, routes, {
-      authenticate: createAuthenticate({
-        apiToken: config.API_TOKEN,
-        loginSecret: config.API_LOGIN_SECRET,
-        sessions,
-        refuseLogin: (ip, call) => connected.call(directory.rpcs.refuseLogin, { ip }, call),
+      authenticate: countRefusedCredentials(telemetry.metrics, authenticate),
+      callRaw: (rpc, request, call, ctx) =>
+        rpc === followed ? polls.read(request as RequestOf<typeof followed>, call, ctx) : connected.callRaw(rpc, request, call),
+      handlers: await createHandlers({
+        bus: connected,
+        forgetSession,
+        intake: webhooks,
+        media,
+        codeSignIn: identityProvider?.codeSignIn,
+        telemetry,
+        corsAllowedOrigins,
+        embedOrigins: config.CHAT_EMBED_ORIGINS.split(/\s+/).filter((origin) => origin !== ''),
       }),
-      callRaw: (rpc, request, call) => connected.callRaw(rpc, request, call),
-      handlers: await createHandlers({ bus: connected, sessions, intake: webhooks, media }),
       maxInFlight: config.MAX_IN_FLIGHT_REQUESTS,
     });
     return createHttpServer(app.callback(), {
       apiVersion,
       portName: 'PORT',
       maxConnections: config.MAX_CONNECTIONS,
-      isAnonymous: ({ headers }) => headers.authorization === undefined,
+      isAnonymous: ({ headers }) => headers.authorization === undefined && !mayHaveSession(headers.cookie),
       refused,
     });
   };
 
   const stop = async (): Promise<void> => {
     telemetry.draining();
+    endPolls?.();
     await server?.drain({ windowMs: config.DRAIN_WINDOW_SECONDS * 1000, deadlineMs: drainDeadlineMs });
     await intake?.stop();
     media.close();
+    await identityProvider?.close();
     await bus?.close();
     await telemetry.stop();
   };
@@ -114,6 +145,14 @@ export async function createService(options: GatewayOptions): Promise<Service & 
       return port;
     },
   };
+}
+
+/** The provider of the configuration; undefined when there is none. */
+async function provideIdentityProvider(config: GatewayConfig, logger: Logger, metrics: Metrics): Promise<IdentityProvider | undefined> {
+  const { OIDC_ISSUER: issuer } = config;
+  if (issuer === undefined) return undefined;
+  const { connectIdentityProvider } = await import('./identity-provider.ts');
+  return connectIdentityProvider({ config, issuer, logger, metrics });
 }
 
 function splitList(text: string): string[] {

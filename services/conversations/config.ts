@@ -7,7 +7,8 @@ import {
   natsSettings,
   replySettings,
   outboundSettings,
-  ownSecret,
+  rotatedSecret,
+  secret,
   webhookSettings,
   type ConfigOf,
 } from '#libs/config';
@@ -22,13 +23,22 @@ export const conversationsSettings = Type.Object({
   ...telemetrySettings,
   ...outboundSettings,
   ...webhookSettings,
-  BOOKING_WEBHOOK_SECRET: ownSecret(
+  BOOKING_WEBHOOK_SECRET: rotatedSecret({
+    default: '',
+    description: 'secret of the Cal.com signature; empty = no booking is taken, unless ALLOW_UNSIGNED_WEBHOOKS is set',
+    neededUnless: 'ALLOW_UNSIGNED_WEBHOOKS',
+  }),
+  CALCOM_API_KEY: secret(
     Type.String({
       default: '',
-      description: 'secret of the Cal.com signature; empty = no booking is taken, unless ALLOW_UNSIGNED_WEBHOOKS is set',
+      description: 'key of the API of Cal.com, which is asked every day for bookings whose webhooks never came; empty = nobody asks',
     }),
-    { neededUnless: 'ALLOW_UNSIGNED_WEBHOOKS' },
   ),
+  CALCOM_API_URL: Type.String({
+    default: 'https://api.cal.com/v2',
+    pattern: '^https?://[^\\s]+$',
+    description: 'API of Cal.com, ends before /bookings',
+  }),
   REALTIMEKIT_WEBHOOK_PUBLIC_KEY: Type.String({
     default: '',
     description: "public key of the meeting provider's webhooks in PEM; empty = read from REALTIMEKIT_WEBHOOK_KEY_URL",

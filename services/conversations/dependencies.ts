@@ -1,4 +1,5 @@
 /** What handlers and workers are given; made once by service.ts. */
+import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -16,6 +17,8 @@ export interface Dependencies {
   readonly db: Database;
   readonly bus: Bus;
   readonly jobs: Jobs;
+  /** What is told to the feed. */
+  readonly news: Feed;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly directory: DirectoryCache;

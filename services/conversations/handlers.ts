@@ -1,8 +1,10 @@
 /** One handler for each declared operation. */
+import { auditHandlers } from '#libs/audit';
 import type { Rpc, RequestOf } from '#libs/contract';
 import { jobAdminHandlers } from '#libs/jobs';
 import { isJsonObject } from '#libs/json';
-import type { HandlerReply, Handlers, RequestContext } from '#libs/nats';
+import type { HandlerReply, RequestContext } from '#libs/nats';
+import type { OwnHandlers } from '#libs/service';
 import * as audio from './audio/handlers.ts';
 import { bookingHint } from './booking/handlers.ts';
 import { importConversations } from './bulk-import/handlers.ts';
@@ -16,13 +18,17 @@ import * as browse from './discovery/handlers/browse.ts';
 import * as search from './discovery/handlers/search.ts';
 import * as infos from './infos/handlers.ts';
 import { listNotes } from './notes/handlers.ts';
+import { createPipelineHandlers } from './pipelines/handlers.ts';
 import * as operatorChange from './operator/handlers/change.ts';
 import * as operatorView from './operator/handlers/view.ts';
 import * as personData from './person-data/handlers.ts';
+import { mergePerson } from './person-data/merge.ts';
 import { recordQuestionChange } from './questions/handlers.ts';
 import * as receipts from './receipts/handlers.ts';
+import { reconcileBookings } from './reconcile/handlers.ts';
 import { recorded } from './recorded/handlers.ts';
 import * as room from './room/handlers.ts';
+import * as spoken from './spoken/handlers.ts';
 
 type Operation<R extends Rpc> = (dependencies: Dependencies, request: RequestOf<R>, context: RequestContext) => Promise<HandlerReply<R>>;
 
@@ -32,7 +38,7 @@ function conversationOf(request: unknown): number | undefined {
   return typeof id === 'number' ? id : undefined;
 }
 
-export function createHandlers(dependencies: Dependencies): Handlers<typeof conversations> {
+export function createHandlers(dependencies: Dependencies): OwnHandlers<typeof conversations> {
   const bind =
     <R extends Rpc>(operation: Operation<R>) =>
     async (request: RequestOf<R>, context: RequestContext) => {
@@ -46,6 +52,7 @@ export function createHandlers(dependencies: Dependencies): Handlers<typeof conv
     };
   return {
     ...jobAdminHandlers(dependencies.jobs),
+    ...auditHandlers(dependencies.db),
     findActive: bind(findActive),
     get: bind(conversation.getConversation),
     patch: bind(conversation.patchConversation),
@@ -59,7 +66,15 @@ export function createHandlers(dependencies: Dependencies): Handlers<typeof conv
     browseJourney: bind(browse.browseJourney),
     readRoom: bind(room.readRoom),
     writeRoom: bind(room.writeRoom),
+    resolveSpokenFilters: bind(spoken.resolveFilters),
+    citeConversations: bind(spoken.cite),
+    resolveOperatorFilters: bind(spoken.resolveForOperators),
+    citeForOperators: bind(spoken.citeForOperators),
+    resolveReaderFilters: bind(spoken.resolveReader),
+    listReadable: bind(spoken.listReadable),
+    listAccessFacts: bind(spoken.listAccessFacts),
     bookingHint: bind(bookingHint),
+    reconcileBookings: bind(reconcileBookings),
     describe: bind(lookup.describe),
     exists: bind(lookup.exists),
     getTranscriptSource: bind(lookup.getTranscriptSource),
@@ -68,7 +83,10 @@ export function createHandlers(dependencies: Dependencies): Handlers<typeof conv
     importConversations: bind(importConversations),
     exportPerson: bind(personData.exportPerson),
     erasePerson: bind(personData.erasePerson),
+    mergePerson: bind(mergePerson),
     listNotes: bind(listNotes),
+    ...receipts.createWebhookHandlers(dependencies),
+    ...createPipelineHandlers(dependencies),
     listReceipts: bind(receipts.listReceipts),
     showReceipt: bind(receipts.showReceipt),
     replayReceipt: bind(receipts.replayReceipt),

@@ -25,10 +25,15 @@ import { createMeetingReportWorker, startMeetingIntake } from './meeting/workers
 import { migrations } from './migrations/index.ts';
 import { createAdvanceStepWorker } from './pipeline/workers/advance-step.ts';
 import { createPipelineFinishedWorker } from './pipeline/workers/pipeline-finished.ts';
-import { measureReceipts } from './receipts/metrics.ts';
+import { countWebhooks, measureReceipts } from './receipts/metrics.ts';
 import { dropOldBodies } from './receipts/statements.ts';
+import { createCalCom } from './reconcile/cal-com.ts';
+import { createReconcileWorker, enqueueDaily } from './reconcile/workers.ts';
 import { sweepKeys } from './recorded/workers.ts';
 import { createRefusals } from './refusals.ts';
+
+/** How often is looked whether a day is over. */
+const reconcileCheckMs = 300_000;
 
 export interface ConversationsOptions {
   config: ConversationsConfig;
@@ -48,6 +53,7 @@ export async function createService({ config, logger, clock = systemClock, pipel
     db,
     bus,
     jobs,
+    news: frame.news,
     clock,
     logger: frame.logger,
     directory,
@@ -58,29 +64,38 @@ export async function createService({ config, logger, clock = systemClock, pipel
   };
   const outbound = createOutbound({
     allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,
-    baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL],
+    baseUrls: [config.REALTIMEKIT_WEBHOOK_KEY_URL, ...(config.CALCOM_API_KEY === '' ? [] : [config.CALCOM_API_URL])],
     metrics,
   });
   frame.onClose(() => outbound.close());
   const { REALTIMEKIT_WEBHOOK_PUBLIC_KEY: publicKey, REALTIMEKIT_WEBHOOK_KEY_URL: keyUrl } = config;
   const keys = createWebhookKeys({ outbound, publicKey, keyUrl });
+  const { CALCOM_API_KEY: apiKey, CALCOM_API_URL: baseUrl } = config;
+  const calCom = apiKey === '' ? undefined : createCalCom({ outbound, baseUrl, apiKey });
   measureReceipts(metrics, db);
   const removal = createRemoval(dependencies, metrics);
 
   return frame.service(async () => {
     directory.start();
     frame.onClose(() => directory.stop());
+    frame.tell(async () => ({ webhooks: await countWebhooks(db) }));
     await frame.serve(createHandlers(dependencies));
     await jobs.work({
       bookingEvent: createBookingEventWorker(dependencies),
+      bookingReconcile: createReconcileWorker(dependencies, calCom),
       meetingReport: createMeetingReportWorker(dependencies, keys),
       advanceStep: createAdvanceStepWorker(dependencies),
-      attachAudio: refusals.worker(createAttachAudioWorker()),
+      attachAudio: refusals.worker(createAttachAudioWorker(frame.news)),
       pipelineFinished: refusals.worker(createPipelineFinishedWorker(dependencies)),
     });
-    frame.feed(await startBookingIntake(dependencies));
+    frame.feed(await startBookingIntake(dependencies, metrics));
     frame.feed(await startMeetingIntake(dependencies, keys));
     frame.onStop(sweepKeys(dependencies));
+    if (calCom !== undefined) {
+      const reconcile = (): Promise<void> => enqueueDaily(dependencies);
+      frame.every(reconcileCheckMs, 'bookings are not reconciled for now', reconcile);
+      await reconcile();
+    }
     const days = config.RECEIPT_RETENTION_DAYS;
     frame.onStop(startReceiptRetention({ db, logger: frame.logger, dropContents: dropOldBodies, days }));
     removal.start();

@@ -1,33 +1,39 @@
 /** Statements and fragments that several features share. Every write moves `updated_at` strictly forward (D9a). */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
-/** Columns of one conversation, as text where the reply needs text. */
-const conversationRow = {
-  id: t.integer,
-  journey_id: t.integer.nullable,
-  step_id: t.integer.nullable,
-  event_id: t.integer.nullable,
-  /** `{1,2}`, in order. */
-  participants: t.text,
-  connected: t.text,
-  infos: t.json,
-  config: t.json,
-  room: t.json.nullable,
-  question_state: t.json.nullable,
-  /** UTC without offset, `2026-05-01 10:00:00.5`. */
-  start: t.timestamp.nullable,
-  finish: t.timestamp.nullable,
-  updated_at: t.timestamp,
+/** What every reader sees of a conversation, from table alias `c`; as text where the reply needs text. */
+export const shown = {
+  row: {
+    id: t.integer,
+    journey_id: t.integer.nullable,
+    step_id: t.integer.nullable,
+    event_id: t.integer.nullable,
+    /** `{1,2}`, in order. */
+    participants: t.text,
+    connected: t.text,
+    /** UTC without offset, `2026-05-01 10:00:00.5`. */
+    start: t.timestamp.nullable,
+    finish: t.timestamp.nullable,
+  },
+  columns: sql`c.id, c.journey_id, c.step_id, c.event_id,
+    c.participant_ids::text as participants, c.connected_ids::text as connected,
+    c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish`,
 };
-export type ConversationRow = RowOf<typeof conversationRow>;
+export type ShownRow = RowOf<typeof shown.row>;
 
 /** A whole conversation, from table alias `c`. */
 export const wholeConversation = {
-  row: conversationRow,
-  columns: sql`c.id, c.journey_id, c.step_id, c.event_id,
-    c.participant_ids::text as participants, c.connected_ids::text as connected, c.infos, c.config, c.room, c.question_state,
-    c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish, c.updated_at at time zone 'UTC' as updated_at`,
+  row: {
+    ...shown.row,
+    infos: t.json,
+    config: t.json,
+    room: t.json.nullable,
+    question_state: t.json.nullable,
+    updated_at: t.timestamp,
+  },
+  columns: sql`${shown.columns}, c.infos, c.config, c.room, c.question_state, c.updated_at at time zone 'UTC' as updated_at`,
 };
+export type ConversationRow = RowOf<typeof wholeConversation.row>;
 
 /**
  * Columns of TitleSource besides `id` and `start`, from table alias `c`: the publishing field; and all of `publishing` when a provenance
@@ -43,6 +49,9 @@ export const titleSource = {
 
 /** The next value of `updated_at`. */
 export const nextUpdatedAt = sql`greatest(clock_timestamp(), c.updated_at + interval '1 microsecond')`;
+
+/** In `returning`: this statement has moved `updated_at`, from table alias `c`. */
+export const hasChanged = sql`c.updated_at >= statement_timestamp()`;
 
 export const findConversation = statement.maybeOne({
   name: 'conversations.get',

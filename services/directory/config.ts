@@ -5,6 +5,7 @@ import {
   loadConfig,
   logSettings,
   telemetrySettings,
+  issuerSetting,
   natsSettings,
   replySettings,
   type ConfigOf,
@@ -19,6 +20,11 @@ export const directorySettings = Type.Object({
   ...actorSettings,
   ...logSettings,
   ...telemetrySettings,
+  OIDC_ISSUER: issuerSetting,
+  OIDC_LINK_BY_EMAIL: Type.Boolean({
+    default: false,
+    description: 'whether an unknown subject is linked at its first use to the account with its email, which the issuer must have verified',
+  }),
   RATE_LIMIT_LOGIN_PER_MINUTE: Type.Integer({
     default: 10,
     minimum: 0,

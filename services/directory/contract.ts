@@ -2,21 +2,26 @@
  * The public face of the directory: people, accounts and login sessions, classes, holons, journeys, memberships, relationships,
  * person and holon notes, and the workspace file. architecture#services, rules/workspace#workspace-file.
  */
-import { defineService, jobAdminRpcs } from '#libs/contract';
-import { accountRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
+import { accountRpcs, ownLoginRpcs, sessionEvents, sessionRpcs } from './accounts/contract.ts';
 import { attendeeRpcs } from './attendees/contract.ts';
 import { browseRpcs } from './browse/contract.ts';
 import { classRpcs } from './classes/contract.ts';
 import { experienceJobs, experienceRpcs } from './experiences/contract.ts';
+import { directoryFeed, feedRpcs } from './feed/contract.ts';
 import { holonEvents, holonRpcs } from './holons/contract.ts';
+import { identityRpcs } from './identities/contract.ts';
 import { journeyEvents, journeyRpcs } from './journeys/contract.ts';
+import { keyEvents, keyRpcs } from './keys/contract.ts';
 import { membershipRpcs } from './memberships/contract.ts';
+import { mergingJobs, mergingRpcs } from './merging/contract.ts';
 import { noteJobs, noteRpcs } from './notes/contract.ts';
 import { peopleEvents, peopleRpcs } from './people/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 import { refusedLinkRpcs } from './refused-links/contract.ts';
 import { relationshipRpcs } from './relationships/contract.ts';
 import { searchRpcs } from './search/contract.ts';
+import { showingRpcs } from './showing/contract.ts';
 import { stepRpcs } from './steps/contract.ts';
 import { worklistRpcs } from './worklist/contract.ts';
 import { workspaceRpcs } from './workspace/contract.ts';
@@ -27,8 +32,11 @@ export * from './browse/contract.ts';
 export * from './classes/contract.ts';
 export * from './experiences/contract.ts';
 export * from './holons/contract.ts';
+export * from './identities/contract.ts';
 export * from './journeys/contract.ts';
+export * from './keys/contract.ts';
 export * from './memberships/contract.ts';
+export * from './merging/contract.ts';
 export * from './notes/contract.ts';
 export * from './people/contract.ts';
 export * from './person-data/contract.ts';
@@ -44,25 +52,34 @@ export const directory = defineService({
   service: 'directory',
   rpcs: {
     ...jobAdminRpcs('directory'),
+    ...auditRpcs('directory'),
+    ...statusRpcs('directory'),
     ...accountRpcs,
     ...attendeeRpcs,
     ...browseRpcs,
     ...classRpcs,
     ...experienceRpcs,
+    ...feedRpcs,
     ...holonRpcs,
+    ...identityRpcs,
     ...journeyRpcs,
+    ...keyRpcs,
     ...membershipRpcs,
+    ...mergingRpcs,
     ...noteRpcs,
+    ...ownLoginRpcs,
     ...peopleRpcs,
     ...personDataRpcs,
     ...refusedLinkRpcs,
     ...relationshipRpcs,
     ...searchRpcs,
+    ...showingRpcs,
     ...sessionRpcs,
     ...stepRpcs,
     ...worklistRpcs,
     ...workspaceRpcs,
   },
-  jobs: { ...experienceJobs, ...noteJobs },
-  events: { ...peopleEvents, ...holonEvents, ...journeyEvents, ...sessionEvents },
+  jobs: { ...experienceJobs, ...mergingJobs, ...noteJobs },
+  events: { ...peopleEvents, ...holonEvents, ...journeyEvents, ...keyEvents, ...sessionEvents },
+  feed: directoryFeed,
 });

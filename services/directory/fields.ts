@@ -34,13 +34,13 @@ export const limitParameter = ({ usual, most }: { usual: number; most: number })
   Type.Optional(
     Type.Integer({ minimum: 1, maximum: most, default: usual, description: `Items of a page, default ${usual}, at most ${most}.` }),
   );
+const place = { minimum: 0, maximum: 2_147_483_647, default: 0 };
 export const offsetParameter = Type.Optional(
-  Type.Integer({
-    minimum: 0,
-    maximum: 2_147_483_647,
-    default: 0,
-    description: 'Items before the page. Add `limit` until `has_more` is false.',
-  }),
+  Type.Integer({ ...place, description: 'Items before the page. Add `limit` until `has_more` is false.' }),
+);
+/** Of a list that tells `count` alone. */
+export const placeParameter = Type.Optional(
+  Type.Integer({ ...place, description: 'Items before the page. Add `limit` until it is `count`.' }),
 );
 
 /** Fields that every paged list has beside its items. */
@@ -89,8 +89,14 @@ export function extend<Base extends TProperties, Extra extends TProperties>(
   return Type.Object({ ...base.properties, ...extra }, options);
 }
 
+/** Of the request of an update that may be made conditional (I2). */
+export const ifMatch = { if_match: Type.Optional(nullable(Type.String({ description: 'The header If-Match.' }))) };
+
 /** What v1 operations may refuse with, in the words of the document (rules/http#error-envelopes). */
 export const v1Errors = {
+  precondition: {
+    precondition_failed: { code: 'precondition_failed', when: '`If-Match` names another representation.' },
+  } satisfies ErrorReasons,
   validation: (when: string): ErrorReasons => ({ bad_request: { code: 'bad_request', when } }),
   notFound: (when: string): ErrorReasons => ({ not_found: { code: 'not_found', when } }),
   denied: (when: string): ErrorReasons => ({ permission_denied: { code: 'permission_denied', when } }),

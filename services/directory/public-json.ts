@@ -6,6 +6,14 @@ import { type Sql, sql } from '#libs/sql';
 import type { ViewerSql } from './viewer.ts';
 import { holonVisibleSql } from './visibility.ts';
 
+/** What a token's actor says of a row of `accounts`. */
+export function actorFieldsSql(alias: string): Sql {
+  const row = sql.id(alias);
+  return sql`'kind', 'user', 'accountId', ${row}.id, 'email', ${row}.email, 'personId', ${row}.person_id, 'superuser', ${row}.superuser,
+    'globalEditor', ${row}.global_editor, 'coherenceAccess', ${row}.superuser or 'coherence_users' = any(${row}.groups),
+    'ops', case when ${row}.superuser or 'ops_operators' = any(${row}.groups) then 'act' when 'ops_viewers' = any(${row}.groups) then 'read' end`;
+}
+
 const timestampsSql = (row: Sql): Sql =>
   sql`'created_at', directory.iso_utc(${row}.created_at), 'updated_at', directory.iso_utc(${row}.updated_at)`;
 

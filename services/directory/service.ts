@@ -1,5 +1,7 @@
 /** Composition of the directory service: database, bus, jobs, handlers, upkeep. */
+import { auditHandlers } from '#libs/audit';
 import { isPublicSecret } from '#libs/config';
+import { createOnce, dropOldAnswers, upkeepEveryMs } from '#libs/idempotency';
 import { jobAdminHandlers } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -8,8 +10,11 @@ import type { PipelineExtension } from '#libs/pipeline-worker';
 import { createFrame } from '#libs/service';
 import { systemClock, type Clock } from '#libs/time';
 import { createAccountHandlers } from './accounts/handlers/accounts.ts';
+import { createOwnLoginHandlers } from './accounts/handlers/own-login.ts';
 import { createSessionHandlers } from './accounts/handlers/sessions.ts';
+import { countFailedLogins } from './accounts/statements/accounts.ts';
 import { createLoginThrottle } from './accounts/login-throttle.ts';
+import { createRefusedLogins } from './accounts/refused-logins.ts';
 import { createPasswords } from './accounts/rules/password.ts';
 import { deleteOldSessions } from './accounts/statements/sessions.ts';
 import { createResolveAttendees } from './attendees/handlers.ts';
@@ -20,23 +25,33 @@ import { directory } from './contract.ts';
 import { entities } from './entities/index.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createSetLogo } from './experiences/workers.ts';
+import { createFeedHandlers } from './feed/handlers.ts';
 import { createHolonReadHandlers } from './holons/handlers/read.ts';
 import { createUpdateHolon } from './holons/handlers/update.ts';
 import { createVisibleHolonHandlers } from './holons/handlers/visible.ts';
+import { createIdentityHandlers } from './identities/handlers.ts';
 import { createJourneyHandlers } from './journeys/handlers.ts';
 import { joinUsageCounts } from './journeys/statements.ts';
+import { createKeyAdminHandlers } from './keys/handlers/admin.ts';
+import { createKeyHandlers } from './keys/handlers/keys.ts';
+import { createKeys } from './keys/issue.ts';
+import { measureKeys } from './keys/metrics.ts';
+import { createKeyUses, writeUsesEveryMs } from './keys/uses.ts';
 import { createBulkAddHandlers } from './memberships/handlers/bulk-add.ts';
 import { createMembershipListHandlers } from './memberships/handlers/lists.ts';
 import { createUpdateMembership } from './memberships/handlers/update.ts';
+import { createMergingHandlers } from './merging/handlers.ts';
+import { createFinishMerge } from './merging/workers.ts';
 import { migrations } from './migrations/index.ts';
 import { createNoteHandlers } from './notes/handlers.ts';
-import { noteAdd } from './notes/workers.ts';
+import { createNoteAdd } from './notes/workers.ts';
 import { createCreatePerson } from './people/handlers/create.ts';
 import { createPeopleReadHandlers } from './people/handlers/read.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
 import { createListRefusedLinks } from './refused-links/handlers.ts';
 import { createRelationshipHandlers } from './relationships/handlers.ts';
 import { createSearchDirectory } from './search/handlers.ts';
+import { createShowingHandlers } from './showing/handlers.ts';
 import { createStepHandlers } from './steps/handlers.ts';
 import { createWorklistHandlers } from './worklist/handlers.ts';
 import { foldTallies } from './worklist/statements.ts';
@@ -57,41 +72,71 @@ const upkeepMs = 10 * 60_000;
 
 export async function createService({ config, logger, pipeline, clock = systemClock }: DirectoryOptions): Promise<Service> {
   const frame = await createFrame({ contract: directory, config, migrations, entities, logger });
-  const { db, jobs, metrics } = frame;
+  const { db, jobs, metrics, bus } = frame;
   const registry = pipeline?.registry ?? pipelineJobs;
   const passwords = createPasswords(config.NODE_ENV === 'production' ? { isRefused: isPublicSecret } : {});
 
+  measureKeys(metrics, db);
+
   return frame.service(async () => {
     const limits = { loginsPerMinute: config.RATE_LIMIT_LOGIN_PER_MINUTE, failuresPerEmail: config.RATE_LIMIT_LOGIN_FAILURES };
+    const once = createOnce(jobs);
+    const { news } = frame;
     const throttle = createLoginThrottle(db, metrics, limits);
+    const refused = createRefusedLogins(db);
+    const keys = createKeys({ jobs, once });
+    const uses = createKeyUses(db);
     const calendar = { db, clock, timeZone: config.WORKLIST_TIME_ZONE };
+    frame.tell(async () => ({ failed_logins: (await countFailedLogins(db)).count }));
     await frame.serve({
       ...createPeopleReadHandlers(db),
-      createPerson: createCreatePerson(jobs),
-      resolveAttendees: createResolveAttendees({ db, jobs }),
-      ...createPersonDataHandlers({ db, jobs }),
-      ...createAccountHandlers({ db, jobs, passwords }),
-      ...createSessionHandlers({ db, jobs, passwords, gatePasswords: createPasswords({ turns: gateTurns }), throttle }),
+      createPerson: createCreatePerson({ jobs, once, news }),
+      resolveAttendees: createResolveAttendees({ db, jobs, news }),
+      ...createPersonDataHandlers({ db, jobs, news }),
+      ...createAccountHandlers({ db, jobs, news, passwords }),
+      ...createOwnLoginHandlers({ db, jobs, passwords, throttle }),
+      ...createSessionHandlers({
+        db,
+        jobs,
+        passwords,
+        gatePasswords: createPasswords({ turns: gateTurns }),
+        throttle,
+        refused,
+      }),
+      ...createKeyHandlers({ db, keys, uses, clock }),
+      ...createKeyAdminHandlers({ db, keys, clock }),
+      ...createIdentityHandlers({ db, jobs, throttle, refused, issuer: config.OIDC_ISSUER, linkByEmail: config.OIDC_LINK_BY_EMAIL }),
       ...createHolonReadHandlers(db),
       ...createVisibleHolonHandlers(db),
-      updateHolon: createUpdateHolon(jobs),
-      ...createExperienceHandlers({ db, jobs }),
+      updateHolon: createUpdateHolon({ jobs, once, news }),
+      ...createExperienceHandlers({ db, jobs, once, news }),
       ...createClassHandlers(db),
       ...createJourneyHandlers(db),
       ...createStepHandlers(db, registry),
       ...createMembershipListHandlers(calendar),
-      updateMembership: createUpdateMembership(db),
-      ...createBulkAddHandlers({ db, waitMs: config.BULK_ADD_WAIT_MS }),
-      ...createRelationshipHandlers(db),
+      updateMembership: createUpdateMembership({ once, news }),
+      ...createBulkAddHandlers({ once, news, waitMs: config.BULK_ADD_WAIT_MS }),
+      ...createMergingHandlers({ db, jobs, once, bus, news }),
+      ...createRelationshipHandlers({ db, once, news }),
       ...createWorklistHandlers(calendar),
       ...createNoteHandlers(db),
+      ...createShowingHandlers(db),
       searchDirectory: createSearchDirectory(db),
       ...createBrowseHandlers(db),
-      ...createWorkspaceHandlers({ db, jobs, passwords }),
+      ...createWorkspaceHandlers({ db, jobs, news, passwords }),
+      ...createFeedHandlers(db),
       listRefusedLinks: createListRefusedLinks(db),
       ...jobAdminHandlers(jobs),
+      ...auditHandlers(db),
     });
-    await jobs.work({ noteAdd, setExperienceLogo: createSetLogo(jobs) });
+    await jobs.work({
+      finishMerge: createFinishMerge(bus),
+      noteAdd: createNoteAdd(news),
+      setExperienceLogo: createSetLogo({ jobs, news }),
+    });
+    frame.every(writeUsesEveryMs, 'the last use of keys was not written', () => uses.write());
+    frame.onClose(() => uses.write());
+    frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
     frame.every(upkeepMs, 'old sessions were not removed', () => deleteOldSessions(db));
     frame.every(upkeepMs, 'the tallies of worklists were not folded', () => foldTallies(db));
     frame.every(upkeepMs, 'the counts of use were not joined', () => joinUsageCounts(db));

@@ -53,6 +53,7 @@ export const mediaSettings = Type.Object({
     maximum: 86_400,
     description: 'time after which an upload without a sign of life counts as dead and is removed',
   }),
+  BACKUP_EXPECTED: Type.Boolean({ default: false, description: '`backup create` runs by the clock: tell when it has never succeeded' }),
   REALTIMEKIT_BASE_URL: Type.Optional(urlSetting('meeting provider, ends before /sessions; unset = imports wait for it', 'http|https')),
   REALTIMEKIT_API_TOKEN: secret(Type.String({ default: '', description: 'token of the meeting provider' })),
   MEDIA_RECORDING_MAX_BYTES: Type.Integer({

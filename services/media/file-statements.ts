@@ -45,6 +45,15 @@ export const listRecordings = statement.many({
     where conversation_id = ${conversationId} and retired_at is null and kind in ('recording_full', 'recording_front_trimmed')`,
 });
 
+/** Of a recording that an import has stored; no row for others, null when the provider did not say. */
+export const findRecordingStart = statement.maybeOne({
+  name: 'media.find-recording-start',
+  params: { conversationId: t.integer, objectKey: t.text },
+  row: { started_at: t.text.nullable },
+  sql: ({ conversationId, objectKey }) => sql`select iso_utc(recording_started_at) as started_at from media.recording_imports
+    where conversation_id = ${conversationId} and object_key = ${objectKey}`,
+});
+
 /** Nothing shows the conversation's files of this kind any more; under `lockConversation`. */
 export const retireFiles = statement.many({
   name: 'media.retire-file',

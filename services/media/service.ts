@@ -1,6 +1,7 @@
 /** Composition of the media service: database, bus, jobs, object store and the internal HTTP server for bytes. */
-import type { JobTuning } from '#libs/jobs';
 import { countRefusals } from '#libs/http';
+import { createOnce, dropOldAnswers, upkeepEveryMs } from '#libs/idempotency';
+import type { JobTuning } from '#libs/jobs';
 import { createFrame } from '#libs/service';
 import type { Service } from '#libs/lifecycle';
 import type { Logger } from '#libs/logger';
@@ -8,6 +9,7 @@ import type { CallContext } from '#libs/nats';
 import { conversations } from '#services/conversations';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
 import type { PipelineExtension } from '#libs/pipeline-worker';
+import { measureBackups } from './backup-age.ts';
 import { consumeDeletions } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
@@ -74,12 +76,12 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   const workers = createWorkers({ config, db, store, logger, metrics, pipeline, sweepSoon });
   frame.onClose(() => workers.close());
   const maxUploads = config.MEDIA_MAX_UPLOADS;
-  const storing = { db, bus, jobs, store, logger, maxUploads, leaseSeconds, graceSeconds, sweepSoon };
+  const storing = { db, bus, jobs, news: frame.news, store, logger, maxUploads, leaseSeconds, graceSeconds, sweepSoon };
   const uploads = createUploadHandler(storing);
-  const uploadLogo = createLogoHandler({ ...storing, images: createLogoImages() });
+  const uploadLogo = createLogoHandler({ ...storing, once: createOnce(jobs), images: createLogoImages() });
   const internal = createInternalListener(
     {
-      uploadLogo: ({ request, response, context }, holonId) => uploadLogo({ request, response, context, holonId }),
+      uploadLogo: ({ request, response, context, answerKey }, holonId) => uploadLogo({ request, response, context, answerKey, holonId }),
       uploadAudio: ({ request, response, context }, conversationId) => uploads.handle({ request, response, context, conversationId }),
       importFile: ({ request, response, context }, conversationId, kind, query) =>
         uploads.handleImport({ request, response, context, conversationId }, kind, query),
@@ -98,6 +100,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   const serve = (listener: Listener) => createMediaServer(listener, { logger, requests, refused, paces });
   const servers = { open: serve(open), internal: serve(internal) };
   metrics.gauge('media_uploads_running', 'Uploads under way', [], (gauge) => gauge.set(uploads.running));
+  measureBackups(metrics, store, config.BACKUP_EXPECTED);
   const ports = { open: 0, internal: 0 };
   const windowMs = config.DRAIN_WINDOW_SECONDS * 1000;
   const listen = async (name: keyof typeof ports, port: number): Promise<void> => {
@@ -108,11 +111,12 @@ export async function createService({ config, logger: given, pipeline, tuning, p
   const service = frame.service(async () => {
     const { lifecycle } = await store.ensureBucket();
     if (!lifecycle) logger.info('the object store has no rule for unfinished uploads; the sweep alone removes them');
-    await frame.serve(createHandlers({ db, jobs, store, logger, ffmpeg: workers.ffmpeg, requireConversation }));
+    await frame.serve(createHandlers({ db, bus, jobs, store, logger, ffmpeg: workers.ffmpeg, requireConversation }));
     frame.feed(await workers.start(jobs, bus));
-    await jobs.work(workers.handlers(jobs, bus));
+    await jobs.work(workers.handlers(jobs, bus, frame.news));
     frame.feed(await consumeDeletions({ bus, jobs, logger, graceSeconds }));
     sweep.start();
+    frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
     frame.onStop(() => sweep.stop());
     frame.breakOffAfter(drainMs - 5_000, () => uploads.stop());
     await listen('open', config.PORT);

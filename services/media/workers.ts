@@ -1,6 +1,7 @@
 /** The jobs that the service works, and what they stand on: the meeting provider, ffmpeg, the scratch folder, the video host. */
 import { jobsOf, pipelineJobs, type PipelineRegistry } from '#libs/pipeline';
 import { consumeProviderNews, createPipelineWorkers, type PipelineExtension } from '#libs/pipeline-worker';
+import type { Feed } from '#libs/feed';
 import type { JobHandler, Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Metrics } from '#libs/telemetry';
@@ -17,6 +18,8 @@ import { createDeleteBlob, createFollowConversation } from './clean-up/workers.t
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createRecordingImport } from './recording/workers.ts';
+import { createFollowTranscripts, createSendCaptions } from './videohost/captions.ts';
+import { videohostJobs } from './videohost/contract.ts';
 import type { VideoHost } from './videohost/video-host.ts';
 import { createVideohostPublish } from './videohost/workers.ts';
 import { createYoutube } from './videohost/youtube.ts';
@@ -25,7 +28,7 @@ import { createFfmpeg, createScratch, missingFfmpeg, type Ffmpeg } from '#libs/f
 export interface Workers {
   readonly ffmpeg: Ffmpeg;
   /** Handlers by job type. */
-  handlers(jobs: Jobs, bus: Bus): Record<string, JobHandler<never>>;
+  handlers(jobs: Jobs, bus: Bus, news: Feed): Record<string, JobHandler<never>>;
   /** Empties the scratch folder, warns when ffmpeg is missing, and begins to consume the provider's events. */
   start(jobs: Jobs, bus: Bus): Promise<RunningConsumer>;
   close(): Promise<void>;
@@ -45,7 +48,7 @@ export interface WorkerOptions {
 export function contractWith(pipeline: PipelineExtension | undefined) {
   return {
     ...media,
-    jobs: { ...jobsOf('media', registryOf(pipeline)), ...cleanUpJobs },
+    jobs: { ...jobsOf('media', registryOf(pipeline)), ...cleanUpJobs, ...videohostJobs },
   };
 }
 
@@ -68,11 +71,12 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
   const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
   return {
     ffmpeg,
-    handlers: (jobs, bus) => {
+    handlers: (jobs, bus, news) => {
       const recordingImport = createRecordingImport({
         db,
         bus,
         jobs,
+        news,
         store,
         logger,
         provider,
@@ -84,17 +88,21 @@ export function createWorkers({ config, db, store, logger, metrics, pipeline, sw
         maxRecordingBytes: config.MEDIA_RECORDING_MAX_BYTES,
         maxScratchBytes: config.MEDIA_SCRATCH_MAX_BYTES,
       });
+      const connect = configureVideoHost(config, videoHostOutbound);
       const videohostPublish = createVideohostPublish({
         db,
         bus,
+        jobs,
         store,
         clock: systemClock,
         chunkBytes: config.VIDEOHOST_CHUNK_BYTES,
-        connect: configureVideoHost(config, videoHostOutbound),
+        connect,
       });
       return {
         deleteBlob: createDeleteBlob({ db, store }),
         followConversation: createFollowConversation({ bus, jobs, graceSeconds: config.MEDIA_REPLACED_GRACE_SECONDS }),
+        followTranscripts: createFollowTranscripts({ jobs }),
+        sendCaptions: createSendCaptions({ db, bus, jobs, connect }),
         ...createPipelineWorkers({ bus, jobs, contracts }, [recordingImport, videohostPublish, ...(pipeline?.workers ?? [])]),
       };
     },

@@ -1,14 +1,15 @@
 /**
  * Public face of the transcripts service: it imports the meeting provider's transcript under the conversation's window, and serves
- * the result as Markdown and as evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D7, D24 to D26a).
+ * the result as Markdown, data, captions and evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D7, D24 to D26a, T1).
  */
-import { defineService, jobAdminRpcs } from '#libs/contract';
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
 import { jobsOf, pipelineJobs } from '#libs/pipeline';
 import { deletionConsumers, deletionJobs } from './deletion/contract.ts';
-import { evidenceRpcs } from './evidence/contract.ts';
+import { evidenceRpcs, transcriptFeed } from './evidence/contract.ts';
 import { legacyRpcs } from './legacy/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 import { renderRpcs } from './render/contract.ts';
+import { searchConsumers, searchJobs, searchRpcs } from './search/contract.ts';
 
 export {
   exclusionReasons,
@@ -19,14 +20,27 @@ export {
   type ImportStatus,
 } from './evidence/contract.ts';
 export type { LegacyRow } from './legacy/contract.ts';
+export { Transcript, type TranscriptFormat, transcriptFormats, transcriptPart } from './render/contract.ts';
+export { spokenFilters, SpokenMatches } from './search/contract.ts';
 
 export const transcripts = defineService({
   service: 'transcripts',
-  rpcs: { ...jobAdminRpcs('transcripts'), ...personDataRpcs, ...renderRpcs, ...evidenceRpcs, ...legacyRpcs },
-  jobs: { ...jobsOf('transcripts', pipelineJobs), ...deletionJobs },
+  rpcs: {
+    ...jobAdminRpcs('transcripts'),
+    ...auditRpcs('transcripts'),
+    ...statusRpcs('transcripts'),
+    ...personDataRpcs,
+    ...renderRpcs,
+    ...searchRpcs,
+    ...evidenceRpcs,
+    ...legacyRpcs,
+  },
+  jobs: { ...jobsOf('transcripts', pipelineJobs), ...deletionJobs, ...searchJobs },
   events: {},
+  feed: transcriptFeed,
   consumers: {
     meetingReported: { stream: 'EVENTS', durable: 'transcripts-meeting-reported', filter: 'events.conversations.meeting.reported' },
     ...deletionConsumers,
+    ...searchConsumers,
   },
 });

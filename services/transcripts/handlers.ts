@@ -1,20 +1,35 @@
+import { auditHandlers } from '#libs/audit';
+import type { Feed } from '#libs/feed';
 import { jobAdminHandlers, type Jobs } from '#libs/jobs';
-import type { Bus, Handlers } from '#libs/nats';
+import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import type { OwnHandlers } from '#libs/service';
+import { createCaptionsChanged } from './captions-changed.ts';
 import type { transcripts } from './contract.ts';
 import { createGetEvidence, createListVerificationBases } from './evidence/handlers.ts';
 import { createInstallLegacy } from './legacy/handlers.ts';
 import { createPersonDataHandlers } from './person-data/handlers.ts';
-import { createRender } from './render/handlers.ts';
+import { createCaption, createRender } from './render/handlers.ts';
+import { createRowsChanged } from './search/index.ts';
+import { createSearches } from './search/handlers.ts';
 
 /** One handler for each declared operation. */
-export function createHandlers(deps: { bus: Bus; db: Database; jobs: Jobs }): Handlers<typeof transcripts> {
+export function createHandlers(deps: {
+  bus: Bus;
+  db: Database;
+  jobs: Jobs<typeof transcripts>;
+  news: Feed;
+}): OwnHandlers<typeof transcripts> {
   return {
     ...jobAdminHandlers(deps.jobs),
-    ...createPersonDataHandlers(deps),
+    ...auditHandlers(deps.db),
+    ...createPersonDataHandlers({ ...deps, captionsChanged: createCaptionsChanged(deps.jobs) }),
     render: createRender(deps),
+    renderAny: createRender(deps),
+    caption: createCaption(deps),
     getEvidence: createGetEvidence(deps),
     listVerificationBases: createListVerificationBases(deps),
-    installLegacy: createInstallLegacy(deps),
+    ...createSearches(deps),
+    installLegacy: createInstallLegacy({ ...deps, rowsChanged: createRowsChanged(deps.jobs) }),
   };
 }

@@ -19,6 +19,8 @@ import { createHandlers } from './handlers.ts';
 import { countOverdueImports } from './import/statements.ts';
 import { createTranscriptImport } from './import/workers.ts';
 import { migrations } from './migrations/index.ts';
+import { createRowsChanged } from './search/index.ts';
+import { createIndexing, followConversations, indexWhatIsMissing } from './search/workers.ts';
 import { createAudioTranscription } from './transcription/workers.ts';
 
 export interface TranscriptsOptions {
@@ -27,13 +29,19 @@ export interface TranscriptsOptions {
   pipeline?: PipelineExtension;
   /** Times of the machinery; tests that kill processes shorten them. */
   tuning?: Partial<JobTuning>;
+  /** After which a job of the index leaves the rest to the next one; tests shorten it. */
+  indexTurnMs?: number;
 }
 
-export async function createService({ config, logger, pipeline, tuning }: TranscriptsOptions): Promise<Service> {
+export async function createService({ config, logger, pipeline, tuning, indexTurnMs }: TranscriptsOptions): Promise<Service> {
   const registry = pipeline?.registry ?? pipelineJobs;
   const worked = {
     ...transcripts,
-    jobs: { ...jobsOf('transcripts', registry), forgetConversation: transcripts.jobs.forgetConversation },
+    jobs: {
+      ...jobsOf('transcripts', registry),
+      forgetConversation: transcripts.jobs.forgetConversation,
+      indexTranscripts: transcripts.jobs.indexTranscripts,
+    },
   };
   const frame = await createFrame({ contract: transcripts, worked, config, migrations, entities, logger, tuning });
   const { db, bus, jobs, metrics } = frame;
@@ -61,25 +69,29 @@ export async function createService({ config, logger, pipeline, tuning }: Transc
   const scratch = createScratch(config.TRANSCRIPTION_SCRATCH_DIR, 'audio', frame.logger);
 
   return frame.service(async () => {
-    await frame.serve(createHandlers({ bus, db, jobs }));
+    await frame.serve(createHandlers({ bus, db, jobs, news: frame.news }));
     const contracts = { getStepConfig: directory.rpcs.getStepConfig, pipelineFinished: conversations.jobs.pipelineFinished };
     await scratch.clean();
+    const rowsChanged = createRowsChanged(jobs);
     const workers = [
-      createTranscriptImport({ db, bus, provider, onFinished: (status) => imports.inc({ status }, 1) }),
+      createTranscriptImport({ db, bus, news: frame.news, provider, rowsChanged, onFinished: (status) => imports.inc({ status }, 1) }),
       createAudioTranscription({
         db,
         bus,
+        news: frame.news,
         outbound: inside,
         mediaUrl: config.MEDIA_INTERNAL_URL,
         ffmpeg: createFfmpeg(config.FFMPEG_PATH, audioInput),
         scratch,
         transcriber: configureTranscriber(config),
         partSeconds: config.TRANSCRIPTION_PART_SECONDS,
+        rowsChanged,
         onFinished: (status) => transcriptions.inc({ status }, 1),
       }),
     ];
     await jobs.work({
       forgetConversation,
+      indexTranscripts: createIndexing({ bus, db, jobs, turnMs: indexTurnMs }),
       ...createPipelineWorkers({ bus, jobs, contracts }, [...workers, ...(pipeline?.workers ?? [])]),
     });
     const { meetingReported } = conversations.events;
@@ -94,6 +106,8 @@ export async function createService({ config, logger, pipeline, tuning }: Transc
     });
     frame.feed(news);
     frame.feed(await consumeDeletions({ bus, db, logger: frame.logger }));
+    frame.feed(await followConversations({ bus, db, logger: frame.logger }));
+    await frame.prepare(() => indexWhatIsMissing({ db, jobs }));
   });
 }
 

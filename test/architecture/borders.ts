@@ -10,10 +10,13 @@ const owners: readonly { library: string; packages: RegExp }[] = [
   { library: 'logger', packages: /^pino$/ },
   { library: 'schema', packages: /^ajv(-formats)?(\/.+)?$/ },
   { library: 'nats', packages: /^@nats-io\/.+$/ },
-  { library: 'orm', packages: /^(pg|kysely|@mikro-orm\/(postgresql|migrations|sql))$/ },
+  { library: 'orm', packages: /^(pg|pg-copy-streams|kysely|@mikro-orm\/(postgresql|migrations|sql))$/ },
   { library: 'telemetry', packages: /^(@prometheus-io\/client|@opentelemetry\/.+)$/ },
   { library: 'outbound', packages: /^undici$/ },
+  { library: 'backup', packages: /^age-encryption$/ },
   { library: 'openai', packages: /^openai(\/.+)?$/ },
+  { library: 'mcp', packages: /^@modelcontextprotocol\/.+$/ },
+  { library: 'oidc', packages: /^(jose|openid-client)$/ },
 ];
 /** What people run: they may import any file. */
 const programs = new Set(['cli', 'lab', 'tools']);
@@ -38,7 +41,7 @@ function checkImport(path: string, specifier: string): string[] {
   }
   if (specifier === '#libs/testing' && !isTest(path)) return ['imports #libs/testing outside tests'];
   const owner = owners.find((item) => item.packages.test(specifier));
-  const free = isTest(path) || /^lab\/(bench|scale)\//.test(path); // the benchmarks measure, and look, with the bare packages
+  const free = isTest(path) || /^lab\/(bench|chaos|cost|feed|scale)\//.test(path); // they measure, and look, with the bare packages
   if (owner === undefined || free || path.startsWith(`libs/${owner.library}/`)) return [];
   return [`imports ${specifier}, which only libs/${owner.library} may`];
 }

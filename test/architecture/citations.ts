@@ -18,8 +18,10 @@ export interface Rules {
 }
 
 /** With the lines that belong to it. */
-const definition = /^- \*\*(D\d+[a-z]?)\*\* .*\n(?: {2}.*\n)*/gm;
-const id = /(?<![\w%+/#-])D\d{1,2}[a-h]?(?![\w-])/g;
+const definition = /^- \*\*([ACDIKMPSTV]\d+[a-z]?)\*\* .*\n(?: {2}.*\n)*/gm;
+const id = /(?<![\w%+/#-])(?:D\d{1,2}[a-h]?|[ACIKMPSTV][1-9]\d?)(?![\w-]|:\d)/g;
+/** They look like ids, and are names of other things: a store's protocol, an engine, a set of control characters. */
+const otherNames = new Set(['S3', 'V8', 'C1']);
 const heading = /(?<![\w./-])(?:rules\/[a-z-]+|architecture)#[a-z0-9-]+/g;
 /** Texts that are not in the repository. */
 const foreign =
@@ -50,9 +52,13 @@ function listCitations(text: string): string[] {
 
 /** Citations that lead nowhere, as `path:line: what`. */
 export function findUnresolved(files: readonly TextFile[], { ids, headings }: Rules): string[] {
+  // A letter without any rule begins no ids.
+  const letters = new Set(Array.from(ids, (name) => name[0]).concat('D'));
+  const isKnown = (name: string): boolean =>
+    ids.has(name) || headings.has(name) || otherNames.has(name) || (/^[A-Z]\d/.test(name) && !letters.has(name[0]));
   return files.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) => {
-      const unknown = listCitations(line).filter((name) => !ids.has(name) && !headings.has(name));
+      const unknown = listCitations(line).filter((name) => !isKnown(name));
       const outside = [...line.matchAll(foreign)].map(([found]) => found);
       return [...unknown, ...outside].map((what) => `${path}:${index + 1}: ${what}`);
     }),

@@ -6,6 +6,7 @@ import { loadConfig } from '#libs/config';
 import type { TObject } from '#libs/contract';
 import { parse } from 'yaml';
 import { generateSecrets } from '../../cli/secrets/generate.ts';
+import { auditSettings } from '../../tools/audit.ts';
 import { nodeOptionsOf } from '../../tools/servers/service-process.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
@@ -83,6 +84,17 @@ describe('compose.yaml (architecture#running-it)', () => {
     expect(loadConfig(schema, environmentWith(secrets))).toMatchObject({ NODE_ENV: 'production' });
     const weak = Object.fromEntries(Object.keys(secrets).map((key) => [key, 'coherence']));
     expect(() => loadConfig(schema, environmentWith(weak))).toThrow(/a password that anybody knows/);
+  });
+
+  it('keeps the audit logs every day with a role of its own, which the migration makes (A2)', () => {
+    const { command, environment = {}, depends_on: after } = compose.services['audit'] ?? {};
+    expect([command, after]).toEqual([['node', 'tools/audit.ts', '--daily'], { migrate: { condition: 'service_completed_successfully' } }]);
+    const given = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, interpolate(value, secrets)]));
+    expect(Object.keys(given).filter((variable) => !(variable in auditSettings.properties))).toEqual([]);
+    const { DATABASE_URL, AUDIT_RETENTION_DAYS } = loadConfig(auditSettings, given);
+    expect(AUDIT_RETENTION_DAYS).toBe(400);
+    expect(new URL(DATABASE_URL).username).toBe('coherence_audit');
+    expect(interpolate(compose.services['migrate']?.environment?.['DATABASE_URL_AUDIT'] ?? '', secrets)).toBe(DATABASE_URL);
   });
 
   it('asks for every secret, says how to make it, and brings none of its own', () => {

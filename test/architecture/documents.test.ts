@@ -55,8 +55,9 @@ describe('the documents', () => {
   });
 });
 
+const program = await createProgram(createContext({ json: false }));
+
 describe('the admin CLI in documents and messages', () => {
-  const program = createProgram(createContext({ json: false }));
   const readPage = (page: string): string => readFileSync(join(repoDir, page), 'utf8');
 
   it('is called so that npm adds nothing to what it prints', () => {

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { readSources, type SourceFile } from './sources.ts';
+import { readSources, repoDir, type SourceFile } from './sources.ts';
 
 const isTest = (path: string): boolean => path.startsWith('test/') || path.endsWith('.test.ts');
 const thisFile = 'test/architecture/habits.test.ts';
@@ -27,8 +29,8 @@ const sleeping = [
   'services/media/http/multipart.test.ts',
   'test/e2e/audio-memory.test.ts',
   'test/e2e/bulk-import.test.ts',
-  'test/e2e/shutdown.test.ts',
   'test/e2e/shutdown/constant-load.ts',
+  'test/e2e/shutdown/served-world.ts',
   'test/integration/agents/chat.test.ts',
   'test/integration/agents/runtime.test.ts',
   'test/integration/agents/telegram-crash.test.ts',
@@ -51,6 +53,23 @@ const sleeping = [
   'tools/servers/go-tool.test.ts',
 ];
 
+/** Left column of the glossary's last table: words for ideas that have another. */
+function readUnusedWords(): string[] {
+  const glossary = readFileSync(join(repoDir, 'docs', 'glossary.md'), 'utf8');
+  const [, section = ''] = glossary.split('## Words that we do not use');
+  return [...section.matchAll(/^\| (?!not\b|-)([^|]+) \|/gm)].flatMap(([, words = '']) => words.split(', '));
+}
+
+/** Words of what a file declares: `createHolonNode` has `create`, `holon` and `node`. */
+function wordsOf(text: string): Set<string> {
+  const declared = text.matchAll(
+    /\b(?:const|let|function|class|interface|type)\s+([\w$]+)|^\s*(?:readonly |async )*([a-z_$][\w$]*)\??[(:]/gm,
+  );
+  return new Set(
+    [...declared].flatMap(([, own, member]) => (own ?? member ?? '').match(/[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase()),
+  );
+}
+
 function listPaths(pattern: RegExp, files: readonly SourceFile[]): string[] {
   return files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 }
@@ -71,11 +90,41 @@ describe('habits that CONTRIBUTING.md claims', () => {
   });
 
   it('files have 400 lines at most', () => {
-    expect(sources.filter(({ text }) => text.split('\n').length > 401).map(({ path }) => path)).toEqual([]);
+    expect(files.filter(({ text }) => text.split('\n').length > 401).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('how long ago something was is told by a clock that nobody sets', () => {
+    const parts = sources.filter(({ path }) => /^(services|libs)\//.test(path));
+    expect(listPaths(/\bDate\.now\(\) [-<>]=? this\.#/, parts)).toEqual([]);
+  });
+
+  it('how old a row is, is asked with a time that an index can be asked for', () => {
+    const parts = sources.filter(({ path }) => /^(services|libs)\//.test(path) && !path.includes('/migrations/'));
+    expect(listPaths(/\b(\w*_at|at) [<>]=? clock_timestamp\(\)/, parts)).toEqual([]);
   });
 
   it('no test puts something else in the place of a module', () => {
     expect(listPaths(/\bjest\.(mock|doMock|unstable_mockModule|setMock)\b/, tests)).toEqual([]);
+  });
+
+  it('no test is skipped, left out or still to be written', () => {
+    const marks = /\b(?:it|test|describe)\.(?:\w+\.)*(?:skip|only|todo|failing)\b|^\s*(?:f|x)(?:it|test|describe)\b/m;
+    expect(listPaths(marks, tests)).toEqual([]);
+  });
+
+  it('titles of tests say what happens, in a group that names what it happens to', () => {
+    const outside = /^(?:it|test)(?:\.each\b|\()/m;
+    const wished = /^\s*(?:it|test)(?:\.each\([\s\S]*?\))?\(\s*['"`](?:should|shall|must|will)\b/m;
+    expect(listPaths(outside, tests)).toEqual([]);
+    expect(listPaths(wished, tests)).toEqual([]);
+  });
+
+  it('names have the words of the glossary', () => {
+    const unused = readUnusedWords();
+    const parts = sources.filter(({ path }) => /^(services|libs|cli)\//.test(path));
+    const found = parts.flatMap(({ path, text }) => unused.filter((word) => wordsOf(text).has(word)).map((word) => `${path}: ${word}`));
+    expect(unused.length).toBeGreaterThan(20);
+    expect(found).toEqual([]);
   });
 
   it('no more tests sleep', () => {

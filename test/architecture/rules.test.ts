@@ -44,13 +44,14 @@ describe('rules', () => {
 
 describe('citations', () => {
   const rules = readRules([
-    { path: 'docs/rules/room.md', text: '# Room\n\n## Transcript window\n\n- **D8** `phase` is a text.\n' },
+    { path: 'docs/rules/room.md', text: '# Room\n\n## Transcript window\n\n- **D8** `phase` is a text.\n- **T1** a file\n' },
     { path: 'docs/architecture.md', text: '# Architecture\n\n## Jobs\n' },
   ]);
 
   it.each([
     'D99',
     'D8a',
+    'T2',
     'rules/room#lounge',
     'rules/rooms#transcript-window',
     'architecture#queues',
@@ -63,6 +64,9 @@ describe('citations', () => {
 
   it.each([
     'D8',
+    'T1',
+    'K1',
+    'S3',
     'D8: why',
     'rules/room#transcript-window, 4',
     'architecture#jobs',

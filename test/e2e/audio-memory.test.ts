@@ -22,7 +22,7 @@ let demo: Demo;
 let token: string;
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  world = await startWorld(import.meta.url, {}, { processes: true });
   demo = await applyDemo(world, 'memory');
   token = await world.login('ada-memory@example.org', 'secret-of-ada-memory');
 });

@@ -60,7 +60,7 @@ describe('POST /conversations/{id}/audio (rules/media#audio-upload; D27)', () =>
   it('notes the acting person, the file name and the byte count', async () => {
     const id = await fresh();
     await upload(id, 'talk.wav', randomBytes(1234));
-    const notes = JSON.parse((await world.cli('notes', 'list', '--conversation', String(id), '--json')).stdout);
+    const notes = await world.ask('notes', 'list', '--conversation', String(id));
     expect(notes).toEqual([expect.objectContaining({ note_type: 'audio', author_person: expect.objectContaining({ id: demo.ada }) })]);
     expect(notes[0].body).toContain('talk.wav');
     expect(notes[0].body).toContain('1234');

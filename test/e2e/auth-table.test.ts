@@ -1,6 +1,7 @@
 /** Every route of the gateway's table with every class of credential; what is expected follows from the route's class alone. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuthClass, Route } from '#libs/contract';
+import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
 import { routes } from '../../services/api-gateway/routes/index.ts';
 import { applyDemo, startWorld } from './world.ts';
 import type { World } from './world.ts';
@@ -13,10 +14,19 @@ const credentials = [
   'per-user',
   'per-user with coherence access',
   'superuser',
+  'ops viewer',
+  'ops operator',
   'expired',
   'revoked',
   'deactivated',
   'per-user without a person',
+  'identity token',
+  'identity token with coherence access',
+  'identity token of a superuser',
+  'identity token of nobody',
+  'identity token of a deactivated account',
+  'identity token for another audience',
+  'identity token that is over',
 ] as const;
 type Credential = (typeof credentials)[number];
 
@@ -28,9 +38,28 @@ type Verdict =
   | 'per-user token required'
   | 'coherence access required'
   | 'person required'
-  | 'superusers only';
+  | 'login required'
+  | 'operators only';
 
-const users: readonly Credential[] = ['per-user', 'per-user with coherence access', 'superuser', 'per-user without a person'];
+const users: readonly Credential[] = [
+  'per-user',
+  'per-user with coherence access',
+  'superuser',
+  'ops viewer',
+  'ops operator',
+  'per-user without a person',
+  'identity token',
+  'identity token with coherence access',
+  'identity token of a superuser',
+];
+/** Of its account it has all that a login has (S1). */
+const logins: Readonly<Record<string, Credential>> = {
+  'identity token': 'per-user',
+  'identity token with coherence access': 'per-user with coherence access',
+  'identity token of a superuser': 'superuser',
+};
+/** Without a body or an id they are refused at once (S5). */
+const forLogins = ['listSessions'];
 const admitAll = () => 'admitted' as const;
 
 /** rules/access#classes-of-routes; D12, D13, D30, D40. A class that is missing here does not compile. */
@@ -40,7 +69,7 @@ const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> 
   user: (credential) => (credential === 'shared' ? 'per-user token required' : users.includes(credential) ? 'admitted' : 'unauthorized'),
   coherence: (credential) => {
     if (credential === 'shared') return 'per-user token required';
-    if (credential === 'per-user' || credential === 'per-user without a person') return 'coherence access required';
+    if (['per-user', 'ops viewer', 'ops operator', 'per-user without a person'].includes(credential)) return 'coherence access required';
     return users.includes(credential) ? 'admitted' : 'unauthorized';
   },
   shared: (credential) => (credential === 'shared' ? 'admitted' : 'unauthorized'),
@@ -50,8 +79,12 @@ const classes: Readonly<Record<AuthClass, (credential: Credential) => Verdict>> 
   },
   'login-gate': () => 'invalid credentials',
   ops: (credential) => {
-    if (credential === 'superuser') return 'admitted';
-    return users.includes(credential) ? 'superusers only' : 'unauthorized';
+    if (['superuser', 'ops viewer', 'ops operator'].includes(credential)) return 'admitted';
+    return users.includes(credential) ? 'operators only' : 'unauthorized';
+  },
+  'ops-act': (credential) => {
+    if (['superuser', 'ops operator'].includes(credential)) return 'admitted';
+    return users.includes(credential) ? 'operators only' : 'unauthorized';
   },
 };
 
@@ -78,27 +111,49 @@ const refusals: Readonly<Record<Exclude<Verdict, 'admitted'>, { status: number; 
     api: { detail: message },
     v1: { code: 'permission_denied', message: 'This account has no person.', retryable: false },
   },
-  'superusers only': { status: 403, api: { detail: message }, v1: { code: 'permission_denied', message, retryable: false } },
+  'login required': {
+    status: 403,
+    api: { detail: message },
+    v1: { code: 'permission_denied', message: 'This is for tokens of a login with email and password.', retryable: false },
+  },
+  'operators only': { status: 403, api: { detail: message }, v1: { code: 'permission_denied', message, retryable: false } },
 };
 
+/** What the route says to the credential. */
+function judge({ auth, operationId }: Route, credential: Credential): Verdict | 'no class' {
+  const login = logins[credential];
+  if (login !== undefined && forLogins.includes(operationId)) return 'login required';
+  return (classes[auth] as ((given: Credential) => Verdict) | undefined)?.(login ?? credential) ?? 'no class';
+}
+
+let provider: IdentityProvider;
 let world: World;
 let headers: Readonly<Record<Credential, Record<string, string>>>;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  provider = await startIdentityProvider();
+  world = await startWorld(import.meta.url, {
+    OIDC_ISSUER: provider.issuer,
+    OIDC_AUDIENCE: provider.audience,
+    OUTBOUND_ALLOWED_HOSTS: provider.host,
+  });
   await applyDemo(world, 'table');
   await world.apply({
     people: [
       { key: 'gone', name: 'Gone' },
       { key: 'left', name: 'Left' },
+      { key: 'looker', name: 'Looker' },
+      { key: 'doer', name: 'Doer' },
     ],
     accounts: [
       { email: 'gone-table@example.org', person: 'gone', password: 'secret-of-gone-table', groups: ['coherence_users'] },
       { email: 'left-table@example.org', person: 'left', password: 'secret-of-left-table' },
+      { email: 'looker-table@example.org', person: 'looker', password: 'secret-of-looker-table', groups: ['ops_viewers'] },
+      { email: 'doer-table@example.org', person: 'doer', password: 'secret-of-doer-table', groups: ['ops_operators'] },
     ],
   });
   const login = (name: string): Promise<string> => world.login(`${name}-table@example.org`, `secret-of-${name}-table`);
-  const [user, coherence, superuser, expired, revoked, deactivated, personless] = await Promise.all(
-    ['ben', 'ada', 'root', 'ada', 'ada', 'gone', 'left'].map(login),
+  const [user, coherence, superuser, viewer, operator, expired, revoked, deactivated, personless] = await Promise.all(
+    ['ben', 'ada', 'root', 'looker', 'doer', 'ada', 'ada', 'gone', 'left'].map(login),
   );
   const unlinked = await world.sql(`update directory.accounts set person_id = null where email = 'left-table@example.org' returning 1`);
   expect(unlinked).toHaveLength(1);
@@ -109,6 +164,19 @@ beforeAll(async () => {
   expect(expiry).toHaveLength(1);
   expect((await world.call('POST', '/api/v1/auth/logout', { token: revoked ?? '' })).status).toBe(200);
   expect(await world.cli('accounts', 'deactivate', 'gone-table@example.org')).toMatchObject({ code: 0 });
+  for (const name of ['ben', 'ada', 'root', 'gone']) await world.ask('accounts', 'link', `${name}-table@example.org`, '--subject', name);
+  const minuteAgo = Math.floor(Date.now() / 1000) - 60;
+  const [known, knownCoherence, knownSuperuser, unknown, ended, elsewhere, over] = await Promise.all(
+    [
+      { sub: 'ben' },
+      { sub: 'ada' },
+      { sub: 'root' },
+      { sub: 'nobody' },
+      { sub: 'gone' },
+      { sub: 'root', aud: 'https://other.example.org' },
+      { sub: 'root', exp: minuteAgo },
+    ].map((claims) => provider.sign(claims)),
+  );
   const bearer = (token = ''): Record<string, string> => ({ authorization: `Bearer ${token}` });
   headers = {
     none: {},
@@ -118,13 +186,25 @@ beforeAll(async () => {
     'per-user': bearer(user),
     'per-user with coherence access': bearer(coherence),
     superuser: bearer(superuser),
+    'ops viewer': bearer(viewer),
+    'ops operator': bearer(operator),
     expired: bearer(expired),
     revoked: bearer(revoked),
     deactivated: bearer(deactivated),
     'per-user without a person': bearer(personless),
+    'identity token': bearer(known),
+    'identity token with coherence access': bearer(knownCoherence),
+    'identity token of a superuser': bearer(knownSuperuser),
+    'identity token of nobody': bearer(unknown),
+    'identity token of a deactivated account': bearer(ended),
+    'identity token for another audience': bearer(elsewhere),
+    'identity token that is over': bearer(over),
   };
 });
-afterAll(() => world.stop());
+afterAll(async () => {
+  await world.stop();
+  await provider.stop();
+});
 
 /** A path of the route that names nothing, so that an admitted call changes nothing. */
 function nowhere({ path, params }: Route): string {
@@ -137,7 +217,8 @@ function nowhere({ path, params }: Route): string {
 /** JSON bodies are unreadable: they are refused right after the credential was admitted, before anything is done. */
 function ask(route: Route, credential: Credential) {
   const body = route.body === undefined ? {} : { body: '{' };
-  return world.call(route.method, nowhere(route), { token: null, headers: headers[credential], ...body });
+  // The console's sign-in asks for a page of the server itself (S3).
+  return world.call(route.method, nowhere(route), { token: null, headers: { origin: world.baseUrl, ...headers[credential] }, ...body });
 }
 
 const table = routes.flatMap((route) =>
@@ -145,11 +226,11 @@ const table = routes.flatMap((route) =>
     title: `${route.method} ${route.path}`,
     credential,
     route,
-    verdict: (classes[route.auth] as ((given: Credential) => Verdict) | undefined)?.(credential) ?? 'no class',
+    verdict: judge(route, credential),
   })),
 );
 
-describe('the route table by credential (rules/access#classes-of-routes; D12, D13, D30, D40)', () => {
+describe('the route table by credential (rules/access#classes-of-routes, rules/access#operators; D12, D13, D30, D40, S1, S5)', () => {
   it('has a class for every route', () => {
     expect(table.filter(({ verdict }) => verdict === 'no class').map(({ title }) => title)).toEqual([]);
     expect(table.length).toBe(routes.length * credentials.length);
@@ -160,7 +241,7 @@ describe('the route table by credential (rules/access#classes-of-routes; D12, D1
     async ({ route, credential, verdict }) => {
       const refusal = refusals[verdict as Exclude<Verdict, 'admitted'>];
       const answer = await ask(route, credential);
-      expect([answer.status, answer.json]).toEqual([refusal.status, route.path.startsWith('/api/v1/') ? refusal.v1 : refusal.api]);
+      expect([answer.status, answer.json]).toEqual([refusal.status, /^\/api\/(v1|ops)\//.test(route.path) ? refusal.v1 : refusal.api]);
       expect(answer.headers.get('www-authenticate')).toBe(refusal.status === 401 ? 'Bearer' : null);
     },
   );

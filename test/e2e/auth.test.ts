@@ -86,7 +86,11 @@ describe('logout and revocation (rules/access#login)', () => {
       await world.login('ada-auth@example.org', 'secret-of-ada-auth'),
       await world.login('ada-auth@example.org', 'secret-of-ada-auth'),
     ];
-    expect((await whoami(one)).json).toEqual({ authenticated: true, person: expect.objectContaining({ id: demo.ada }) });
+    expect((await whoami(one)).json).toEqual({
+      authenticated: true,
+      person: expect.objectContaining({ id: demo.ada }),
+      key: null,
+    });
     const answer = await world.call('POST', '/api/v1/auth/logout', { token: one });
     expect([answer.status, answer.json]).toEqual([200, { revoked: true }]);
     expect([(await whoami(one)).status, (await whoami(two)).status]).toEqual([401, 200]);

@@ -48,9 +48,7 @@ async function post(body: string, { person = String(demo.ada), signature = signB
   });
   expect([answer.status, answer.json]).toEqual([200, { ok: true }]);
 }
-async function receipts(): Promise<any[]> {
-  return JSON.parse((await world.cli('webhooks', 'list', '--json')).stdout);
-}
+const receipts = (): Promise<any[]> => world.ask('webhooks', 'list');
 async function settled(expected: number): Promise<any[]> {
   return waitFor(async () => {
     const list = await receipts();
@@ -64,9 +62,7 @@ async function booked(time: string, person = demo.ada, journey = demo.journey): 
   const answer = await world.call('GET', `/api/coherence/conversations?person_id=${person}&journey=${journey}&time=${time}`);
   return answer.json.filter((item: any) => item.config.booking !== undefined);
 }
-async function personNotes(id: number): Promise<any[]> {
-  return JSON.parse((await world.cli('notes', 'list', '--person', String(id), '--json')).stdout);
-}
+const personNotes = (id: number): Promise<any[]> => world.ask('notes', 'list', '--person', String(id));
 
 describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D19a)', () => {
   it('creates, moves and deletes one conversation along the chain of uids', async () => {
@@ -101,7 +97,7 @@ describe('POST /hook/booking/{person_id} (rules/bookings#booking-webhook; D19, D
     expect(after.config.booking).toMatchObject({ uid: 'chain-2' });
     expect(after.config.booking.uids).toEqual(expect.arrayContaining(['chain-1', 'chain-2']));
     expect(after.participants).toHaveLength(3);
-    const notes = JSON.parse((await world.cli('notes', 'list', '--conversation', String(conversation.id), '--json')).stdout);
+    const notes = await world.ask('notes', 'list', '--conversation', String(conversation.id));
     expect(notes.map((note: any) => [note.note_type, note.author_person])).toEqual([
       ['booking', null],
       ['booking', null],

@@ -1,13 +1,9 @@
 /** The visitor page in a real browser, on the real platform: only the language model is played. */
-import { join } from 'node:path';
-import { type LlmServer, provideChromium, startLlm } from '#libs/testing';
-import axe from 'axe-core';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page, type Route } from 'playwright-core';
+import { type LlmServer, startLlm } from '#libs/testing';
+import type { BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
+import { desk, startBrowser } from './browser.ts';
 import { startWorld, type World } from './world.ts';
 
-export const screenshots = join(import.meta.dirname, '..', '..', '.data', 'screenshots');
-export const desk: BrowserContextOptions = { viewport: { width: 1000, height: 760 } };
-export const phone: BrowserContextOptions = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 /** Requests that send a message. */
 export const messages = '**/api/chat/*/message/';
 
@@ -25,31 +21,15 @@ export interface ChatBrowser {
   stop(): Promise<void>;
 }
 
-export async function startChatBrowser(fileUrl: string): Promise<ChatBrowser> {
+export async function startChatBrowser(fileUrl: string, settings: Record<string, string> = {}): Promise<ChatBrowser> {
   const llm = await startLlm();
   const world = await startWorld(
     fileUrl,
-    { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted', LLM_TIMEOUT_MS: '2000' },
+    { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted', LLM_TIMEOUT_MS: '15000', ...settings },
     { services: ['api-gateway', 'directory', 'agents'] },
   );
   await world.apply({ agents: [{ slug: 'welcome-guide', name: 'Guide', prompt: 'You are the guide.' }] });
-  const browser = await chromium.launch({ executablePath: await provideChromium(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-  const contexts: BrowserContext[] = [];
-  const requested: string[] = [];
-  const complaints: string[] = [];
-
-  const openContext = async (options: BrowserContextOptions = desk): Promise<BrowserContext> => {
-    const context = await browser.newContext({ locale: 'en-GB', ...options });
-    contexts.push(context);
-    context.setDefaultTimeout(15_000);
-    context.on('request', (request) => requested.push(request.url()));
-    context.on('weberror', (error) => complaints.push(String(error.error())));
-    // A refused request is told by the browser too; everything else, e.g. of the content security policy, is a fault.
-    context.on('console', (line) => {
-      if (['error', 'warning'].includes(line.type()) && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
-    });
-    return context;
-  };
+  const { openContext, complaints, ...browser } = await startBrowser(world.baseUrl);
 
   return {
     llm,
@@ -63,19 +43,17 @@ export async function startChatBrowser(fileUrl: string): Promise<ChatBrowser> {
     },
     exchange: async (page, text, reply) => {
       llm.answerWith(() => reply);
-      const replies = page.locator('.message.agent:not(.typing)');
+      const replies = page.locator('.message.agent:not(.typing, .writing)');
       const before = await replies.count();
       await say(page, text);
       await replies.nth(before).waitFor();
     },
     endTest: async () => {
       llm.answerWith(undefined);
-      await Promise.all(contexts.splice(0).map((context) => context.close()));
-      const own = new URL(world.baseUrl).host;
-      return { elsewhere: requested.splice(0).filter((url) => new URL(url).host !== own), complaints: complaints.splice(0) };
+      return browser.endTest();
     },
     stop: async () => {
-      await browser.close();
+      await browser.stop();
       await world.stop();
       await llm.stop();
     },
@@ -91,7 +69,9 @@ export const readField = (page: Page): Promise<string> => field(page).inputValue
 
 /** What stands in the log, speakers included. */
 export const readLog = async (page: Page): Promise<string[]> =>
-  (await page.locator('.message:not(.typing)').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').replace(/ \d\d:\d\d$/, ''));
+  (await page.locator('.message:not(.typing, .writing)').allInnerTexts()).map((text) =>
+    text.replaceAll(/\s+/g, ' ').replace(/ \d\d:\d\d$/, ''),
+  );
 
 export async function say(page: Page, text: string): Promise<void> {
   await field(page).fill(text);
@@ -118,11 +98,3 @@ export function divertOnce(page: Page, way: (route: Route) => Promise<void>): Pr
 /** The next message is answered by this, without the platform. */
 export const answerOnce = (page: Page, status: number, headers: Record<string, string> = {}, body = '{"detail":"no"}'): Promise<unknown> =>
   divertOnce(page, (route) => route.fulfill({ status, headers, contentType: 'application/json', body }));
-
-export async function findAccessibilityProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-       .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ' ' + node.target + ': ' + node.failureSummary)))`,
-  );
-}

@@ -7,21 +7,18 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
 import type { Locator, Page } from 'playwright-core';
+import { desk, findAccessibilityProblems, phone, screenshots } from './browser.ts';
 import {
   alert,
   answerOnce,
-  desk,
   field,
-  findAccessibilityProblems,
   hold,
   isFocused,
   log,
   messages,
-  phone,
   readField,
   readLog,
   say,
-  screenshots,
   type ChatBrowser,
   startChatBrowser,
 } from './chat-browser.ts';
@@ -46,6 +43,7 @@ describe('the visitor page for everybody', () => {
     await page.keyboard.press('Enter');
     expect((await sent).postDataJSON()).toEqual({ body: 'one\ntwo' });
     await log(page).getByText('Read').waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor(); // until then there is one that stops
     const order: unknown[] = [];
     await page.keyboard.press('Tab');
     for (let step = 0; step < 4; step++) {

@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, waitFor } from '#libs/testing';
 import type { Page } from 'playwright-core';
+import { findAccessibilityProblems } from './browser.ts';
 import {
   alert,
   answerOnce,
   divertOnce,
   field,
-  findAccessibilityProblems,
   hold,
   isFocused,
   log,

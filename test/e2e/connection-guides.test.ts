@@ -1,4 +1,4 @@
-/** The guides to Cal.com, Telegram, RealtimeKit and a language model: their commands, one after the other, against a fresh platform. */
+/** The guides to Cal.com, Telegram, RealtimeKit, a language model and service keys: their commands, one after the other, against a fresh platform. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,12 +98,13 @@ async function runAll(guide: string): Promise<number> {
   return answered;
 }
 
-describe('the guides to others', () => {
+describe('the guides to others, and from the shared token to keys (K9)', () => {
   it.each([
     ['cal-com.md', 3],
     ['telegram.md', 3],
     ['language-model.md', 2],
     ['realtimekit.md', 1],
+    ['service-keys.md', 3],
   ])('docs/guides/%s shows what its commands answer', async (guide, count) => {
     await expect(runAll(guide)).resolves.toBe(count);
   });

@@ -10,11 +10,12 @@ import { answerAsDemo } from '../../tools/start/demo-model.ts';
 import { createTeller, isTold } from './contract/story.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
+import { makeSilence } from './silence.ts';
 
 const repoDir = join(import.meta.dirname, '..', '..');
 /** What is uploaded: the smallest of each kind. */
 const files = {
-  'open-circle.wav': makeWav(),
+  'open-circle.wav': makeSilence(10),
   'notes.txt': new TextEncoder().encode('not a sound'),
   'night-walk.png': Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -147,22 +148,3 @@ describe('npm run demo (README)', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('Start it without that variable')]);
   });
 });
-
-/** A hundredth of a second of silence: 16 bit, mono, 8 kHz. */
-function makeWav(): Uint8Array<ArrayBuffer> {
-  const data = Buffer.alloc(160);
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0, 'latin1');
-  head.writeUInt32LE(36 + data.length, 4);
-  head.write('WAVEfmt ', 8, 'latin1');
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(8_000, 24);
-  head.writeUInt32LE(16_000, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36, 'latin1');
-  head.writeUInt32LE(data.length, 40);
-  return new Uint8Array([...head, ...data]);
-}

@@ -9,7 +9,7 @@ import { findFreePort } from '../../tools/servers/ports.ts';
 import { endProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
 
 export const repoDir = join(import.meta.dirname, '..', '..');
-const readyTimeoutMs = 60_000;
+const readyTimeoutMs = 180_000;
 
 export interface Launch {
   readonly child: ChildProcess;

@@ -26,10 +26,7 @@ const recorded = (id: number, key?: string, call: Call = {}) =>
     headers: { ...(key === undefined ? {} : { 'idempotency-key': key }), ...call.headers },
   });
 const get = async (id: number) => (await world.client.getConversation({ path: { conversation_id: id } })).body;
-async function notes(id: number): Promise<any[]> {
-  const result = await world.cli('notes', 'list', '--conversation', String(id), '--json');
-  return JSON.parse(result.stdout);
-}
+const notes = (id: number): Promise<any[]> => world.ask('notes', 'list', '--conversation', String(id));
 
 describe('POST /conversations/{id}/recorded (rules/conversations#recorded)', () => {
   it('advances to the next step that is not archived and notes it without an author', async () => {

@@ -4,8 +4,9 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { waitFor } from '#libs/testing';
+import { provideChromium, waitFor } from '#libs/testing';
 import { identifyProcess, isRunning, type ProcessIdentity } from '../../tools/servers/process-identity.ts';
+import { startBrowser } from './browser.ts';
 import { createLaunchpad, type Launch, type Launchpad, repoDir } from './launch.ts';
 
 let pad: Launchpad;
@@ -89,6 +90,27 @@ describe('npm start (architecture#running-it)', () => {
     ]);
   });
 
+  it('lets a new operator sign in to the console as admin@example.org, with the password that it prints (P6)', async () => {
+    const output = launches[0]?.output() ?? '';
+    const [address] = /http:\/\/localhost:\d+\/console/.exec(output) ?? [''];
+    const [, password = ''] = /ada@example\.org\s+(\S+)/.exec(output) ?? []; // one for all demo accounts
+    expect(output).toContain('admin@example.org');
+    await provideChromium();
+    const browser = await startBrowser(address);
+    try {
+      const page = await (await browser.openContext()).newPage();
+      await page.goto(address);
+      await page.getByLabel('Email').fill('admin@example.org');
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      await page.getByText('transcripts', { exact: true }).first().waitFor();
+      expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] });
+    } finally {
+      await browser.stop();
+    }
+  }, 120_000);
+
   it('is well, and the doctor tells what is optional from what is needed', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join('cli', 'main.ts'), 'doctor'], {
       cwd: repoDir,
@@ -97,6 +119,12 @@ describe('npm start (architecture#running-it)', () => {
     expect(stdout).not.toContain('WRONG');
     expect(stdout).toMatch(/^off\s+language model:?\s+the demo model answers.*LLM_BASE_URL/m);
     expect(stdout).toMatch(/^All is well/m);
+  });
+
+  it('has verified the audit logs of all services, with the role that may (A2)', async () => {
+    const read = (): string => readFileSync(join(pad.dataDir, 'logs', 'audit.log'), 'utf8');
+    await waitFor(() => read().split('audit log verified').length === 7, { what: 'six verified logs' });
+    expect(read()).toMatch(/"service":"directory","entries":[1-9]/); // the demo workspace is in it
   });
 
   it('keeps logs that `npm run logs` follows: JSON when piped, readable lines in a terminal', async () => {
@@ -142,7 +170,7 @@ describe('npm start (architecture#running-it)', () => {
     const item = pad.launch({}, ['--times']);
     launches.push(item);
     await pad.waitUntilReady(item);
-    await waitFor(() => /^ {2}six services +\d+\.\d s +\d+\.\d s +\d+\.\d s$/m.test(item.output()), { what: 'where the time has gone' });
+    await waitFor(() => /^ {2}seven services +\d+\.\d s +\d+\.\d s +\d+\.\d s$/m.test(item.output()), { what: 'where the time has gone' });
     expect(children.filter((identity) => isRunning(identity))).toEqual([]);
     expect(item.output()).not.toMatch(/demo workspace|migrations/);
     await expect(logIn()).resolves.toBe(200);

@@ -31,11 +31,7 @@ const patch = (step: string, json: unknown, token = tokens['ada'] ?? ''): Promis
   world.call('PATCH', place(step), { token, json });
 const patchText = (step: string, body: string): Promise<Answer> =>
   world.call('PATCH', place(step), { token: tokens['ada'] ?? '', body, headers: { 'content-type': 'application/json' } });
-async function audit(step: string): Promise<any[]> {
-  const { code, stdout } = await world.cli('journeys', 'audit', 'journey-cfg', step, '--json');
-  expect(code).toBe(0);
-  return JSON.parse(stdout);
-}
+const audit = (step: string): Promise<any[]> => world.ask('journeys', 'audit', 'journey-cfg', step);
 
 describe('GET /journeys/{journey_slug}/steps (rules/steps#step-configuration)', () => {
   it('lists the steps in pipeline order, archived ones included, without configuration', async () => {

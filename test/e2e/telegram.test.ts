@@ -143,7 +143,10 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     );
     expect((await world.cli('webhooks', 'replay', id)).stdout).toContain('nothing is left to do');
     const unnamed = await world.cli('webhooks', 'replay');
-    expect([unnamed.code, unnamed.stderr]).toEqual([2, 'Name a receipt, or which: --provider, --outcome, --since, --until.\n']);
+    expect([unnamed.code, unnamed.stderr]).toEqual([
+      2,
+      'Name a receipt, or which: --provider, --outcome, --since, --until, --text, --person.\n',
+    ]);
   });
 
   it('registers the webhook and tells what Telegram knows of it', async () => {

@@ -157,6 +157,60 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     expect((await transcript(id, '?person_id=abc')).json.detail[0].loc).toEqual(['query', 'person_id']);
   });
 
+  it('serves the rows as data and captions, by format or Accept (T1, T5)', async () => {
+    const { id } = await meet(rows);
+    await becomes(id, 'imported');
+    const json = await transcript(id, '?format=json');
+    const ada = { key: String(demo.ada), person_id: demo.ada, name: 'Ada' };
+    const guest = { key: '-1', person_id: null, name: 'Guest from far' };
+    const segment = (index: number, start_ms: number, end_ms: number, speaker: object, text: string) => ({
+      index,
+      start_ms,
+      end_ms,
+      started_at: new Date(Date.parse(windowStart) + start_ms)
+        .toISOString()
+        .replace('.000Z', 'Z')
+        .replace(/(\.\d{3})Z/, '$1000Z'),
+      speaker,
+      text,
+    });
+    const segments = [
+      segment(0, 0, 2_400, ada, 'Welcome, everyone.'),
+      segment(1, 2_500, 4_000, ada, 'Let us begin.'),
+      segment(2, 65_000, 70_000, guest, 'Thank you.'),
+      segment(3, 3_598_000, 3_600_000, ada, 'Goodbye.'),
+    ];
+    expect(json.json).toEqual({ conversation_id: id, window: { start: windowStart, end: windowEnd }, segments });
+    expect((await transcript(id, '?format=json&person_id=-1')).json.segments).toEqual([segments[2]]);
+
+    const kinds = [
+      ['md', 'text/markdown; charset=utf-8', '**Guest from far** (01:05)\nThank you.'],
+      ['json', 'application/json', '"text":"Thank you."'],
+      ['vtt', 'text/vtt; charset=utf-8', '00:01:05.000 --> 00:01:10.000\n<v Guest from far>Thank you.\n'],
+      ['srt', 'application/x-subrip', '3\n00:01:05,000 --> 00:01:10,000\nGuest from far: Thank you.\n'],
+      ['txt', 'text/plain; charset=utf-8', 'Guest from far: Thank you.\n'],
+    ] as const;
+    const tags = new Set<string | null>();
+    for (const [format, type, part] of kinds) {
+      const named = await transcript(id, `?format=${format}`, { accept: 'application/json' });
+      const accepted = await transcript(id, '', { accept: `${type}, image/png` });
+      const { headers } = accepted;
+      expect([format, named.text, headers.get('content-type')]).toEqual([format, accepted.text, type]);
+      expect(accepted.text).toContain(part);
+      expect(headers.get('content-disposition')).toBe(`attachment; filename=conversation-${id}.${format}`);
+      expect(headers.get('vary')).toMatch(/\bAccept\b/);
+      expect((await transcript(id, '', { accept: type, 'if-none-match': headers.get('etag') ?? '' })).status).toBe(304);
+      tags.add(headers.get('etag'));
+    }
+    expect(tags.size).toBe(kinds.length);
+    expect((await transcript(id, '', { accept: 'text/*' })).text).toBe((await transcript(id)).text);
+    for (const query of ['?format=', '?format=pdf', '?format=MD']) {
+      const refused = await transcript(id, query);
+      expect([query, refused.status, refused.json.detail[0].type]).toEqual([query, 422, 'enum']);
+    }
+    expect((await transcript(id, '?format=json&person_id=-2')).json).toEqual({ detail: 'Not Found' });
+  });
+
   it('answers 304 to the ETag of the file and of the evidence', async () => {
     const { id } = await meet(rows);
     await becomes(id, 'imported');
@@ -191,6 +245,18 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     });
     const answer = await transcript(id);
     expect([answer.status, answer.text.includes('## Transcript')]).toEqual([200, true]);
+    const tags = new Set<string | null>();
+    for (const [format, text] of [
+      ['json', `{"conversation_id":${id},"window":null,"segments":[]}`],
+      ['vtt', 'WEBVTT\n'],
+      ['srt', ''],
+      ['txt', ''],
+    ] as const) {
+      const empty = await transcript(id, `?format=${format}`);
+      expect([format, empty.status, empty.text]).toEqual([format, 200, text]);
+      tags.add(empty.headers.get('etag'));
+    }
+    expect(tags.size).toBe(4);
     expect((await transcript(id, `?person_id=${demo.ada}`)).status).toBe(404);
   });
 
@@ -234,7 +300,7 @@ describe('transcript import (rules/transcripts#import-statuses; D7, D25, D26)', 
     const result = await world.cli('conversations', 'import-transcript', String(id));
     expect(result.code).toBe(0);
     await eventually(async () => {
-      const jobs = JSON.parse((await world.cli('jobs', 'list', '--json')).stdout) as { type: string; state: string }[];
+      const jobs = (await world.ask('jobs', 'list')) as { type: string; state: string }[];
       expect(jobs.filter((job) => job.type === 'transcripts.transcript-import' && job.state !== 'succeeded')).toEqual([]);
     });
     expect(await evidence(id)).toEqual(before);

@@ -36,7 +36,7 @@ const document = {
 };
 
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['directory', 'media', 'api-gateway'] });
+  world = await startWorld(import.meta.url, {}, { services: ['directory', 'conversations', 'media', 'api-gateway', 'events'] });
   ({ ids } = await world.apply(document));
   const { token } = (await world.client.login({ body: { email: 'ed@example.org', password: 'secret-of-ed' } })).body;
   client = new Proxy(world.client.withToken(token), {
@@ -144,6 +144,45 @@ describe('writes with the client (rules/memberships#lists)', () => {
       client.uploadExperienceLogo({ path: { experience_id: experience.id }, file: text }),
     );
     expect(refused.status).toBe(400);
+  });
+
+  it('make, rotate and revoke keys', async () => {
+    const { body: made } = await client.createKey({ body: { name: 'A program', scopes: ['directory:read'] } });
+    const path = { key_id: made.key.id };
+    expect((await client.listKeys()).body.items.map(({ id }) => id)).toEqual([path.key_id]);
+    expect((await client.rotateKey({ path })).body.token).not.toBe(made.token);
+    expect((await client.revokeKey({ path })).body).toEqual((await client.getKey({ path })).body);
+  });
+
+  it('merge people where they may', async () => {
+    const path = { person_id: idOf('people', 'hana') };
+    const refused = await refusalOf('mergePerson', client.mergePerson({ path, body: { into: idOf('people', 'ed') } }));
+    expect([refused.status, 'code' in refused.body && refused.body.code]).toEqual([403, 'permission_denied']);
+  });
+
+  it('follow what happens', async () => {
+    const { body } = await client.listEvents({ query: { after: 'latest', wait: 30 } });
+    expect([body.items, body.has_more]).toEqual([[], false]);
+    const refused = await refusalOf('listEvents', client.listEvents({ query: { types: 'conversation.eaten' } }));
+    expect(refused.status).toBe(400);
+  });
+
+  it('have what happens sent to them', async () => {
+    const { body: made } = await client.createWebhookEndpoint({ body: { url: 'https://archive.example.org/hooks' } });
+    const path = { endpoint_id: made.endpoint.id };
+    expect((await client.listWebhookEndpoints()).body.items).toEqual([made.endpoint]);
+    expect((await client.rotateWebhookSecret({ path })).body.secret).not.toBe(made.secret);
+    const { delivery } = (await client.testWebhookEndpoint({ path })).body;
+    expect((await client.redeliverWebhook({ path: { ...path, delivery_id: delivery.id } })).body.delivery.event_id).toBe(delivery.event_id);
+    expect((await client.listWebhookDeliveries({ path })).body.items.map(({ id }) => id)).toEqual([delivery.id]);
+    expect((await client.recoverWebhookEndpoint({ path, body: { since: '2026-01-01T00:00:00Z' } })).body.endpoint.id).toBe(
+      path.endpoint_id,
+    );
+    expect((await client.updateWebhookEndpoint({ path, body: { disabled: true } })).body.endpoint.disabled).toBe(true);
+    expect((await client.getWebhookEndpoint({ path })).body.endpoint.disabled).toBe(true);
+    expect((await client.deleteWebhookEndpoint({ path })).status).toBe(204);
+    const refused = await refusalOf('getWebhookEndpoint', client.getWebhookEndpoint({ path }));
+    expect(refused.status).toBe(404);
   });
 
   it('ends with the logout: what comes after is refused', async () => {

@@ -17,7 +17,7 @@ let ids: Applied['ids'];
 let folder: string;
 let token: string;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' });
+  world = await startWorld(import.meta.url, { MEDIA_REPLACED_GRACE_SECONDS: '0' }, { processes: true });
   folder = await mkdtemp(join(tmpdir(), 'people-'));
   ({ ids } = await world.apply({
     classes: [{ slug: 'event', conversation_event: true, journeys: ['joining'] }],
@@ -115,7 +115,9 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     }
     const membership = await world.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [zora()]);
     const note = { note: 'Zora likes herons.' };
-    expect((await world.call('POST', `/api/v1/memberships/${membership[0]?.id}/update`, { token, json: note })).status).toBe(200);
+    const headers = { 'idempotency-key': 'herons' };
+    expect((await world.call('POST', `/api/v1/memberships/${membership[0]?.id}/update`, { token, json: note, headers })).status).toBe(200);
+    expect(await world.sql('select person_ids from directory.kept_answers')).toEqual([{ person_ids: [zora()] }]);
     const booking = {
       triggerEvent: 'BOOKING_CREATED',
       createdAt: '2026-04-01T10:00:00Z',
@@ -137,6 +139,10 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
       const [row] = await world.sql<{ outcome: string }>('select outcome from conversations.webhook_receipts');
       expect(row?.outcome).toBe('applied');
     });
+    const endpoint = { url: 'https://example.org/hook', description: 'Mine' };
+    const keyed = { token, json: endpoint, headers: { 'idempotency-key': 'hook' } };
+    expect((await world.call('POST', '/api/v1/webhook-endpoints', keyed)).status).toBe(201);
+    expect(await world.sql(`select key from events.kept_answers where body like '%example.org/hook%'`)).toEqual([{ key: 'hook' }]);
     await world.sql(`insert into agents.agents (slug, name) values ('guide', 'Guide')`);
     await world.sql(
       `insert into agents.threads (agent_id, thread_key, channel) select id, 'telegram:chat:7007:agent:' || id, 'telegram' from agents.agents`,
@@ -173,7 +179,8 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     for (const key of ['alone', 'shared'])
       expect(rows).toContainEqual({ conversation_id: known[key], start_ms: 0, end_ms: 900, text: spoken });
     expect(entries['agents.json']).toMatchObject([{ agent: 'guide', body: 'Herons again.' }]);
-    expect(JSON.stringify(entries)).not.toMatch(/argon2|password|secret_sha256|Mine stays/);
+    expect(entries['webhook-endpoints.json']).toMatchObject([{ url: 'https://example.org/hook', description: 'Mine' }]);
+    expect(JSON.stringify(entries)).not.toMatch(/argon2|password|secret_sha256|whsec_|Mine stays/);
     expect((await stat(file)).mode & 0o077).toBe(0);
     expect((await world.cli('people', 'export', 'zora', '--out', file)).stderr).toContain('exists already');
   });
@@ -195,6 +202,7 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
         },
         media: { uploads_without_author: 2 },
         agents: { messages: 1 },
+        events: { webhook_endpoints: 1 },
         directory: { notes: 1, authored_notes: 0, memberships: 1, accounts: 1, people: 1 },
       },
     });
@@ -217,6 +225,9 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     expect(broken.code).toBe(1);
     expect((await world.call('GET', '/api/v1/auth/whoami', { token })).status).toBe(401);
     await world.platform.restart('media');
+    await world.platform.processes.get('agents')?.stop();
+    expect((await world.cli('people', 'erase', 'zora', '--yes')).code).toBe(1);
+    await world.platform.restart('agents');
 
     const result = await world.cli('people', 'erase', 'zora', '--yes', '--json');
     expect(JSON.parse(result.stdout).counts).toMatchObject({
@@ -225,6 +236,8 @@ describe('people export and people erase (rules/cli#people-and-their-data)', () 
     });
     for (const text of [name, email, 'zora.login@example.org', spoken, 'Zora likes herons', 'Herons again', 'size 41', '5550111'])
       expect([text, await world.findInDatabase(text)]).toEqual([text, []]);
+    expect(await world.sql('select key from events.kept_answers')).toEqual([]);
+    expect(await world.ask('endpoints', 'list')).toEqual([]);
     const path = `/api/coherence/conversations/${known['shared']}`;
     const shared = await world.call('GET', path);
     expect(shared.json.participants).toMatchObject([{ id: ids['people']?.['ben'] }]);

@@ -66,6 +66,27 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     expect((await video(alone)).json.name).toBe('trimmed.mp4');
   });
 
+  it('offers captions beside it, with its access (T4)', async () => {
+    const files = { 'spoken.mp4': 'film' };
+    const id = await record('spoken', { full: 'spoken.mp4' }, files);
+    const path = `/api/coherence/conversations/${id}/captions.vtt`;
+    const silent = await world.call('GET', path);
+    expect([silent.status, silent.json]).toEqual([404, { detail: 'Not Found' }]);
+    const file = join(folder, `${++count}.json`);
+    const transcript = [{ start_ms: 1_500, end_ms: 2_000, speaker: 'Gwen', text: 'Hello\n\nyou' }];
+    writeFileSync(file, JSON.stringify({ conversations: [{ key: 'spoken', transcript }] }));
+    expect((await world.cli('workspace', 'apply', file)).code).toBe(0);
+    const answer = await world.call('GET', path);
+    expect([answer.status, answer.headers.get('content-type'), answer.text]).toEqual([
+      200,
+      'text/vtt; charset=utf-8',
+      'WEBVTT\n\n00:00:01.500 --> 00:00:02.000\n<v Gwen>Hello you\n',
+    ]);
+    expect((await world.call('GET', path, { headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status).toBe(304);
+    expect((await world.call('GET', path, { token: null })).status).toBe(401);
+    expect((await world.call('GET', '/api/coherence/conversations/999999999/captions.vtt')).status).toBe(404);
+  });
+
   it('changes the marker with the object, and not when the same file comes again', async () => {
     const id = await record('four', { full: 'four.mp4' }, { 'four.mp4': 'first' });
     const first = (await video(id)).json.url as string;

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestEnvironment, startPlatform, waitFor } from '#libs/testing';
 import type { TestEnvironment } from '#libs/testing';
+import { createContext } from '../../cli/context.ts';
+import { createProgram } from '../../cli/program.ts';
 import { createClient } from '../../clients/typescript/index.ts';
 import type { Client, FindActiveConversationsReply } from '../../clients/typescript/index.ts';
 import { createRecorder } from './contract/recorder.ts';
@@ -49,6 +51,8 @@ export interface World {
   /** One SQL statement in the database of the world: for what no client can bring about, such as the end of a session. */
   sql: TestEnvironment['sql'];
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** What the CLI would print with --json, without a process of its own. @throws what the command fails with */
+  ask(...args: string[]): Promise<any>;
   apply(document: Record<string, unknown>): Promise<Applied>;
   login(email: string, password: string): Promise<string>;
   /** Tables whose rows, as text, contain `text`. */
@@ -62,8 +66,14 @@ export interface World {
 export interface WorldOptions {
   /** Services to run; default all. */
   services?: readonly string[];
-  /** Processes of each service; default 1. */
+  /** Each service in a process of its own, for what ends one or measures it; default: all in this process. */
+  processes?: boolean;
+  /** Processes of each service. */
   replicas?: number;
+  /** Makes ready what the services need of this environment, before they start; its settings come last. */
+  prepare?: (env: TestEnvironment) => Promise<Record<string, string>>;
+  /** Folder whose code the processes run at first. */
+  startedFrom?: string;
 }
 
 export async function startWorld(url: string, settings: Record<string, string> = {}, options: WorldOptions = {}): Promise<World> {
@@ -79,16 +89,19 @@ export async function startWorld(url: string, settings: Record<string, string> =
 async function startInside(env: TestEnvironment, settings: Record<string, string>, options: WorldOptions): Promise<World> {
   const sharedToken = `shared-${randomBytes(9).toString('base64url')}`;
   const loginSecret = `gate-${randomBytes(9).toString('base64url')}`;
+  const prepared = await options.prepare?.(env);
   const platform = await startPlatform(env, {
-    processes: true,
+    processes: options.processes === true || options.replicas !== undefined,
     ...(options.services === undefined ? {} : { services: options.services }),
     ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
+    ...(options.startedFrom === undefined ? {} : { startedFrom: options.startedFrom }),
     overrides: {
       API_TOKEN: sharedToken,
       API_LOGIN_SECRET: loginSecret,
       CORS_ALLOWED_ORIGINS: 'https://app.example.org',
       LOG_LEVEL: 'info',
       ...settings,
+      ...prepared,
     },
   });
   const folder = await mkdtemp(join(tmpdir(), 'world-'));
@@ -117,12 +130,22 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
     return { status: response.status, headers: response.headers, text, json: parsed };
   }
 
+  async function ask(...args: string[]): Promise<any> {
+    let answer: unknown;
+    const context = createContext({ json: true, variables: platform.cliSettings });
+    try {
+      const program = await createProgram({ ...context, print: (data) => (answer = data) }, args);
+      await program.parseAsync(args, { from: 'user' });
+    } finally {
+      await context.close();
+    }
+    return JSON.parse(JSON.stringify(answer));
+  }
+
   async function apply(document: Record<string, unknown>): Promise<Applied> {
     const file = join(folder, `${randomBytes(6).toString('hex')}.json`);
     await writeFile(file, JSON.stringify(document));
-    const result = await platform.cli('workspace', 'apply', file, '--json');
-    if (result.code !== 0) throw new Error(`workspace apply failed:\n${result.stdout}\n${result.stderr}`);
-    return JSON.parse(result.stdout) as Applied;
+    return ask('workspace', 'apply', file);
   }
 
   async function login(email: string, password: string): Promise<string> {
@@ -162,6 +185,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
     recorder,
     sql: env.sql,
     cli: (...args) => platform.cli(...args),
+    ask,
     apply,
     login,
     findInDatabase,

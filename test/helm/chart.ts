@@ -143,7 +143,8 @@ export function findObject(objects: readonly KubernetesObject[], kind: string, n
 export function listPods(objects: readonly KubernetesObject[]): { owner: string; spec: PodSpec }[] {
   return objects.flatMap(({ kind, metadata, spec }) => {
     if (kind === 'Pod') return [{ owner: `Pod ${metadata.name}`, spec: spec as unknown as PodSpec }];
-    const template = spec?.['template'] as { spec: PodSpec } | undefined;
+    const ofJobs = kind === 'CronJob' ? (spec?.['jobTemplate'] as KubernetesObject | undefined)?.spec : spec;
+    const template = ofJobs?.['template'] as { spec: PodSpec } | undefined;
     return template === undefined ? [] : [{ owner: `${kind} ${metadata.name}`, spec: template.spec }];
   });
 }

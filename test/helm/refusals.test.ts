@@ -77,7 +77,14 @@ describe('wrong values are refused with a readable message (rules/operations#val
 
   it('tells everything that is missing at once', () => {
     const { stderr } = tryRender({});
-    for (const name of ['API_TOKEN', 'DATABASE_URL_ADMIN', 'DATABASE_URL_MEDIA', 'NATS_URL_GATEWAY', 'S3_SECRET_ACCESS_KEY'])
+    for (const name of [
+      'API_TOKEN',
+      'DATABASE_URL_ADMIN',
+      'DATABASE_URL_AUDIT',
+      'DATABASE_URL_MEDIA',
+      'NATS_URL_GATEWAY',
+      'S3_SECRET_ACCESS_KEY',
+    ])
       expect(stderr).toContain(name);
     expect(stderr).toContain('settings.S3_ENDPOINT is missing; media needs it');
     expect(stderr).toContain('profiles=evaluation for a trial');
@@ -106,6 +113,19 @@ describe('wrong values are refused with a readable message (rules/operations#val
         );
       expect(given({ DEMO_PASSWORD: 'x'.repeat(23) })).toContain('secrets.values.DEMO_PASSWORD is shorter than 24 characters');
       expect(given({ LLM_API_KEY: 'short' })).not.toContain('LLM_API_KEY');
+    });
+
+    it('may have up to four values, each of which is held to what one is (K8)', () => {
+      const given = (value: string): string => said({ values: { settings, secrets: { values: { BOOKING_WEBHOOK_SECRET: value } } } });
+      const [a, short] = ['a'.repeat(24), 'b'.repeat(23)];
+      expect(given(` ${a}\n${short}b\t${short}c  ${short}d `)).not.toContain('BOOKING_WEBHOOK_SECRET');
+      expect(given(`${a} ${short}b ${short}c ${short}d ${short}e`)).toContain(
+        'secrets.values.BOOKING_WEBHOOK_SECRET has more than 4 values: `npm',
+      );
+      expect(given(`${a} ${short}`)).toContain('secrets.values.BOOKING_WEBHOOK_SECRET, value 2, is shorter than 24 characters: `npm');
+      expect(given(`coherence-evaluation ${a}`)).toContain(
+        'secrets.values.BOOKING_WEBHOOK_SECRET, value 1, is, or holds, a password that anybody',
+      );
     });
 
     it.each([

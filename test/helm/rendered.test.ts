@@ -19,7 +19,7 @@ import {
 
 beforeAll(provideChartTools, provideChartToolsTimeoutMs);
 
-const components = ['agents', 'conversations', 'directory', 'gateway', 'media', 'transcripts'];
+const components = ['agents', 'conversations', 'directory', 'events', 'gateway', 'media', 'transcripts'];
 
 describe.each(valueFiles)('the chart with ci/%s-values.yaml (rules/operations#values-of-the-chart)', (file) => {
   it('passes helm lint', () => {
@@ -201,6 +201,14 @@ describe('migrations and streams (rules/operations#migrations-and-streams)', () 
     expect(spec?.serviceAccountName).toBeUndefined(); // the release's account does not exist yet
   });
 
+  it('keep the streams on as many servers as the values say, and leave them when they say nothing', () => {
+    const of = (replicas: unknown): unknown => {
+      const [setup] = listPods([findObject(render({ file: 'minimal', values: { streams: { replicas } } }), 'Job', 'demo-coherence-setup')]);
+      return setup?.spec.containers[0]?.env?.find(({ name }) => name === 'NATS_STREAM_REPLICAS')?.value;
+    };
+    expect([of(3), of('')]).toEqual(['3', undefined]);
+  });
+
   it('run as a job of each revision, in every pod, or not at all', () => {
     const of = (mode: string) => render({ file: 'minimal', values: { migrations: { mode } } });
     expect(findObject(of('job'), 'Job', 'demo-coherence-setup-1').metadata.annotations).toBeUndefined();
@@ -244,36 +252,6 @@ describe('metrics', () => {
   });
 });
 
-describe('the toolbox', () => {
-  it('is there when asked for, and speaks as the user of NATS that may administer the platform, which no service does', () => {
-    expect(byKind(render({ file: 'minimal' }), 'Deployment').map(({ metadata }) => metadata.name)).not.toContain('demo-coherence-toolbox');
-    const objects = render({ file: 'minimal', values: { toolbox: { enabled: true, extraEnv: [{ name: 'S3_BUCKET', value: 'b' }] } } });
-    const { container, pod } = workload(objects, 'toolbox');
-    const env = Object.fromEntries(
-      (container.env ?? []).map(({ name, value, valueFrom }) => [name, value ?? valueFrom?.secretKeyRef?.key]),
-    );
-    expect(env).toEqual({
-      NATS_URL: 'NATS_URL_CLI',
-      NATS_SUBJECT_PREFIX: '',
-      MEDIA_INTERNAL_URL: 'http://demo-coherence-media:8082',
-      S3_BUCKET: 'b',
-    });
-    expect({ token: pod.automountServiceAccountToken, context: pod.securityContext }).toMatchObject({
-      token: false,
-      context: { runAsNonRoot: true },
-    });
-    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
-    for (const component of components) {
-      const names = (workload(objects, component).container.env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.key);
-      expect(names).not.toContain('NATS_URL_ADMIN');
-      expect(names).not.toContain('NATS_URL_CLI');
-      expect(names.filter((name) => name?.startsWith('ACTOR_'))).toEqual([
-        component === 'gateway' ? 'ACTOR_SIGNING_KEY' : 'ACTOR_PUBLIC_KEY',
-      ]);
-    }
-  });
-});
-
 describe('edges (rules/operations#edges)', () => {
   it('let in bodies as large as the largest upload, and send /media straight to the media service', () => {
     const [ingress] = byKind(render({ file: 'external-services' }), 'Ingress');
@@ -298,7 +276,7 @@ describe('edges (rules/operations#edges)', () => {
   });
 
   describe('close everything else: each component and job has a policy of its own, in and out by need', () => {
-    const tasks = ['setup', 'test', 'toolbox', 'workspace'];
+    const tasks = ['audit', 'backup', 'setup', 'test', 'toolbox', 'workspace'];
     const policiesOf = (options: Parameters<typeof render>[0]): KubernetesObject[] => byKind(render(options), 'NetworkPolicy');
     const portsOut = (policies: readonly KubernetesObject[], name: string): unknown[] => {
       const rules = (findObject(policies, 'NetworkPolicy', `demo-coherence-${name}`).spec?.['egress'] ?? []) as {
@@ -319,6 +297,7 @@ describe('edges (rules/operations#edges)', () => {
       expect(portsOut(given, 'media')).toContain(9000);
       expect(portsOut(given, 'agents')).toContain(443);
       expect(portsOut(given, 'setup')).toEqual([53, 53, 4222, 5432]);
+      expect(portsOut(given, 'audit')).toEqual([53, 53, 5432]);
       expect(portsOut(given, 'test')).toEqual([53, 53, 'http']);
     });
 

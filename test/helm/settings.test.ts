@@ -144,10 +144,9 @@ describe('secrets (rules/operations#secrets)', () => {
       .map(([name]) => (['DATABASE_URL', 'NATS_URL'].includes(name) ? `${name}_${component.toUpperCase()}` : name)),
   );
   const values = Object.fromEntries(
-    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'NATS_URL_CLI', 'DEMO_PASSWORD'])].map((name) => [
-      name,
-      `s3cret-of-the-tests-${name}`,
-    ]),
+    [...new Set([...secretNames, 'DATABASE_URL_ADMIN', 'DATABASE_URL_AUDIT', 'NATS_URL_ADMIN', 'NATS_URL_CLI', 'DEMO_PASSWORD'])].map(
+      (name) => [name, `s3cret-of-the-tests-${name}`],
+    ),
   );
   const given = { secrets: { values }, settings: { S3_ENDPOINT: 'https://s3.example.org' }, workspace: { demo: true } };
 

@@ -7,18 +7,29 @@ type Tests = Parameters<InstanceType<typeof Sequencer>['sort']>[0];
 
 /** Files of most of a minute or more, the longest first. */
 const longest = [
-  'test/e2e/shutdown',
-  'test/integration/nats/stream',
-  'test/security/connections',
-  'test/security/conversation-data',
+  'test/chaos/chaos',
   'test/security/generator',
-  'test/e2e/audio-memory',
-  'test/integration/transcripts/million-rows',
   'test/e2e/v1-access',
-  'test/e2e/start',
+  'test/integration/transcripts/audio-transcription',
+  'test/security/defaults',
   'test/integration/media/recording-faults',
+  'test/integration/conversations/plans',
+  'test/integration/transcripts/million-rows',
+  'test/security/connections',
+  'test/e2e/v1-people-erase',
+  'test/security/bombs',
+  'test/e2e/start-external',
+  'test/integration/media/videohost-publish',
+  'test/integration/nats/stream',
+  'test/integration/media/faults',
+  'test/security/conversation-data',
+  'test/e2e/audio-memory',
+  'test/integration/directory/cli',
+  'test/e2e/shutdown',
+  'test/integration/conversations/data-size',
   'test/e2e/documented-errors',
-  'test/integration/directory/doctor',
+  'test/e2e/chat-page-access',
+  'test/e2e/start',
 ].map((name) => `/${name}.test.ts`);
 
 export default class LongestFirst extends Sequencer {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, type Database } from '#libs/orm';
 import { createLogger } from '#libs/logger';
-import { migrateServices, readServiceUrls } from '../../tools/migrate.ts';
+import { migrateServices, readAuditUrl, readServiceUrls } from '../../tools/migrate.ts';
 import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
 import { hashMigrationSources } from '../../tools/migration-sources.ts';
 
@@ -22,8 +22,8 @@ export async function prepareTemplateDatabase(
       if (await tryCreate(admin, name)) {
         const url = new URL(adminUrl);
         url.pathname = `/${name}`;
-        const serviceUrls = secret === '' ? {} : readServiceUrls(listDatabaseUrls(url.href, secret));
-        await migrateServices({ url: url.href, logger, serviceUrls });
+        const urls = secret === '' ? {} : listDatabaseUrls(url.href, secret);
+        await migrateServices({ url: url.href, logger, serviceUrls: readServiceUrls(urls), auditUrl: readAuditUrl(urls) });
         await admin.query({ name: 'mark_template', text: `alter database ${name} with is_template true` });
       } else if (Date.now() > deadline) {
         await admin.query({ name: 'drop_template', text: `drop database ${name} with (force)` }); // its maker died

@@ -9,10 +9,11 @@ import { createActorSigner, generateActorKeys } from '#libs/actor';
 import type { Actor } from '#libs/contract';
 import { waitFor } from '#libs/testing';
 import { contracts } from '../../tools/servers/service-contracts.ts';
-import { applyDemo, type Demo, demoWorkspace, startWorld, type World } from '../e2e/world.ts';
+import { applyDemo, type Demo, demoWorkspace, type World } from '../e2e/world.ts';
 import { type Intruder, takeOver } from './intruder.ts';
+import { startTarget } from './attacker.ts';
 
-const services = ['agents', 'conversations', 'media', 'transcripts', 'directory'] as const;
+const services = ['agents', 'conversations', 'media', 'transcripts', 'directory', 'events'] as const;
 const root: Actor = { kind: 'user', accountId: 1, personId: 1, superuser: true, globalEditor: true, coherenceAccess: true };
 
 /** What may come after a token: the next numbers, where it is one, else its neighbours. */
@@ -34,7 +35,7 @@ describe('somebody who has taken over a service', () => {
   };
 
   beforeAll(async () => {
-    world = await startWorld(import.meta.url);
+    world = await startTarget(import.meta.url);
     demo = await applyDemo(world, 'a');
     const classes = [{ slug: 'closed', object_kind: 'holon', label: 'Closed', plural_label: 'Closed', private: true }];
     const agents = [{ slug: 'guide', name: 'Guide', prompt: 'You guide.' }];

@@ -4,7 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlmMessage, type LlmServer, startLlm, startTelegram, type TelegramServer } from '#libs/testing';
-import { type Answer, eventually, startWorld, type World } from '../e2e/world.ts';
+import { type Answer, eventually, type World } from '../e2e/world.ts';
+import { startTarget } from './attacker.ts';
 
 const addressLimit = 60;
 const dailyTokens = 50_000;
@@ -29,7 +30,7 @@ beforeAll(async () => {
     RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: String(addressLimit),
     LLM_DAILY_TOKENS: String(dailyTokens),
   };
-  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
+  world = await startTarget(import.meta.url, settings, { services: ['api-gateway', 'directory', 'agents'] });
   const agent = (slug: string, config: object = {}) => ({ slug, name: slug, prompt: 'You are the guide of the Tea House.', config });
   const slugs = ['confidant', 'flooded', 'talkative', 'careless'];
   await world.apply({ agents: [...slugs.map((slug) => agent(slug)), agent('bot', { messaging }), agent('open', { messaging })] });

@@ -1,7 +1,10 @@
 /** An attacker's tools: connections that say what they like as slowly as they like, and a look at what it costs the gateway. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { World } from '../e2e/world.ts';
+import { startWorld, type World } from '../e2e/world.ts';
+
+/** The platform under attack, as in production: each service in a process of its own. */
+export const startTarget: typeof startWorld = (url, settings, options) => startWorld(url, settings, { ...options, processes: true });
 
 export interface Wire {
   readonly socket: Socket;

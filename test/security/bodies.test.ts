@@ -5,8 +5,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { applyDemo, createConversation, startWorld, type Answer, type Demo, type World } from '../e2e/world.ts';
-import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire } from './attacker.ts';
+import { applyDemo, createConversation, type Answer, type Demo, type World } from '../e2e/world.ts';
+import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const maxErrorBytes = 65_536;
 const mebibyte = 1_048_576;
@@ -23,7 +23,7 @@ let superuser: string;
 const wires: Wire[] = [];
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'agents'];
-  world = await startWorld(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
+  world = await startTarget(import.meta.url, { ALLOW_UNSIGNED_WEBHOOKS: 'true' }, { services });
   demo = await applyDemo(world, 'bodies');
   await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
   conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;

@@ -4,17 +4,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { buildDocuments } from '../../services/api-gateway/documents.ts';
-import { routes } from '../../services/api-gateway/routes/index.ts';
-import { type DocumentedOperation, listOperations } from '../e2e/contract/served-documents.ts';
-import { applyDemo, createConversation, startWorld, type Answer, type World } from '../e2e/world.ts';
-import { head, measureOther, openWire, readCost, statusesOf } from './attacker.ts';
+import type { DocumentedOperation } from '../e2e/contract/served-documents.ts';
+import { applyDemo, createConversation, type Answer, type World } from '../e2e/world.ts';
+import { head, measureOther, openWire, readCost, statusesOf, startTarget } from './attacker.ts';
 import { monotonousRequests } from './generator.ts';
+import { attackedOperations } from './operations.ts';
 import { animatedGif, hugeGif, hugeJpeg, hugePng, hugeSvg, hugeWebp, pngWithText, solidPng } from './pictures.ts';
 
 const mebibyte = 1_048_576;
 const boundMs = 10_000;
-const operations = listOperations(Object.values(buildDocuments(routes)));
+const operations = attackedOperations;
 
 let world: World;
 let other: string;
@@ -23,7 +22,7 @@ let experience: number;
 beforeAll(async () => {
   const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents'];
   const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
-  world = await startWorld(import.meta.url, limits, { services });
+  world = await startTarget(import.meta.url, limits, { services });
   const demo = await applyDemo(world, 'bombs');
   const long = 'a'.repeat(200);
   const { ids } = await world.apply({

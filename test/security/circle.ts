@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startWorld, type World } from '../e2e/world.ts';
+import type { Applied, World } from '../e2e/world.ts';
+import { startTarget } from './attacker.ts';
 
 export type Person = 'ada' | 'ben' | 'carl' | 'dora' | 'gina' | 'eve';
 
@@ -62,7 +63,7 @@ const workspace = {
 };
 
 export async function startCircle(url: string): Promise<Circle> {
-  const world = await startWorld(url, { CONVERSATION_ACCESS: 'members' }, { services });
+  const world = await startTarget(url, { CONVERSATION_ACCESS: 'members' }, { services });
   const folder = mkdtempSync(join(tmpdir(), 'circle-'));
   const people = (await world.apply(workspace)).ids['people'] ?? {};
   const login = (key: string): Promise<string> => world.login(`${key}@example.org`, `secret-of-${key}-long-enough`);
@@ -100,9 +101,8 @@ export async function startCircle(url: string): Promise<Circle> {
       };
       const file = join(folder, `${key}.json`);
       writeFileSync(file, JSON.stringify({ conversations: [conversation] }));
-      const { code, stdout, stderr } = await world.cli('workspace', 'apply', file, '--json');
-      if (code !== 0) throw new Error(`workspace apply: ${stderr}`);
-      return (JSON.parse(stdout) as { ids: { conversations: Record<string, number> } }).ids.conversations[key] ?? 0;
+      const { ids } = (await world.ask('workspace', 'apply', file)) as Applied;
+      return ids['conversations']?.[key] ?? 0;
     },
     stop: async () => {
       rmSync(folder, { recursive: true, force: true });

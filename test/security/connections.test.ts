@@ -1,8 +1,8 @@
 /** Connections that are many, silent, slow or greedy (OWASP API4 and API8:2023; D62, D73). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitFor } from '#libs/testing';
-import { applyDemo, createConversation, startWorld, type World } from '../e2e/world.ts';
-import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire } from './attacker.ts';
+import { applyDemo, createConversation, type World } from '../e2e/world.ts';
+import { countRefused, head, measureOther, openWire, readCost, statusesOf, type Wire, startTarget } from './attacker.ts';
 
 const mebibyte = 1_048_576;
 const boundMs = 10_000;
@@ -12,7 +12,7 @@ let conversation: string;
 let user: string;
 const wires: Wire[] = [];
 beforeAll(async () => {
-  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
+  world = await startTarget(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media'] });
   const demo = await applyDemo(world, 'wires');
   conversation = `/api/coherence/conversations/${(await createConversation(world, demo)).id}`;
   user = await world.login('ada-wires@example.org', 'secret-of-ada-wires');

@@ -56,7 +56,7 @@ describe('npm start as it comes', () => {
 
   it('a neighbour in the network reaches no port of it: neither the API nor media, metrics, PostgreSQL, NATS or the object store', () => {
     const listening = pad.readRecord().map(({ name, identity }) => ({ name, addresses: readListening(identity.pid) }));
-    expect(listening).toHaveLength(9);
+    expect(listening).toHaveLength(10);
     expect(listening.filter(({ addresses }) => addresses.length === 0)).toEqual([]);
     expect(listening.filter(({ addresses }) => addresses.some((address) => !loopback.test(address)))).toEqual([]);
     expect(listening.find(({ name }) => name === 'api-gateway')?.addresses).toContain(
@@ -69,7 +69,7 @@ describe('npm start as it comes', () => {
 
     it('finds in its environment what its service declares, and nothing of the others or of the caller', async () => {
       const services = await readServiceSettings();
-      expect(services).toHaveLength(6);
+      expect(services).toHaveLength(7);
       for (const { service, properties } of services) {
         const found = Object.keys(readEnvironment(pad.findIdentity(service).pid));
         expect({ service, undeclared: found.filter((name) => !(name in properties) && !basics.test(name)) }).toEqual({
@@ -190,6 +190,7 @@ describe('a service of the image with secrets of the documents', () => {
     agents: ['NATS_URL', 'DATABASE_URL'],
     directory: ['NATS_URL', 'DATABASE_URL'],
     transcripts: ['NATS_URL', 'DATABASE_URL'],
+    events: ['NATS_URL', 'DATABASE_URL'],
   };
 
   it.each(Object.entries(refused))('%s ends before it connects to anything, and names each', (service, names) => {

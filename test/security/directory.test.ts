@@ -3,7 +3,8 @@
  * forges what stands beside it, no text that occupies the database. Every refusal changes nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, createConversation, startWorld, type Answer, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, type Answer, type Demo, type World } from '../e2e/world.ts';
+import { startTarget } from './attacker.ts';
 
 const fields = [
   { key: 'home', type: 'url' },
@@ -28,7 +29,7 @@ let plaza = 0;
 let ed = 0;
 let conversation = 0;
 beforeAll(async () => {
-  world = await startWorld(import.meta.url);
+  world = await startTarget(import.meta.url);
   demo = await applyDemo(world, 'ink');
   const { ids } = await world.apply(document);
   plaza = ids['holons']?.['plaza'] ?? 0;

@@ -123,8 +123,8 @@ export function* monotonousRequests(operation: DocumentedOperation): Generator<L
   const of = (sign: string, { maxLength }: Json): string =>
     sign.repeat(Math.min(fullLength, Number(maxLength ?? fullLength)) / sign.length);
   const queries = operation.parameters.filter(({ in: place, schema }) => place === 'query' && isText(branchOf(schema, components)));
-  for (const { name, schema } of queries) {
-    for (const sign of signs) {
+  for (const [turn, { name, schema }] of queries.entries()) {
+    for (const sign of signs.filter((_sign, index) => index % queries.length === turn)) {
       const text = encodeURIComponent(of(JSON.parse(`"${sign}"`) as string, schema))
         .slice(0, maxParameterLength)
         .replace(/%.?$/, '');

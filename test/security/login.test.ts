@@ -3,11 +3,12 @@
  * an address with everybody (a proxy that appends no address), has the gate key, has many addresses, or many connections.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { applyDemo, startWorld, type Answer, type World } from '../e2e/world.ts';
+import { applyDemo, type Answer, type World } from '../e2e/world.ts';
+import { startTarget } from './attacker.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld(
+  world = await startTarget(
     import.meta.url,
     { RATE_LIMIT_LOGIN_PER_MINUTE: '20', RATE_LIMIT_LOGIN_FAILURES: '5', TRUSTED_PROXY_HOPS: '1' },
     { services: ['api-gateway', 'directory'] },

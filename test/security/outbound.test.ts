@@ -7,7 +7,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { playBytes, startRealtimeKit, watchJobs, type JobWatch, type RealtimeKitServer } from '#libs/testing';
-import { applyDemo, createConversation, eventually, startWorld, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, eventually, type Demo, type World } from '../e2e/world.ts';
+import { startTarget } from './attacker.ts';
 
 /** A server inside the network that believes whoever reaches it. */
 let inner: Server;
@@ -37,7 +38,7 @@ beforeAll(async () => {
   await once(redirecting, 'listening');
   const elsewhere = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
   provider = await startRealtimeKit();
-  world = await startWorld(import.meta.url, {
+  world = await startTarget(import.meta.url, {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
     REALTIMEKIT_WEBHOOK_KEY_URL: `${elsewhere}/key.json`,

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { agents } from '#services/agents';
-import { applyDemo, createConversation, eventually, startWorld, type Demo, type World } from '../e2e/world.ts';
+import { applyDemo, createConversation, eventually, type Demo, type World } from '../e2e/world.ts';
+import { startTarget } from './attacker.ts';
 
 const services = ['api-gateway', 'conversations', 'directory'];
 const secret = 'a-secret-that-nobody-guesses';
@@ -15,7 +16,7 @@ interface Place {
 }
 
 async function open(tag: string, settings: Record<string, string>): Promise<Place> {
-  const world = await startWorld(`${import.meta.url}?${tag}`, settings, { services });
+  const world = await startTarget(`${import.meta.url}?${tag}`, settings, { services });
   return { world, demo: await applyDemo(world, tag) };
 }
 

@@ -1,5 +1,6 @@
-/** Runs the programs of `npm run check` and `npm run fix`, one after the other, and says how each went. */
-import { spawn } from 'node:child_process';
+/** Runs the programs of `npm run check` and `npm run fix`, and says how each went. */
+import { spawn, type StdioOptions } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 export const repoDir = join(import.meta.dirname, '..', '..');
@@ -10,31 +11,61 @@ export interface Step {
   command: readonly [string, ...string[]];
 }
 
-export const jestCommand: readonly [string, ...string[]] = [
-  'node',
-  '--experimental-vm-modules',
-  '--disable-warning=ExperimentalWarning',
-  join('node_modules', 'jest', 'bin', 'jest.js'),
-];
+export const jestCommand: readonly [string, ...string[]] = ['node', join('node_modules', 'jest', 'bin', 'jest.js')];
 
-/** @returns the titles of the steps that failed; the others run all the same. */
+/** One after the other. @returns the titles of the steps that failed; the others run all the same. */
 export async function runSteps(steps: readonly Step[]): Promise<string[]> {
   const failed: string[] = [];
   for (const step of steps) {
     console.log(`\n── ${step.title}`);
-    const startedAt = performance.now();
-    const status = await runCommand(step.command);
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    console.log(status === 0 ? `   ok, ${seconds} s` : `   FAILED (status ${status}), ${seconds} s`);
-    if (status !== 0) failed.push(step.title);
+    if (!(await runStep(step, 'inherit'))) failed.push(step.title);
   }
   return failed;
 }
 
-/** @returns the exit status; 1 when a signal ended it. */
-export function runCommand([program, ...args]: readonly [string, ...string[]], env: NodeJS.ProcessEnv = {}): Promise<number> {
+/**
+ * As many at a time as there are processors; what each says is shown when it ends.
+ * @returns as `runSteps`.
+ */
+export async function runStepsTogether(steps: readonly Step[]): Promise<string[]> {
+  const waiting = [...steps];
+  const failed = new Set<string>();
+  const work = async (): Promise<void> => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      let output = `\n── ${step.title}\n`;
+      const isDone = await runStep(step, (text) => (output += text));
+      process.stdout.write(output);
+      if (!isDone) failed.add(step.title);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  return steps.map(({ title }) => title).filter((title) => failed.has(title));
+}
+
+/** @param output where what it says goes, and how it went. */
+async function runStep(step: Step, output: 'inherit' | ((text: string) => void)): Promise<boolean> {
+  const startedAt = performance.now();
+  const status = await runCommand(step.command, {}, output);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const end = status === 0 ? `   ok, ${seconds} s` : `   FAILED (status ${status}), ${seconds} s`;
+  if (output === 'inherit') console.log(end);
+  else output(`${end}\n`);
+  return status === 0;
+}
+
+/**
+ * @param output where both of its streams go; by default they are ours.
+ * @returns the exit status; 1 when a signal ended it.
+ */
+export function runCommand(
+  [program, ...args]: readonly [string, ...string[]],
+  env: NodeJS.ProcessEnv = {},
+  output: 'inherit' | ((text: string) => void) = 'inherit',
+): Promise<number> {
   const command = program === 'node' ? process.execPath : join(repoDir, 'node_modules', '.bin', program);
-  const child = spawn(command, args, { cwd: repoDir, stdio: 'inherit', env: { ...process.env, ...env } });
+  const stdio: StdioOptions = output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'];
+  const child = spawn(command, args, { cwd: repoDir, stdio, env: { ...process.env, ...env } });
+  if (output !== 'inherit') for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', output);
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on('SIGINT', forward).on('SIGTERM', forward);
   return new Promise((resolve) => {
@@ -46,6 +77,6 @@ export function runCommand([program, ...args]: readonly [string, ...string[]], e
       console.error(error.message);
       finish(1);
     });
-    child.once('exit', (code) => finish(code ?? 1));
+    child.once('close', (code) => finish(code ?? 1));
   });
 }

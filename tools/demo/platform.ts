@@ -1,6 +1,6 @@
 /** The running platform as the demo reaches it: its public HTTP interface, and who plays the servers of others. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { demoValues } from '#libs/config';
+import { demoValues, listSecretValues } from '#libs/config';
 import { reachableAddress } from '#libs/lifecycle';
 import { readSettings } from '../../cli/settings.ts';
 
@@ -24,8 +24,10 @@ export interface DemoPlatform {
 /** @throws DemoError when no platform runs, or when it uses a meeting provider that cannot be played here. */
 export function findPlatform(): DemoPlatform {
   const settings = readSettings();
-  const { API_TOKEN: apiToken, API_LOGIN_SECRET: loginSecret, DEMO_PROVIDER_PORT: providerPort, DEMO_PASSWORD: password } = settings;
-  if (!apiToken || !loginSecret) {
+  const { DEMO_PROVIDER_PORT: providerPort, DEMO_PASSWORD: password } = settings;
+  const firstOf = (name: string): string | undefined => listSecretValues(settings[name] ?? '')[0];
+  const [apiToken, loginSecret] = [firstOf('API_TOKEN'), firstOf('API_LOGIN_SECRET')];
+  if (apiToken === undefined || loginSecret === undefined) {
     throw new DemoError('No platform runs in this folder. Start it in another terminal with `npm start`, then run `npm run demo` again.');
   }
   if (!providerPort) {
@@ -39,7 +41,7 @@ export function findPlatform(): DemoPlatform {
     apiToken,
     loginSecret,
     password: password ?? demoValues.DEMO_PASSWORD,
-    bookingSecret: settings['BOOKING_WEBHOOK_SECRET'] || undefined,
+    bookingSecret: firstOf('BOOKING_WEBHOOK_SECRET'),
     provider: { port: Number(providerPort), token: settings['REALTIMEKIT_API_TOKEN'] ?? '' },
     model: settings['DEMO_MODEL_PORT'] ? { port: Number(settings['DEMO_MODEL_PORT']), key: settings['LLM_API_KEY'] ?? '' } : undefined,
   };

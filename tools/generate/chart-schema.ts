@@ -3,7 +3,7 @@
  * settings and secrets come from the services' schemas, so that a misspelt one is refused before anything is installed.
  */
 import { type PlatformFacts, readPlatformFacts } from './chart.ts';
-import { streamNames } from '#libs/nats';
+import { mostReplicas, streamNames } from '#libs/nats';
 import { secretKeyOf } from '../servers/service-accounts.ts';
 import { fewestBytes } from '../streams.ts';
 
@@ -42,10 +42,10 @@ const image = object({
 });
 const peers = object({ to: passedList, ports: { type: 'array', items: port } });
 
-function listSettings({ components }: PlatformFacts): { plain: string[]; secret: string[] } {
+function listSettings({ components, audit }: PlatformFacts): { plain: string[]; secret: string[] } {
   const plain = new Set<string>();
   const secret = new Set<string>(['DATABASE_URL_ADMIN', 'NATS_URL_ADMIN', 'NATS_URL_CLI', 'DEMO_PASSWORD']);
-  for (const [component, { settings }] of Object.entries(components)) {
+  for (const [component, { settings }] of Object.entries({ ...components, audit })) {
     for (const [name, facts] of Object.entries(settings)) {
       if (!facts.secret) plain.add(name);
       else secret.add(secretKeyOf(component, name));
@@ -131,10 +131,33 @@ export async function describeChartSchema(): Promise<string> {
         podAnnotations: textMap,
       }),
       streams: object({
+        replicas: orEmpty({ type: 'integer', minimum: 1, maximum: mostReplicas }),
         maxBytes: object(Object.fromEntries(streamNames.map((name) => [name, { type: 'integer', minimum: fewestBytes }]))),
+      }),
+      audit: object({
+        enabled: flag,
+        schedule: { type: 'string', minLength: 1 },
+        timeZone: text,
+        activeDeadlineSeconds: count,
+        resources: passedObject,
+        podAnnotations: textMap,
       }),
       workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, demo: flag }),
       toolbox: object({ enabled: flag, extraEnv: passedList, resources: passedObject, podAnnotations: textMap }),
+      backup: object({
+        enabled: flag,
+        schedule: { type: 'string', minLength: 1 },
+        url: { type: 'string', pattern: '^(s3://.+|/backups(/.*)?)?$' },
+        recipients: { type: 'string', pattern: '^(age1[0-9a-z]+\\s*)*$' },
+        objects: flag,
+        keepDays: { type: 'integer', minimum: 0, maximum: 36_500 },
+        existingClaim: text,
+        databaseUrlKey: text,
+        extraEnv: passedList,
+        activeDeadlineSeconds: { type: 'integer', minimum: 60 },
+        resources: passedObject,
+        podAnnotations: textMap,
+      }),
       ingress: object({
         enabled: flag,
         className: text,

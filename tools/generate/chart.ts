@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listPublicSecrets, shortestSecret } from '#libs/config';
 import { maxAudioBytes } from '#services/media';
+import { auditSettings } from '../audit.ts';
 import { componentOf } from '../../cli/component-names.ts';
 import { nodeOptionsOf } from '../servers/service-process.ts';
-import { readServiceSettings, type ServiceSettings } from '../servers/service-settings.ts';
+import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../servers/service-settings.ts';
 
 export const chartDir = join(import.meta.dirname, '..', '..', 'deploy', 'helm', 'coherence');
 
@@ -17,6 +18,8 @@ export interface PlatformFacts {
   readonly publicSecrets: readonly string[];
   /** By the component's name in the values. */
   readonly components: Readonly<Record<string, ComponentFacts>>;
+  /** Of the job that verifies and shortens the audit logs (A2). */
+  readonly audit: Pick<ComponentFacts, 'settings'>;
 }
 
 interface SettingFacts {
@@ -28,6 +31,8 @@ interface SettingFacts {
   readonly name?: true;
   /** Needed too, unless this setting is true. */
   readonly neededUnless?: string;
+  /** Of a secret that may have several values, separated by white space (K8). */
+  readonly mostValues?: number;
 }
 
 interface ComponentFacts {
@@ -44,6 +49,7 @@ export async function readPlatformFacts(): Promise<PlatformFacts> {
     shortestSecret,
     publicSecrets: listPublicSecrets(),
     components: Object.fromEntries(components),
+    audit: { settings: describeFacts(auditSettings.properties as Record<string, SettingSchema>, auditSettings.required ?? []) },
   };
 }
 
@@ -60,22 +66,23 @@ export function describeDemoWorkspace(): string {
 }
 
 function describeComponent({ service, properties, required }: ServiceSettings): ComponentFacts {
-  return {
-    service,
-    nodeOptions: nodeOptionsOf(service),
-    settings: Object.fromEntries(
-      Object.entries(properties)
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, schema]) => [
-          name,
-          {
-            required: required.includes(name) && schema.default === undefined,
-            secret: schema.writeOnly === true,
-            ...(schema.chosenByUs === true ? { own: true } : {}),
-            ...(schema.namesAccount === true ? { name: true } : {}),
-            ...(schema.neededUnless === undefined ? {} : { neededUnless: schema.neededUnless }),
-          },
-        ]),
-    ),
-  };
+  return { service, nodeOptions: nodeOptionsOf(service), settings: describeFacts(properties, required) };
+}
+
+function describeFacts(properties: ServiceSettings['properties'], required: readonly string[]): Record<string, SettingFacts> {
+  return Object.fromEntries(
+    Object.entries(properties)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, schema]) => [
+        name,
+        {
+          required: required.includes(name) && schema.default === undefined,
+          secret: schema.writeOnly === true,
+          ...(schema.chosenByUs === true ? { own: true } : {}),
+          ...(schema.namesAccount === true ? { name: true } : {}),
+          ...(schema.neededUnless === undefined ? {} : { neededUnless: schema.neededUnless }),
+          ...(schema.mostValues === undefined ? {} : { mostValues: schema.mostValues }),
+        },
+      ]),
+  );
 }

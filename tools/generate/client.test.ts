@@ -68,6 +68,21 @@ describe('generated client', () => {
     expect(text).toContain('export type UploadThingReply = ApiReply<201, ReadableStream<Uint8Array>>;');
   });
 
+  it('lets the format decide about the type of the reply', () => {
+    const content = { 'text/plain': { schema: { type: 'string' } }, 'application/json': { schema: { type: 'integer' } } };
+    const format = { name: 'format', in: 'query', required: false, schema: { type: 'string', enum: ['txt', 'json'] } };
+    const many = { ...read, parameters: [format], responses: { 200: { description: 'OK', content }, 404: failure } };
+    const written = writeClient(
+      [{ paths: { '/things': { get: many } }, components }],
+      new Map([['read_thing', { formats: { txt: { contentType: 'text/plain' }, json: { contentType: 'application/json' } } }]]),
+    );
+    expect(written).toContain('export interface ReadThingFormats {\n  txt: string;\n  json: number;\n}');
+    expect(written).toContain('    format?: Format;');
+    expect(written).toContain(
+      "readThing<Format extends keyof ReadThingFormats = 'txt'>(request?: ReadThingRequest<Format>, options?: CallOptions): Promise<ReadThingReply<Format>>;",
+    );
+  });
+
   it('tells the transport what to send', () => {
     expect(text).toContain("readThing: { method: 'GET', path: '/things/{thing_id}', credential: 'token', replies: [200,304] }");
     expect(text).toContain("credential: 'none', replies: [201], body: 'multipart', part: 'sound' }");

@@ -36,24 +36,32 @@ interface Described {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
+  readonly hints: RouteHints;
+}
+
+/** What the documents do not say of a route. */
+export interface RouteHints {
+  /** Milliseconds that the server gives it, where that is not the usual time. */
+  readonly deadlineMs?: number;
+  /** Representations of its answer by the values of `format`, the usual one first. */
+  readonly formats?: Readonly<Record<string, { readonly contentType: string }>>;
 }
 
 /** The text of clients/typescript/operations.ts. */
 export function describeClient(): string {
-  const { api, v1 } = buildDocuments(routes);
-  const deadlines = new Map(routes.map(({ operationId, deadlineMs }) => [operationId, deadlineMs]));
-  return writeClient([api, v1], deadlines);
+  const { api, v1, ops } = buildDocuments(routes);
+  return writeClient([api, v1, ops], new Map(routes.map((route) => [route.operationId, route])));
 }
 
 /**
- * @param deadlines milliseconds that the server gives an operation, by its id, where it is not the usual time
+ * @param hints by operation id
  * @throws Error when two operations would be one method, or two different schemas one type.
  */
 export function writeClient(
   documents: readonly Pick<OpenApiDocument, 'paths' | 'components'>[],
-  deadlines: ReadonlyMap<string, number | undefined> = new Map(),
+  hints: ReadonlyMap<string, RouteHints> = new Map(),
 ): string {
-  const operations = documents.flatMap(listOperations);
+  const operations = documents.flatMap((document) => listOperations(document, hints));
   const names = operations.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`two operations would be the method ${twice}`);
@@ -75,17 +83,23 @@ export function writeClient(
     '',
     '/** What the transport has to know of each operation. */',
     'export const operationTable = {',
-    ...operations.map((described) => writeEntry(described, deadlines.get(described.operation.operationId))),
+    ...operations.map(writeEntry),
     '} as const satisfies OperationTable;',
     '',
   ].join('\n');
 }
 
-function listOperations({ paths }: Pick<OpenApiDocument, 'paths'>): Described[] {
+function listOperations({ paths }: Pick<OpenApiDocument, 'paths'>, hints: ReadonlyMap<string, RouteHints>): Described[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, value]) => {
       const operation = value as unknown as Operation;
-      return { name: camel(operation.operationId), method: method.toUpperCase(), path, operation };
+      return {
+        name: camel(operation.operationId),
+        method: method.toUpperCase(),
+        path,
+        operation,
+        hints: hints.get(operation.operationId) ?? {},
+      };
     }),
   );
 }
@@ -103,14 +117,17 @@ function writeComponents(documents: readonly Pick<OpenApiDocument, 'components'>
   return [...types.values()].flat();
 }
 
-function writeOperationTypes({ name, operation }: Described): string[] {
+function writeOperationTypes({ name, operation, hints: { formats } }: Described): string[] {
   const title = pascal(name);
   const replies = Object.entries(operation.responses);
   const success = replies.filter(([status]) => Number(status) < 400 && status !== '304');
   const failures = replies.filter(([status]) => Number(status) >= 400);
+  const parameter = formats === undefined ? '' : `<Format extends keyof ${title}Formats = keyof ${title}Formats>`;
+  const bodyOf = (content: Content | undefined): string => (formats === undefined ? toReplyType(content) : `${title}Formats[Format]`);
   return [
-    `export interface ${title}Request ${writeRequest(operation)}`,
-    `export type ${title}Reply = ${success.map(([status, reply]) => `ApiReply<${status}, ${toReplyType(reply.content)}>`).join(' | ')};`,
+    ...(formats === undefined ? [] : writeFormats(title, formats, operation.responses['200']?.content)),
+    `export interface ${title}Request${parameter} ${writeRequest(operation, formats !== undefined)}`,
+    `export type ${title}Reply${parameter} = ${success.map(([status, reply]) => `ApiReply<${status}, ${bodyOf(reply.content)}>`).join(' | ')};`,
     `export type ${title}Error =`,
     ...failures.map(([status, reply]) => `  | { readonly status: ${status}; readonly body: ${toReplyType(reply.content, '  ')} }`),
     ...(failures.length === 0 ? ['  never'] : []),
@@ -119,14 +136,23 @@ function writeOperationTypes({ name, operation }: Described): string[] {
   ];
 }
 
-function writeRequest({ parameters = [], requestBody }: Operation): string {
+/** The body of the reply in each format. */
+function writeFormats(title: string, formats: NonNullable<RouteHints['formats']>, content: Content = {}): string[] {
+  const fields = Object.entries(formats).map(
+    ([format, { contentType }]) => `  ${toKey(format)}: ${toReplyType({ [contentType]: content[contentType] ?? {} }, '  ')};`,
+  );
+  return [`export interface ${title}Formats {`, ...fields, '}'];
+}
+
+/** `hasFormats`: the query's `format` decides about the type of the reply. */
+function writeRequest({ parameters = [], requestBody }: Operation, hasFormats: boolean): string {
   const groups = (['path', 'query', 'header'] as const).flatMap((place) => {
     const own = parameters.filter((parameter) => parameter.in === place);
     if (own.length === 0) return [];
     const optional = own.every(({ required }) => !required) ? '?' : '';
     const fields = own.flatMap(({ name, required, description, schema }) => [
       ...toComment([description], '    '),
-      `    ${toKey(name)}${required ? '' : '?'}: ${toType(schema, '    ')};`,
+      `    ${toKey(name)}${required ? '' : '?'}: ${hasFormats && place === 'query' && name === 'format' ? 'Format' : toType(schema, '    ')};`,
     ]);
     return [`  ${groupOf[place]}${optional}: {`, ...fields, '  };'];
   });
@@ -151,21 +177,25 @@ function toReplyType(content: Content | undefined, indent = ''): string {
   const [contentType, entry] = Object.entries(content ?? {})[0] ?? [];
   if (contentType === undefined) return 'undefined';
   if (contentType === 'application/json') return toType(entry?.schema ?? {}, indent);
-  return contentType.startsWith('text/') ? 'string' : 'ReadableStream<Uint8Array>';
+  return /^(?:text\/|application\/x-subrip)/.test(contentType) ? 'string' : 'ReadableStream<Uint8Array>';
 }
 
-function writeMethod({ name, method, path, operation }: Described): string[] {
+function writeMethod({ name, method, path, operation, hints: { formats } }: Described): string[] {
   const title = pascal(name);
   const needed = (operation.parameters ?? []).some(({ required }) => required) || operation.requestBody?.required === true;
   const comment = toComment([operation.summary, operation.description, `\`${method} ${path}\``], '  ');
-  const signature = (request: string, reply: string): string => `  ${name}(${request}, options?: CallOptions): Promise<${reply}>;`;
+  const usual = Object.keys(formats ?? {})[0];
+  const parameter = usual === undefined ? '' : `<Format extends keyof ${title}Formats = '${usual}'>`;
+  const chosen = usual === undefined ? '' : '<Format>';
+  const signature = (request: string, reply: string): string =>
+    `  ${name}${parameter}(${request}, options?: CallOptions): Promise<${reply}>;`;
   // Only a caller that names what it holds can be told that it holds it already.
-  const conditional = signature(`request: ${title}Request & Conditional`, `${title}Reply | NotModified`);
-  const plain = signature(`request${needed ? '' : '?'}: ${title}Request`, `${title}Reply`);
+  const conditional = signature(`request: ${title}Request${chosen} & Conditional`, `${title}Reply${chosen} | NotModified`);
+  const plain = signature(`request${needed ? '' : '?'}: ${title}Request${chosen}`, `${title}Reply${chosen}`);
   return operation.responses['304'] === undefined ? [...comment, plain] : [...comment, conditional, ...comment, plain];
 }
 
-function writeEntry({ name, method, path, operation }: Described, deadlineMs: number | undefined): string {
+function writeEntry({ name, method, path, operation, hints: { deadlineMs } }: Described): string {
   const [contentType, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const schemes = operation.security.flatMap((entry) => Object.keys(entry));
   const entry = {

@@ -17,13 +17,16 @@ export function collectExamples(steps: readonly StoryStep[]): OpenApiExamples {
   return Object.fromEntries(
     [...Map.groupBy(steps, ({ operation }) => operation)].map(([operation, own]) => {
       const { path, query, headers, body } = own.find(({ status }) => status < 400) ?? own[0] ?? {};
+      const isFormat = (step: StoryStep): boolean => typeof step.query?.['format'] === 'string' && step.status < 300;
       const answers = own.filter(({ answer }) => answer !== undefined).toReversed();
+      const formats = answers.filter(isFormat).map((step) => [String(step.query?.['format']), step.answer]);
       return [
         operation,
         {
           parameters: { ...path, ...query, ...headers },
           ...(body === undefined ? {} : { request: body }),
-          replies: Object.fromEntries(answers.map(({ status, answer }) => [status, answer])),
+          replies: Object.fromEntries(answers.filter((step) => !isFormat(step)).map(({ status, answer }) => [status, answer])),
+          ...(formats.length === 0 ? {} : { formats: Object.fromEntries(formats) as Record<string, unknown> }),
         },
       ];
     }),

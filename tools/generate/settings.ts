@@ -1,5 +1,7 @@
 /** Derives the reference of environment variables from the services' schemas. */
+import { backupSettings } from '../../cli/backup/settings.ts';
 import { readServiceSettings, type ServiceSettings, type SettingSchema } from '../servers/service-settings.ts';
+import { auditSettings } from '../audit.ts';
 import { streamSettings } from '../streams.ts';
 
 interface Setting {
@@ -8,16 +10,21 @@ interface Setting {
   required: boolean;
 }
 
-const setUp: ServiceSettings = {
-  service: 'set-up of the streams',
-  properties: streamSettings.properties as Record<string, SettingSchema>,
-  required: streamSettings.required ?? [],
-};
+/** Programs beside the services. */
+const programs: ServiceSettings[] = Object.entries({
+  'set-up of the streams': streamSettings,
+  'keeping of the audit logs': auditSettings,
+  'backups of the admin CLI': backupSettings,
+}).map(([service, { properties, required }]) => ({
+  service,
+  properties: properties as Record<string, SettingSchema>,
+  required: required ?? [],
+}));
 
 /** Markdown: one row per variable, with the services that read it. */
 export async function describeSettings(): Promise<string> {
   const settings = new Map<string, Setting>();
-  for (const { service, properties, required } of [...(await readServiceSettings()), setUp]) {
+  for (const { service, properties, required } of [...(await readServiceSettings()), ...programs]) {
     for (const [name, schema] of Object.entries(properties)) {
       const known = settings.get(name);
       if (known !== undefined) known.services.push(service);
@@ -28,7 +35,7 @@ export async function describeSettings(): Promise<string> {
   return [
     '# Settings',
     '',
-    'Environment variables of the services and of the set-up of the streams, written from their schemas by `npm run fix`; change the schema, not this file.',
+    'Environment variables of the services, of the set-up of the streams, of the keeping of the audit logs and of backups, written from their schemas by `npm run fix`; change the schema, not this file.',
     '',
     '| name | meaning | default | services |',
     '|---|---|---|---|',

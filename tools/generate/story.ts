@@ -25,6 +25,8 @@ export interface StoryStep {
   /** Is asked again until the answer is there, for what happens after the request before it was answered. */
   readonly eventually?: boolean;
   readonly status: number;
+  /** Its lists may have more than the answer shows. */
+  readonly part?: boolean;
   /** JSON or text; absent for files. */
   readonly answer?: unknown;
 }

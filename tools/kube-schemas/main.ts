@@ -22,6 +22,7 @@ const targetDir = join(import.meta.dirname, '..', '..', 'test', 'helm', 'schemas
 const kinds = new Set(
   [
     'ConfigMap',
+    'CronJob',
     'Deployment',
     'HorizontalPodAutoscaler',
     'Ingress',

@@ -1,5 +1,5 @@
 /**
- * `npm run logs [service…]`: follows the logs that `npm start` keeps, of the six services when none is named, until Ctrl-C: readable lines in a
+ * `npm run logs [service…]`: follows the logs that `npm start` keeps, of the seven services when none is named, until Ctrl-C: readable lines in a
  * terminal, JSON when piped. Servers and tools have logs too, by the names of their files in `.data/logs`.
  */
 import { existsSync, readdirSync } from 'node:fs';

@@ -28,6 +28,18 @@ export const chromiumProgram: DebianProgram = {
   packages: ['chromium', 'fonts-dejavu-core'],
 };
 
+export const pythonProgram: DebianProgram = {
+  name: 'python',
+  programs: ['python3'],
+  packages: ['python3'],
+};
+
+export const pgBouncerProgram: DebianProgram = {
+  name: 'pgbouncer',
+  programs: ['pgbouncer'],
+  packages: ['pgbouncer'],
+};
+
 /** Package lists that this has fetched are good for so long. */
 const listsMaxAgeMs = 3_600_000;
 /** Another apt-get may hold the machine's lock; it is waited for. */

@@ -5,7 +5,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { consumerOf, type Event, type Job, type Rpc, type ServiceContract } from '#libs/contract';
+import { consumerOf, type Event, feedSubjectOf, type Job, type Rpc, type ServiceContract } from '#libs/contract';
 import { streams } from '#libs/nats';
 import { contracts } from './service-contracts.ts';
 
@@ -48,10 +48,13 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   const publish = [
     ...findPeers(user, all).map((peer) => `_INBOX.${peer}.>`),
     ...Object.keys(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
+    // After a restore the broker's messages are about another state of the database (rules/operations#after-a-restore).
+    ...(user === operator ? ['JOBS', 'EVENTS', 'FEED'].map((stream) => `$JS.API.STREAM.PURGE.${stream}`) : []),
     ...called.map(({ subject }) => subject),
     ...started.map(({ type }) => `jobs.${type}`),
     ...webhooks.filter(({ stream }) => stream === 'WEBHOOKS').map(({ filter }) => filter),
     ...Object.values(own?.events ?? {}).map(({ subject }) => subject),
+    ...(own?.feed === undefined ? [] : [feedSubjectOf(user)]),
     ...(own === undefined ? [] : listQueues(own)).flatMap(({ stream, durable, filter }) => [
       `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
       `$JS.API.CONSUMER.CREATE.${stream}.${durable}.${filter}`,
@@ -62,7 +65,7 @@ export function permissionsOf(user: string, all: readonly ServiceContract[]): Na
   const subscribe = [
     `_INBOX.${user}.>`,
     ...received.map(({ subject }) => subject),
-    ...(own === undefined ? [] : [`${user}.>`, `admin.${user}.>`, ...listMonitoring(user)]),
+    ...(own === undefined ? [] : [`${user}.*.*`, `admin.${user}.>`, ...listMonitoring(user)]),
   ];
   return { publish: { allow: publish }, subscribe: { allow: subscribe } };
 }

@@ -9,6 +9,14 @@ export interface NatsServer extends ServerProcess {
   readonly url: string;
 }
 
+interface ClusterMember {
+  readonly name: string;
+  readonly port: number;
+  readonly routes: readonly number[];
+  /** False: clients are told nothing of the others and know only the addresses that they were given, such as those of proxies. Default true. */
+  readonly advertised?: boolean;
+}
+
 /**
  * `durable` syncs every JetStream write before it is acknowledged: a webhook that was answered 200 survives a power cut.
  * The server knows this as one setting for all streams.
@@ -21,6 +29,8 @@ export async function startNats(options: {
   port?: number;
   /** Who may connect; absent = everyone on this machine. */
   users?: readonly NatsUser[];
+  /** Makes it one of several: its own name and port for the others, and where these are. */
+  cluster?: ClusterMember;
 }): Promise<NatsServer> {
   mkdirSync(options.dataDir, { recursive: true });
   const port = options.port ?? (await findFreePort());
@@ -34,6 +44,7 @@ export async function startNats(options: {
     '  max_file_store: 1TB',
     ...(options.durable ? ['  sync_interval: always'] : []),
     '}',
+    ...(options.cluster === undefined ? [] : describeCluster(options.cluster)),
     ...(options.users === undefined ? [] : [`authorization: ${JSON.stringify({ users: options.users })}`]),
   ];
   writeFileSync(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });
@@ -46,4 +57,13 @@ export async function startNats(options: {
     isReady: () => isListening('127.0.0.1', port),
   });
   return { ...server, url: `nats://127.0.0.1:${port}` };
+}
+
+/** A member that hangs is given up after three seconds by the others, which would go on sending it requests for minutes by default. */
+function describeCluster({ name, port, routes, advertised = true }: ClusterMember): string[] {
+  const addresses = routes.map((route) => `nats-route://127.0.0.1:${route}`);
+  return [
+    `server_name: ${JSON.stringify(name)}`,
+    `cluster { name: coherence, listen: "127.0.0.1:${port}", ping_interval: "1s", no_advertise: ${!advertised}, routes: ${JSON.stringify(addresses)} }`,
+  ];
 }

@@ -138,7 +138,7 @@ function readPidFile(dataDir: string): { pid: number; ready: boolean } | undefin
   const file = join(dataDir, 'postmaster.pid');
   if (!existsSync(file)) return undefined;
   const lines = readFileSync(file, 'utf8').split('\n');
-  return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
+  return { pid: Number(lines[0]), ready: ['ready', 'standby'].includes(lines[7]?.trim() ?? '') };
 }
 
 /** Folder of the programs and libraries, complete. @throws Error when there are none for this machine. */

@@ -38,9 +38,12 @@ function replaceUser(url: string, user: string, password: string): string {
 /** Variables by which an installation names a service's own addresses. */
 export const listOwnAddresses = (service: string): string[] => ownAddresses.map((kind) => variableOf(kind, service));
 
-/** `DATABASE_URL_<SERVICE>` of every service that has tables; the migration makes the roles from them. */
+/**
+ * `DATABASE_URL_<SERVICE>` of every service that has tables, and `DATABASE_URL_AUDIT` of the verification and retention of the audit log; the
+ * migration makes the roles from them.
+ */
 export function listDatabaseUrls(adminUrl: string, secret: string): Record<string, string> {
-  const owners = services.filter((service) => service !== 'api-gateway');
+  const owners = [...services.filter((service) => service !== 'api-gateway'), 'audit'];
   return Object.fromEntries(
     owners.map((service) => [
       variableOf('DATABASE_URL', service),
@@ -92,7 +95,7 @@ function underAnyPrefix(subject: string): string[] {
   if (subject.startsWith('_INBOX.')) return [subject];
   if (subject.startsWith('$SRV.')) return [subject.replace(/^(\$SRV\.[A-Z]+\.)[a-z-]+/, '$1*')];
   if (!subject.startsWith('$JS.')) return [subject, `*.${subject}`];
-  const anyStream = subject.replace(/\.(JOBS|EVENTS|WEBHOOKS)(?=\.|$)/, '.*');
+  const anyStream = subject.replace(/\.(JOBS|EVENTS|FEED|WEBHOOKS)(?=\.|$)/, '.*');
   return [anyStream, anyStream.replace(/(CONSUMER\.CREATE\.\*\.[^.]+)\./, '$1.*.')];
 }
 

@@ -34,13 +34,17 @@ const stopTimeoutMs = 27_000;
 /**
  * Options of Node, as in compose.yaml. By itself it lets young objects take 48 MB before it looks for the living among them; in an idle service that
  * is half of its memory. Where it costs requests a tenth of their rate or more they have it all the same: in the gateway, and in conversations, which lets
- * most of a search die young. Other flags here would cost a start its compile cache: V8 takes no code that was compiled under others (docs/adr/services-share-compiled-code.md).
+ * most of a search die young; and it stays theirs, since V8 takes it away from
+ * an idle service and gives a busy one none back. Other flags here would cost a start its compile cache: V8 takes no code that was compiled under
+ * others (docs/adr/services-share-compiled-code.md).
  */
 const youngMegabytes: Readonly<Record<string, number>> = { 'api-gateway': 32, conversations: 16 };
 
 /** Arguments of Node before the path of a service's program. */
 export function nodeOptionsOf(service: string): readonly string[] {
-  return [`--max-semi-space-size=${youngMegabytes[service] ?? 4}`];
+  const megabytes = youngMegabytes[service];
+  if (megabytes === undefined) return ['--max-semi-space-size=4'];
+  return [`--max-semi-space-size=${megabytes}`, `--min-semi-space-size=${megabytes}`];
 }
 
 /** `env` must hold METRICS_PORT; what it does not name is taken from the caller's environment, and nothing that the service does not declare. */
@@ -49,10 +53,13 @@ export async function startServiceProcess(options: {
   name: string;
   env: Readonly<Record<string, string>>;
   logFile: string;
+  /** Addresses of modules that are loaded before its program. */
+  imports?: readonly string[];
 }): Promise<ServiceProcess> {
   const env = await environmentOfService(options.name, { ...process.env, ...options.env });
   const log = openLog(options.logFile);
-  const child = spawn(process.execPath, [...nodeOptionsOf(options.name), join('services', options.name, 'main.ts')], {
+  const imports = (options.imports ?? []).map((address) => `--import=${address}`);
+  const child = spawn(process.execPath, [...nodeOptionsOf(options.name), ...imports, join('services', options.name, 'main.ts')], {
     cwd: options.repoDir,
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     detached: true, // Ctrl-C reaches the launcher alone, which then stops the services in order

@@ -11,6 +11,8 @@ export interface SettingSchema {
   /** See `ownSecret` of libs/config. */
   readonly chosenByUs?: boolean;
   readonly neededUnless?: string;
+  /** See `rotatedSecret` of libs/config. */
+  readonly mostValues?: number;
   /** See `accountName` of libs/config. */
   readonly namesAccount?: boolean;
 }

@@ -10,7 +10,7 @@ import { readServiceSettings } from '../servers/service-settings.ts';
 import { provideActorKeys } from './actor-keys.ts';
 import { isOpen, provideSecrets } from './secrets.ts';
 
-export const serviceNames = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'api-gateway'] as const;
+export const serviceNames = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -75,7 +75,8 @@ let known: Promise<ReadonlySet<string>> | undefined;
 async function readKnownVariables(): Promise<ReadonlySet<string>> {
   const declared = (await readServiceSettings()).flatMap(({ properties }) => Object.keys(properties));
   const own = serviceNames.flatMap((service) => listOwnAddresses(service));
-  return new Set([...declared, ...own, 'NATS_URL_CLI', 'DEMO_PASSWORD', 'MEDIA_PORT', 'COHERENCE_DATA_DIR']);
+  const programs = ['DATABASE_URL_AUDIT', 'AUDIT_RETENTION_DAYS', 'NATS_URL_CLI'];
+  return new Set([...declared, ...own, ...programs, 'DEMO_PASSWORD', 'MEDIA_PORT', 'COHERENCE_DATA_DIR']);
 }
 
 /** What the caller says about the platform. */

@@ -1,13 +1,15 @@
 /**
- * `npm start`: the whole platform on this machine. Servers, migrations, the six services as processes, the demo workspace;
+ * `npm start`: the whole platform on this machine. Servers, migrations, the seven services as processes, the demo workspace;
  * then it watches them until Ctrl-C. Everything it keeps is in `.data`
- * (COHERENCE_DATA_DIR names another folder). With `-- --times` it tells where the time of the start has gone.
+ * (COHERENCE_DATA_DIR names another folder). With `-- --times` it tells where the time of the start has gone, with
+ * `-- --servers-only` it starts no service.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createLogger } from '#libs/logger';
 import { identifyProcess } from '../servers/process-identity.ts';
-import { makeStreams, readStreamLimits } from '../streams.ts';
+import { makeStreams, readStreamLimits, readStreamReplicas } from '../streams.ts';
+import { scheduleAuditLogs } from './audit-logs.ts';
 import { applyDemoWorkspace } from './demo-workspace.ts';
 import { checkBroughtServers } from './brought-servers.ts';
 import { checkSettings } from './check-settings.ts';
@@ -75,18 +77,28 @@ async function start(): Promise<void> {
     prefix: settings['NATS_SUBJECT_PREFIX'] ?? '',
     logger: createLogger({ service: 'start', level: 'error' }),
     limits: readStreamLimits(process.env),
+    replicas: readStreamReplicas(process.env),
   };
   await screen.quietStep('streams', () => makeStreams(streams));
   await warmed;
   if (stopping !== undefined) return;
-  const services = await screen.step('six services', () => startServices(settings, place));
-  stops.push(services.stop);
+  // A backup is restored while no service runs (docs/guides/backup.md).
+  const serversOnly = process.argv.includes('--servers-only');
+  if (!serversOnly) {
+    const services = await screen.step('seven services', () => startServices(settings, place));
+    stops.push(services.stop);
+  }
   const { ACTOR_SIGNING_KEY: _gatewayAlone, ...told } = settings;
   writeFileSync(environmentFile, JSON.stringify({ holder: identifyProcess(process.pid), settings: told }, null, 2), { mode: 0o600 });
   stops.push(async () => rmSync(environmentFile, { force: true }));
+  if (serversOnly) {
+    screen.say('PostgreSQL, NATS and the object store run, no service does. Ctrl-C stops them.');
+    return;
+  }
   if (isEmpty) await screen.step('demo workspace', () => applyDemoWorkspace(repoDir, dataDir, settings));
   migrations?.markDone();
   if (stopping !== undefined) return;
+  stops.push(scheduleAuditLogs(settings, place));
   screen.say(describePlatform({ repoDir, dataDir, settings, elapsed: screen.elapsed }));
   if (process.argv.includes('--times')) screen.say(`\n${screen.describeTimes()}`);
 }

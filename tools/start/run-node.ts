@@ -11,12 +11,15 @@ export async function runNode(options: {
   /** Beside what any program gets. */
   env: Readonly<Record<string, string>>;
   logFile: string;
+  /** Ends it before its time. */
+  signal?: AbortSignal;
 }): Promise<void> {
   const log = openLog(options.logFile);
   const child = spawn(process.execPath, options.args, {
     cwd: options.repoDir,
     stdio: ['ignore', log.fd, log.fd],
     env: { ...pickBasics(), ...options.env },
+    signal: options.signal,
   });
   closeSync(log.fd);
   const status = await new Promise<number | null>((resolve) => {

@@ -1,4 +1,4 @@
-/** The six services of `npm start`: started together, watched, started again when they end. */
+/** The seven services of `npm start`: started together, watched, started again when they end. */
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ServiceProcess, startServiceProcess } from '../servers/service-process.ts';

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { listSecretValues } from '#libs/config';
 import { readDemoAccounts, readDemoAgents } from './demo-workspace.ts';
 import { urlOf } from './environment.ts';
 import { isOpen, secretsFileOf } from './secrets.ts';
@@ -21,11 +22,12 @@ export function describePlatform({
   const base = urlOf(host, settings['PORT'] ?? '');
   /** Not on a screen that others may see. */
   const say = (name: string): string =>
-    secretsFile === undefined ? (settings[name] ?? '') : `${name} of ${secretsFile}, or as you set it`;
+    secretsFile === undefined ? (listSecretValues(settings[name] ?? '')[0] ?? '') : `${name} of ${secretsFile}, or as you set it`;
   const rows: [string, string][] = [
     ['API', base],
     ['API documents', `${base}/api/docs`],
     ['', `${base}/api/v1/docs`],
+    ...(settings['CONSOLE_ENABLED'] === 'false' ? [] : [['console', `${base}/console`] satisfies [string, string]]),
     ...readDemoAgents(repoDir).map((slug, index): [string, string] => [index === 0 ? 'chat' : '', `${base}/chat/${slug}`]),
     [
       'language model',

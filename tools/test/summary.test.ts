@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addSummaries, type JestResult, listFailures, summarize } from './summary.ts';
+import { type JestResult, listFailures, summarize } from './summary.ts';
 
 const green: JestResult = {
   success: true,
@@ -15,11 +15,6 @@ describe('summary of npm test', () => {
   it('counts passed and failed tests', () => {
     expect(summarize(green, 0, [])).toEqual({ passed: 12, failed: 0, problems: [] });
     expect(summarize({ ...green, success: false, numFailedTests: 3 }, 1, [])).toMatchObject({ passed: 12, failed: 3 });
-  });
-
-  it('adds up what several runs counted', () => {
-    const red = summarize({ ...green, success: false, numFailedTests: 3 }, 1, ['types (tsc)']);
-    expect(addSummaries([summarize(green, 0, []), red])).toEqual({ passed: 24, failed: 4, problems: ['check "types (tsc)"'] });
   });
 
   it.each([

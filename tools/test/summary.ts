@@ -60,12 +60,3 @@ export function listFailures({ testResults }: JestResult, root: string): string[
       return failed.length === 0 ? [file] : failed.map(({ fullName }) => `${file}: ${fullName}`);
     });
 }
-
-/** Of several runs, as one. */
-export function addSummaries(summaries: readonly Summary[]): Summary {
-  return {
-    passed: summaries.reduce((sum, { passed }) => sum + passed, 0),
-    failed: summaries.reduce((sum, { failed }) => sum + failed, 0),
-    problems: summaries.flatMap(({ problems }) => problems),
-  };
-}

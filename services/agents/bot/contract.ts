@@ -12,6 +12,7 @@ export const botRpcs = {
   setWebhook: rpc({
     subject: 'admin.agents.webhook.set',
     callers: byOperators,
+    audit: 'agent.set-webhook',
     summary: "Registers the agent's webhook with the Bot API, its secret included.",
     request: Type.Object({
       slug,

@@ -1,4 +1,5 @@
 /** `agents.webhook.*`: registers an agent's webhook with the Bot API and tells what it knows of it (rules/providers#telegram-webhook). */
+import { recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -26,7 +27,7 @@ export function createBotWebhookHandlers({
     return { ...agent, bot_token: token };
   }
   return {
-    setWebhook: async ({ slug, base_url: baseUrl }) => {
+    setWebhook: async ({ slug, base_url: baseUrl }, context) => {
       const agent = await getBot(slug);
       const url = `${baseUrl.replace(/\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;
       const secret = agent.webhook_secret ?? undefined;
@@ -35,6 +36,7 @@ export function createBotWebhookHandlers({
         throw appError('conflict', 'webhook_secret_missing', message);
       }
       await translate(bot.setWebhook(agent.bot_token, { url, secret, allowedUpdates }));
+      await db.transaction(async (tx) => recordAudit(tx, context, { target: { type: 'agent', id: agent.slug }, changes: { url } }));
       return { url, allowed_updates: allowedUpdates, has_secret: secret !== undefined };
     },
     getWebhookInfo: async ({ slug }) => {

@@ -24,25 +24,42 @@ export const AgentChatOut = Type.Object(
     human_html: Type.String({ description: "The visitor's message as HTML of the messaging subset." }),
     agent_html: Type.String({ description: 'The reply as HTML of the messaging subset.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the turn was recorded, ISO 8601 with `+00:00`.' }),
+    waits_for: Type.Optional(
+      Type.Literal('person', {
+        description: 'A person has the conversation in the place of the agent and will answer: `agent_html` says no more than that.',
+      }),
+    ),
   },
   { $id: 'AgentChatOut' },
 );
+
+const message = Type.Object({
+  agent_slug: slug,
+  body: AgentChatIn.properties.body,
+  visitor_id: AgentChatIn.properties.visitor_id,
+  idempotency_key: Type.Optional(
+    nullable(Type.String({ description: 'Names the message: the same words under it, from the same visitor, are one message.' })),
+  ),
+  ip: Type.String({ description: 'What limits count the visitor by: IPv4 address or IPv6 /64.' }),
+});
 
 export const chatRpcs = {
   sendChatMessage: rpc({
     subject: 'agents.chat.send',
     callers: byAnybody,
     summary: "Answers a visitor's message and records the turn, wholly or not at all.",
-    request: Type.Object({
-      agent_slug: slug,
-      body: AgentChatIn.properties.body,
-      visitor_id: AgentChatIn.properties.visitor_id,
-      idempotency_key: Type.Optional(
-        nullable(Type.String({ description: 'Names the message: the same words under it, from the same visitor, are one message.' })),
-      ),
-      ip: Type.String({ description: 'What limits count the visitor by: IPv4 address or IPv6 /64.' }),
-    }),
+    request: message,
     reply: AgentChatOut,
+    timeoutMs: 150_000,
+    idempotent: false,
+  }),
+  streamChatMessage: rpc({
+    subject: 'agents.chat.stream',
+    callers: byAnybody,
+    summary:
+      'The same, with the reply while it is written; it begins with the first word, and the turn is finished whoever leaves (C1, C2).',
+    request: message,
+    reply: Type.String({ description: 'Server-sent events: `snapshot` with `agent_html`, then `done` with the whole turn.' }),
     timeoutMs: 150_000,
     idempotent: false,
   }),

@@ -1,10 +1,15 @@
-/** `agents.chat.send`: the checks of a visitor's message in their order, then the turn (rules/agents#visitor-chat; D33a). */
+/** `agents.chat.send` and `agents.chat.stream`: the checks of a visitor's message in their order, then the turn (rules/agents#visitor-chat; D33a, C1). */
 import { AppError, notFound, unavailable } from '#libs/errors';
-import type { Handler } from '#libs/nats';
+import { type Handlers, liveStream, type RequestContext } from '#libs/nats';
+import type { RequestOf, Static } from '#libs/contract';
+import type { Listener } from '#libs/openai';
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import { findAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
+import type { MessagingHtml } from '../messaging-html.ts';
+import type { AgentChatOut } from './contract.ts';
+import { WordsSoFar, writeEvents } from './reply-events.ts';
 import { visitorThreadKey, visitorTurnKey } from './rules/visitor.ts';
 import type { ChatRuntime, RecordedTurn } from './runtime.ts';
 import { admitMessage } from './statements/rate-limit.ts';
@@ -15,6 +20,7 @@ export interface ChatHandlerDependencies {
   readonly db: Database;
   /** Undefined when no language model is configured. */
   readonly runtime: ChatRuntime | undefined;
+  readonly html: MessagingHtml;
   readonly metrics: Metrics;
   /** Of one visitor from one address, and of one address; 0 = no limit. */
   readonly messagesPerMinute: Readonly<Record<ChatLimit, number>>;
@@ -28,7 +34,13 @@ type ChatLimit = (typeof limits)[number];
 /** Time in which an answer must be ready before the caller gives up. */
 const answerMarginMs = 1_000;
 
-export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof agents.rpcs.sendChatMessage> {
+/** For who shows what comes and knows no more (H2); nobody's words, so it is recorded nowhere. */
+const personWillAnswer = '<i>A person has taken over this conversation and will answer here.</i>';
+
+type Message = RequestOf<typeof agents.rpcs.sendChatMessage>;
+type Answer = Static<typeof AgentChatOut>;
+
+export function createChatHandlers(deps: ChatHandlerDependencies): Pick<Handlers<typeof agents>, 'sendChatMessage' | 'streamChatMessage'> {
   const { db, runtime, messagesPerMinute } = deps;
   const refusals = deps.metrics.counter('chat_refused_total', 'Chat messages over a limit of messages a minute', { limit: limits });
 
@@ -48,7 +60,7 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
     return sender;
   }
 
-  return async (request, context) => {
+  const answer = async (request: Message, context: RequestContext, listener?: Listener): Promise<Answer> => {
     const agent = await findAgent(db, request.agent_slug);
     if (agent === undefined) throw notFound();
     if (request.body.trim() === '') throw new AppError({ code: 'bad_request', message: 'Message body must not be empty' });
@@ -70,6 +82,7 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
         deadlineMs,
         signal: AbortSignal.any([timeout, deps.stopping]),
         logger: context.logger,
+        listener,
       })
       .catch(rethrowFailure);
     const visitorId = await findSender(thread.visitorId, turn);
@@ -79,9 +92,21 @@ export function createChatHandler(deps: ChatHandlerDependencies): Handler<typeof
       visitor_id: visitorId,
       thread_key: visitorThreadKey(visitorId, agent.id),
       human_html: turn.humanHtml,
-      agent_html: turn.agentHtml,
+      agent_html: turn.agentHtml ?? personWillAnswer,
       created_at: turn.createdAt.replace(/Z$/, '+00:00'),
+      ...(turn.agentHtml === null ? { waits_for: 'person' } : {}),
     };
+  };
+
+  return {
+    sendChatMessage: (request, context) => answer(request, context),
+    streamChatMessage: async (request, context) => {
+      const words = new WordsSoFar();
+      const turn = answer(request, context, words.listener);
+      // What fails before the first word is the failure of the call, as without a stream (C4).
+      await Promise.race([turn, words.arrive()]);
+      return liveStream(writeEvents(words, turn, (text) => deps.html.renderUnfinished(text)));
+    },
   };
 }
 

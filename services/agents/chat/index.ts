@@ -1,5 +1,6 @@
 /** The chat runtime, and the threads and turns that it records. */
 export { rekeyThread } from './rekey-thread.ts';
 export type { ChatRuntime } from './runtime.ts';
+export { findTakeover, isTaken, lockThread } from './statements/takeovers.ts';
 export { findTurn } from './statements/threads.ts';
 export { TurnFailure } from './turn-failure.ts';

@@ -6,6 +6,7 @@ import {
   lockThreads,
   makeRoomForTurns,
   moveMessages,
+  moveTakeovers,
   moveTurnsBehind,
   renameThread,
 } from './statements/rekey-thread.ts';
@@ -32,6 +33,7 @@ export async function rekeyThread(tx: Tx, agentId: number, from: string, to: str
   await makeRoomForTurns(tx, { threadId: current.id, turns: old.turns });
   await moveTurnsBehind(tx, { threadId: current.id });
   await moveMessages(tx, { from: old.id, to: current.id });
+  await moveTakeovers(tx, { from: old.id, to: current.id });
   await growThread(tx, { id: current.id, oldId: old.id, turns: old.turns });
   await deleteThread(tx, { id: old.id });
   return 'merged';

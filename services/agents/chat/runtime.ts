@@ -1,10 +1,12 @@
 /**
  * The chat runtime: one turn from a message to the recorded reply, for web visitors and messaging channels alike
  * (rules/agents#visitor-chat, rules/agents#messaging-webhook; D32 to D33a). Nothing is stored before the model has
- * answered, and then both messages are, in one transaction with whatever the caller adds to it.
+ * answered, and then both messages are, in one transaction with whatever the caller adds to it. While a person has the thread the model is not
+ * asked: the visitor's message is recorded alone (H1, H2).
  */
 import type { Logger } from '#libs/logger';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import type { Agent } from '../agent/index.ts';
 import type { KnowledgeMode } from '../config.ts';
 import { BudgetSpent, type MeasuredModel } from '../language-model/index.ts';
@@ -12,6 +14,7 @@ import { recall } from '../memory/index.ts';
 import type { MessagingHtml } from '../messaging-html.ts';
 import { buildPrompt, maxHistoryTurns } from './rules/prompt.ts';
 import { createVisitorId, isVisitorId } from './rules/visitor.ts';
+import { findTakeover, lockThread } from './statements/takeovers.ts';
 import {
   createThread,
   ensureThread,
@@ -25,7 +28,7 @@ import {
 } from './statements/threads.ts';
 import { TurnFailure } from './turn-failure.ts';
 import type { HeldTurn, TurnQueue } from './turn-queue.ts';
-import { ModelFailure } from '#libs/openai';
+import { type Listener, ModelFailure } from '#libs/openai';
 
 export interface ChatDependencies {
   readonly db: Database;
@@ -64,6 +67,8 @@ export interface TurnRequest {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  /** Hears the model's words while it writes; not called for a repeated turn. */
+  readonly listener?: Listener | undefined;
   /**
    * Writes rows of the caller in the transaction that records the turn: both happen or neither. Not called for a repeated turn. It may
    * run again from the start, so it must have no other effect; what it throws undoes the turn.
@@ -95,14 +100,14 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
   const { db, queue, model, html } = deps;
 
   async function ask(request: TurnRequest, threadId: number | undefined, signal: AbortSignal): Promise<string> {
-    const { agent, body, logger } = request;
+    const { agent, body, logger, listener } = request;
     const [recalled, latest] = await Promise.all([
       recall(db, { agentId: agent.id, threadId, mode: deps.knowledge }),
       threadId === undefined ? [] : listLatestTurns(db, { threadId, limit: maxHistoryTurns }),
     ]);
     const messages = buildPrompt(agent.prompt, recalled, latest, body, deps.promptTokens);
     try {
-      return (await model.ask({ agentId: agent.id, purpose: 'chat', messages, signal })).text;
+      return (await model.ask({ agentId: agent.id, purpose: 'chat', messages, signal, listener })).text;
     } catch (error) {
       if (error instanceof BudgetSpent) throw new TurnFailure('over_budget', error.message, error);
       if (!(error instanceof ModelFailure)) throw error;
@@ -119,11 +124,15 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
     open: (tx: Tx) => Promise<number>,
   ): Promise<RecordedTurn> {
     const { body, sender } = request;
-    const text = await ask(request, threadId, signal);
-    const messages = { humanBody: body, humanHtml: html.render(body), agentBody: text, agentHtml: html.render(text) };
+    const text = (await hasPerson(db, threadId)) ? null : await ask(request, threadId, signal);
+    const human = { humanBody: body, humanHtml: html.render(body) };
+    const reply = { agentBody: text, agentHtml: text === null ? null : html.render(text) };
     const turnKey = turnKeyOf(request);
     const stored = await db.transaction(async (tx) => {
       const recordedIn = await open(tx);
+      if (threadId !== undefined) await lockThread(tx, { threadId });
+      // Somebody has taken the thread while the model wrote: what it wrote was never said.
+      const messages = { ...human, ...((await hasPerson(tx, threadId)) ? unsaid : reply) };
       const recorded = await recordTurn(tx, { threadId: recordedIn, ...messages, turnKey, sender });
       if (recorded === undefined) throw new TurnFailure('lost', 'The thread is gone');
       const turn = { threadId: recordedIn, ...recorded, ...messages };
@@ -194,6 +203,13 @@ export function createChatRuntime(deps: ChatDependencies): ChatRuntime {
       }
     },
   };
+}
+
+/** What the agent says while a person has the thread. */
+const unsaid = { agentBody: null, agentHtml: null };
+
+async function hasPerson(db: Queryable, threadId: number | undefined): Promise<boolean> {
+  return threadId !== undefined && (await findTakeover(db, { threadId })) !== undefined;
 }
 
 function toRow(agent: Agent, { key, channel, visitorId }: ThreadKey) {

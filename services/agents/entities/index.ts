@@ -1,7 +1,7 @@
 import { AgentSchema, ChatHitSchema, ModelUsageSchema, TokenBudgetSchema } from './agent.entity.ts';
 import { AgentMemorySchema, MemoryFactSchema, ThreadMemorySchema } from './memory.entity.ts';
-import { TelegramChatSchema, TelegramSendSchema, WebhookReceiptSchema } from './telegram.entity.ts';
-import { MessageSchema, ThreadSchema, TurnTicketSchema } from './thread.entity.ts';
+import { OperatorSendSchema, TelegramChatSchema, TelegramSendSchema, WebhookReceiptSchema } from './telegram.entity.ts';
+import { MessageSchema, ThreadSchema, ThreadTakeoverSchema, TurnTicketSchema } from './thread.entity.ts';
 
 /** Every table of the schema `agents` but those of the job library. */
 export const entities = [
@@ -11,10 +11,12 @@ export const entities = [
   MemoryFactSchema,
   MessageSchema,
   ModelUsageSchema,
+  OperatorSendSchema,
   TelegramChatSchema,
   TelegramSendSchema,
   ThreadMemorySchema,
   ThreadSchema,
+  ThreadTakeoverSchema,
   TokenBudgetSchema,
   TurnTicketSchema,
   WebhookReceiptSchema,

@@ -2,6 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { AgentSchema } from './agent.entity.ts';
 import { columns } from '#libs/orm';
+import { MessageSchema } from './thread.entity.ts';
 
 export const TelegramChatSchema = defineEntity({
   name: 'TelegramChat',
@@ -75,6 +76,26 @@ export const TelegramSendSchema = defineEntity({
     chatId: columns.bigint().nullable(),
     messageId: columns.bigint().nullable(),
     error: p.text().nullable(),
+    updatedAt: columns.now(),
+  },
+});
+
+/** Parts of what operators say in a chat, on their way as those of replies are. */
+export const OperatorSendSchema = defineEntity({
+  name: 'OperatorSend',
+  tableName: 'operator_sends',
+  schema: 'agents',
+  properties: {
+    message: () => p.manyToOne(MessageSchema).primary().ref(),
+    part: p.integer().primary(),
+    /** Queue of the chat that sends it. */
+    chat: () => p.manyToOne(TelegramChatSchema).ref().joinColumn('chat'),
+    status: p.text().default('planned'),
+    plain: p.boolean().default(false),
+    chatId: columns.bigint().nullable(),
+    sentMessageId: columns.bigint().nullable(),
+    error: p.text().nullable(),
+    createdAt: columns.now(),
     updatedAt: columns.now(),
   },
 });

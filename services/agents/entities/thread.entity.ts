@@ -22,7 +22,10 @@ export const ThreadSchema = defineEntity({
   },
 });
 
-/** A turn is one `chat_visitor` and one `chat_agent` message, written together. */
+/**
+ * A turn is one `chat_visitor` and the `chat_agent` message that answers it, written together. While a person has the thread (H1) each message,
+ * `chat_visitor` or `chat_operator`, is a turn of its own.
+ */
 export const MessageSchema = defineEntity({
   name: 'Message',
   tableName: 'messages',
@@ -39,6 +42,23 @@ export const MessageSchema = defineEntity({
     turnKey: p.text().nullable(),
     /** Who wrote it, where a thread has several writers: `telegram:user:<id>`. */
     sender: p.text().nullable(),
+    /** Of a `chat_operator` message: who wrote it; null = with the admin CLI. */
+    accountId: p.integer().nullable(),
+  },
+});
+
+/** When a person answered the thread in the place of the agent; at most one goes on. */
+export const ThreadTakeoverSchema = defineEntity({
+  name: 'ThreadTakeover',
+  tableName: 'thread_takeovers',
+  schema: 'agents',
+  properties: {
+    id: columns.bigint().primary().autoincrement(),
+    thread: () => p.manyToOne(ThreadSchema).ref(),
+    /** Who has it; null = whoever uses the admin CLI. */
+    accountId: p.integer().nullable(),
+    takenAt: columns.now(),
+    endedAt: columns.instant().nullable(),
   },
 });
 

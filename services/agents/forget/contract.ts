@@ -12,6 +12,7 @@ export const forgetRpcs = {
   forgetThreads: rpc({
     subject: 'admin.agents.record.forget',
     callers: byOperators,
+    audit: 'agent.forget',
     summary: 'Deletes threads with their messages and all that is remembered of them: one by key, or all of an agent.',
     request: Type.Object({
       slug,
@@ -24,6 +25,7 @@ export const forgetRpcs = {
   forgetPerson: rpc({
     subject: 'admin.agents.memory.forget',
     callers: byOperators,
+    audit: 'agent.forget',
     summary:
       "Deletes what is stored of one person's conversations with all agents: messages, facts, and what agents derived from them. Nothing found is no error.",
     request: Type.Union([

@@ -1,4 +1,5 @@
 /** `agents.record.forget` and `agents.memory.forget`: conversations are deleted with everything that was made of them. */
+import { type AuditContext, type NewAuditEntry, recordAudit } from '#libs/audit';
 import type { Jobs } from '#libs/jobs';
 import type { Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
@@ -20,13 +21,20 @@ export function createForgetHandlers(deps: {
 }): ForgetHandlers {
   const { db, jobs, memoryDelayMs, renewAgentMemory } = deps;
 
-  async function forgetTarget(target: ForgetTarget): Promise<{ threads: number; messages: number; facts: number }> {
+  async function forgetTarget(
+    target: ForgetTarget,
+    context: AuditContext,
+    named: NewAuditEntry,
+  ): Promise<{ threads: number; messages: number; facts: number }> {
     return await db.transaction(async (tx) => {
       const { threads, messages, facts, shortenedThreadIds, agentIds } = await forget(tx, target);
       await forgetReceipts(tx, target);
       for (const threadId of shortenedThreadIds) await enqueueThreadMemory(tx, jobs, threadId, memoryDelayMs);
       for (const agentId of agentIds) await renewAgentMemory(tx, agentId);
-      return { threads, messages, facts };
+      // A repetition finds nothing, and leaves no entry; whose threads they were is told by no entry.
+      const counts = { threads, messages, facts };
+      if (threads + messages + facts > 0) recordAudit(tx, context, { ...named, changes: { ...named.changes, removed: counts } });
+      return counts;
     });
   }
 
@@ -44,14 +52,16 @@ export function createForgetHandlers(deps: {
   }
 
   return {
-    forgetThreads: async ({ slug, thread_key: threadKey }) => {
+    forgetThreads: async ({ slug, thread_key: threadKey }, context) => {
       const { id } = await getAgent(db, slug);
-      return await forgetTarget({ agentId: id, threadKey });
+      const changes = { of: threadKey === undefined ? 'agent' : 'thread' };
+      return await forgetTarget({ agentId: id, threadKey }, context, { target: { type: 'agent', id: slug }, changes });
     },
-    forgetPerson: async (request) => {
-      if ('visitor_id' in request) return await forgetTarget({ visitorId: request.visitor_id });
-      if ('thread_key' in request) return await forgetTarget({ threadKey: request.thread_key });
-      return await forgetTarget({ telegramUserId: request.telegram_user_id });
+    forgetPerson: async (request, context) => {
+      const of = (what: string): NewAuditEntry => ({ changes: { of: what } });
+      if ('visitor_id' in request) return await forgetTarget({ visitorId: request.visitor_id }, context, of('visitor'));
+      if ('thread_key' in request) return await forgetTarget({ threadKey: request.thread_key }, context, of('thread'));
+      return await forgetTarget({ telegramUserId: request.telegram_user_id }, context, of('telegram user'));
     },
   };
 }

@@ -51,7 +51,10 @@ export const deleteThreads = statement.none({
   sql: ({ threadIds }) => sql`delete from agents.threads where id = any(${threadIds})`,
 });
 
-/** Both messages of a turn: the answer may repeat what was asked. Turns under way have read it, so they lose their turn. */
+/**
+ * Both messages of a turn: the answer may repeat what was asked, and so may what an operator said after it. Turns under way have read it, so they
+ * lose their turn.
+ */
 export const deleteTurns = statement.one({
   name: 'forget.turns',
   params: { threadIds: t.bigint.array, sender: t.text.nullable },
@@ -59,7 +62,10 @@ export const deleteTurns = statement.one({
   sql: ({ threadIds, sender }) => sql`with turns as (
       select thread_id, turn from agents.messages where thread_id = any(${threadIds}) and sender = ${sender}
     ), messages as (
-      delete from agents.messages m using turns where m.thread_id = turns.thread_id and m.turn = turns.turn returning 1
+      delete from agents.messages m
+      using (select thread_id, array_agg(turn) as numbers, min(turn) as first from turns group by thread_id) as gone
+      where m.thread_id = gone.thread_id
+        and (m.turn = any(gone.numbers) or (m.note_type = 'chat_operator' and m.turn > gone.first)) returning 1
     ), facts as (
       delete from agents.memory_facts where thread_id = any(${threadIds}) returning 1
     ), tickets as (

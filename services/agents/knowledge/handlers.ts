@@ -1,4 +1,5 @@
 /** `agents.knowledge.*`: an operator reads what visitors told an agent, and decides which sentences other visitors may hear (D70). */
+import { type AuditContext, listSome, recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -6,9 +7,18 @@ import { getAgent } from '../agent/index.ts';
 import type { KnowledgeMode } from '../config.ts';
 import type { agents } from '../contract.ts';
 import { dropSummaries, maxKnowledgePerAgent, type RenewAgentMemory } from '../memory/index.ts';
+import { requireOperator, requireReader } from '../operators.ts';
+import type { knowledgeRpcs } from './contract.ts';
 import { approveKnowledge, countApproved, listKnowledge, rejectKnowledge } from './statements.ts';
 
-type KnowledgeHandlers = Pick<Handlers<typeof agents>, 'listKnowledge' | 'approveKnowledge' | 'rejectKnowledge'>;
+type KnowledgeHandlers = Pick<Handlers<typeof agents>, keyof typeof knowledgeRpcs>;
+
+interface Wanted {
+  readonly slug: string;
+  readonly state?: 'waiting' | 'approved';
+  readonly after?: number;
+  readonly limit?: number;
+}
 
 export function createKnowledgeHandlers(deps: {
   db: Database;
@@ -16,34 +26,56 @@ export function createKnowledgeHandlers(deps: {
   renewAgentMemory: RenewAgentMemory;
 }): KnowledgeHandlers {
   const { db, mode, renewAgentMemory } = deps;
+
+  const list = async ({ slug, state, after, limit }: Wanted) => {
+    const { id } = await getAgent(db, slug);
+    return await listKnowledge(db, { agentId: id, isApproved: state === undefined ? undefined : state === 'approved', after, limit });
+  };
+  const approve = async ({ slug, ids }: { slug: string; ids: number[] }, context: AuditContext) => {
+    const { id } = await getAgent(db, slug);
+    return await db.transaction(async (tx) => {
+      checkFound(ids, await approveKnowledge(tx, { agentId: id, ids }));
+      if ((await countApproved(tx, { agentId: id })).count > maxKnowledgePerAgent) {
+        throw appError(
+          'conflict',
+          'too_much_knowledge',
+          `An agent draws on ${maxKnowledgePerAgent} sentences at most: reject others first.`,
+        );
+      }
+      recordAudit(tx, context, { target: { type: 'agent', id: slug }, changes: listSome(ids) });
+      return { approved: ids.length };
+    });
+  };
+  const reject = async ({ slug, ids }: { slug: string; ids?: number[] }, context: AuditContext) => {
+    const { id } = await getAgent(db, slug);
+    return await db.transaction(async (tx) => {
+      const rejected = await rejectKnowledge(tx, { agentId: id, ids });
+      if (ids !== undefined) checkFound(ids, rejected);
+      await dropSummaries(tx, { agentIds: [id] });
+      await renewAgentMemory(tx, id);
+      if (rejected.length > 0) {
+        recordAudit(tx, context, { target: { type: 'agent', id: slug }, changes: listSome(rejected.map((sentence) => sentence.id)) });
+      }
+      return { rejected: rejected.length };
+    });
+  };
+
   return {
-    listKnowledge: async ({ slug }) => {
-      const { id } = await getAgent(db, slug);
-      return { mode, items: await listKnowledge(db, { agentId: id }) };
+    listKnowledge: async (request) => ({ mode, items: await list(request) }),
+    approveKnowledge: approve,
+    rejectKnowledge: reject,
+    listSentences: async (request, { actor }) => {
+      requireReader(actor);
+      const items = (await list(request)).map(({ thread_key: _key, visitor_id: _visitor, ...sentence }) => sentence);
+      return { mode, items };
     },
-    approveKnowledge: async ({ slug, ids }) => {
-      const { id } = await getAgent(db, slug);
-      return await db.transaction(async (tx) => {
-        checkFound(ids, await approveKnowledge(tx, { agentId: id, ids }));
-        if ((await countApproved(tx, { agentId: id })).count > maxKnowledgePerAgent) {
-          throw appError(
-            'conflict',
-            'too_much_knowledge',
-            `An agent draws on ${maxKnowledgePerAgent} sentences at most: reject others first.`,
-          );
-        }
-        return { approved: ids.length };
-      });
+    approveSentences: (request, context) => {
+      requireOperator(context.actor);
+      return approve(request, context);
     },
-    rejectKnowledge: async ({ slug, ids }) => {
-      const { id } = await getAgent(db, slug);
-      return await db.transaction(async (tx) => {
-        const rejected = await rejectKnowledge(tx, { agentId: id, ids });
-        if (ids !== undefined) checkFound(ids, rejected);
-        await dropSummaries(tx, { agentIds: [id] });
-        await renewAgentMemory(tx, id);
-        return { rejected: rejected.length };
-      });
+    rejectSentences: (request, context) => {
+      requireOperator(context.actor);
+      return reject(request, context);
     },
   };
 }

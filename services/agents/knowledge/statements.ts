@@ -1,13 +1,16 @@
 /** Sentences of one thread that may reach the others of an agent (D70). Each goes with the thread that it comes from. */
 import { sql, statement, t } from '#libs/sql';
 
-/** Oldest first; bounded by what an agent keeps. */
+/** Oldest first; bounded by what an agent keeps. Each null for any. */
 export const listKnowledge = statement.many({
   name: 'knowledge.list',
-  params: { agentId: t.integer },
+  planned: 'each-call',
+  params: { agentId: t.integer, isApproved: t.boolean.nullable, after: t.bigint.nullable, limit: t.integer.nullable },
   row: {
     id: t.bigint,
     body: t.text,
+    thread_id: t.bigint,
+    channel: t.text,
     thread_key: t.text,
     /** Null in messaging chats. */
     visitor_id: t.text.nullable,
@@ -17,10 +20,13 @@ export const listKnowledge = statement.many({
     /** Null while nobody has. */
     approved_at: t.text.nullable,
   },
-  sql: ({ agentId }) => sql`select f.id, f.body, t.thread_key, t.visitor_id, f.up_to_turn, iso_utc(f.created_at) as created_at,
+  sql: ({ agentId, isApproved, after, limit }) => sql`
+    select f.id, f.body, t.id as thread_id, t.channel, t.thread_key, t.visitor_id, f.up_to_turn, iso_utc(f.created_at) as created_at,
       iso_utc(f.approved_at) as approved_at
     from agents.memory_facts f join agents.threads t on t.id = f.thread_id
-    where f.agent_id = ${agentId} and f.kind = 'knowledge' order by f.id`,
+    where f.agent_id = ${agentId} and f.kind = 'knowledge' and (${after} is null or f.id > ${after})
+      and (${isApproved} is null or (f.approved_at is not null) = ${isApproved})
+    order by f.id limit ${limit}`,
 });
 
 /** @returns those that are there */

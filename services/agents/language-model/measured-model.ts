@@ -8,7 +8,7 @@ import { findTracer, type Metrics, traceWork } from '#libs/telemetry';
 import { estimateMessage, estimateTokens } from '../tokens.ts';
 import { addUsage, type UsagePurpose } from './statements/usage.ts';
 import type { TokenBudget } from './token-budget.ts';
-import { type Model, type ModelAnswer, ModelFailure, type ModelUsage, type PromptMessage } from '#libs/openai';
+import { type Listener, type Model, type ModelAnswer, ModelFailure, type ModelUsage, type PromptMessage } from '#libs/openai';
 
 /** What an answer is taken to cost before it is known. */
 const answerTokens = 1_000;
@@ -19,6 +19,8 @@ export interface ModelCall {
   readonly purpose: UsagePurpose | 'publishing';
   readonly messages: readonly PromptMessage[];
   readonly signal: AbortSignal;
+  /** Hears the answer while it is written. */
+  readonly listener?: Listener | undefined;
 }
 
 export interface MeasuredModel {
@@ -64,12 +66,12 @@ export function createMeasuredModel(deps: {
 
   return {
     ask: async (call) => {
-      const { agentId, purpose, messages, signal } = call;
+      const { agentId, purpose, messages, signal, listener } = call;
       const spend = agentId === null ? async () => undefined : await budget.take(agentId, estimatePrompt(messages) + answerTokens);
       const startedMs = performance.now();
       try {
         const span = findTracer()?.startChild(`llm ${purpose}`, 'client', { 'gen_ai.operation.name': 'chat' });
-        const answer = await traceWork(span, () => deps.models[purpose].answer(messages, signal));
+        const answer = await traceWork(span, () => deps.models[purpose].answer(messages, signal, listener));
         await account(call, { outcome: 'ok', ...answer }, startedMs, spend);
         return answer;
       } catch (error) {

@@ -30,8 +30,11 @@ export interface ThreadMemory {
 
 export interface RememberedTurn {
   readonly turn: number;
+  /** Like the others `""` when nothing was said. */
   readonly humanBody: string;
   readonly agentBody: string;
+  /** What a person said in the place of the agent (H4). */
+  readonly operatorBody?: string;
 }
 
 /** Accepted at most; the prompts ask for less. */
@@ -58,7 +61,7 @@ The data: "summary" and "facts" are what is remembered of one conversation, "tur
 Reply {"summary": "...", "facts": ["..."]${withKnowledge ? ', "knowledge": ["..."]' : ''}}:
 - summary: the whole conversation so far in at most 120 words, the old summary brought up to date.
 - facts: what the visitor said about themselves (name, needs, plans, preferences), at most 20 short sentences. Keep old ones that still hold,
-  correct those that changed. Leave out what only the agent said.${withKnowledge ? knowledgeInstructions : ''}
+  correct those that changed. Leave out what only the agent, or an operator (a person who answered in its place), said.${withKnowledge ? knowledgeInstructions : ''}
 Write in the language of the conversation.`;
 
 const knowledgeInstructions = `
@@ -90,7 +93,9 @@ export function askForThreadMemory(
   const data = {
     summary: before.summary,
     facts: before.facts,
-    turns: turns.map(({ humanBody, agentBody }) => ({ visitor: cut(humanBody), agent: cut(agentBody) })),
+    turns: turns.map(({ humanBody: visitor, agentBody: agent, operatorBody: operator = '' }) =>
+      Object.fromEntries(Object.entries({ visitor, agent, operator }).flatMap(([who, words]) => (words === '' ? [] : [[who, cut(words)]]))),
+    ),
   };
   return [
     { role: 'system', content: threadInstructions(withKnowledge) },
@@ -113,12 +118,18 @@ export function askForAgentMemory(notes: readonly string[], budget: number): Pro
   ];
 }
 
+/** What is said to a person is for them alone: no other thread hears of it, whatever the setting says (H4). */
+export function mayShare(turns: readonly RememberedTurn[]): boolean {
+  return turns.every(({ agentBody, operatorBody = '' }) => agentBody !== '' && operatorBody === '');
+}
+
 /** Turns from the oldest on that fit into a budget of estimated tokens, at least one. */
 export function takeReading(turns: readonly RememberedTurn[], budget: number): RememberedTurn[] {
   const taken: RememberedTurn[] = [];
   let left = budget;
   for (const turn of turns) {
     left -= estimateTokens(cut(turn.humanBody)) + estimateTokens(cut(turn.agentBody)) + 16;
+    left -= estimateTokens(cut(turn.operatorBody ?? ''));
     if (left < 0 && taken.length > 0) break;
     taken.push(turn);
   }

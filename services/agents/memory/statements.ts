@@ -37,11 +37,15 @@ export const findThreadMemory = statement.maybeOne({
 export const listTurnsToRemember = statement.many({
   name: 'memory.read-turns',
   params: { threadId: t.bigint, afterTurn: t.integer, limit: t.integer },
-  row: { turn: t.integer, humanBody: t.text, agentBody: t.text },
-  sql: ({ threadId, afterTurn, limit }) => sql`select human.turn, human.body as "humanBody", agent.body as "agentBody"
-    from agents.messages human
-    join agents.messages agent on agent.thread_id = human.thread_id and agent.turn = human.turn and agent.note_type = 'chat_agent'
-    where human.thread_id = ${threadId} and human.note_type = 'chat_visitor' and human.turn > ${afterTurn} order by human.turn limit ${limit}`,
+  row: { turn: t.integer, humanBody: t.text, agentBody: t.text, operatorBody: t.text },
+  sql: ({
+    threadId,
+    afterTurn,
+    limit,
+  }) => sql`select turn, coalesce(max(body) filter (where note_type = 'chat_visitor'), '') as "humanBody",
+      coalesce(max(body) filter (where note_type = 'chat_agent'), '') as "agentBody",
+      coalesce(max(body) filter (where note_type = 'chat_operator'), '') as "operatorBody"
+    from agents.messages where thread_id = ${threadId} and turn > ${afterTurn} group by turn order by turn limit ${limit}`,
 });
 
 /** The thread's row first, as whoever forgets does. */

@@ -16,6 +16,7 @@ import {
   askForAgentMemory,
   askForThreadMemory,
   keepImpersonal,
+  mayShare,
   maxTurnsPerReading,
   readAgentReply,
   readThreadReply,
@@ -69,7 +70,7 @@ export function createThreadMemoryJob(deps: MemoryDependencies): JobHandler<Payl
     const turns = takeReading(waiting, deps.promptTokens);
     const upToTurn = turns.at(-1)?.turn;
     if (upToTurn === undefined) return { outcome: 'nothing_new' };
-    const withKnowledge = deps.knowledge !== 'off';
+    const withKnowledge = deps.knowledge !== 'off' && mayShare(turns);
     const messages = askForThreadMemory(before, turns, withKnowledge);
     const reply = await ask(deps, run, { agentId: before.agentId, messages }, readThreadReply);
     const knowledge = keepImpersonal(withKnowledge ? reply.knowledge : [], {

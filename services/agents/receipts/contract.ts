@@ -11,6 +11,7 @@ export const updateOutcomes = [
   'answering',
   'answered',
   'not_answered',
+  'left_to_person',
   'send_unknown',
   'send_refused',
   'blocked',
@@ -40,7 +41,7 @@ const updateReceipt = Type.Object({
   chat_id: nullable(Type.Integer()),
   outcome: Type.String({
     description:
-      'pending, answering, answered, not_answered (the model failed and the chat was told), send_unknown (a send may or may not have arrived: ' +
+      'pending, answering, answered, not_answered (the model failed and the chat was told), left_to_person (an operator has the thread), send_unknown (a send may or may not have arrived: ' +
       'review it), send_refused, blocked, expired, failed, echoed, echo_failed, ignored, migrated, rejected_unsigned, rejected_secret, ' +
       'rejected_unreadable, rejected_too_large, agent_not_found.',
   }),
@@ -87,6 +88,7 @@ export const receiptRpcs = {
   replayReceipt: rpc({
     subject: 'admin.agents.receipts.replay',
     callers: byOperators,
+    audit: 'webhook.replay',
     summary:
       'Works an update again. An answered one is not answered again; a send of unknown outcome is repeated, which may show it twice. 404 when absent.',
     request: receiptId,
@@ -99,6 +101,7 @@ export const receiptRpcs = {
   replayReceipts: rpc({
     subject: 'admin.agents.receipts.replay-many',
     callers: byOperators,
+    audit: 'webhook.replay',
     summary: 'Works the updates again that match, oldest first; each as by itself.',
     request: receiptReplay(updateFilter),
     reply: Type.Object({ ...replayedReceipts.properties, no_agent: Type.Integer({ description: 'Those whose agent there is not.' }) }),

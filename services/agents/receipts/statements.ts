@@ -1,31 +1,37 @@
 /** Receipts of messaging updates, as operators list, read and replay them (D20, D33b). */
 import { type Parameter, sql, statement, t } from '#libs/sql';
-import { declareDropContents } from '#libs/webhooks';
+import { beforeFilter, declareDropContents, declareReceiptSearch, hasText, isBefore, textFilter } from '#libs/webhooks';
 
 const columns = sql`r.id, 'telegram' as source, iso_utc(r.received_at) as received_at, r.agent_slug, r.update_id, r.kind, r.chat_id, r.outcome,
   r.message, r.deliveries, iso_utc(r.processed_at) as processed_at, r.body_digest, r.body_size`;
 
 /** Which receipts are meant; null = any. */
-const filter = { outcome: t.text.nullable, since: t.instant.nullable, until: t.instant.nullable };
-const matching = ({ outcome, since, until }: Record<keyof typeof filter, Parameter>) => sql`(${outcome} is null or r.outcome = ${outcome})
-  and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
+const filter = { outcome: t.text.nullable, since: t.instant.nullable, until: t.instant.nullable, ...textFilter };
+const matching = (wanted: Record<keyof typeof filter, Parameter>) => {
+  const { outcome, since, until } = wanted;
+  return sql`(${outcome} is null or r.outcome = ${outcome}) and ${hasText(wanted)}
+    and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
+};
 
 /** JSON text of a list, newest first. */
 export const renderReceipts = statement.one({
   name: 'receipts.list',
-  params: { ...filter, limit: t.integer },
+  planned: 'each-call',
+  params: { ...filter, ...beforeFilter, limit: t.integer },
   row: { json: t.text },
-  sql: ({ limit, ...given }) => sql`select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
-      select ${columns} from agents.webhook_receipts r where ${matching(given)} order by r.received_at desc, r.id desc limit ${limit}
+  sql: ({ limit, beforeAt, beforeId, ...given }) => sql`select coalesce(json_agg(row_to_json(rows)), '[]')::text as json from (
+      select ${columns} from agents.webhook_receipts r where ${matching(given)} and ${isBefore({ beforeAt, beforeId })}
+        order by r.received_at desc, r.id desc limit ${limit}
     ) rows`,
 });
 
 /** Oldest first; nothing is left to do for an answered one. */
 export const findReplayable = statement.many({
   name: 'receipts.find-replayable',
+  planned: 'each-call',
   params: { ...filter, limit: t.integer },
   row: { id: t.bigint, has_body: t.boolean, is_answered: t.boolean },
-  sql: ({ limit, ...given }) => sql`select r.id, r.body is not null as has_body, r.outcome = 'answered' as is_answered
+  sql: ({ limit, ...given }) => sql`select r.id, r.body is not null as has_body, r.outcome in ('answered', 'left_to_person') as is_answered
     from agents.webhook_receipts r where ${matching(given)} order by r.received_at, r.id limit ${limit}`,
 });
 
@@ -93,12 +99,23 @@ export const resumeReceipt = statement.none({
     where id = ${id}`,
 });
 
-/** Receipts of the last day by outcome. */
+/** Receipts of the last hour and day by outcome. */
 export const countReceipts = statement.many({
   name: 'receipts.count',
-  row: { outcome: t.text, count: t.bigint },
-  sql: () => sql`select outcome, count(*) as count from agents.webhook_receipts
-    where received_at > clock_timestamp() - interval '1 day' group by outcome`,
+  row: { outcome: t.text, last_hour: t.bigint, last_day: t.bigint },
+  sql: () => sql`select outcome, count(*) filter (where received_at > statement_timestamp() - interval '1 hour') as last_hour, count(*) as last_day
+    from agents.webhook_receipts
+    where received_at > statement_timestamp() - interval '1 day' group by outcome`,
+});
+
+/** For operators (P4). */
+export const receiptSearch = declareReceiptSearch({
+  schema: 'agents',
+  hasSource: false,
+  kind: 'telegram',
+  item: sql`json_build_object('id', r.id, 'kind', 'telegram', 'received_at', agents.iso_utc(r.received_at), 'outcome', r.outcome,
+    'message', r.message, 'event', r.kind, 'person_id', null, 'agent_slug', r.agent_slug, 'conversation_id', null, 'deliveries', r.deliveries,
+    'processed_at', agents.iso_utc(r.processed_at), 'body_digest', r.body_digest, 'body_size', r.body_size)`,
 });
 
 /** What came and what was answered. */

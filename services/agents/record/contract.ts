@@ -1,16 +1,43 @@
 /** What operators see of the conversations with an agent. */
-import { byOperators, rpc, Type } from '#libs/contract';
-import { agentNotFound, nullable, slug } from '../schemas.ts';
+import { byOperators, byUsers, rpc, Type } from '#libs/contract';
+import { agentNotFound, notAnOperator, nullable, slug } from '../schemas.ts';
 
 const recordedMessage = Type.Object({
   id: Type.Integer(),
-  note_type: Type.String({ description: '`chat_visitor` or `chat_agent` (D34).' }),
+  note_type: Type.String({ description: '`chat_visitor`, `chat_agent` (D34), or `chat_operator` while a person had the thread (H1).' }),
   body: Type.String(),
   html: Type.String(),
+  account_id: nullable(Type.Integer({ description: 'Account that wrote a `chat_operator` message; null = with the admin CLI.' })),
   created_at: Type.String(),
 });
 
+const agentList = {
+  request: Type.Object({
+    after: Type.Optional(Type.String({ maxLength: 100, description: 'Agents whose slug comes behind this one.' })),
+    limit: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  }),
+  reply: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        slug: Type.String(),
+        name: Type.String(),
+        waiting: Type.Integer({ description: 'Sentences that wait for a decision (D70).' }),
+        approved: Type.Integer({ description: 'Sentences that somebody has approved.' }),
+      }),
+    ),
+  }),
+};
+const listAgents = 'Agents by slug, with the sentences that wait for a decision.';
+
 export const recordRpcs = {
+  listAgents: rpc({
+    subject: 'agents.operations.list-agents',
+    callers: byUsers,
+    summary: listAgents,
+    ...agentList,
+    errors: notAnOperator,
+  }),
+  agentsList: rpc({ subject: 'admin.agents.agents.list', callers: byOperators, summary: listAgents, ...agentList }),
   getRecord: rpc({
     subject: 'admin.agents.record.get',
     callers: byOperators,
@@ -19,6 +46,7 @@ export const recordRpcs = {
     request: Type.Object({
       slug,
       thread_key: Type.Optional(Type.String({ description: 'Only this thread; the pages are of its messages then.' })),
+      thread_id: Type.Optional(Type.Integer({ description: 'The same by its number.' })),
       after: Type.Optional(Type.Integer({ minimum: 0, description: '`next` of the page before.' })),
       limit: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 1_000, description: 'Threads, or messages of the one thread; default 100.' }),

@@ -7,9 +7,10 @@ import { agents } from '../contract.ts';
 import type { Update } from './rules/update.ts';
 import { findChatJob, openChat, setChatJob } from './statements/chats.ts';
 import { findNextReceipt, type NewReceipt } from './statements/receipts.ts';
+import { findNextWords } from './statements/words.ts';
 
 /** What asked for it. */
-type Origin = Pick<CallContext, 'requestId' | 'traceparent'>;
+export type Origin = Pick<CallContext, 'requestId' | 'traceparent'>;
 
 /** What a receipt says of its update, and what becomes of it first. */
 export interface UpdateFacts extends Pick<NewReceipt, 'updateId' | 'kind' | 'chatId' | 'senderId' | 'outcome'> {
@@ -46,10 +47,10 @@ export async function admitUpdate(
   return isNew ? await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: id, what: 'raw' }, origin) : undefined;
 }
 
-/** Sees that a job works the chat while updates wait; the chat must be locked. @returns the job when it was made now */
+/** Sees that a job works the chat while updates or words of operators wait; the chat must be locked. @returns the job when it was made now */
 export async function startChat(tx: Tx, jobs: Jobs<typeof agents>, chat: number, origin: Origin): Promise<string | undefined> {
   if ((await findChatJob(tx, { chat })) !== undefined) return undefined;
-  if ((await findNextReceipt(tx, { chat })) === undefined) return undefined;
+  if ((await findNextReceipt(tx, { chat })) === undefined && (await findNextWords(tx, { chat })) === undefined) return undefined;
   const jobId = await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat }, origin);
   await setChatJob(tx, { chat, jobId });
   return jobId;

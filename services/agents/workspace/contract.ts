@@ -27,6 +27,7 @@ export const workspaceRpcs = {
   applyWorkspace: rpc({
     subject: 'admin.agents.workspace.apply',
     callers: byOperators,
+    audit: 'workspace.apply',
     summary: 'Applies the `agents` list of a workspace file, whole or not at all. Nothing that it does not name is touched.',
     request: Type.Object({
       agents: Type.Array(

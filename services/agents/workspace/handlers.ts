@@ -2,6 +2,7 @@
  * `agents.workspace.apply`: the `agents` list of a workspace file (rules/workspace#workspace-file; D33e). A field that an item does not
  * name stays as it is; null empties it. Secrets are compared and stored, never shown.
  */
+import { listSome, recordAudit } from '#libs/audit';
 import { nameSecrets } from '#libs/config';
 import { appError } from '#libs/errors';
 import { parseJson } from '#libs/json';
@@ -31,7 +32,7 @@ const agentsPerPage = 100;
 /** @param allowUnsigned whether bots need no webhook secret (D64) */
 export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Handler<typeof agents.rpcs.applyWorkspace> {
   const findProblems = createAgentCheck(allowUnsigned);
-  return async ({ agents: given, dry_run: dryRun }) => {
+  return async ({ agents: given, dry_run: dryRun }, context) => {
     const problems = findProblems(given);
     if (problems.length > 0) throw appError('bad_request', 'invalid_workspace', 'The agents have problems', { problems });
     const items = given as Item[];
@@ -41,6 +42,9 @@ export function createWorkspaceHandler(db: Database, allowUnsigned: boolean): Ha
       await lockAgents(tx);
       const stored = new Map((await listAgents(tx, { slugs: items.map(({ slug }) => slug) })).map((agent) => [agent.slug, agent]));
       for (const item of items) await applyItem(tx, item, stored.get(item.slug), dryRun, tally);
+      if (dryRun || tally.diff.length === 0) return;
+      const changed = tally.diff.map(({ key, action, fields }) => ({ agent: key, action, fields: fields.map(({ field }) => field) }));
+      recordAudit(tx, context, { changes: listSome(changed, 'agents') });
     });
     return { ...tally, ids: { agents: tally.ids } };
   };

@@ -1,9 +1,12 @@
-/** The one operation of the public API that the page uses, and its failures in words for visitors. */
-import { isTurn } from './thread-store.js';
+/** The operations of the public API that the page uses, and their failures in words for visitors. */
+import { readEvents } from './event-stream.js';
+import { say } from './strings.js';
+import { isTurn, isWords } from './thread-store.js';
 
 /** The server answers within 140 s or not at all. */
 const timeoutMs = 150_000;
 const maxWaitSeconds = 600;
+const updatesTimeoutMs = 15_000;
 
 /** What the visitor is told; the text is still theirs. */
 export class ChatFailure extends Error {
@@ -19,45 +22,102 @@ export class ChatFailure extends Error {
 }
 
 /**
- * @param {string} agent slug
- * @param {string} body
- * @param {string | null} visitorId
- * @param {string} name of this message: sent again under it, it is answered once
+ * @typedef {object} Message
+ * @property {string} agent slug
+ * @property {string} body
+ * @property {string | null} visitorId
+ * @property {string} name of this message: sent again under it, it is answered once
+ */
+
+/**
+ * @param {Message} message
  * @param {AbortSignal} signal
+ * @param {(html: string) => void} onSnapshot called with the reply so far, while it is written, where it comes so
  * @returns {Promise<import('./thread-store.js').Turn & { visitor_id: string }>}
  * @throws {ChatFailure}
  */
-export async function sendMessage(agent, body, visitorId, name, signal) {
-  const response = await request(agent, JSON.stringify(visitorId === null ? { body } : { body, visitor_id: visitorId }), name, signal);
+export async function sendMessage(message, signal, onSnapshot) {
+  const response = await request(message, 'text/event-stream, application/json', signal);
   if (!response.ok) throw describeRefusal(response);
+  const reply = isEvents(response) ? await followReply(response, onSnapshot) : await response.json().catch(() => undefined);
+  if (isReply(reply)) return reply;
+  // The line broke, and the reply is written to its end all the same: it is asked for by the name of the message, once.
+  const again = isEvents(response) ? await request(message, 'application/json', signal) : undefined;
+  if (again?.ok === false) throw describeRefusal(again);
   /** @type {unknown} */
-  const reply = await response.json().catch(() => undefined);
-  if (!isReply(reply)) throw new ChatFailure('The reply did not arrive whole. Your message is still here.');
-  return reply;
+  const whole = await again?.json().catch(() => undefined);
+  if (!isReply(whole)) throw new ChatFailure(say('notWhole'));
+  return whole;
 }
 
 /**
- * @param {string} agent
- * @param {string} body
- * @param {string} name
+ * What a person wrote in the place of the agent. Nobody waits for it, so a failure is told to nobody: the next question comes soon.
+ * @param {string} agent slug
+ * @param {{ visitorId: string, after: number }} asked
+ * @returns {Promise<{ words: import('./thread-store.js').Words[], next: number, isPerson: boolean } | undefined>}
+ */
+export async function readUpdates(agent, { visitorId, after }) {
+  try {
+    const response = await fetch(`/api/chat/${encodeURIComponent(agent)}/updates/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ visitor_id: visitorId, after }),
+      signal: AbortSignal.timeout(updatesTimeoutMs),
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+    });
+    if (!response.ok) return undefined;
+    /** @type {{ waits_for?: unknown, messages?: unknown, next?: unknown }} */
+    const { waits_for: waitsFor, messages, next } = await response.json();
+    if (!Array.isArray(messages) || typeof next !== 'number') return undefined;
+    return { words: messages.filter(isWords), next, isPerson: waitsFor === 'person' };
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {Response} response */
+function isEvents(response) {
+  return response.headers.get('Content-Type')?.startsWith('text/event-stream') === true;
+}
+
+/**
+ * @param {Response} response
+ * @param {(html: string) => void} onSnapshot
+ * @returns {Promise<unknown>} the whole turn; undefined when the line broke
+ * @throws {ChatFailure} when the agent gave up
+ */
+async function followReply(response, onSnapshot) {
+  for await (const { event, data } of readEvents(response)) {
+    if (event === 'done') return data;
+    if (event === 'error') throw new ChatFailure(say('noAnswer'));
+    const html = /** @type {{ agent_html?: unknown } | null} */ (data)?.agent_html;
+    if (event === 'snapshot' && typeof html === 'string') onSnapshot(html);
+  }
+  return undefined;
+}
+
+/**
+ * @param {Message} message
+ * @param {string} accept
  * @param {AbortSignal} signal
  */
-async function request(agent, body, name, signal) {
+async function request({ agent, body, visitorId, name }, accept, signal) {
   try {
     return await fetch(`/api/chat/${encodeURIComponent(agent)}/message/`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': name },
-      body,
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': name, Accept: accept },
+      body: JSON.stringify(visitorId === null ? { body } : { body, visitor_id: visitorId }),
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       cache: 'no-store',
       credentials: 'omit',
       redirect: 'error',
     });
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'TimeoutError')
-      throw new ChatFailure('The reply took too long. Your message is still here.');
-    if (!navigator.onLine) throw new ChatFailure('You are offline. Your message is still here; send it when you are back.');
-    throw new ChatFailure('The connection failed. Your message is still here.');
+    if (error instanceof DOMException && error.name === 'TimeoutError') throw new ChatFailure(say('tooLate'));
+    if (!navigator.onLine) throw new ChatFailure(say('offline'));
+    throw new ChatFailure(say('connectionFailed'));
   }
 }
 
@@ -66,18 +126,18 @@ function describeRefusal(response) {
   const waitSeconds = readRetryAfter(response.headers.get('Retry-After'));
   switch (response.status) {
     case 400:
-      return new ChatFailure('There is nothing to send in this message.', { retry: false });
+      return new ChatFailure(say('empty'), { retry: false });
     case 404:
-      return new ChatFailure('This chat is no longer there.', { retry: false });
+      return new ChatFailure(say('gone'), { retry: false });
     case 413:
     case 422:
-      return new ChatFailure('This message is too long. Please shorten it or send it in parts.', { retry: false });
+      return new ChatFailure(say('tooLong'), { retry: false });
     case 429:
-      return new ChatFailure('That was too much at once. Your message is still here.', { waitSeconds });
+      return new ChatFailure(say('tooMuch'), { waitSeconds });
     case 503:
-      return new ChatFailure('No answer is possible right now. Your message is still here.', { waitSeconds });
+      return new ChatFailure(say('noAnswer'), { waitSeconds });
     default:
-      return new ChatFailure('Something went wrong on our side. Your message is still here.', { waitSeconds });
+      return new ChatFailure(say('serverFault'), { waitSeconds });
   }
 }
 

@@ -1,6 +1,7 @@
 /** The visitor page: what is written, what is sent, what came of it. It knows the public API only (rules/agents#visitor-chat). */
-import { ChatFailure, createMessageName, sendMessage } from './chat-api.js';
+import { ChatFailure, createMessageName, readUpdates, sendMessage } from './chat-api.js';
 import { createLogView } from './log-view.js';
+import { language, say } from './strings.js';
 import { createThreadStore } from './thread-store.js';
 
 const agent = document.body.dataset['agent'] ?? '';
@@ -11,6 +12,7 @@ const state = get('#state', HTMLElement);
 const composer = get('#composer', HTMLFormElement);
 const message = get('#message', HTMLTextAreaElement);
 const send = get('#send', HTMLButtonElement);
+const stop = get('#stop', HTMLButtonElement);
 const length = get('#length', HTMLElement);
 const problem = get('#problem', HTMLElement);
 const problemText = get('#problem-text', HTMLElement);
@@ -31,17 +33,35 @@ let sending;
 let sentText = '';
 /** Name of the message that was sent last and not answered: it may have arrived, and must not count twice when it is sent again. */
 let sentName = '';
+/** The reply so far, as it is shown; `""` = nothing of it yet. */
+let written = '';
+/** The visitor has read enough of the reply; the rest of it still comes, for later, and the next message waits for its end. */
+let isStopped = false;
+let isNextWaiting = false;
+/** When the visitor last went elsewhere, reloaded or closed the page. */
+let leftAt = -Infinity;
+const leavingMs = 2_000;
 /** Time before which the server does not want to be asked again. */
 let waitUntil = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let countdown;
 
+/** A person has the conversation: what they write is asked for often, else now and then, since they may take it at any time. */
+let isPerson = false;
+const soonMs = 2_500;
+const laterMs = 20_000;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let nextUpdate;
+
 restore();
+void update();
 composer.addEventListener('submit', (event) => {
   event.preventDefault();
   void submit();
 });
+stop.addEventListener('click', stopWriting);
 message.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') stopWriting();
   // Enter also ends the composition of Chinese, Japanese and other characters.
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
@@ -57,10 +77,15 @@ get('#keep', HTMLButtonElement).addEventListener('click', () => confirmation.clo
 get('#discard', HTMLButtonElement).addEventListener('click', discard);
 confirmation.addEventListener('close', () => message.focus());
 addEventListener('online', () => {
-  if (sending === undefined && !problem.hidden) state.textContent = 'You are online again.';
+  if (sending === undefined && !problem.hidden) state.textContent = say('online');
 });
 store.onThreadChange(() => {
   if (sending === undefined) showThread();
+});
+// What is on its way is broken off then: no answer, and no failure either.
+addEventListener('beforeunload', () => (leftAt = Date.now()));
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void update();
 });
 // Phones that lay the keyboard over the page: the page ends where the keyboard begins.
 visualViewport?.addEventListener('resize', fitAboveKeyboard);
@@ -73,7 +98,7 @@ function restore() {
   sentName = draft.name;
   if (draft.sending) {
     keepDraft();
-    showProblem(new ChatFailure('The page was closed before the reply came. Your message is still here.'));
+    showProblem(new ChatFailure(say('closedEarly')));
   }
   showWhetherSendable();
   if (matchMedia('(pointer: fine)').matches) message.focus();
@@ -88,28 +113,51 @@ function showThread() {
 async function submit() {
   const text = message.value;
   message.focus();
+  isNextWaiting = isStopped && text.trim() !== '';
+  showWhetherSendable();
   if (!isSendable()) return;
   const own = new AbortController();
   sending = own;
   sentText = text;
+  written = '';
   if (sentName === '') sentName = createMessageName();
   message.value = '';
   hideProblem();
   keepDraft();
   showWhetherSendable();
   view.showSending(text);
-  state.textContent = `${agentName} is writing…`;
+  state.textContent = say('writing', { name: agentName });
   try {
     const { visitorId } = store.readThread();
-    const { visitor_id, ...turn } = await sendMessage(agent, text, visitorId, sentName, own.signal);
+    const { visitor_id, ...turn } = await sendMessage({ agent, body: text, visitorId, name: sentName }, own.signal, showWriting);
     if (own.signal.aborted) return;
     sending = undefined;
-    accept(visitor_id, visitorId !== null && visitor_id !== visitorId ? { ...turn, fresh: true } : turn);
+    const stopped = isStopped ? { stopped_html: written } : {};
+    accept(visitor_id, { ...turn, ...stopped, ...(visitorId !== null && visitor_id !== visitorId ? { fresh: true } : {}) });
   } catch (error) {
     if (own.signal.aborted) return;
+    // A page that goes keeps its draft as it is; one that stays after all, as with a link that is a download, goes on.
+    if (Date.now() - leftAt < leavingMs) await new Promise((stay) => void setTimeout(stay, leavingMs));
     sending = undefined;
-    refuse(error instanceof ChatFailure ? error : new ChatFailure('Something went wrong on this page. Your message is still here.'));
+    refuse(error instanceof ChatFailure ? error : new ChatFailure(say('pageFault')));
   }
+}
+
+/** @param {string} html the reply so far */
+function showWriting(html) {
+  if (isStopped) return;
+  written = html;
+  view.showWriting(html);
+  showWhetherSendable();
+}
+
+function stopWriting() {
+  if (stop.hidden) return;
+  isStopped = true;
+  view.stopWriting();
+  state.textContent = say('stopped');
+  showWhetherSendable();
+  message.focus();
 }
 
 /**
@@ -121,16 +169,47 @@ function accept(visitorId, turn) {
   sentName = '';
   store.addTurn(visitorId, turn);
   view.addTurn(turn);
-  state.textContent = '';
+  isPerson = turn.waits_for === 'person';
+  state.textContent = isPerson ? say('personAnswers') : '';
+  schedule();
   startOver.hidden = false;
+  isStopped = false;
   keepDraft();
   showWhetherSendable();
+  if (isNextWaiting) void submit();
+}
+
+/** What a person wrote since, if one has the conversation. A page that nobody sees asks for nothing. */
+async function update() {
+  clearTimeout(nextUpdate);
+  const { visitorId, seen: after } = store.readThread();
+  if (visitorId === null || document.hidden) return;
+  const found = await readUpdates(agent, { visitorId, after });
+  if (found !== undefined && store.readThread().visitorId === visitorId) showUpdate({ visitorId, after }, found);
+  schedule();
+}
+
+/**
+ * @param {{ visitorId: string, after: number }} asked
+ * @param {{ words: import('./thread-store.js').Words[], next: number, isPerson: boolean }} found
+ */
+function showUpdate(asked, found) {
+  if (store.addWords(asked, found)) for (const words of found.words) view.addWords(words);
+  if (sending === undefined && found.isPerson !== isPerson) state.textContent = found.isPerson ? say('personAnswers') : '';
+  isPerson = found.isPerson;
+}
+
+function schedule() {
+  clearTimeout(nextUpdate);
+  nextUpdate = setTimeout(() => void update(), isPerson ? soonMs : laterMs);
 }
 
 /** The text goes back into the field, before what was typed since. @param {ChatFailure} failure */
 function refuse(failure) {
   message.value = [sentText, message.value].filter((text) => text !== '').join('\n');
   sentText = '';
+  isStopped = false;
+  isNextWaiting = false;
   view.showNotSent();
   state.textContent = '';
   keepDraft();
@@ -141,16 +220,19 @@ function refuse(failure) {
 function discard() {
   sending?.abort();
   sending = undefined;
+  isStopped = false;
+  isNextWaiting = false;
   message.value = [sentText, message.value].filter((text) => text !== '').join('\n');
   sentText = '';
   sentName = '';
   store.forgetThread();
+  isPerson = false;
   hideProblem();
   keepDraft();
   showThread();
   showWhetherSendable();
   confirmation.close();
-  state.textContent = 'A new conversation begins with your next message.';
+  state.textContent = say('begunAnew');
 }
 
 /** What is on its way is part of the draft until its reply is here: a reload loses nothing. */
@@ -180,12 +262,12 @@ function hideProblem() {
 function tick() {
   const seconds = Math.ceil((waitUntil - Date.now()) / 1000);
   if (seconds > 0) {
-    retry.textContent = `Try again in ${seconds} s`;
+    retry.textContent = say('tryAgainIn', { seconds });
     retry.ariaDisabled = 'true';
     return;
   }
-  if (waitUntil > 0 && retry.ariaDisabled === 'true') state.textContent = 'You can try again now.';
-  retry.textContent = 'Try again';
+  if (waitUntil > 0 && retry.ariaDisabled === 'true') state.textContent = say('tryAgainNow');
+  retry.textContent = say('tryAgain');
   retry.ariaDisabled = 'false';
   waitUntil = 0;
   clearInterval(countdown);
@@ -203,10 +285,16 @@ function countCharacters() {
 }
 
 function showWhetherSendable() {
+  const stood = document.activeElement;
+  stop.hidden = sending === undefined || written === '' || isStopped;
+  send.hidden = !stop.hidden;
+  if (stood === stop && stop.hidden) send.focus(); // else who uses the keyboard would stand nowhere
   send.ariaDisabled = String(!isSendable());
   const count = countCharacters();
   const over = count > maxLength;
-  length.textContent = count > maxLength * 0.9 ? `${count.toLocaleString()} of ${maxLength.toLocaleString()} characters` : '';
+  const size =
+    count > maxLength * 0.9 ? say('characters', { count: count.toLocaleString(language), most: maxLength.toLocaleString(language) }) : '';
+  length.textContent = isNextWaiting ? say('waits') : size;
   length.classList.toggle('over', over);
   message.ariaInvalid = String(over);
 }

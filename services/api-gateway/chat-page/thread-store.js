@@ -5,12 +5,20 @@
  * @property {string} human_html
  * @property {string} agent_html
  * @property {string} created_at
+ * @property {string} [stopped_html] what was shown of the reply when the visitor stopped it
  * @property {boolean} [fresh] true when the agent did not know the thread before it
+ * @property {'person'} [waits_for] a person has the conversation: the reply is no more than that, and theirs will come
+ */
+/**
+ * @typedef {object} Words what a person wrote in the place of the agent
+ * @property {string} operator_html
+ * @property {string} created_at
  */
 /**
  * @typedef {object} Thread
  * @property {string | null} visitorId
- * @property {Turn[]} turns
+ * @property {(Turn | Words)[]} turns
+ * @property {number} seen how far a person's words are among them: `after` of the next question for them
  */
 /**
  * @typedef {object} Draft
@@ -27,13 +35,20 @@ export function createThreadStore(agent) {
   const key = `coherence-chat:${agent}`;
   const kept = createMemory(() => localStorage);
   const ofTab = createMemory(() => sessionStorage);
+  /** @param {string} visitorId @param {readonly (Turn | Words)[]} all @param {number} seen */
+  const keep = (visitorId, all, seen) => {
+    const turns = all.slice(-maxTurns);
+    // Browsers keep a few MB for a site: the oldest turns make room.
+    while (!kept.write(key, JSON.stringify({ visitorId, turns, seen })) && turns.length > 1) turns.splice(0, Math.ceil(turns.length / 2));
+  };
   return {
     /** @returns {Thread} */
     readThread() {
-      const { visitorId, turns } = parseObject(kept.read(key));
+      const { visitorId, turns, seen } = parseObject(kept.read(key));
       return {
         visitorId: typeof visitorId === 'string' ? visitorId : null,
-        turns: Array.isArray(turns) ? turns.filter(isTurn) : [],
+        turns: Array.isArray(turns) ? turns.filter((entry) => isTurn(entry) || isWords(entry)) : [],
+        seen: typeof seen === 'number' ? seen : 0,
       };
     },
     /**
@@ -42,9 +57,20 @@ export function createThreadStore(agent) {
      * @param {Turn} turn
      */
     addTurn(visitorId, turn) {
-      const turns = [...this.readThread().turns, turn].slice(-maxTurns);
-      // Browsers keep a few MB for a site: the oldest turns make room.
-      while (!kept.write(key, JSON.stringify({ visitorId, turns })) && turns.length > 1) turns.splice(0, Math.ceil(turns.length / 2));
+      const thread = this.readThread();
+      keep(visitorId, [...thread.turns, turn], visitorId === thread.visitorId ? thread.seen : 0);
+    },
+    /**
+     * What a person wrote, once: another tab may have found it too.
+     * @param {{ visitorId: string, after: number }} asked
+     * @param {{ words: readonly Words[], next: number }} found
+     * @returns {boolean} false when it was there already, or the thread is another now
+     */
+    addWords({ visitorId, after }, { words, next }) {
+      const thread = this.readThread();
+      if (thread.visitorId !== visitorId || thread.seen !== after || next === after) return false;
+      keep(visitorId, [...thread.turns, ...words], next);
+      return true;
     },
     forgetThread() {
       kept.remove(key);
@@ -128,6 +154,15 @@ function parseObject(text) {
  * @returns {value is Turn}
  */
 export function isTurn(value) {
-  const { human_html, agent_html, created_at } = /** @type {Partial<Turn>} */ (value ?? {});
-  return [human_html, agent_html, created_at].every((field) => typeof field === 'string');
+  const { human_html, agent_html, created_at, stopped_html = '' } = /** @type {Partial<Turn>} */ (value ?? {});
+  return [human_html, agent_html, created_at, stopped_html].every((field) => typeof field === 'string');
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Words}
+ */
+export function isWords(value) {
+  const { operator_html, created_at } = /** @type {Partial<Words>} */ (value ?? {});
+  return [operator_html, created_at].every((field) => typeof field === 'string');
 }

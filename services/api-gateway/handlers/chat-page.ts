@@ -1,7 +1,7 @@
 /**
  * The page of an agent for visitors, and the first page of the installation: templates and a few files that are served as they are, from this
- * process alone. Which agents exist is no secret (the chat answers 404 for others); everything else about them is, so the title is made of the
- * slug.
+ * process alone. Which agents exist is no secret (the chat answers 404 for others); everything else about them is, apart from what their `infos`
+ * hold for the page (rules/agents#embedded).
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { join } from 'node:path';
 import { AppError, notFound } from '#libs/errors';
 import { type Asset, type HttpContext, packAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
 import type { Bus } from '#libs/nats';
-import { agents, maxChatBodyCharacters } from '#services/agents';
+import { agents } from '#services/agents';
+import { readPageFile } from './page-file.ts';
+import { chooseLanguage, fill, languages, readLanguages, readShown, type ShownAgent, writePage } from './visitor-page.ts';
 import type { chatPageRoutes } from '../routes/chat-page.ts';
 
 const folder = join(import.meta.dirname, '..', 'chat-page');
@@ -18,39 +20,45 @@ const contentTypes = {
   'home.js': 'text/javascript; charset=utf-8',
   'page.js': 'text/javascript; charset=utf-8',
   'chat-api.js': 'text/javascript; charset=utf-8',
+  'event-stream.js': 'text/javascript; charset=utf-8',
   'log-view.js': 'text/javascript; charset=utf-8',
+  'patch.js': 'text/javascript; charset=utf-8',
   'safe-html.js': 'text/javascript; charset=utf-8',
+  'strings.js': 'text/javascript; charset=utf-8',
   'thread-store.js': 'text/javascript; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 } as const;
 
-/** The page may load from and talk to its own server only, runs no inline script or style, and stands in no other page. */
-const securityHeaders: readonly (readonly [string, string])[] = [
-  [
-    'Content-Security-Policy',
-    [
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      "img-src 'self'",
-      "connect-src 'self'",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-  ],
-  ['X-Content-Type-Options', 'nosniff'],
-  ['Referrer-Policy', 'no-referrer'],
-  ['Cross-Origin-Opener-Policy', 'same-origin'],
-  ['Permissions-Policy', 'camera=(), microphone=(), geolocation=()'],
-];
+/** The page may load from and talk to its own server only, apart from the agent's logo, and runs no inline script or style. */
+function writeSecurity(logo: string | undefined, ancestors: readonly string[]): readonly (readonly [string, string])[] {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["img-src 'self'", ...(logo === undefined || logo.startsWith('/') ? [] : [new URL(logo).origin])].join(' '),
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors.length === 0 ? "'none'" : ["'self'", ...ancestors].join(' ')}`,
+  ];
+  return [
+    ['Content-Security-Policy', policy.join('; ')],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Referrer-Policy', 'no-referrer'],
+    ['Cross-Origin-Opener-Policy', 'same-origin'],
+    ['Permissions-Policy', 'camera=(), microphone=(), geolocation=()'],
+  ];
+}
 
 /** Handlers of the page and its files, which are read and compressed once, here. */
-export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<RouteHandlers<(typeof chatPageRoutes)[number]>> {
+export async function createChatPage(
+  bus: Pick<Bus, 'call'>,
+  embedOrigins: readonly string[],
+): Promise<RouteHandlers<(typeof chatPageRoutes)[number]>> {
   const assets = new Map<string, Asset>();
   for (const [file, contentType] of Object.entries(contentTypes)) {
-    assets.set(file, await packAsset(readFileSync(join(folder, file)), contentType));
+    assets.set(file, await packAsset(readPageFile(join(folder, file)), contentType));
   }
   // One for all: the modules import each other by relative names.
   const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
@@ -58,6 +66,10 @@ export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<RouteHandl
   const template = readFileSync(join(folder, 'index.html'), 'utf8');
   const home = Buffer.from(fill(readFileSync(join(folder, 'home.html'), 'utf8'), { assets: assetsPath }), 'utf8');
   const absent = Buffer.from(fill(readFileSync(join(folder, 'not-found.html'), 'utf8'), { assets: assetsPath }), 'utf8');
+
+  const words = readLanguages();
+  const embed = await packAsset(readFileSync(join(folder, 'embed.js')), 'text/javascript; charset=utf-8');
+  const unframed = writeSecurity(undefined, []);
 
   const sendFile = (ctx: HttpContext, file: string, cacheControl: string): void => {
     const asset = assets.get(file);
@@ -67,15 +79,20 @@ export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<RouteHandl
   };
 
   return {
-    'home-page': ({ ctx }) => sendPage(ctx, home, 200),
+    'home-page': ({ ctx }) => sendPage(ctx, home, 200, unframed),
     icon: ({ ctx }) => sendFile(ctx, 'icon.svg', 'public, max-age=86400'),
     'chat-page': async ({ ctx, input, call }) => {
       const slug = input.params.agent_slug;
-      const known = await isKnown(slug, (request) => bus.call(agents.rpcs.getAgent, request, call));
-      if (!known) return sendPage(ctx, absent, 404);
-      const title = toTitle(slug);
-      const values = { assets: assetsPath, slug, title, initial: title.charAt(0), maxLength: String(maxChatBodyCharacters) };
-      sendPage(ctx, Buffer.from(fill(template, values), 'utf8'), 200);
+      const agent = await findShown(slug, (request) => bus.call(agents.rpcs.getAgent, request, call));
+      if (agent === undefined) return sendPage(ctx, absent, 404, unframed);
+      const language = chooseLanguage(input.query.lang, ctx.acceptsLanguages(...languages));
+      ctx.vary('Accept-Language');
+      const page = writePage(template, agent, { ...words[language], language, assets: assetsPath, slug });
+      sendPage(ctx, Buffer.from(page, 'utf8'), 200, writeSecurity(agent.logo, embedOrigins));
+    },
+    'chat-embed': ({ ctx }) => {
+      ctx.res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+      sendAsset(ctx, embed, 'public, max-age=3600');
     },
     'chat-page-asset': ({ ctx, input }) => {
       // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
@@ -85,32 +102,20 @@ export async function createChatPage(bus: Pick<Bus, 'call'>): Promise<RouteHandl
   };
 }
 
-/** True also when the agents service cannot be asked now: the page retries by itself. */
-async function isKnown(slug: string, getAgent: (request: { slug: string }) => Promise<unknown>): Promise<boolean> {
+/** What the page shows of the agent; undefined when there is none. One that cannot be asked for now is shown by its slug: the page retries by itself. */
+async function findShown(
+  slug: string,
+  getAgent: (request: { slug: string }) => Promise<{ infos: unknown }>,
+): Promise<ShownAgent | undefined> {
   try {
-    await getAgent({ slug });
-    return true;
+    return readShown(slug, (await getAgent({ slug })).infos);
   } catch (error) {
-    return !(error instanceof AppError && error.code === 'not_found');
+    return error instanceof AppError && error.code === 'not_found' ? undefined : readShown(slug, undefined);
   }
 }
 
-function sendPage(ctx: HttpContext, page: Buffer, status: number): void {
-  for (const [name, value] of securityHeaders) ctx.res.setHeader(name, value);
+function sendPage(ctx: HttpContext, page: Buffer, status: number, security: readonly (readonly [string, string])[]): void {
+  for (const [name, value] of security) ctx.res.setHeader(name, value);
   ctx.res.setHeader('Cache-Control', 'no-cache');
   sendBytes(ctx, page, undefined, { status, contentType: 'text/html; charset=utf-8', etag: status === 200 });
-}
-
-/** `welcome-guide` → `Welcome guide`. */
-export function toTitle(slug: string): string {
-  const words = slug.replaceAll(/[-_]+/g, ' ').trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => escapeHtml(values[name] ?? ''));
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -1,14 +1,25 @@
 /** Handlers of the routes that the gateway serves itself; their names are those in the route table. */
 import type { ReplyOf, RouteInput } from '#libs/contract';
-import { createDocs, createDocsAssets, type RouteHandler, type RouteHandlers } from '#libs/http';
+import { createDocs, createDocsAssets, createDocument, type RouteHandler, type RouteHandlers } from '#libs/http';
 import type { Bus } from '#libs/nats';
+import type { CodeSignIn } from '#libs/oidc';
+import type { Telemetry } from '#libs/telemetry';
 import { telegramWebhookSubject } from '#services/agents';
 import { bookingWebhookSubject, meetingWebhookSubject } from '#services/conversations';
 import { directory } from '#services/directory';
+import { buildAsyncApi } from '../asyncapi.ts';
 import { buildDocuments } from '../documents.ts';
 import { routes } from '../routes/index.ts';
-import type { Sessions } from '../sessions.ts';
+import { createAudit } from './audit.ts';
+import { createAgentHandlers } from './ops/agents.ts';
+import { createJobHandlers } from './ops/jobs.ts';
+import { createOverview } from './ops/overview.ts';
+import { createPipelineHandlers } from './ops/pipelines.ts';
+import { createThreadHandlers } from './ops/threads.ts';
+import { createWebhookHandlers } from './ops/webhooks.ts';
 import { createChatPage } from './chat-page.ts';
+import { createConsole } from './console.ts';
+import { createMcpHandler } from './mcp.ts';
 import type { WebhookIntake } from './webhook-intake.ts';
 
 const bookingHeaders = ['x-cal-signature-256', 'content-type', 'x-cal-webhook-version'];
@@ -17,38 +28,76 @@ const telegramSecretHeader = 'x-telegram-bot-api-secret-token';
 
 export async function createHandlers(parts: {
   bus: Bus;
-  sessions: Sessions;
+  /** Ends what this replica remembers of a session. */
+  forgetSession: (key: string) => void;
   intake: WebhookIntake;
   media: RouteHandler;
+  /** With it people sign in to the console at the identity provider. */
+  codeSignIn: CodeSignIn | undefined;
+  telemetry: Pick<Telemetry, 'describe'>;
+  /** Sites that may show the chat in a frame. */
+  embedOrigins: readonly string[];
+  /** Sites whose pages may call the API; `*` is every one. */
+  corsAllowedOrigins: readonly string[];
 }): Promise<RouteHandlers<(typeof routes)[number]>> {
   const documents = buildDocuments(routes);
   const api = createDocs(documents.api, '/api/openapi.json');
   const v1 = createDocs(documents.v1, '/api/v1/openapi.json');
+  const ops = createDocs(documents.ops, '/api/ops/openapi.json');
+  const sendAsyncApi = createDocument(buildAsyncApi());
   const sendAsset = createDocsAssets();
-  const chat = await createChatPage(parts.bus);
+  const chat = await createChatPage(parts.bus, parts.embedOrigins);
   return {
     media: parts.media,
     'booking-webhook': parts.intake.handler({ subject: bookingWebhookSubject, headers: bookingHeaders }),
     'meeting-webhook': parts.intake.handler({ subject: meetingWebhookSubject, headers: meetingHeaders }),
     'telegram-webhook': parts.intake.handler({ subject: telegramWebhookSubject, headers: [], secretHeader: telegramSecretHeader }),
-    logout: createLogout(parts.bus, parts.sessions),
+    logout: createLogout(parts.bus, parts.forgetSession),
+    'revoke-session': createRevokeSession(parts.bus, parts.forgetSession),
     'api-schema': ({ ctx }) => api.sendDocument(ctx),
     'api-docs': ({ ctx }) => api.sendPage(ctx),
     'v1-schema': ({ ctx }) => v1.sendDocument(ctx),
     'v1-docs': ({ ctx }) => v1.sendPage(ctx),
+    'v1-events-schema': ({ ctx }) => sendAsyncApi(ctx),
+    'ops-schema': ({ ctx }) => ops.sendDocument(ctx),
+    'ops-docs': ({ ctx }) => ops.sendPage(ctx),
+    audit: createAudit(parts.bus),
+    ...createJobHandlers(parts.bus),
+    ...createWebhookHandlers(parts.bus),
+    ...createPipelineHandlers(parts.bus),
+    ...createThreadHandlers(parts.bus),
+    ...createAgentHandlers(parts.bus),
+    'ops-overview': createOverview(parts),
+    mcp: createMcpHandler({ bus: parts.bus, routes, allowedOrigins: parts.corsAllowedOrigins }),
     ...chat,
+    ...(await createConsole(parts.bus, parts.codeSignIn)),
     'docs-asset': ({ ctx, input }) => sendAsset(ctx, input.params.file),
   };
 }
 
+/** Nobody may be let in with its token by this replica's memory of a moment ago. */
+function createRevokeSession(
+  bus: Bus,
+  forgetSession: (key: string) => void,
+): RouteHandler<RouteInput<{ readonly session_id: string }>, ReplyOf<typeof directory.rpcs.revokeSession>> {
+  return async ({ input, call, answer }) => {
+    const { session_id: sessionId } = input.params;
+    try {
+      answer(await bus.call(directory.rpcs.revokeSession, { session_id: sessionId }, call));
+    } finally {
+      forgetSession(sessionId);
+    }
+  };
+}
+
 /** The caller must not be let in again by this replica's memory of a moment ago. */
-function createLogout(bus: Bus, sessions: Sessions): RouteHandler<RouteInput, ReplyOf<typeof directory.rpcs.logout>> {
+function createLogout(bus: Bus, forgetSession: (key: string) => void): RouteHandler<RouteInput, ReplyOf<typeof directory.rpcs.logout>> {
   return async ({ input, call, answer }) => {
     const { actor } = input;
     try {
       answer(await bus.call(directory.rpcs.logout, {}, call));
     } finally {
-      if (actor?.kind === 'user' && actor.sessionKey !== undefined) sessions.forget(actor.sessionKey);
+      if (actor?.kind === 'user' && actor.sessionKey !== undefined) forgetSession(actor.sessionKey);
     }
   };
 }

@@ -22,6 +22,7 @@ const responseHeaders = [
   'etag',
   'last-modified',
   'retry-after',
+  'idempotent-replayed',
 ];
 /** What a credential was needed for is kept nowhere (D73), whatever the media service says of the file. */
 const publicHeaders = [...responseHeaders, 'cache-control'];
@@ -183,5 +184,6 @@ function toHeaders(call: CallContext, vouched: string | undefined): Record<strin
     ...(vouched === undefined ? {} : { Actor: vouched }),
     ...(call.deadlineMs === undefined ? {} : { Deadline: String(call.deadlineMs) }),
     ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+    ...(call.idempotencyKey === undefined ? {} : { 'Idempotency-Key': call.idempotencyKey }),
   };
 }

@@ -29,6 +29,8 @@ export interface WebhookKind {
 export interface WebhookIntake {
   /** Handler of a route; its path parameters become fields of the message. */
   handler(kind: WebhookKind): RouteHandler<RouteInput, { ok: true }>;
+  /** What waits here, on the disk and in memory. */
+  readonly spool: { readonly entries: number; readonly bytes: number };
   stop(): Promise<void>;
 }
 
@@ -118,6 +120,9 @@ export async function createWebhookIntake(options: {
   void drain();
 
   return {
+    get spool() {
+      return { entries: spool.size.entries + held.count, bytes: spool.size.bytes + held.bytes };
+    },
     handler:
       (kind) =>
       async ({ ctx, input, call, answer }) => {
@@ -174,6 +179,10 @@ class HeldEntries {
 
   get count(): number {
     return this.#entries.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   add(entry: SpoolEntry, cause: unknown): void {

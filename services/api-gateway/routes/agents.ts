@@ -3,7 +3,7 @@
  * rules/agents#messaging-webhook; D30 to D33d).
  */
 import { route, Type } from '#libs/contract';
-import { AgentChatIn, AgentChatOut, AgentOut, agents } from '#services/agents';
+import { AgentChatIn, AgentChatOut, AgentOut, agents, ChatUpdates } from '#services/agents';
 
 /** Two attempts of the language model, and a turn of the same thread that may have to end first. */
 const chatDeadlineMs = 140_000;
@@ -16,6 +16,7 @@ export const agentRoutes = [
     tag: 'agents',
     summary: 'One agent by slug',
     auth: 'shared',
+    scope: 'agents:read',
     params: Type.Object({ slug: Type.String({ description: 'Slug of the agent.' }) }),
     rpc: agents.rpcs.getAgent,
     etag: true,
@@ -49,6 +50,17 @@ export const agentRoutes = [
     }),
     body: { schema: AgentChatIn },
     rpc: agents.rpcs.sendChatMessage,
+    events: {
+      rpc: agents.rpcs.streamChatMessage,
+      description:
+        'With `Accept: text/event-stream`: `snapshot` with `{agent_html}`, the whole reply so far, at most every 80 ms; then `done` with an ' +
+        'AgentChatOut, or `error` with `{detail}` and nothing recorded. Who leaves early gets the recorded turn under the same Idempotency-Key.',
+      example: [
+        'event: snapshot\ndata: {"agent_html":"We meet <b>every</b>"}\n\n',
+        'event: snapshot\ndata: {"agent_html":"We meet <b>every Tuesday</b> at"}\n\n',
+        'event: done\ndata: {"visitor_id":"…","thread_key":"…","human_html":"When?","agent_html":"We meet <b>every Tuesday</b> at six.","created_at":"…"}\n\n',
+      ].join(''),
+    },
     toRequest: ({ params: { agent_slug }, headers, body: { body, visitor_id = null }, ip }) => ({
       agent_slug,
       body,
@@ -68,6 +80,31 @@ export const agentRoutes = [
           'its tokens of the day, the seconds until the next (UTC).',
       },
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/chat/{agent_slug}/updates/',
+    operationId: 'readChatUpdates',
+    tag: 'chat',
+    summary: 'Read what a person wrote in the place of the agent',
+    description:
+      'A person may take a conversation over: the answer to a message then has `waits_for: "person"`, and what they write is found here. Ask every few ' +
+      'seconds while `waits_for` says so, else now and then. A `POST`, since `visitor_id` is a secret that no address may hold; it changes nothing. ' +
+      'An unknown one has no updates.',
+    auth: 'none',
+    params: Type.Object({ agent_slug: Type.String({ description: 'Slug of the agent.' }) }),
+    body: {
+      schema: Type.Object({
+        visitor_id: Type.String({ maxLength: 200, description: 'As returned with the answer to a message.' }),
+        after: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: '`next` of the answer before; 0 at first.' }),
+        ),
+      }),
+    },
+    rpc: agents.rpcs.readChatUpdates,
+    toRequest: ({ params, body: { visitor_id, after = 0 } }) => ({ ...params, visitor_id, after }),
+    responseHeaders: () => ({ 'Cache-Control': 'no-store' }),
+    replies: { 200: { description: 'What came since.', schema: ChatUpdates }, 404: { description: 'No agent has the slug.' } },
   }),
   route({
     method: 'POST',

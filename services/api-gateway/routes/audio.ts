@@ -22,6 +22,7 @@ export const audioRoutes = [
       'The previous audio stays until the new one is stored completely. Adds a note with the acting user, the file name and the byte count. ' +
       'A later upload becomes the audio of a future transcription run; it does not rewrite an existing transcript.',
     auth: 'user',
+    scope: 'media:write',
     params,
     upload: { part: 'audio', description: 'aac, flac, m4a, mp3, oga, ogg, opus, wav or webm; at most 500 MiB.' },
     handler: 'media',
@@ -39,6 +40,7 @@ export const audioRoutes = [
     summary: 'Download the canonical audio',
     description: 'Streams the stored file. Of several ranges the whole file is sent.',
     auth: 'shared-or-user',
+    scope: 'media:read',
     params,
     headers: rangeHeaders,
     etag: true,

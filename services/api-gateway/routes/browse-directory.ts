@@ -16,6 +16,7 @@ export const browseDirectoryRoutes = [
       'Immediate child events, by name and id, and the conversation journeys attached directly to each, in the order in which they are attached. ' +
       'Nothing is inherited.',
     auth: 'shared-or-user',
+    scope: 'conversations:read',
     params: Type.Object({ holon_slug: Type.String({ description: 'Slug of the holon.' }) }),
     rpc: directory.rpcs.browseHolon,
     etag: true,
@@ -30,6 +31,7 @@ export const browseDirectoryRoutes = [
     summary: 'Look up people by id',
     description: 'Unknown ids are skipped; the order is not guaranteed.',
     auth: 'shared-or-user',
+    scope: 'conversations:read',
     query,
     rpc: directory.rpcs.lookUpPeople,
     replies: { 200: { description: 'The people found, once each.', schema: Type.Array(PublicPerson) } },
@@ -42,6 +44,7 @@ export const browseDirectoryRoutes = [
     summary: 'Look up holons by id',
     description: 'Unknown ids and holons that the caller may not see are skipped; the order is not guaranteed.',
     auth: 'shared-or-user',
+    scope: 'conversations:read',
     query,
     rpc: directory.rpcs.lookUpHolons,
     replies: { 200: { description: 'The holons found, once each.', schema: Type.Array(PublicHolon) } },

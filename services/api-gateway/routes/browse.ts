@@ -16,6 +16,7 @@ export const browseRoutes = [
       'Immediate child events and journeys attached directly to them; nothing is inherited. A conversation is in a group when its journey is the ' +
       "group's and the event owns it or is linked to it. Newest start first, then id.",
     auth: 'shared-or-user',
+    scope: 'conversations:read',
     params: Type.Object({ holon_slug: holonSlug }),
     rpc: conversations.rpcs.browseHolon,
     replies: { 200: { description: 'Events with their journeys and conversations.', schema: BrowsedEvents } },
@@ -31,6 +32,7 @@ export const browseRoutes = [
       'Exactly one of `journey_id` and `journey_slug`. Without `holon_slug` all conversations of the journey, those connected to no holon included; ' +
       'with it those that the event owns or that are linked to it. Newest start first, then id.',
     auth: 'shared-or-user',
+    scope: 'conversations:read',
     query: Type.Object({
       journey_id: Type.Optional(Type.Integer({ description: 'Id of a conversation journey.' })),
       journey_slug: Type.Optional(Type.String({ description: 'Slug of a conversation journey.' })),

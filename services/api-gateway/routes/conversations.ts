@@ -20,6 +20,7 @@ export const conversationRoutes = [
       'A conversation is active when the person takes part in it, it belongs to the journey, its start is at most five minutes after `time`, and its finish is ' +
       'open or not before `time`. When none is, an unscheduled one is created at `time` and returned. Ordered by start, then id.',
     auth: 'shared-or-user',
+    scope: 'conversations:write',
     query: Type.Object({
       person_id: Type.Integer({ description: 'Participant.' }),
       journey: Type.String({ description: 'Slug of a conversation journey.' }),
@@ -35,6 +36,7 @@ export const conversationRoutes = [
     tag: 'conversations',
     summary: 'Read one conversation',
     auth: 'shared-or-user',
+    scope: 'conversations:read',
     params,
     rpc: conversations.rpcs.get,
     etag: true,
@@ -49,6 +51,7 @@ export const conversationRoutes = [
     summary: 'Merge infos and config',
     description: `Supplied top-level keys replace whole values, omitted ones stay. ${namespaces}`,
     auth: 'shared-or-user',
+    scope: 'conversations:write',
     params,
     headers: Type.Object({
       'If-Match': Type.Optional(Type.String({ description: 'Write only when the conversation still has one of these ETags.' })),
@@ -75,6 +78,7 @@ export const conversationRoutes = [
       'With an Idempotency-Key the effects happen once in 24 hours; a repetition returns the conversation as it is and only checks the boundary. ' +
       `Without one every call advances. ${namespaces}`,
     auth: 'shared-or-user',
+    scope: 'conversations:write',
     params,
     headers: Type.Object({
       'Idempotency-Key': Type.Optional(

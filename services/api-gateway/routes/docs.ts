@@ -25,6 +25,23 @@ export const docsRoutes = [
   route({ ...page, path: '/api/v1/docs', operationId: 'v1-docs', summary: 'v1-docs', handler: 'v1-docs', replies: ok('text/html') }),
   route({
     ...page,
+    path: '/api/v1/asyncapi.json',
+    operationId: 'v1-events-schema',
+    summary: 'v1-events-schema',
+    handler: 'v1-events-schema',
+    replies: ok('application/json'),
+  }),
+  route({
+    ...page,
+    path: '/api/ops/openapi.json',
+    operationId: 'ops-schema',
+    summary: 'ops-schema',
+    handler: 'ops-schema',
+    replies: ok('application/json'),
+  }),
+  route({ ...page, path: '/api/ops/docs', operationId: 'ops-docs', summary: 'ops-docs', handler: 'ops-docs', replies: ok('text/html') }),
+  route({
+    ...page,
     path: '/api/docs/assets/{file}',
     operationId: 'docs-asset',
     summary: 'docs-asset',

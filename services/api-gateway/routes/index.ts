@@ -6,10 +6,13 @@ import { bookingRoutes } from './bookings.ts';
 import { browseRoutes } from './browse.ts';
 import { browseDirectoryRoutes } from './browse-directory.ts';
 import { chatPageRoutes } from './chat-page.ts';
+import { consoleRoutes } from './console.ts';
 import { conversationRoutes } from './conversations.ts';
 import { docsRoutes } from './docs.ts';
 import { infosRoutes } from './infos.ts';
+import { mcpRoutes } from './mcp.ts';
 import { meetingRoutes } from './meetings.ts';
+import { opsRoutes } from './ops/index.ts';
 import { questionRoutes } from './questions.ts';
 import { searchRoutes } from './search.ts';
 import { journeyRoutes } from './journeys.ts';
@@ -33,8 +36,11 @@ export const routes = [
   ...videoRoutes,
   ...authRoutes,
   ...v1Routes,
+  ...opsRoutes,
   ...agentRoutes,
+  ...mcpRoutes,
   ...docsRoutes,
   ...chatPageRoutes,
+  ...consoleRoutes,
   ...transcriptRoutes,
 ];

@@ -14,6 +14,7 @@ export const infosRoutes = [
     tag: 'conversations',
     summary: 'Read infos',
     auth: 'user',
+    scope: 'conversations:read',
     params,
     rpc: conversations.rpcs.readInfos,
     etag: true,
@@ -31,6 +32,7 @@ export const infosRoutes = [
       '`audio` (their own endpoints write them), `booking`, `pipeline.*` and `idempotency` (written internally only), `question_changes` and ' +
       '`question_timings`.',
     auth: 'user',
+    scope: 'conversations:write',
     params,
     body: { schema: Type.Object({ infos: JsonStore('Public and display metadata.') }) },
     rpc: conversations.rpcs.patchInfos,

@@ -21,6 +21,7 @@ export const journeyRoutes = [
       'With `holon_slug` the holon itself, if it is an event, and every event below it at any depth. Ordered by name, then id. Holons of private classes ' +
       'are listed for those who may see them.',
     auth: 'user',
+    scope: 'conversations:read',
     query: Type.Object({ holon_slug: Type.Optional(Type.String({ description: 'Slug of a holon.' })) }),
     rpc: directory.rpcs.listConversationEvents,
     replies: { 200: { description: 'The events.', schema: Type.Array(ConversationEvent) } },
@@ -35,6 +36,7 @@ export const journeyRoutes = [
     description:
       'Journeys attached to the event itself, in the order in which they are attached. There may be several, and there is no default.',
     auth: 'coherence',
+    scope: 'conversations:read',
     params: Type.Object({ event_slug: Type.String({ description: 'Slug of the event.' }) }),
     rpc: directory.rpcs.listEventJourneys,
     replies: { 200: { description: 'The journeys.', schema: Type.Array(EventJourney) } },
@@ -48,6 +50,7 @@ export const journeyRoutes = [
     summary: 'List the steps of a journey',
     description: 'In pipeline order, archived steps included, without their configuration.',
     auth: 'coherence',
+    scope: 'steps:read',
     params: Type.Object({ journey_slug: journeySlug }),
     rpc: directory.rpcs.listSteps,
     replies: { 200: { description: 'The steps.', schema: Type.Array(StepItem) } },
@@ -63,6 +66,7 @@ export const journeyRoutes = [
       "Only fields that the job's field policy shows, with the defaults of its model, and the read-only `pipeline_job`. A step without a registered job has " +
       'neither model nor policy: everything stored is shown.',
     auth: 'coherence',
+    scope: 'steps:read',
     params: stepParams,
     rpc: directory.rpcs.readStepConfig,
     etag: true,
@@ -79,6 +83,7 @@ export const journeyRoutes = [
       "Merged recursively, then checked against the job's model; a deleted key falls back to the model's default. Takes effect for every conversation " +
       'processed or retried afterwards. Null for a stored key that the model does not declare deletes it. A refused write changes nothing.',
     auth: 'coherence',
+    scope: 'steps:write',
     params: stepParams,
     body: { schema: StepConfigWrite },
     rpc: directory.rpcs.patchStepConfig,

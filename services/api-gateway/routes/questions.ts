@@ -13,6 +13,7 @@ export const questionRoutes = [
       'Changes may arrive in any order; each is filed at its own `occurredAt`. Order, active question and durations are derived and shown as ' +
       '`question_state` of the conversation. The same key with the same content is answered 200 with `replayed: true`. A refused call leaves its key unused.',
     auth: 'shared-or-user',
+    scope: 'conversations:write',
     params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
     headers: Type.Object({
       'Idempotency-Key': Type.String({

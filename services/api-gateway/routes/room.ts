@@ -17,6 +17,7 @@ export const roomRoutes = [
       'Every field is optional and merged by itself. `meetingId` and the two boundaries of the transcript window are write-once; the same value again is ' +
       'a success. Any rejection writes nothing. A write never moves the journey step.',
     auth: 'shared-or-user',
+    scope: 'conversations:write',
     params,
     body: { schema: RoomWrite },
     deprecatedFields: ['sessionId'],
@@ -32,6 +33,7 @@ export const roomRoutes = [
     tag: 'conversations',
     summary: 'Read room state and the transcript window',
     auth: 'shared-or-user',
+    scope: 'conversations:read',
     params,
     rpc: conversations.rpcs.readRoom,
     etag: true,

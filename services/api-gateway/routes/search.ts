@@ -15,6 +15,7 @@ export const searchRoutes = [
       'Never creates a conversation. Without filters it lists every conversation that the caller may see; filters combine with AND. The answer is sent ' +
       'while it is read, so that its size has no limit. What belongs to a holon of a private class is seen by those who may see the holon.',
     auth: 'user',
+    scope: 'conversations:read',
     query: Type.Object({ ...searchFilters, sort: Type.Optional(SearchSort) }),
     rpc: conversations.rpcs.search,
     replies: { 200: { description: 'The conversations found, in order.', schema: Type.Array(SearchItem) } },
@@ -27,6 +28,7 @@ export const searchRoutes = [
     tag: 'conversations',
     summary: 'Read one conversation as a search item',
     auth: 'user',
+    scope: 'conversations:read',
     params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
     rpc: conversations.rpcs.summarize,
     etag: true,

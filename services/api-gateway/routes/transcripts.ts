@@ -1,6 +1,15 @@
-/** The transcript and its import evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D24, D24a). */
-import { route, Type } from '#libs/contract';
-import { importEvidence, transcripts } from '#services/transcripts';
+/** The transcript and its import evidence (rules/transcripts#transcript-file, rules/transcripts#import-evidence; D24, D24a, T1, T5). */
+import { route, type RouteFormat, Type } from '#libs/contract';
+import {
+  importEvidence,
+  spokenFilters,
+  SpokenMatches,
+  Transcript,
+  type TranscriptFormat,
+  transcriptFormats,
+  transcriptPart,
+  transcripts,
+} from '#services/transcripts';
 
 const params = Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) });
 
@@ -10,11 +19,13 @@ export const transcriptRoutes = [
     path: '/api/coherence/conversations/{conversation_id}/transcript',
     operationId: 'downloadTranscript',
     tag: 'conversations',
-    summary: 'Download the transcript as Markdown',
+    summary: 'Download the transcript',
     description:
-      'Metadata of the conversation and all speakers in chronological order. Consecutive utterances of one speaker are one run with the time ' +
-      "(`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance.",
+      'As Markdown: metadata of the conversation and all speakers in chronological order, consecutive utterances of one speaker one run with the ' +
+      "time (`MM:SS` from the conversation's start, minutes past 59 go on) of its first utterance. As JSON, WebVTT, SubRip and plain text: each " +
+      'utterance by itself. `format` chooses, else the header `Accept`, else it is Markdown.',
     auth: 'shared-or-user',
+    scope: 'transcripts:read',
     params,
     query: Type.Object({
       person_id: Type.Optional(
@@ -22,15 +33,40 @@ export const transcriptRoutes = [
           description: 'Only this speaker: a person id, or the negative id of an unresolved speaker, as stored with the transcript.',
         }),
       ),
+      format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Goes before the header `Accept`; without both it is `md`.' })),
+      ...transcriptPart,
     }),
     rpc: transcripts.rpcs.render,
     etag: true,
     deadlineMs: 60_000,
-    responseHeaders: ({ params: { conversation_id: id } }) => ({
-      'Content-Disposition': `attachment; filename=conversation-${id}.md`,
+    formats: {
+      md: { contentType: 'text/markdown; charset=utf-8', schema: Type.String() },
+      json: { contentType: 'application/json', schema: Transcript },
+      vtt: { contentType: 'text/vtt; charset=utf-8', schema: Type.String() },
+      srt: { contentType: 'application/x-subrip', schema: Type.String() },
+      txt: { contentType: 'text/plain; charset=utf-8', schema: Type.String() },
+    } satisfies Record<TranscriptFormat, RouteFormat>,
+    responseHeaders: ({ params: { conversation_id: id }, query: { format = 'md' } }) => ({
+      'Content-Disposition': `attachment; filename=conversation-${id}.${format}`,
     }),
-    replies: { 200: { description: 'UTF-8 Markdown.', contentType: 'text/markdown; charset=utf-8', schema: Type.String() } },
+    replies: { 200: { description: 'UTF-8 text in the format.' } },
     errors: { not_found: { code: 'not_found', when: 'No such conversation, or the speaker has no utterances in it.' } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/coherence/transcripts/search',
+    operationId: 'searchTranscripts',
+    tag: 'conversations',
+    summary: 'Search in what was said',
+    description:
+      'Utterances in which all words of `q` were said, best first, then newest, in conversations that the caller may read. `"a phrase"`, ' +
+      '`-without` and `begin*` mean what they look like; case and accents do not matter. Nothing is found of people who were erased.',
+    auth: 'user',
+    scope: 'transcripts:read',
+    query: Type.Object(spokenFilters),
+    rpc: transcripts.rpcs.search,
+    replies: { 200: { description: 'What was found.', schema: SpokenMatches } },
+    errors: { not_found: { code: 'not_found', when: 'The target of a filter does not exist.' } },
   }),
   route({
     method: 'GET',
@@ -40,6 +76,7 @@ export const transcriptRoutes = [
     summary: 'Read what the transcript importer did',
     description: 'Aggregates and digests only: no rows, no text, nothing about who spoke an excluded sentence. Never runs an import.',
     auth: 'shared-or-user',
+    scope: 'transcripts:read',
     params,
     rpc: transcripts.rpcs.getEvidence,
     etag: true,

@@ -1,4 +1,4 @@
-/** Address of the recording, and the media path itself (rules/media#video; D27). */
+/** Address of the recording, and the media path itself (rules/media#video; D27, T4). */
 import { route, Type } from '#libs/contract';
 import { media, mediaPaths } from '#services/media';
 
@@ -15,11 +15,33 @@ export const videoRoutes = [
       'A front-trimmed recording that is not finalized takes precedence over the full recording. The address is downloaded directly, without ' +
       'a token and with ranges; its marker `?v=` changes with the file.',
     auth: 'shared-or-user',
+    scope: 'media:read',
     params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
     etag: true,
     rpc: media.rpcs.getVideo,
     replies: { 200: { description: 'Where the recording can be downloaded.', schema: media.rpcs.getVideo.reply } },
     errors: { not_found: { code: 'not_found', when: 'No such conversation, or it has no stored recording.' } },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/coherence/conversations/{conversation_id}/captions.vtt',
+    operationId: 'downloadCaptions',
+    tag: 'conversations',
+    summary: 'Download captions of the recording',
+    description:
+      'WebVTT of the transcript with the times of the recording that the conversation shows: one that was not trimmed begins before the ' +
+      'conversation, and its captions are as much later.',
+    auth: 'shared-or-user',
+    scope: 'media:read',
+    params: Type.Object({ conversation_id: Type.Integer({ description: 'Id of the conversation.' }) }),
+    etag: true,
+    deadlineMs: 60_000,
+    rpc: media.rpcs.getCaptions,
+    responseHeaders: ({ params: { conversation_id: id } }) => ({
+      'Content-Disposition': `attachment; filename=conversation-${id}.vtt`,
+    }),
+    replies: { 200: { description: 'UTF-8 WebVTT.', contentType: 'text/vtt; charset=utf-8', schema: Type.String() } },
+    errors: { not_found: { code: 'not_found', when: 'No such conversation, or it has no stored recording or no transcript.' } },
   }),
   route({
     method: 'GET',

@@ -86,6 +86,25 @@ describe('judgeWebhook (D19, D33d)', () => {
   });
 });
 
+describe('several secrets (K8)', () => {
+  const body = Buffer.from('{"triggerEvent":"BOOKING_CREATED"}');
+  const trust = { ...signed, BOOKING_WEBHOOK_SECRET: ' new  old\nolder ' };
+  const signBy = (secret: string): string => createHmac('sha256', secret).update(body).digest('hex');
+
+  it('each vouch for an event, which tells by which it is signed', () => {
+    const judged = ['new', 'old', 'older'].map((secret) => judgeWebhook({ body, signature: signBy(secret) }, trust));
+    expect(judged.map(({ kind, signer }) => [kind, signer])).toEqual([
+      ['booking', 0],
+      ['booking', 1],
+      ['booking', 2],
+    ]);
+  });
+
+  it.each(['oldest', '', 'new old', ' new  old\nolder '])('vouch for nothing that is signed with %j', (secret) => {
+    expect(judgeWebhook({ body, signature: signBy(secret) }, trust)).toMatchObject({ outcome: 'rejected_signature' });
+  });
+});
+
 describe('the fields of a booking event (rules/providers#calcom; D19, D19a)', () => {
   it('orders identifiers by rescheduleUid, uid, bookingId, iCalUID', () => {
     const payload = { iCalUID: 'c@Cal.com', bookingId: 502, uid: 'b', rescheduleUid: 'a' };

@@ -1,6 +1,7 @@
 /** What a booking webhook is, by its bytes alone (D33d, D64). */
+import { listSecretValues } from '#libs/config';
 import { toLine } from '#libs/text';
-import { describeUnsigned, isHmac, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
+import { describeUnsigned, findSigner, readWebhookBody, unsignedOutcome } from '#libs/webhooks';
 import { type BookingEvent, type BookingTrigger, bookingTriggers, readBooking, shorten } from './rules/booking-event.ts';
 
 export type Verdict =
@@ -12,9 +13,12 @@ export type Verdict =
   | { readonly kind: 'ignored'; readonly trigger: string | null; readonly message: string }
   | { readonly kind: 'booking'; readonly event: BookingEvent };
 
+/** With the index of the secret with which it is signed; undefined when it is not. */
+export type SignedVerdict = Verdict & { readonly signer?: number | undefined };
+
 /** Who is believed (D64). */
 export interface BookingTrust {
-  /** Empty = no signature can be checked. */
+  /** Of several values any may have signed (K8); empty = no signature can be checked. */
   readonly BOOKING_WEBHOOK_SECRET: string;
   readonly ALLOW_UNSIGNED_WEBHOOKS: boolean;
 }
@@ -30,15 +34,21 @@ export interface RawWebhook {
 const lines = new Set(['title', 'name', 'email', 'videoCallUrl']);
 
 /** What a webhook is, by its bytes alone. */
-export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): Verdict {
-  const { BOOKING_WEBHOOK_SECRET: secret } = trust;
-  if (secret === '' && !trust.ALLOW_UNSIGNED_WEBHOOKS) {
+export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrust): SignedVerdict {
+  const secrets = listSecretValues(trust.BOOKING_WEBHOOK_SECRET);
+  if (secrets.length === 0 && !trust.ALLOW_UNSIGNED_WEBHOOKS) {
     return { kind: 'rejected', outcome: unsignedOutcome, message: describeUnsigned('BOOKING_WEBHOOK_SECRET') };
   }
   if (body === null) return { kind: 'rejected', outcome: 'rejected_too_large', message: 'The body is over the size limit.' };
-  if (secret !== '' && !isHmac(signature, secret, body)) {
+  const signer = findSigner(signature, secrets, body);
+  if (secrets.length > 0 && signer === undefined) {
     return { kind: 'rejected', outcome: 'rejected_signature', message: 'The signature does not fit the body and the secret.' };
   }
+  return { ...readWebhook(body, signer !== undefined), signer };
+}
+
+/** What a webhook is that is believed, e.g. because its signature was checked when it came: the secret may have been replaced since (K8). */
+export function readWebhook(body: Buffer, isSigned: boolean): Verdict {
   const document = readWebhookBody(body, { lines });
   if (document === undefined)
     return { kind: 'rejected', outcome: 'rejected_unreadable', message: 'The body is no JSON object that can be stored.' };
@@ -46,7 +56,7 @@ export function judgeWebhook({ body, signature }: RawWebhook, trust: BookingTrus
   if (typeof trigger !== 'string') return { kind: 'ignored', trigger: null, message: 'The body has no triggerEvent.' };
   if (!isBookingTrigger(trigger))
     return { kind: 'ignored', trigger: toLine(shorten(trigger)), message: 'No booking event that is acted on.' };
-  return { kind: 'booking', event: readBooking(trigger, document, secret !== '') };
+  return { kind: 'booking', event: readBooking(trigger, document, isSigned) };
 }
 
 function isBookingTrigger(trigger: string): trigger is BookingTrigger {

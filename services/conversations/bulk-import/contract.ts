@@ -40,6 +40,7 @@ export const bulkImportRpcs = {
   importConversations: rpc({
     subject: 'admin.conversations.import.apply',
     callers: byOperators,
+    audit: 'conversation.import',
     summary: 'Creates or updates conversations by their keys, all of the call or none; starts no pipeline job.',
     request: Type.Object({ items: Type.Array(ImportItem, { maxItems: maxImportItems }), dry_run: Type.Boolean() }),
     reply: Type.Object({ items: Type.Array(ImportedItem, { description: 'In the order of the request.' }) }),

@@ -1,12 +1,18 @@
 /** Bulk import of existing conversations (rules/workspace#bulk-import): one transaction per call, set-based; pipelines are not started. */
+import { listSome, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { AppError } from '#libs/errors';
+import type { Feed } from '#libs/feed';
 import { parseJson } from '#libs/json';
 import type { RequestContext } from '#libs/nats';
+import type { Tx } from '#libs/orm';
 import { conversations } from '../contract.ts';
 import { DataTooLarge, findTooLarge } from '../data-size.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { CachedJourney } from '../directory-cache/index.ts';
 import type { ImportItem, ImportedItem } from './contract.ts';
+import { conversationFeed, tellAccessUpdated, tellCreated } from '../feed/index.ts';
+import { findConversation } from '../statements.ts';
 import { applyImport, lockImported, lockImports, planImport, type ImportedRow } from './statements.ts';
 
 type Rpc = typeof conversations.rpcs.importConversations;
@@ -16,13 +22,14 @@ const notifiedFields = new Set(['journey', 'step', 'event', 'start', 'finish', '
 
 /** @throws AppError 400 when an item refers to something that does not exist yet, 413 when one would be too large; nothing is changed then. */
 export async function importConversations(
-  { db, jobs }: Dependencies,
+  { db, jobs, news, directory }: Dependencies,
   { items, dry_run: dryRun }: RequestOf<Rpc>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpc>> {
   const batch = JSON.stringify(items);
   if (dryRun) return { items: (await plan(db, batch)).map(toImported) };
   if (items.some(refersToNothing)) throw new AppError({ code: 'bad_request', message: 'An item refers to what does not exist yet' });
+  const journeys = await directory.journeys.getMany([...new Set(items.flatMap(({ journey_id: id }) => id ?? []))]);
   const work = jobs.transaction(async (tx) => {
     await lockImports(tx);
     await lockImported(tx, { keys: items.map(({ key }) => key) });
@@ -32,6 +39,9 @@ export async function importConversations(
       if (!readFields(row).some(({ field }) => notifiedFields.has(field))) continue;
       await jobs.emit(tx, conversations.events.changed, { id: row.id }, { requestId: context.requestId });
     }
+    await tellImported(news, tx, imported, journeys);
+    const changed = imported.filter((row) => row.is_new || row.fields !== '[]').map(({ id }) => id);
+    if (changed.length > 0) recordAudit(tx, context, { changes: listSome(changed, 'conversations') });
     return imported;
   });
   const rows = await work.catch(async (error: unknown) => {
@@ -39,6 +49,23 @@ export async function importConversations(
     throw error;
   });
   return { items: rows.map(toImported) };
+}
+
+/** Steps are set, not entered: pipelines are not started. */
+async function tellImported(news: Feed, tx: Tx, rows: readonly ImportedRow[], journeys: ReadonlyMap<number, CachedJourney>): Promise<void> {
+  const updated: number[] = [];
+  for (const row of rows) {
+    if (row.id === null) continue;
+    if (row.is_new) {
+      const made = await findConversation(tx, { id: row.id });
+      if (made !== undefined) tellCreated(news, tx, made, journeys.get(made.journey_id ?? 0));
+    } else if (row.fields !== '[]') {
+      const fields = readFields(row).map(({ field }) => field);
+      if (fields.includes('room')) news.tell(tx, conversationFeed.roomUpdated, { subject: row.id, data: {} });
+      if (fields.some((field) => field !== 'room')) updated.push(row.id);
+    }
+  }
+  await tellAccessUpdated(news, tx, updated);
 }
 
 /** @throws DataTooLarge naming the first item that would be too large */

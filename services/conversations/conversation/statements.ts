@@ -1,7 +1,9 @@
 /** Statements of find-or-create, PATCH and `describe`. */
+import { tellSql } from '#libs/feed';
 import { type Parameter, type Sql, sql, statement, t } from '#libs/sql';
+import { conversationFeed } from '../feed/index.ts';
 import { scopeParams, withinScope } from '../scope.ts';
-import { nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
+import { hasChanged, nextUpdatedAt, titleSource, wholeConversation } from '../statements.ts';
 
 const activeParams = {
   personId: t.integer,
@@ -56,13 +58,17 @@ export const lockPersonAndJourney = statement.none({
     select pg_advisory_xact_lock(hashtextextended('find-active:' || ${personId}::text || ':' || ${journeyId}::text, 0))`,
 });
 
-/** Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. */
+/**
+ * Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. `told`: it changed
+ * something, and the feed is told (V2).
+ */
 export const patchConversation = statement.maybeOne({
   name: 'conversations.patch',
   params: { id: t.integer, infos: t.json, config: t.json, expectedUpdatedAt: t.instant.nullable },
-  row: wholeConversation.row,
+  row: { ...wholeConversation.row, told: t.boolean },
   pipelined: 'when-busy',
   sql: ({ id, infos, config, expectedUpdatedAt }) => sql`
+    with written as (
     update conversations.conversations c
     set infos = c.infos || ${infos},
         config = c.config || ${config},
@@ -71,7 +77,9 @@ export const patchConversation = statement.maybeOne({
           else c.updated_at
         end
     where c.id = ${id} and (${expectedUpdatedAt} is null or c.updated_at = ${expectedUpdatedAt})
-    returning ${wholeConversation.columns}`,
+    returning ${wholeConversation.columns}, ${hasChanged} as told
+    ), told as (${tellSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
+    select * from written`,
 });
 
 /** What `describe` needs. */

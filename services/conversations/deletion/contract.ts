@@ -21,6 +21,7 @@ export const deletionRpcs = {
   adminDelete: rpc({
     subject: 'admin.conversations.conversations.delete',
     callers: byOperators,
+    audit: 'conversation.delete',
     summary: 'Deletes a conversation so that it can be restored until it is removed for good (D67). 404 when absent.',
     request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1, maxLength: 200 }) }),
     reply: Type.Object({
@@ -39,6 +40,7 @@ export const deletionRpcs = {
   adminRestore: rpc({
     subject: 'admin.conversations.conversations.restore',
     callers: byOperators,
+    audit: 'conversation.restore',
     summary: 'Brings a deleted conversation back with all that belongs to it; noted with the operator. 404 when it is not there any more.',
     request: Type.Object({ conversation_id: Type.Integer(), operator: Type.String({ minLength: 1 }) }),
     reply: Type.Object({

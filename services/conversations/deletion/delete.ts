@@ -2,10 +2,12 @@
  * What deleting a conversation means (D67): it is out of sight of every reader at once, kept for a while with all that belongs to it, then
  * removed for good. Services that keep something of it are notified by jobs, which are tried until they are done.
  */
+import type { Feed } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { Dependencies } from '../dependencies.ts';
+import { tellDeleted } from '../feed/index.ts';
 import type { DeletionReason } from './contract.ts';
 import { markDeleted } from './statements.ts';
 
@@ -19,13 +21,15 @@ export interface Deletion {
 
 /** Deletes a conversation so that it can be restored; one that is deleted already stays as it is. @returns whether it was there */
 export async function deleteConversation(
-  jobs: JobQueue,
+  { jobs, news }: { readonly jobs: JobQueue; readonly news: Feed },
   tx: Tx,
   { id, at, reason, by }: Deletion & { readonly id: number; /** For PostgreSQL. */ readonly at: string },
 ): Promise<boolean> {
   const deleted = await markDeleted(tx, { id, at, reason, by });
-  if (deleted !== undefined) await notifyMedia(jobs, tx, id);
-  return deleted !== undefined;
+  if (deleted === undefined) return false;
+  tellDeleted(news, tx, deleted, reason);
+  await notifyMedia(jobs, tx, id);
+  return true;
 }
 
 /** After rows were removed for good: everything of them goes everywhere. */

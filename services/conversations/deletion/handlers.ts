@@ -1,10 +1,12 @@
 /** Conversations are deleted, listed, restored, and asked about by other services (D67). */
+import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
 import { formatInstant } from '#libs/time';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { tellAccessUpdated } from '../feed/index.ts';
 import { requireId } from '../ids.ts';
 import { addNote } from '../notes/index.ts';
 import { instantFromSql, parseSqlInstant } from '../sql-values.ts';
@@ -37,9 +39,9 @@ export async function listDeleted(
 
 /** @throws AppError 404, 409 `conversation_not_deleted` */
 export async function restore(
-  { db, jobs }: Dependencies,
+  { db, jobs, news }: Dependencies,
   request: RequestOf<Rpcs['adminRestore']>,
-  { requestId }: RequestContext,
+  context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminRestore']>> {
   const id = requireId(request.conversation_id);
   const restored = await jobs.transaction(async (tx) => {
@@ -49,7 +51,9 @@ export async function restore(
     const body = `Restored by ${request.operator}; deleted: ${deleted}`;
     await addNote(tx, { conversationId: id, key: null, type: 'system', body, authorPersonId: null });
     await notifyMedia(jobs, tx, id);
-    await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
+    await tellAccessUpdated(news, tx, [id]);
+    await jobs.emit(tx, conversations.events.changed, { id }, { requestId: context.requestId });
+    recordAudit(tx, context, { target: { type: 'conversation', id } });
     return row;
   });
   if (restored !== undefined) return { conversation_id: id, has_booking: restored.has_booking };
@@ -64,17 +68,19 @@ export async function getState({ db }: Dependencies, { id }: RequestOf<Rpcs['get
 
 /** Named so, as `delete` is a word of the language. @throws AppError 404, 409 `conversation_deleted` */
 export async function remove(
-  { db, jobs, clock, config }: Dependencies,
+  { db, jobs, news, clock, config }: Dependencies,
   request: RequestOf<Rpcs['adminDelete']>,
-  { requestId }: RequestContext,
+  context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminDelete']>> {
   const id = requireId(request.conversation_id);
   const now = clock.now();
   const isDeleted = await jobs.transaction(async (tx) => {
     const by = `operator ${request.operator}`;
-    const deleted = await deleteConversation(jobs, tx, { id, at: formatInstant(now), reason: 'operator', by });
-    if (deleted) await jobs.emit(tx, conversations.events.changed, { id }, { requestId });
-    return deleted;
+    const deleted = await deleteConversation({ jobs, news }, tx, { id, at: formatInstant(now), reason: 'operator', by });
+    if (!deleted) return false;
+    await jobs.emit(tx, conversations.events.changed, { id }, { requestId: context.requestId });
+    recordAudit(tx, context, { target: { type: 'conversation', id } });
+    return true;
   });
   if (isDeleted) return { conversation_id: id, removed_from: formatInstant(now + retentionMicros(config)) };
   if ((await statements.findState(db, { id })) === undefined) throw notFound();

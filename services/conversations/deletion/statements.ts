@@ -7,7 +7,7 @@ import type { DeletionReason } from './contract.ts';
 export const markDeleted = statement.maybeOne({
   name: 'deletion.delete',
   params: { id: t.integer, at: t.instant, reason: t.text.as<DeletionReason>(), by: t.text },
-  row: { id: t.integer },
+  row: { id: t.integer, event_id: t.integer.nullable, participants: t.text },
   sql: ({ id, at, reason, by }) => sql`
     with gone as (
       select c.id, (select b.id from conversations.bookings b where b.conversation_id = c.id) as booking_id,
@@ -23,7 +23,7 @@ export const markDeleted = statement.maybeOne({
       deletion = jsonb_strip_nulls(jsonb_build_object('reason', ${reason}, 'by', ${by}, 'booking_id', gone.booking_id,
         'import_key', gone.import_key))
     from gone where c.id = gone.id and c.deleted_at is null
-    returning c.id`,
+    returning c.id, c.event_id, c.participant_ids::text as participants`,
 });
 
 const deletionRow = { id: t.integer, reason: t.text.as<DeletionReason>(), by: t.text, deleted_at: t.timestamp };

@@ -137,6 +137,11 @@ export class DirectoryCache {
     return slugs.flatMap((slug) => found.get(slug) ?? []);
   }
 
+  /** Steps with this slug, of every journey. @throws AppError unavailable, deadline_exceeded */
+  async findSteps(slug: string): Promise<readonly number[]> {
+    return (await this.#bus.call(directory.rpcs.findSteps, { slug }, this.#context())).ids;
+  }
+
   /** Never cached by slug: only commands ask. */
   async findHolonBySlug(slug: string): Promise<CachedHolon | undefined> {
     const { items } = await this.#bus.call(directory.rpcs.getHolons, { slugs: [slug] }, this.#context());
@@ -157,6 +162,12 @@ export class DirectoryCache {
   async findSubtree(slug: string, context: CallContext): Promise<{ holonId: number; ids: number[] } | undefined> {
     const { holon_id: holonId, ids } = await this.#bus.call(directory.rpcs.holonSubtree, { slug }, context);
     return holonId === null ? undefined : { holonId, ids };
+  }
+
+  /** A holon and all its descendants. @throws AppError unavailable, deadline_exceeded */
+  async findWholeSubtree(slug: string, { requestId, traceparent }: CallContext): Promise<{ ids: number[] } | undefined> {
+    const { found, ids } = await this.#bus.call(directory.rpcs.wholeSubtree, { slug }, { requestId, traceparent });
+    return found ? { ids } : undefined;
   }
 
   /** @throws AppError 404 when the caller of `context` sees no such holon */

@@ -7,7 +7,7 @@ import { quoteInstant } from '../sql-values.ts';
 import { chooseTitle, conversationTitle } from '../title.ts';
 import type { PublicRow } from './statements/browse.ts';
 import type { SearchRow } from './statements/search.ts';
-import type { ShownRow } from './statements/shown.ts';
+import type { ShownRow } from '../statements.ts';
 
 const noJourney = '{"slug":"","name":"","description":""}';
 const noStep = '{"slug":"","title":""}';

@@ -5,7 +5,7 @@ import { idsFromSql } from '../sql-values.ts';
 import { renderPublicConversation, renderSearchItem } from './rules.ts';
 import type { PublicRow } from './statements/browse.ts';
 import type { SearchRow } from './statements/search.ts';
-import type { ShownRow } from './statements/shown.ts';
+import type { ShownRow } from '../statements.ts';
 
 /** Whether the people and journeys of the rows are kept in the caches: not those of a long answer, which would drive out what others use. */
 interface Keeping {

@@ -50,6 +50,8 @@ export const WebhookReceiptSchema = defineEntity({
     /** SHA-256 of the body as it came, in hex; null when it was not read. */
     bodyDigest: p.text().nullable(),
     bodySize: p.integer().nullable(),
+    /** With one of the secrets that there were when it came. */
+    wasSigned: p.boolean().default(false),
     triggerEvent: p.text().nullable(),
     identifiers: p.array().$type<string[]>().columnType('text[]').default([]),
     outcome: p.text(),

@@ -23,7 +23,9 @@ export async function writeInfos(dependencies: Dependencies, request: RequestOf<
     return stored;
   }
   const id = requireId(request.conversation_id);
-  return render(await patchInfos(dependencies.db, { id, infos: toStoredJson('infos', request.infos) }));
+  const row = await patchInfos(dependencies.db, { id, infos: toStoredJson('infos', request.infos) });
+  if (row?.told === true) dependencies.news.wake();
+  return render(row);
 }
 
 function render(row: { readonly infos: string } | undefined): RawJson {

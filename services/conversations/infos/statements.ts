@@ -1,6 +1,8 @@
 /** Statements on `infos` alone. */
+import { tellSql } from '#libs/feed';
 import { sql, statement, t } from '#libs/sql';
-import { nextUpdatedAt } from '../statements.ts';
+import { conversationFeed } from '../feed/index.ts';
+import { hasChanged, nextUpdatedAt } from '../statements.ts';
 
 export const findInfos = statement.maybeOne({
   name: 'conversations.get-infos',
@@ -10,16 +12,19 @@ export const findInfos = statement.maybeOne({
   sql: ({ id }) => sql`select c.infos from conversations.conversations c where c.id = ${id}`,
 });
 
-/** `infos` is a JSON object. No row: absent. */
+/** `infos` is a JSON object. No row: absent. `told`: it changed something, and the feed is told (V2). */
 export const patchInfos = statement.maybeOne({
   name: 'conversations.patch-infos',
   params: { id: t.integer, infos: t.json },
-  row: { infos: t.json },
+  row: { infos: t.json, told: t.boolean },
   pipelined: 'when-busy',
   sql: ({ id, infos }) => sql`
+    with written as (
     update conversations.conversations c
     set infos = c.infos || ${infos},
         updated_at = case when c.infos || ${infos} <> c.infos then ${nextUpdatedAt} else c.updated_at end
     where c.id = ${id}
-    returning c.infos`,
+    returning c.id, c.infos, ${hasChanged} as told
+    ), told as (${tellSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
+    select infos, told from written`,
 });

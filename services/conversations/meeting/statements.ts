@@ -8,6 +8,6 @@ export const findMeetingConversations = statement.many({
   row: { id: t.integer },
   sql: ({ meetingId, days }) => sql`
     select distinct c.id from conversations.pipeline_entries e join conversations.conversations c on c.id = e.conversation_id
-    where e.entered_at > clock_timestamp() - make_interval(days => ${days}) and c.room ->> 'meetingId' = ${meetingId}
+    where e.entered_at > statement_timestamp() - make_interval(days => ${days}) and c.room ->> 'meetingId' = ${meetingId}
     order by c.id limit 100`,
 });

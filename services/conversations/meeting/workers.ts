@@ -10,7 +10,7 @@ import type { RunningConsumer } from '#libs/nats';
 import type { WebhookKeys } from '#libs/realtimekit';
 import {
   createRefusalLimit,
-  createRefusals,
+  createRefusalReceipts,
   keepBody,
   keepHeaders,
   readWebhookBody,
@@ -49,7 +49,7 @@ const maxUnverifiedBytes = 65_536;
 export function startMeetingIntake(dependencies: Dependencies, keys: WebhookKeys): Promise<RunningConsumer> {
   const { bus, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.meetings, facts: MeetingWebhook };
-  const refusals = createRefusals({ db, source: 'meeting' });
+  const refusals = createRefusalReceipts({ db, source: 'meeting' });
   const mayWait = createRefusalLimit();
   const reject = async ({ headers, received_at: receivedAt }: Webhook, body: Buffer | null): Promise<Decision | undefined> => {
     if (body === null) return tooLarge;

@@ -62,6 +62,7 @@ export const operatorRpcs = {
   adminMove: rpc({
     subject: 'admin.conversations.conversations.move',
     callers: byOperators,
+    audit: 'conversation.move',
     summary: 'Moves a conversation to a step of its journey; noted with the operator (D6).',
     request: Type.Object({ conversation_id: Type.Integer(), step_slug: Type.String(), operator: Type.String({ minLength: 1 }) }),
     reply: Type.Object({ conversation_id: Type.Integer(), from: Type.String(), to: Type.String(), changed: Type.Boolean() }),
@@ -70,6 +71,7 @@ export const operatorRpcs = {
   adminConnect: rpc({
     subject: 'admin.conversations.conversations.connect',
     callers: byOperators,
+    audit: 'conversation.connect',
     summary: 'Links a conversation to a holon (D29).',
     request: Type.Object({ conversation_id: Type.Integer(), holon_slug: Type.String() }),
     reply: Type.Object({ conversation_id: Type.Integer(), changed: Type.Boolean() }),
@@ -78,6 +80,7 @@ export const operatorRpcs = {
   adminDisconnect: rpc({
     subject: 'admin.conversations.conversations.disconnect',
     callers: byOperators,
+    audit: 'conversation.disconnect',
     summary: 'Removes the link between a conversation and a holon (D29).',
     request: Type.Object({ conversation_id: Type.Integer(), holon_slug: Type.String() }),
     reply: Type.Object({ conversation_id: Type.Integer(), changed: Type.Boolean() }),
@@ -86,6 +89,7 @@ export const operatorRpcs = {
   adminImportTranscript: rpc({
     subject: 'admin.conversations.conversations.import-transcript',
     callers: byOperators,
+    audit: 'conversation.import-transcript',
     summary: 'Starts the transcript importer for a conversation (D7a).',
     request: Type.Object({ conversation_id: Type.Integer() }),
     reply: Type.Object({ conversation_id: Type.Integer(), job_id: Type.String() }),

@@ -1,5 +1,5 @@
-/** Contract: everything of one person in conversations, for `people export` and `people erase` of the admin CLI. */
-import { byOperators, rpc, Type } from '#libs/contract';
+/** Contract: everything of one person in conversations, for `people export` and `people erase` of the admin CLI, and merges. */
+import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
 
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const after = Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' });
@@ -18,6 +18,7 @@ export const personDataRpcs = {
   erasePerson: rpc({
     subject: 'admin.conversations.people.erase',
     callers: byOperators,
+    audit: 'person.erase',
     summary:
       'Takes a person out of one page of conversations and deletes those that were theirs alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
     request: Type.Object({
@@ -39,6 +40,14 @@ export const personDataRpcs = {
       }),
       next,
     }),
+    timeoutMs: 60_000,
+  }),
+  mergePerson: rpc({
+    subject: 'conversations.people.merge',
+    callers: { directory: ownAccount },
+    summary: 'Puts who stays in the place of who was merged, in one page of conversations (rules/people#merge-people; I3). Repeatable.',
+    request: Type.Object({ gone_id: id, into_id: id, after }),
+    reply: Type.Object({ next }),
     timeoutMs: 60_000,
   }),
 } as const;

@@ -1,10 +1,13 @@
 /** `people export` and `people erase` of the admin CLI: the part of conversations. */
+import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
-import { rawJson, type RawJson } from '#libs/nats';
+import { rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import { transactionOrDryRun } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { conversations } from '../contract.ts';
 import { notifyRemoved } from '../deletion/index.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { tellAccessUpdated, tellDeleted } from '../feed/index.ts';
 import * as statements from './statements.ts';
 
 type Rpcs = typeof conversations.rpcs;
@@ -15,9 +18,6 @@ const erasedPerPage = 200;
 
 /** Shorter names are parts of other words too often. */
 const shortestName = 3;
-
-/** Ends the transaction of a dry run. */
-class DryRun extends Error {}
 
 export async function exportPerson(
   { db }: Dependencies,
@@ -30,21 +30,14 @@ export async function exportPerson(
 }
 
 export async function erasePerson(
-  { jobs }: Dependencies,
+  { jobs, news }: Dependencies,
   { person_id: personId, emails, name, after, dry_run: dryRun }: RequestOf<Rpcs['erasePerson']>,
+  context: RequestContext,
 ): Promise<ReplyOf<Rpcs['erasePerson']>> {
   const end = after + statements.windowSize;
-  const counts = {
-    conversations_deleted: 0,
-    conversations_left: 0,
-    notes_without_author: 0,
-    notes_without_name: 0,
-    webhook_receipts_emptied: 0,
-  };
-  let next: number | null = null;
-  const work = jobs.transaction(async (tx) => {
+  return transactionOrDryRun(jobs, dryRun, async (tx) => {
     const rows = await statements.lockConcerned(tx, { personId, after, end, limit: erasedPerPage });
-    next = await findNext(tx, rows, erasedPerPage, end);
+    const next = await findNext(tx, rows, erasedPerPage, end);
     const ids = rows.map(({ id }) => id);
     const theirs = rows.filter((row) => row.is_only_theirs).map(({ id }) => id);
     const shared = rows.filter((row) => !row.is_only_theirs).map(({ id }) => id);
@@ -56,24 +49,32 @@ export async function erasePerson(
     for (const text of [name ?? '', ...emails].filter(({ length }) => length >= shortestName)) {
       for (const { id } of await statements.removeFromNotes(tx, { ids: shared, text })) named.add(id);
     }
-    await statements.removeConversations(tx, { ids: theirs });
+    for (const row of await statements.removeConversations(tx, { ids: theirs }))
+      if (!row.was_deleted) tellDeleted(news, tx, row, 'erasure');
+    await tellAccessUpdated(news, tx, shared);
     await notifyRemoved(jobs, tx, theirs);
     for (const id of shared) await jobs.emit(tx, conversations.events.changed, { id });
-    counts.conversations_deleted = theirs.length;
-    counts.conversations_left = shared.length;
-    counts.notes_without_author = notes.length;
-    counts.notes_without_name = named.size;
-    counts.webhook_receipts_emptied = receipts.length + last.length;
-    if (dryRun) throw new DryRun();
+    const counts = {
+      conversations_deleted: theirs.length,
+      conversations_left: shared.length,
+      notes_without_author: notes.length,
+      notes_without_name: named.size,
+      webhook_receipts_emptied: receipts.length + last.length,
+    };
+    if (Object.values(counts).some((count) => count > 0)) {
+      recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed: counts } });
+    }
+    return { counts, next };
   });
-  await work.catch((error: unknown) => {
-    if (!(error instanceof DryRun)) throw error;
-  });
-  return { counts, next };
 }
 
 /** Where the next page begins: after the last row of a full page, else after the window, null after the last conversation. */
-async function findNext(db: Queryable, rows: readonly { readonly id: number }[], limit: number, end: number): Promise<number | null> {
+export async function findNext(
+  db: Queryable,
+  rows: readonly { readonly id: number }[],
+  limit: number,
+  end: number,
+): Promise<number | null> {
   if (rows.length === limit) return rows.at(-1)?.id ?? null;
   const last = await statements.findLastId(db);
   return last.id > end ? end : null;

@@ -63,10 +63,13 @@ export const lockConcerned = statement.many({
 });
 
 /** For good: nothing of a person who is erased can be restored. */
-export const removeConversations = statement.none({
+export const removeConversations = statement.many({
   name: 'person-data.remove',
   params: { ids: t.integer.array },
-  sql: ({ ids }) => sql`delete from conversations.all_conversations where id = any(${ids})`,
+  row: { id: t.integer, event_id: t.integer.nullable, participants: t.text, was_deleted: t.boolean },
+  sql: ({ ids }) => sql`
+    delete from conversations.all_conversations c where c.id = any(${ids})
+    returning c.id, c.event_id, c.participant_ids::text as participants, c.deleted_at is not null as was_deleted`,
 });
 
 /** A booking's title is made of the names of those who take part, so it goes as well. */
@@ -127,4 +130,39 @@ export const emptyReceiptsNaming = statement.many({
     where body is not null and (person_id = ${personId}::text
       or exists (select from unnest(${emails}) as given(email) where position(convert_to(given.email, 'UTF8') in body) > 0
         or position(convert_to(lower(given.email), 'UTF8') in body) > 0)) returning id`,
+});
+
+/** Who stays takes the place of who was merged; who was there as both is there once. Entries and claims of the room stay apart, as their browsers are. */
+export const changeParticipant = statement.none({
+  name: 'person-data.change-participant',
+  params: { goneId: t.integer, intoId: t.integer, ids: t.integer.array },
+  sql: ({ goneId, intoId, ids }) => sql`
+    update conversations.all_conversations c
+    set participant_ids = array(select own.id from unnest(array_replace(c.participant_ids, ${goneId}, ${intoId})) with ordinality as own(id, place)
+          group by own.id order by min(own.place)),
+      room = case when c.room is null then null else c.room
+        || case when jsonb_typeof(c.room -> 'participants') <> 'array' then '{}' else jsonb_build_object('participants', (
+             select coalesce(jsonb_agg(case when entry.value -> 'personId' = to_jsonb(${goneId})
+               then entry.value || jsonb_build_object('personId', ${intoId}) else entry.value end order by entry.place), '[]')
+             from jsonb_array_elements(c.room -> 'participants') with ordinality as entry(value, place))) end
+        || case when jsonb_typeof(c.room -> 'claims') <> 'object' then '{}' else jsonb_build_object('claims', (
+             select coalesce(jsonb_object_agg(key, case when value -> 'personId' = to_jsonb(${goneId})
+               then value || jsonb_build_object('personId', ${intoId}) else value end), '{}') from jsonb_each(c.room -> 'claims'))) end end,
+      updated_at = ${nextUpdatedAt}
+    where c.id = any(${ids})`,
+});
+
+export const changeAuthor = statement.none({
+  name: 'person-data.change-author',
+  params: { goneId: t.integer, intoId: t.integer, ids: t.integer.array },
+  sql: ({ goneId, intoId, ids }) => sql`
+    update conversations.notes set author_person_id = ${intoId} where conversation_id = any(${ids}) and author_person_id = ${goneId}`,
+});
+
+/** Of bookings whose hook names who was merged. */
+export const changeHost = statement.none({
+  name: 'person-data.change-host',
+  params: { goneId: t.integer, intoId: t.integer },
+  sql: ({ goneId, intoId }) => sql`
+    update conversations.webhook_receipts set person_id = ${intoId}::text where person_id = ${goneId}::text`,
 });

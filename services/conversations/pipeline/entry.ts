@@ -6,24 +6,34 @@ import type { CallContext } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { jobOf, transcriptImport } from '#libs/pipeline';
 import type { Dependencies } from '../dependencies.ts';
+import type { CachedJourney } from '../directory-cache/index.ts';
+import { tellStepEntered } from '../feed/index.ts';
 import type { JourneyStep } from '../step.ts';
 import { addPipelineEntry, findPipelineEntry } from './statements.ts';
 
 type Starter = Pick<Dependencies, 'jobs' | 'pipeline'>;
 
+/** A step that is entered, with its journey. */
+interface Entered {
+  readonly journey: CachedJourney | undefined;
+  readonly step: JourneyStep | undefined;
+}
+
 /** Imports the provider's transcript; what the admin CLI starts by itself. */
 export const transcriptImportJob = jobOf(transcriptImport);
 
-/** Starts the job of the step that the conversation enters, if it has one, and keeps the entry. */
+/** Tells that the conversation enters a step, starts the job of the step, if it has one, and keeps the entry. */
 export async function enterStep(
-  { jobs, pipeline }: Starter,
+  { jobs, pipeline, news }: Starter & Pick<Dependencies, 'news'>,
   tx: Tx,
   conversationId: number,
-  step: JourneyStep | undefined,
+  { journey, step }: Entered,
   cause: string,
   context: Pick<CallContext, 'requestId' | 'traceparent'>,
 ): Promise<void> {
-  if (step === undefined || step.pipelineJob === null) return;
+  if (step === undefined) return;
+  tellStepEntered(news, tx, conversationId, journey, step);
+  if (step.pipelineJob === null) return;
   const declaration = pipeline.get(step.pipelineJob);
   const payload = { conversation_id: conversationId, step_id: step.id, cause: 'step_entered' };
   const jobId = declaration === undefined ? null : await jobs.enqueue(tx, jobOf(declaration), payload, traceOf(context));

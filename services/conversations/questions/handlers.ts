@@ -7,6 +7,7 @@ import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
+import { conversationFeed } from '../feed/index.ts';
 import { requireId } from '../ids.ts';
 import { parseSqlInstant } from '../sql-values.ts';
 import { deriveState } from './derive-state.ts';
@@ -32,7 +33,7 @@ export async function recordQuestionChange(
   dependencies: Dependencies,
   request: RequestOf<typeof conversations.rpcs.recordQuestionChange>,
 ): Promise<Reply | TaggedReply<Reply>> {
-  const { db } = dependencies;
+  const { db, news } = dependencies;
   const { questionId, occurredAt } = request.change;
   const change: NewChange = {
     id: requireId(request.conversation_id),
@@ -55,6 +56,7 @@ export async function recordQuestionChange(
     const { id, key } = change;
     await addQuestionChange(tx, { conversationId: id, key, questionId, occurredAt: formatInstant(change.occurredAt) });
     await deriveState(tx, change.id);
+    news.tell(tx, conversationFeed.questionChanged, { subject: id, data: { question_id: questionId } });
     return withOutcome(toReply(change, false), 'created');
   });
 }

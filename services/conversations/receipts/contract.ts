@@ -21,6 +21,14 @@ export const bookingOutcomes = [
   'rejected_unverified',
 ] as const;
 
+/** Outcomes of an event on somebody's hook that made no conversation although it should have (V9). */
+export const refusedOutcomes = [
+  'journey_error',
+  'refused_data_too_large',
+  'refused_too_many_attendees',
+  'rejected_unidentified',
+] as const satisfies readonly (typeof bookingOutcomes)[number][];
+
 export type BookingOutcome = (typeof bookingOutcomes)[number];
 
 export const receiptSources = ['booking', 'meeting'] as const;
@@ -37,6 +45,7 @@ export const Receipt = Type.Object({
     description: '`pending`, `applied`, `stale`, `waiting`, `ignored`, `journey_error`, `person_not_found`, `refused_…` or `rejected_…`.',
   }),
   message: nullable(Type.String({ description: 'What was done, or why nothing was.' })),
+  reconciled: Type.Boolean({ description: 'Its webhook never came: the booking service was asked (B2).' }),
   conversation_id: nullable(Type.Integer()),
   deliveries: Type.Integer({ minimum: 1, description: 'Times that the same request arrived.' }),
   processed_at: nullable(Instant('When it was worked last.')),
@@ -44,7 +53,11 @@ export const Receipt = Type.Object({
   body_size: nullable(Type.Integer({ minimum: 0, description: 'Bytes of the body as it came; null when it was too large to be read.' })),
 });
 
-const filter = { ...receiptFilter(bookingOutcomes), source: Type.Optional(Type.Enum([...receiptSources])) };
+const filter = {
+  ...receiptFilter(bookingOutcomes),
+  source: Type.Optional(Type.Enum([...receiptSources])),
+  person_id: Type.Optional(Type.Integer({ description: 'Only those whose path names this person.' })),
+};
 
 /** To be spread into the contract of the service. */
 export const receiptRpcs = {
@@ -69,6 +82,7 @@ export const receiptRpcs = {
   replayReceipt: rpc({
     subject: 'admin.conversations.receipts.replay',
     callers: byOperators,
+    audit: 'webhook.replay',
     summary: 'Works a receipt again. 404 when absent.',
     request: Type.Object({ id: Type.Integer() }),
     reply: Type.Object({ id: Type.Integer(), job_id: Type.String() }),
@@ -77,6 +91,7 @@ export const receiptRpcs = {
   replayReceipts: rpc({
     subject: 'admin.conversations.receipts.replay-many',
     callers: byOperators,
+    audit: 'webhook.replay',
     summary: 'Works the receipts again that match, oldest first.',
     request: receiptReplay(filter),
     reply: replayedReceipts,

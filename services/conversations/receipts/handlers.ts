@@ -1,13 +1,14 @@
 /** Webhook receipts for the admin CLI (D20). */
+import { describeFilter, recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf, Static } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
-import { describeMissingBody } from '#libs/webhooks';
+import { describeMissingBody, textFilterValues, webhookHandlers } from '#libs/webhooks';
 import { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { requireId } from '../ids.ts';
 import { instantFromSql, instantOrNull } from '../sql-values.ts';
-import type { Receipt } from './contract.ts';
+import type { Receipt, ReceiptSource } from './contract.ts';
 import * as statements from './statements.ts';
 import type { ReceiptRow, ReplayableRow } from './statements.ts';
 
@@ -17,7 +18,8 @@ const defaultLimit = 100;
 
 /** Newest first. */
 export async function listReceipts({ db }: Dependencies, request: RequestOf<Rpcs['listReceipts']>): Promise<ReplyOf<Rpcs['listReceipts']>> {
-  const rows = await statements.listReceipts(db, { ...toFilter(request), limit: request.limit ?? defaultLimit });
+  const { before, limit = defaultLimit } = request;
+  const rows = await statements.listReceipts(db, { ...toFilter(request), beforeAt: before?.at, beforeId: before?.id, limit });
   return { items: rows.map(toReceipt) };
 }
 
@@ -29,7 +31,7 @@ export async function showReceipt({ db }: Dependencies, request: RequestOf<Rpcs[
   return { ...toReceipt(row), headers, body: row.body === null ? null : row.body.toString('utf8') };
 }
 
-/** Works the receipt again, its signature included. @throws AppError 404, 409 `receipt_without_body` */
+/** Works the receipt again; its signature is checked where it was not when it came. @throws AppError 404, 409 `receipt_without_body` */
 export async function replayReceipt(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['replayReceipt']>,
@@ -39,7 +41,10 @@ export async function replayReceipt(
   if (row === undefined) throw notFound();
   if (row.body === null) throw appError('conflict', 'receipt_without_body', describeMissingBody(row.outcome));
   const { requestId } = context;
-  const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId }));
+  const jobId = await jobs.transaction(async (tx) => {
+    recordAudit(tx, context, { target: { type: 'receipt', id: row.id } });
+    return jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId });
+  });
   return { id: row.id, job_id: jobId };
 }
 
@@ -47,25 +52,50 @@ export async function replayReceipt(
 export async function replayReceipts(
   { db, jobs }: Dependencies,
   request: RequestOf<Rpcs['replayReceipts']>,
-  { requestId }: RequestContext,
+  context: RequestContext,
 ): Promise<ReplyOf<Rpcs['replayReceipts']>> {
-  const { limit, dry_run: dryRun } = request;
+  const { limit, dry_run: dryRun, ...wanted } = request;
   const found = await statements.findReplayable(db, { ...toFilter(request), limit: limit + 1 });
   const matched = found.slice(0, limit);
   const replayable = matched.filter((row) => row.has_body);
   if (!dryRun && replayable.length > 0) {
     await jobs.transaction(async (tx) => {
-      for (const row of replayable) await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId });
+      for (const row of replayable) await jobs.enqueue(tx, jobOf(row), { receipt_id: row.id }, { requestId: context.requestId });
+      recordAudit(tx, context, { changes: { filter: describeFilter(wanted), count: replayable.length } });
     });
   }
   const counts = { matched: matched.length, replayed: replayable.length, without_body: matched.length - replayable.length };
   return { ...counts, nothing_left: 0, more: found.length > limit };
 }
 
+/** For operators (P4): many in one transaction, with the entry of the audit log. */
+export function createWebhookHandlers({ db, jobs }: Pick<Dependencies, 'db' | 'jobs'>) {
+  return webhookHandlers({
+    db,
+    search: statements.receiptSearch,
+    isDone: () => false,
+    replay: async (receipts, context, entry) => {
+      await jobs.transaction(async (tx) => {
+        for (const { id, kind } of receipts)
+          await jobs.enqueue(tx, jobOf({ source: kind as ReceiptSource }), { receipt_id: id }, { requestId: context.requestId });
+        recordAudit(tx, context, entry);
+      });
+      return { changed: receipts.length, failed: 0 };
+    },
+  });
+}
+
 const jobOf = ({ source }: Pick<ReplayableRow, 'source'>) =>
   source === 'meeting' ? conversations.jobs.meetingReport : conversations.jobs.bookingEvent;
 
-const toFilter = ({ outcome, source, since, until }: RequestOf<Rpcs['listReceipts']>) => ({ outcome, source, since, until });
+const toFilter = ({ outcome, source, since, until, person_id: personId, text }: RequestOf<Rpcs['listReceipts']>) => ({
+  outcome,
+  source,
+  since,
+  until,
+  personId: personId?.toString(),
+  ...textFilterValues(text),
+});
 
 function toReceipt(row: ReceiptRow): Static<typeof Receipt> {
   return {
@@ -76,6 +106,7 @@ function toReceipt(row: ReceiptRow): Static<typeof Receipt> {
     trigger_event: row.trigger_event,
     outcome: row.outcome,
     message: row.message,
+    reconciled: row.reconciled,
     conversation_id: row.conversation_id,
     deliveries: row.deliveries,
     processed_at: instantOrNull(row.processed_at),

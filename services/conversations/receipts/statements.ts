@@ -1,5 +1,5 @@
 /** Statements on webhook receipts (D20, D68). */
-import { declareDropContents } from '#libs/webhooks';
+import { beforeFilter, declareDropContents, declareReceiptSearch, hasText, isBefore, textFilter } from '#libs/webhooks';
 import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import type { BookingOutcome, ReceiptSource } from './contract.ts';
 
@@ -11,6 +11,7 @@ const receiptRow = {
   trigger_event: t.text.nullable,
   outcome: t.text,
   message: t.text.nullable,
+  reconciled: t.boolean,
   conversation_id: t.integer.nullable,
   deliveries: t.integer,
   processed_at: t.timestamp.nullable,
@@ -19,7 +20,7 @@ const receiptRow = {
 };
 export type ReceiptRow = RowOf<typeof receiptRow>;
 const receiptColumns = sql`r.id, r.source, r.received_at at time zone 'UTC' as received_at, r.person_id, r.trigger_event, r.outcome, r.message,
-  r.conversation_id, r.deliveries, r.processed_at at time zone 'UTC' as processed_at, r.body_digest, r.body_size`;
+  r.headers -> 'x-reconciled-from' is not null as reconciled, r.conversation_id, r.deliveries, r.processed_at at time zone 'UTC' as processed_at, r.body_digest, r.body_size`;
 
 /**
  * A repeated request finds its receipt, without using up the number of a new one; the same delivery, delivered again by the broker, is not
@@ -40,21 +41,39 @@ export const upsertReceipt = statement.one({
     size: t.integer.nullable,
     outcome: t.text,
     message: t.text.nullable,
+    wasSigned: t.boolean.nullable,
     reworked: t.text.array,
   },
   row: { id: t.integer, outcome: t.text, is_open: t.boolean },
-  sql: ({ source, dedupeKey, deliveryId, receivedAt, personId, headers, trigger, body, digest, size, outcome, message, reworked }) => sql`
+  sql: ({
+    source,
+    dedupeKey,
+    deliveryId,
+    receivedAt,
+    personId,
+    headers,
+    trigger,
+    body,
+    digest,
+    size,
+    outcome,
+    message,
+    wasSigned,
+    reworked,
+  }) => sql`
     with known as (
       update conversations.webhook_receipts r
       set deliveries = r.deliveries + (r.delivery_id <> ${deliveryId})::integer, delivery_id = ${deliveryId},
-        body = case when r.outcome = any(${reworked}) then ${body} else r.body end
+        body = case when r.outcome = any(${reworked}) then ${body} else r.body end,
+        was_signed = case when r.outcome = any(${reworked}) then coalesce(${wasSigned}, false) else r.was_signed end
       where r.dedupe_key = ${dedupeKey}
       returning r.id, r.outcome, r.outcome = any(${reworked}) as is_open
     ), added as (
       insert into conversations.webhook_receipts as r
-        (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, body_digest, body_size, outcome, message)
+        (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, body_digest, body_size, outcome, message,
+          was_signed)
       select ${source}, ${dedupeKey}, ${deliveryId}, ${receivedAt}, ${personId}, ${headers}, ${trigger}, ${body}, ${digest}, ${size},
-        ${outcome}, ${message}
+        ${outcome}, ${message}, coalesce(${wasSigned}, false)
       where not exists (select from known)
       on conflict (dedupe_key) do update
         set deliveries = r.deliveries + (r.delivery_id <> excluded.delivery_id)::integer, delivery_id = excluded.delivery_id
@@ -63,30 +82,41 @@ export const upsertReceipt = statement.one({
     select * from known union all select * from added`,
 });
 
-/** With its headers, a JSON object, and its body when it has been kept. */
-const storedReceiptRow = { ...receiptRow, headers: t.json, body: t.bytes.as<Buffer>().nullable };
+/** With its headers, a JSON object, its body when it has been kept, and whether it was well signed when it came. */
+const storedReceiptRow = { ...receiptRow, headers: t.json, body: t.bytes.as<Buffer>().nullable, was_signed: t.boolean };
 export type StoredReceipt = RowOf<typeof storedReceiptRow>;
 
 export const findReceipt = statement.maybeOne({
   name: 'receipts.get',
   params: { id: t.integer },
   row: storedReceiptRow,
-  sql: ({ id }) => sql`select ${receiptColumns}, r.headers, r.body from conversations.webhook_receipts r where r.id = ${id}`,
+  sql: ({ id }) => sql`select ${receiptColumns}, r.headers, r.body, r.was_signed from conversations.webhook_receipts r where r.id = ${id}`,
 });
 
 /** Null = any. */
-const filterParams = { outcome: t.text.nullable, source: t.text.nullable, since: t.instant.nullable, until: t.instant.nullable };
-const matchingSql = ({ outcome, source, since, until }: Readonly<Record<keyof typeof filterParams, Parameter>>): Sql => sql`
-  (${outcome} is null or r.outcome = ${outcome}) and (${source} is null or r.source = ${source})
-  and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
+const filterParams = {
+  outcome: t.text.nullable,
+  source: t.text.nullable,
+  personId: t.text.nullable,
+  since: t.instant.nullable,
+  until: t.instant.nullable,
+  ...textFilter,
+};
+const matchingSql = (wanted: Readonly<Record<keyof typeof filterParams, Parameter>>): Sql => {
+  const { outcome, source, personId, since, until } = wanted;
+  return sql`(${outcome} is null or r.outcome = ${outcome}) and (${source} is null or r.source = ${source})
+    and (${personId} is null or r.person_id = ${personId}) and ${hasText(wanted)}
+    and (${since} is null or r.received_at >= ${since}) and (${until} is null or r.received_at < ${until})`;
+};
 
 /** Newest first. */
 export const listReceipts = statement.many({
   name: 'receipts.list',
-  params: { ...filterParams, limit: t.integer },
+  planned: 'each-call',
+  params: { ...filterParams, ...beforeFilter, limit: t.integer },
   row: receiptRow,
-  sql: ({ limit, ...filter }) => sql`
-    select ${receiptColumns} from conversations.webhook_receipts r where ${matchingSql(filter)}
+  sql: ({ limit, beforeAt, beforeId, ...filter }) => sql`
+    select ${receiptColumns} from conversations.webhook_receipts r where ${matchingSql(filter)} and ${isBefore({ beforeAt, beforeId })}
     order by r.received_at desc, r.id desc limit ${limit}`,
 });
 
@@ -96,6 +126,7 @@ export type ReplayableRow = RowOf<typeof replayableRow>;
 /** Oldest first. */
 export const findReplayable = statement.many({
   name: 'receipts.find-replayable',
+  planned: 'each-call',
   params: { ...filterParams, limit: t.integer },
   row: replayableRow,
   sql: ({ limit, ...filter }) => sql`
@@ -123,13 +154,25 @@ export const updateSettled = statement.none({
     where id = ${id}`,
 });
 
-/** Webhooks of the last day by outcome. */
+/** Webhooks of the last hour and day by outcome. */
 export const countReceipts = statement.many({
   name: 'receipts.count',
-  row: { source: t.text, outcome: t.text, count: t.bigint },
+  row: { source: t.text, outcome: t.text, last_hour: t.bigint, last_day: t.bigint },
   sql: () => sql`
-    select source, outcome, sum(deliveries) as count from conversations.webhook_receipts
-    where received_at > clock_timestamp() - interval '1 day' group by source, outcome`,
+    select source, outcome, coalesce(sum(deliveries) filter (where received_at > statement_timestamp() - interval '1 hour'), 0) as last_hour,
+      sum(deliveries) as last_day from conversations.webhook_receipts
+    where received_at > statement_timestamp() - interval '1 day' group by source, outcome`,
+});
+
+/** For operators (P4). A person is shown where the path names one that there can be. */
+export const receiptSearch = declareReceiptSearch({
+  schema: 'conversations',
+  hasSource: true,
+  kind: 'booking',
+  item: sql`json_build_object('id', r.id, 'kind', r.source, 'received_at', conversations.iso_utc(r.received_at), 'outcome', r.outcome,
+    'message', r.message, 'event', r.trigger_event, 'person_id', case when r.person_id ~ '^[1-9][0-9]{0,8}$' then r.person_id::integer end,
+    'agent_slug', null, 'conversation_id', r.conversation_id, 'deliveries', r.deliveries, 'processed_at', conversations.iso_utc(r.processed_at),
+    'body_digest', r.body_digest, 'body_size', r.body_size)`,
 });
 
 export const dropOldBodies = declareDropContents(['body']);

@@ -7,6 +7,9 @@ import { updateSettled, upsertReceipt } from './statements.ts';
 /** Worked again when the same request comes again: what was missing may be there now. */
 const reworked: readonly BookingOutcome[] = ['person_not_found', 'journey_error'];
 
+/** In the headers of a receipt whose webhook never came: who told of it instead (B2). No header of a webhook that is kept has this name. */
+export const reconciledHeader = 'x-reconciled-from';
+
 export interface NewReceipt extends KeptBody {
   readonly source: ReceiptSource;
   readonly dedupeKey: string;
@@ -18,11 +21,13 @@ export interface NewReceipt extends KeptBody {
   readonly trigger: string | null;
   readonly outcome: string;
   readonly message: string | null;
+  /** Whether it was signed with one of our secrets; absent where that is found out later. */
+  readonly wasSigned?: boolean;
 }
 
 /** Stores it, or counts it when it is there. @returns its id when it is to be worked: it is new, or its outcome may be another one now */
 export async function insertReceipt(tx: Tx, receipt: NewReceipt): Promise<number | undefined> {
-  const row = await upsertReceipt(tx, { ...receipt, headers: JSON.stringify(receipt.headers), reworked });
+  const row = await upsertReceipt(tx, { ...receipt, wasSigned: receipt.wasSigned, headers: JSON.stringify(receipt.headers), reworked });
   return row.is_open ? row.id : undefined;
 }
 

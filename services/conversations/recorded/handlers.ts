@@ -9,6 +9,7 @@ import { toStoredJson } from '../data-size.ts';
 import type { Dependencies } from '../dependencies.ts';
 import type { CachedJourney } from '../directory-cache/index.ts';
 import { checkExpected } from '../expected-version.ts';
+import { conversationFeed } from '../feed/index.ts';
 import { requireId } from '../ids.ts';
 import { findStoreProblem } from '../namespace.ts';
 import { addNote } from '../notes/index.ts';
@@ -115,7 +116,8 @@ async function apply(dependencies: Dependencies, tx: Tx, row: ConversationRow, c
   const authorPersonId = context.actor?.kind === 'user' ? context.actor.personId : null;
   const body = describeAdvance(journey, row.step_id, next?.title);
   await addNote(tx, { conversationId: id, key: null, type: 'recorded', body, authorPersonId });
-  if (next !== undefined) await enterStep(dependencies, tx, id, next, 'recorded', context);
+  dependencies.news.tell(tx, conversationFeed.recorded, { subject: id, data: {} });
+  if (next !== undefined) await enterStep(dependencies, tx, id, { journey, step: next }, 'recorded', context);
   if (merged.windowCompleted) await windowCompleted(dependencies, tx, id, context, next?.pipelineJob);
   await dependencies.jobs.emit(tx, conversations.events.changed, { id });
   return written;

@@ -32,7 +32,7 @@ export async function writeRoom(
   request: RequestOf<typeof conversations.rpcs.writeRoom>,
   context: RequestContext,
 ): Promise<ReplyOf<typeof conversations.rpcs.writeRoom>> {
-  const { db, jobs } = dependencies;
+  const { db, jobs, news } = dependencies;
   const id = requireId(request.conversation_id);
   const row = await findRoom(db, { id });
   if (row === undefined) throw notFound();
@@ -41,9 +41,14 @@ export async function writeRoom(
   if (!merged.changed) return roomWriteReply(id, merged.room, incoming);
   if (!merged.windowCompleted) {
     const written = await replaceRoom(db, { id, room: JSON.stringify(merged.room), updatedAt: row.updated_at });
-    if (written !== undefined) return roomWriteReply(id, merged.room, incoming);
+    if (written !== undefined) {
+      news.wake();
+      return roomWriteReply(id, merged.room, incoming);
+    }
   }
-  return jobs.transaction((tx) => writeLocked(dependencies, tx, id, request.write, incoming, context));
+  const reply = await jobs.transaction((tx) => writeLocked(dependencies, tx, id, request.write, incoming, context));
+  news.wake();
+  return reply;
 }
 
 async function writeLocked(

@@ -1,5 +1,7 @@
 /** Statements on the state of the room. */
+import { tellSql } from '#libs/feed';
 import { sql, statement, t } from '#libs/sql';
+import { conversationFeed } from '../feed/index.ts';
 import { nextUpdatedAt } from '../statements.ts';
 
 const roomRow = { room: t.json.nullable, updated_at: t.timestamp };
@@ -20,14 +22,17 @@ export const lockRoom = statement.maybeOne({
   sql: ({ id }) => sql`select ${roomColumns} from conversations.conversations c where c.id = ${id} for update`,
 });
 
-/** No row: somebody else wrote since `updatedAt`, under which the new state was computed. */
+/** No row: somebody else wrote since `updatedAt`, under which the new state was computed. The feed is told (V2). */
 export const replaceRoom = statement.maybeOne({
   name: 'conversations.replace-room',
   params: { id: t.integer, room: t.json, updatedAt: t.timestamp },
   row: { id: t.integer },
   sql: ({ id, room, updatedAt }) => sql`
-    update conversations.conversations c
-    set room = ${room}, updated_at = ${nextUpdatedAt}
-    where c.id = ${id} and c.updated_at = ${updatedAt} at time zone 'UTC'
-    returning c.id`,
+    with written as (
+      update conversations.conversations c
+      set room = ${room}, updated_at = ${nextUpdatedAt}
+      where c.id = ${id} and c.updated_at = ${updatedAt} at time zone 'UTC'
+      returning c.id
+    ), told as (${tellSql(conversationFeed.roomUpdated, { subjectId: sql`id`, from: sql`from written` })})
+    select id from written`,
 });

@@ -1,12 +1,12 @@
 /** Accounts, for the admin CLI: who may log in, and as what (rules/cli#admin-cli). */
-import { byAnybody, byOperators, byUsers, event, rpc, Type } from '#libs/contract';
-import { nullable, rowId } from '../fields.ts';
+import { byAnybody, byOperators, byUsers, event, line, ownAccount, rpc, Type } from '#libs/contract';
+import { instant, limitParameter, maxNameLength, nullable, offsetParameter, page, rowId, v1Errors } from '../fields.ts';
 import { PersonPublic } from '../public-schemas.ts';
 
 const email = Type.String({ minLength: 1, maxLength: 320 });
 
 /** Every group that gives its members something; there are no others. */
-export const accountGroups = ['coherence_users'] as const;
+export const accountGroups = ['coherence_users', 'ops_operators', 'ops_viewers'] as const;
 
 const facts = {
   id: rowId,
@@ -37,16 +37,29 @@ const badPassword = {
 const person = Type.Optional(Type.Union([rowId, Type.String()], { description: 'Id or workspace key of the person.' }));
 const groupNames = Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 150 }), { maxItems: 100 }));
 
-/** What a caller may do, as the gateway puts it in the `Actor` header. */
-const userActor = Type.Object({
+const naming = {
+  request: Type.Object({ ids: Type.Array(rowId, { maxItems: 1_000 }), email: Type.Optional(email) }),
+  reply: Type.Object({ items: Type.Array(Type.Object({ id: rowId, email: Type.String() })) }),
+};
+
+/** Who an account is and what it may do, as the gateway puts it in the `Actor` header. */
+export const actorFacts = {
   kind: Type.Literal('user'),
   accountId: rowId,
+  email: Type.String(),
   personId: nullable(rowId),
   superuser: Type.Boolean(),
   globalEditor: Type.Boolean(),
   coherenceAccess: Type.Boolean({ description: 'Superuser or member of `coherence_users` (rules/access#classes-of-routes).' }),
-  sessionKey: Type.String({ description: 'Session of the token; what logout revokes.' }),
-});
+  ops: Type.Optional(
+    nullable(
+      Type.Enum(['read', 'act'], {
+        description: 'What it may do with operations: superusers and `ops_operators` act, `ops_viewers` read.',
+      }),
+    ),
+  ),
+};
+const sessionActor = Type.Object({ ...actorFacts, sessionKey: Type.String({ description: 'Session of the token; what logout revokes.' }) });
 
 export const accountRpcs = {
   listAccounts: rpc({
@@ -63,14 +76,49 @@ export const accountRpcs = {
     reply: Type.Object({ items: Type.Array(listedAccount), next: nullable(Type.String({ description: '`after` of the next page.' })) }),
     errors: badGroup,
   }),
+  identifyAccounts: rpc({
+    subject: 'admin.directory.accounts.identify',
+    callers: byOperators,
+    summary: 'Emails of accounts by their ids, and the account of an email.',
+    ...naming,
+  }),
+  nameAccounts: rpc({
+    subject: 'directory.accounts.name',
+    callers: byUsers,
+    summary: 'Emails of accounts by their ids, and the account of an email; for those who may see operations (A3).',
+    ...naming,
+    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+  }),
+  findReader: rpc({
+    subject: 'directory.accounts.find-reader',
+    callers: { events: ownAccount },
+    summary: 'What decides what an account may read, when nobody calls for it: of what is sent to its endpoints (V7).',
+    request: Type.Object({ account_id: rowId }),
+    reply: Type.Object({
+      reader: nullable(
+        Type.Object({
+          account_id: rowId,
+          person_id: nullable(rowId),
+          superuser: Type.Boolean(),
+          global_editor: Type.Boolean(),
+          coherence_access: Type.Boolean(),
+        }),
+      ),
+      exists: Type.Boolean({ description: 'Without a reader: it is deactivated, or has no person.' }),
+    }),
+  }),
   createAccount: rpc({
     subject: 'admin.directory.accounts.create',
     callers: byOperators,
+    audit: 'account.create',
     summary: 'Creates an account, with or without password and person.',
     request: Type.Object({
       email,
       password: Type.Optional(Type.String()),
       person,
+      service_name: Type.Optional(
+        line({ minLength: 1, maxLength: maxNameLength, description: 'Name of a person of the kind `service`, who is made with it.' }),
+      ),
       superuser: Type.Optional(Type.Boolean()),
       global_editor: Type.Optional(Type.Boolean()),
       groups: groupNames,
@@ -82,12 +130,17 @@ export const accountRpcs = {
       ...badPassword,
       invalid_email: { code: 'bad_request', when: 'The email is no address.' },
       account_exists: { code: 'conflict', when: 'An account has that email already.' },
+      service_account: {
+        code: 'bad_request',
+        when: 'The account of a service has a blank name, a password, or another person than its own.',
+      },
     },
     idempotent: false,
   }),
   setPassword: rpc({
     subject: 'admin.directory.accounts.set-password',
     callers: byOperators,
+    audit: 'account.set-password',
     summary: "Sets the password and revokes the account's tokens.",
     request: Type.Object({ email, password: Type.String() }),
     reply: changedAccount,
@@ -96,7 +149,8 @@ export const accountRpcs = {
   deactivateAccount: rpc({
     subject: 'admin.directory.accounts.deactivate',
     callers: byOperators,
-    summary: 'Deactivates the account and revokes its tokens.',
+    audit: 'account.deactivate',
+    summary: 'Deactivates the account and revokes its tokens and keys.',
     request: Type.Object({ email }),
     reply: changedAccount,
     errors: notFound,
@@ -104,6 +158,7 @@ export const accountRpcs = {
   grantAccount: rpc({
     subject: 'admin.directory.accounts.grant',
     callers: byOperators,
+    audit: 'account.grant',
     summary: 'Changes what an account may do; only what is named changes.',
     request: Type.Object({
       email,
@@ -120,7 +175,8 @@ export const accountRpcs = {
   deleteAccount: rpc({
     subject: 'admin.directory.accounts.delete',
     callers: byOperators,
-    summary: 'Deletes the account for good and revokes its tokens; its person stays.',
+    audit: 'account.delete',
+    summary: 'Deletes the account for good with its tokens and keys; its person stays.',
     request: Type.Object({ email }),
     reply: account,
     errors: notFound,
@@ -132,8 +188,19 @@ export const sessionRpcs = {
   login: rpc({
     subject: 'directory.sessions.login',
     callers: byAnybody,
+    audit: 'login',
     summary: 'Exchanges email and password for a token valid for 24 hours (rules/access#login; D40).',
-    request: Type.Object({ email: Type.String(), password: Type.String(), ip: Type.String() }),
+    request: Type.Object({
+      email: Type.String(),
+      password: Type.String(),
+      ip: Type.String(),
+      without_gate_key: Type.Optional(
+        Type.Boolean({
+          description:
+            'True for the console, which has none: limits and turns of its own, so that it holds back no other login, and a token that is accepted from the console alone (S3).',
+        }),
+      ),
+    }),
     reply: Type.Object({
       token: Type.String({ description: '`svc_agentic_<session_key>_<secret>`, shown this once.' }),
       token_type: Type.Literal('Bearer'),
@@ -146,6 +213,7 @@ export const sessionRpcs = {
   refuseLogin: rpc({
     subject: 'directory.sessions.refuse-login',
     callers: byAnybody,
+    audit: 'login',
     summary:
       'Answers a login whose gate key is wrong: the same work and error as a wrong password (D40), a throttle of its own (D76). Never succeeds.',
     request: Type.Object({ ip: Type.String() }),
@@ -155,16 +223,26 @@ export const sessionRpcs = {
   logout: rpc({
     subject: 'directory.sessions.logout',
     callers: byUsers,
+    audit: 'logout',
     summary: "Revokes the session of the caller's token.",
     request: Type.Object({}),
     reply: Type.Object({ revoked: Type.Literal(true) }),
+    errors: { permission_denied: { code: 'permission_denied', when: 'The token is not that of a login.' } },
   }),
   verifySession: rpc({
     subject: 'directory.sessions.verify',
     callers: byAnybody,
-    summary: 'Who a per-user token belongs to; unauthenticated when unknown, expired, revoked or of an inactive account.',
-    request: Type.Object({ token: Type.String({ maxLength: 8_192 }) }),
-    reply: Type.Object({ actor: userActor, expires_at: Type.String({ format: 'date-time' }) }),
+    summary:
+      'Who a per-user token belongs to; unauthenticated when unknown, expired, revoked, of an inactive account, or for the other way in.',
+    request: Type.Object({
+      token: Type.String({ maxLength: 8_192 }),
+      for_console: Type.Optional(
+        Type.Boolean({
+          description: 'True for the session of a request of the console; no other is taken there, and none of it elsewhere (S3).',
+        }),
+      ),
+    }),
+    reply: Type.Object({ actor: sessionActor, expires_at: Type.String({ format: 'date-time' }) }),
     timeoutMs: 5_000,
   }),
   whoami: rpc({
@@ -172,7 +250,68 @@ export const sessionRpcs = {
     callers: byUsers,
     summary: "The caller's person (GET /api/v1/auth/whoami).",
     request: Type.Object({}),
-    reply: Type.Object({ authenticated: Type.Literal(true), person: PersonPublic }),
+    reply: Type.Object({
+      authenticated: Type.Literal(true),
+      person: PersonPublic,
+      key: nullable(
+        Type.Object(
+          { id: Type.String(), name: Type.String(), scopes: Type.Array(Type.String()) },
+          { description: 'The service key of the call; null for the token of a login.' },
+        ),
+      ),
+    }),
+  }),
+} as const;
+
+export const sessionsQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }), offset: offsetParameter });
+
+const Session = Type.Object(
+  {
+    id: Type.String({ description: 'Names the session, and is no secret: the part of its token between the second and the third `_`.' }),
+    created_at: instant('When its token was made, by a login.'),
+    expires_at: instant('When it ends by itself.'),
+    current: Type.Boolean({ description: 'True for the session of this request.' }),
+  },
+  { $id: 'Session', description: 'A login whose token is still accepted.' },
+);
+
+const notForKeys = v1Errors.denied('The token was not made by a login.');
+
+/** What people do with their own login (rules/access#own-login). */
+export const ownLoginRpcs = {
+  changePassword: rpc({
+    subject: 'directory.accounts.change-password',
+    callers: byUsers,
+    audit: 'account.set-password',
+    summary: "Changes the password of the caller's account, and revokes its other sessions.",
+    request: Type.Object({ current: Type.String(), new: Type.String(), ip: Type.String() }),
+    reply: Type.Object({
+      changed: Type.Literal(true),
+      revoked_sessions: Type.Integer({ minimum: 0, description: 'Other sessions of the account that ended by it.' }),
+    }),
+    errors: {
+      ...badPassword,
+      ...notForKeys,
+      wrong_password: { code: 'permission_denied', when: 'The current password is another one.' },
+    },
+    idempotent: false,
+  }),
+  listSessions: rpc({
+    subject: 'directory.sessions.list',
+    callers: byUsers,
+    summary: "Sessions of the caller's account that are alive, newest first.",
+    request: sessionsQuery,
+    reply: page(Session),
+    errors: notForKeys,
+  }),
+  revokeSession: rpc({
+    subject: 'directory.sessions.revoke',
+    callers: byUsers,
+    audit: 'session.revoke',
+    summary: "Revokes a session of the caller's account; 404 for another's.",
+    request: Type.Object({ session_id: Type.String({ maxLength: 16_384 }) }),
+    reply: Type.Object({ revoked: Type.Literal(true) }),
+    errors: { ...notForKeys, ...v1Errors.notFound("No session of the caller's account has that id.") },
   }),
 } as const;
 

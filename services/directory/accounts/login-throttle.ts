@@ -8,7 +8,7 @@ import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
 import { countAttempt, findAttempts, type AttemptRow } from './statements/sessions.ts';
 
-const reasons = ['gate_key', 'credentials', 'too_many_gate_keys', 'too_many_logins', 'too_many_failures'] as const;
+const reasons = ['gate_key', 'credentials', 'identity', 'too_many_gate_keys', 'too_many_logins', 'too_many_failures'] as const;
 type Reason = (typeof reasons)[number];
 
 export interface LoginLimits {

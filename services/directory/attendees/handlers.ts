@@ -1,9 +1,12 @@
 /** People behind the attendees of a booking (D19, D19a). */
+import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { appError } from '#libs/errors';
 import type { Handler } from '#libs/nats';
+import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { directory } from '../contract.ts';
+import { tellWritten } from '../feed/index.ts';
 import { createAttendees, findAttendees, lockAttendees } from './statements.ts';
 
 interface Attendee {
@@ -16,6 +19,7 @@ interface Attendee {
 
 export interface AttendeeOptions {
   readonly jobs: Jobs;
+  readonly news: Feed;
   readonly db: Queryable;
 }
 
@@ -23,7 +27,7 @@ export interface AttendeeOptions {
 const maxNewPeople = 50;
 
 /** Finds by email, ignoring case; the known oldest of several. Parallel calls create nobody twice. */
-export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<typeof directory.rpcs.resolveAttendees> {
+export function createResolveAttendees({ db, jobs, news }: AttendeeOptions): Handler<typeof directory.rpcs.resolveAttendees> {
   return async ({ attendees, create, key }) => {
     const all = attendees.map(({ name, email }, place): Attendee => {
       const address = email?.trim() ?? '';
@@ -44,7 +48,7 @@ export function createResolveAttendees({ db, jobs }: AttendeeOptions): Handler<t
           const message = `The event names ${size} people whom nobody knows; at most ${maxNewPeople} are made of one event.`;
           throw appError('conflict', 'too_many_new_people', message);
         }
-        const ids = missing.length === 0 ? meanwhile : new Map([...meanwhile, ...(await createMissing(tx, missing))]);
+        const ids = missing.length === 0 ? meanwhile : new Map([...meanwhile, ...(await createMissing(news, tx, missing))]);
         if (missing.length > 0) await jobs.emit(tx, directory.events.peopleChanged, { ids: [...new Set(ids.values())] });
         return ids;
       });
@@ -62,10 +66,17 @@ async function find(db: Queryable, attendees: readonly Attendee[]): Promise<Map<
 }
 
 /** Two attendees with one address are one person. */
-async function createMissing(tx: Queryable, missing: readonly Attendee[]): Promise<Map<number, number>> {
+async function createMissing(news: Feed, tx: Tx, missing: readonly Attendee[]): Promise<Map<number, number>> {
   const groups = [...Map.groupBy(missing, identityOf).values()];
   const firsts = groups.flatMap((group) => group.slice(0, 1));
   const rows = await createAttendees(tx, { attendees: JSON.stringify(firsts) });
+  await tellWritten(
+    news,
+    tx,
+    'person',
+    'created',
+    rows.map(({ id }) => id),
+  );
   const idOfFirst = new Map(rows.map(({ place, id }) => [place, id]));
   return new Map(groups.flatMap((group) => group.map(({ place }): [number, number] => [place, idOfFirst.get(group[0]?.place ?? -1) ?? 0])));
 }

@@ -1,16 +1,20 @@
 /** People behind the attendees of a booking (D19, D19a). */
 import { sql, statement, t } from '#libs/sql';
 
-/** The people that are known already, of a JSON list of `{place, email, origin_key}`: the oldest of several with one address. */
+/** The people that are known already, by what meant somebody who was merged too (I5), of a JSON list of `{place, email, origin_key}`: the oldest of several with one address. */
 export const findAttendees = statement.many({
   name: 'people.find-attendees',
   params: { attendees: t.json },
   row: { place: t.integer, id: t.integer },
   sql: ({ attendees }) => sql`
-    select distinct on (a.place) a.place, p.id
-    from jsonb_to_recordset(${attendees}) as a(place integer, email text, origin_key text)
-    join directory.people p on lower(btrim(p.contact ->> 'email')) = lower(btrim(a.email)) or p.origin_key = a.origin_key
-    order by a.place, p.id`,
+    with given as (select * from jsonb_to_recordset(${attendees}) as a(place integer, email text, origin_key text)), known as (
+      select a.place, p.id from given a
+      join directory.people p on lower(btrim(p.contact ->> 'email')) = lower(btrim(a.email)) or p.origin_key = a.origin_key
+      union all
+      select a.place, f.person_id from given a
+      join directory.person_aliases f on (f.kind = 'email' and f.value = lower(btrim(a.email))) or (f.kind = 'origin' and f.value = a.origin_key)
+    )
+    select distinct on (place) place, id from known order by place, id`,
 });
 
 /** Holds back others that would create people with these emails and origin keys until the transaction ends. */

@@ -24,6 +24,8 @@ export const AccountSchema = defineEntity({
     groups: p.array().$type<string[]>().columnType('text[]').default([]),
     createdAt: columns.now(),
     updatedAt: columns.now(),
+    /** When an operator unlinked an identity of it; null again when one is linked. */
+    unlinkedAt: p.string().columnType('timestamptz').nullable(),
   },
 });
 
@@ -42,6 +44,8 @@ export const LoginSessionSchema = defineEntity({
     createdAt: columns.now(),
     expiresAt: p.string().columnType('timestamptz'),
     revokedAt: p.string().columnType('timestamptz').nullable(),
+    /** Accepted from the console alone (S3). */
+    forConsole: p.boolean().default(false),
   },
 });
 

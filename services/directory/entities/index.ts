@@ -2,9 +2,11 @@ import { AccountSchema, LoginAttemptSchema, LoginSessionSchema, TeamAuthoritySch
 import { ErasureSchema, StepConfigAuditSchema } from './audit.entity.ts';
 import { ClassAllowedChildSchema, ObjectClassSchema, SphereSchema } from './class.entity.ts';
 import { HolonJourneySchema, HolonSchema } from './holon.entity.ts';
+import { IdentitySchema } from './identity.entity.ts';
 import { ClassJourneySchema, JourneyQuestionSchema, JourneySchema, JourneyStepSchema } from './journey.entity.ts';
 import { HolonNoteSchema, MembershipSchema, NoteSchema, PersonNoteSchema, RelationshipSchema } from './membership.entity.ts';
-import { PersonSchema } from './person.entity.ts';
+import { MergedPersonSchema, PersonAliasSchema, PersonSchema } from './person.entity.ts';
+import { ServiceKeySchema } from './service-key.entity.ts';
 import { WorkspaceUploadSchema } from './workspace-upload.entity.ts';
 
 /**
@@ -19,17 +21,21 @@ export const entities = [
   HolonJourneySchema,
   HolonNoteSchema,
   HolonSchema,
+  IdentitySchema,
   JourneyQuestionSchema,
   JourneySchema,
   JourneyStepSchema,
   LoginAttemptSchema,
   LoginSessionSchema,
   MembershipSchema,
+  MergedPersonSchema,
   NoteSchema,
   ObjectClassSchema,
+  PersonAliasSchema,
   PersonNoteSchema,
   PersonSchema,
   RelationshipSchema,
+  ServiceKeySchema,
   SphereSchema,
   StepConfigAuditSchema,
   TeamAuthoritySchema,

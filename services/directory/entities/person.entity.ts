@@ -23,3 +23,27 @@ export const PersonSchema = defineEntity({
 /** A human or other actor. `key` is the workspace file's, `originKey` that of an attendee without an email. */
 export class Person extends PersonSchema.class {}
 PersonSchema.setClass(Person);
+
+/** Who was merged, and who they are now. */
+export const MergedPersonSchema = defineEntity({
+  name: 'MergedPerson',
+  tableName: 'merged_people',
+  schema: 'directory',
+  properties: {
+    goneId: p.integer().primary(),
+    intoId: p.integer(),
+    mergedAt: columns.now(),
+  },
+});
+
+/** An email, a key of the workspace file or an `originKey` that meant somebody who was merged. */
+export const PersonAliasSchema = defineEntity({
+  name: 'PersonAlias',
+  tableName: 'person_aliases',
+  schema: 'directory',
+  properties: {
+    kind: p.text().primary(),
+    value: p.text().primary(),
+    person: () => p.manyToOne(PersonSchema).ref(),
+  },
+});

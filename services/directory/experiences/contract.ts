@@ -39,6 +39,7 @@ export const experienceRpcs = {
   createExperience: rpc({
     subject: 'directory.experiences.create',
     callers: byUsers,
+    keepsAnswer: true,
     summary: 'Creates an experience below a holon (rules/holons#experiences).',
     request: newExperience,
     reply: experienceReply,

@@ -1,11 +1,14 @@
 /** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
 import { parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
 import { directory } from '../contract.ts';
+import { tellWritten } from '../feed/index.ts';
 import { getWrittenHolon } from '../holons/index.ts';
 import { checkInfoFields, readInfoFields } from '../info-fields.ts';
 import { isPossibleId } from '../possible-id.ts';
@@ -17,15 +20,22 @@ import { setLogo } from './set-logo.ts';
 import { findExperience, findParent, getLogo, insertExperience, listExperienceClasses, type ExperienceClassRow } from './statements.ts';
 
 type ExperienceHandlers = Pick<Handlers<typeof directory>, keyof typeof experienceRpcs>;
+interface ExperienceOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly once: Once;
+  readonly news: Feed;
+}
 type NewExperience = RequestOf<typeof directory.rpcs.createExperience>;
 
 /** With a random suffix of six characters a second try is rare and a third unheard of. */
 const slugTries = 10;
 
-export function createExperienceHandlers({ db, jobs }: { readonly db: Database; readonly jobs: Jobs }): ExperienceHandlers {
+export function createExperienceHandlers({ db, jobs, once, news }: ExperienceOptions): ExperienceHandlers {
   return {
-    createExperience: (request, { actor }) =>
-      jobs.transaction(async (tx) => {
+    createExperience: (request, context) =>
+      once.transaction(context, request, async (tx) => {
+        const { actor } = context;
         const parent = await findEditableParent(tx, request.parent_id, actor);
         const [name, description] = [needText('name', request.name.trim()), needText('description', sanitizeRichText(request.description))];
         const objectClass = chooseClass(await listExperienceClasses(tx, { classId: parent.class_id }), request.svc_class);
@@ -36,6 +46,7 @@ export function createExperienceHandlers({ db, jobs }: { readonly db: Database; 
         const infos = JSON.stringify(set);
         const id = await insertWithFreshSlug(tx, { name, description, classId: objectClass.id, parentId: request.parent_id, infos });
         await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+        await tellWritten(news, tx, 'holon', 'created', [id]);
         const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
         return rawJson(`{"experience":${written.body}}`);
       }),
@@ -46,7 +57,7 @@ export function createExperienceHandlers({ db, jobs }: { readonly db: Database; 
       return rawJson(`{"experience":${row.body}}`);
     },
     setExperienceLogo: async (setting) => {
-      await setLogo(jobs, setting);
+      await setLogo({ jobs, news }, setting);
       const row = await getLogo(db, { id: setting.experience_id });
       if (row === undefined) throw notFound();
       return row;

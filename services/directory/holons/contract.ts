@@ -1,9 +1,10 @@
 /** Holons: lists, updates, and who sees which (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
-import { anyActor, byUsers, event, line, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { anyActor, byOperators, byUsers, event, line, ownAccount, rpc, Type, type Static } from '#libs/contract';
 import {
   anyId,
   changedIds,
   idList,
+  ifMatch,
   listParameters,
   maxChannelLength,
   maxDescriptionLength,
@@ -101,6 +102,29 @@ const holon = Type.Object({
   conversation_event: Type.Boolean(),
 });
 
+const holonList = {
+  request: holonListQuery,
+  reply: Type.Object({
+    query: nullable(Type.String()),
+    class: nullable(Type.String()),
+    parent: nullable(Type.Integer()),
+    ...pageFields,
+    items: Type.Array(HolonListItem),
+  }),
+  errors: v1Errors.validation('Neither `q` nor `class` is given, `class` is no active class, or `sort` is none of the orders.'),
+};
+
+const subtree = {
+  request: Type.Object({ slug: Type.String() }),
+  reply: Type.Object({
+    found: Type.Boolean({ description: 'False when no holon has the slug or the caller may not see it: answer 404 in both cases.' }),
+    holon_id: nullable(rowId),
+    ids: Type.Array(rowId, {
+      description: 'Visible ones, the holon itself included, ascending. Not only events: class and owner may change.',
+    }),
+  }),
+};
+
 /** To be spread into the contract of the directory. */
 export const holonRpcs = {
   getHolons: rpc({
@@ -114,15 +138,13 @@ export const holonRpcs = {
     subject: 'directory.holons.list',
     callers: byUsers,
     summary: 'Holons by text, class and parent, as far as the caller may see them (rules/holons#holons).',
-    request: holonListQuery,
-    reply: Type.Object({
-      query: nullable(Type.String()),
-      class: nullable(Type.String()),
-      parent: nullable(Type.Integer()),
-      ...pageFields,
-      items: Type.Array(HolonListItem),
-    }),
-    errors: v1Errors.validation('Neither `q` nor `class` is given, `class` is no active class, or `sort` is none of the orders.'),
+    ...holonList,
+  }),
+  searchHolons: rpc({
+    subject: 'admin.directory.holons.search',
+    callers: byOperators,
+    summary: 'Holons by text, class and parent, private ones too.',
+    ...holonList,
   }),
   getHolon: rpc({
     subject: 'directory.holons.get',
@@ -141,10 +163,12 @@ export const holonRpcs = {
   updateHolon: rpc({
     subject: 'directory.holons.update',
     callers: byUsers,
+    keepsAnswer: true,
     summary: 'Edits fields of a holon, all or none (rules/holons#update-a-holon).',
-    request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonUpdate.properties }),
+    request: Type.Object({ holon_id: anyId('Id of the holon.'), ...holonUpdate.properties, ...ifMatch }),
     reply: Type.Object({ holon: HolonPublic, changes }),
     errors: {
+      ...v1Errors.precondition,
       ...v1Errors.validation('A field has a value that it cannot have; the message says which.'),
       ...v1Errors.denied('The caller may not edit the holon, or sets `journey_ids` without global edit access.'),
       ...v1Errors.notFound('No such holon, or none that the caller may see.'),
@@ -154,14 +178,13 @@ export const holonRpcs = {
     subject: 'directory.holons.subtree',
     callers: { conversations: anyActor },
     summary: 'A holon and its descendants as far as the caller may see them (D18f); for filters by ownership and participation.',
-    request: Type.Object({ slug: Type.String() }),
-    reply: Type.Object({
-      found: Type.Boolean({ description: 'False when no holon has the slug or the caller may not see it: answer 404 in both cases.' }),
-      holon_id: nullable(rowId),
-      ids: Type.Array(rowId, {
-        description: 'Visible ones, the holon itself included, ascending. Not only events: class and owner may change.',
-      }),
-    }),
+    ...subtree,
+  }),
+  wholeSubtree: rpc({
+    subject: 'directory.holons.whole-subtree',
+    callers: { conversations: ownAccount },
+    summary: 'A holon and all its descendants; for filters of the admin CLI.',
+    ...subtree,
   }),
   visibleHolons: rpc({
     subject: 'directory.holons.visible',

@@ -1,6 +1,6 @@
 /** Memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to D47a). */
 import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
-import { anyId, limitParameter, nullable, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
+import { anyId, ifMatch, limitParameter, nullable, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
 import { HolonPublic, NoteItem, PersonPublic } from '../public-schemas.ts';
 import { workflowFields, workflowUpdateFields, workflowChanges, textChange } from '../workflow/contract.ts';
 
@@ -160,8 +160,9 @@ export const membershipRpcs = {
   updateMembership: rpc({
     subject: 'directory.memberships.update',
     callers: byUsers,
+    keepsAnswer: true,
     summary: 'Moves a membership, dates it, hands it over, with a note; all or nothing (rules/memberships#updates).',
-    request: Type.Object({ membership_id: anyId('Id of the membership.'), ...MembershipUpdate.properties }),
+    request: Type.Object({ membership_id: anyId('Id of the membership.'), ...MembershipUpdate.properties, ...ifMatch }),
     reply: Type.Object({
       membership: Membership,
       note: NoteItem,
@@ -171,6 +172,7 @@ export const membershipRpcs = {
       ),
     }),
     errors: {
+      ...v1Errors.precondition,
       ...v1Errors.validation('A field cannot be as it is sent, there is no such step, or the membership would be there twice.'),
       ...v1Errors.denied("The caller may not edit the membership's holon."),
       ...v1Errors.notFound('No membership has the id, or the caller may not see its holon.'),
@@ -180,6 +182,7 @@ export const membershipRpcs = {
   bulkAddMemberships: rpc({
     subject: 'directory.memberships.bulk-add',
     callers: byUsers,
+    keepsAnswer: true,
     summary: 'Adds up to 500 people to a holon, each with an outcome of its own (rules/memberships#bulk-add).',
     request: Type.Object({ holon_id: anyId('Id of the holon.'), ...BulkAdd.properties }),
     reply: BulkAdded,

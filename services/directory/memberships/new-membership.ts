@@ -1,7 +1,9 @@
 /** Creates one membership inside a transaction, for the operations that may bring one along (rules/people#create-a-person; D43, D43a). */
 import { badRequest, type AppError } from '#libs/errors';
-import { constraintOf } from '#libs/orm';
+import type { Feed } from '#libs/feed';
+import { constraintOf, type Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
+import { tellMembership } from '../feed/index.ts';
 import { checkFollowUp } from '../follow-up.ts';
 import { isPossibleId } from '../possible-id.ts';
 import { findActiveStep, findNextStep } from '../step-move.ts';
@@ -25,7 +27,7 @@ export interface MembershipWish {
  * @returns its id
  * @throws AppError 400 when holon, journey, step, date or responsible person cannot be, or the membership is there already.
  */
-export async function createMembership(tx: Queryable, wish: MembershipWish): Promise<number> {
+export async function createMembership(news: Feed, tx: Tx, wish: MembershipWish): Promise<number> {
   const { holonId, stepSlug } = wish;
   checkFollowUp(wish.followUpAfter);
   const holon = isPossibleId(holonId) ? await findHolon(tx, { id: holonId }) : undefined;
@@ -43,6 +45,8 @@ export async function createMembership(tx: Queryable, wish: MembershipWish): Pro
   };
   const [created] = await insertMemberships(tx, { rows: JSON.stringify([row]), holonId });
   if (created === undefined) throw alreadyThere();
+  const data = { person_id: wish.personId, holon_id: holonId, journey_id: journey.id, journey: wish.journeySlug };
+  tellMembership(news, tx, 'created', created.id, data);
   return created.id;
 }
 

@@ -15,6 +15,17 @@ import { Migration20260306090000_long_grams } from './Migration20260306090000_lo
 import { Migration20260306090100_search_grams } from './Migration20260306090100_search_grams.ts';
 import { Migration20260402090000_search_horizon } from './Migration20260402090000_search_horizon.ts';
 import { Migration20260404090000_cancelled_jobs } from './Migration20260404090000_cancelled_jobs.ts';
+import { Migration20260405090000_audit_log } from './Migration20260405090000_audit_log.ts';
+import { Migration20260405090000_service_keys } from './Migration20260405090000_service_keys.ts';
+import { Migration20260501110000_job_attempts } from './Migration20260501110000_job_attempts.ts';
+import { Migration20260601090000_kept_answers } from './Migration20260601090000_kept_answers.ts';
+import { Migration20260602090000_identities } from './Migration20260602090000_identities.ts';
+import { Migration20260603090000_merged_people } from './Migration20260603090000_merged_people.ts';
+import { Migration20260604090000_feed } from './Migration20260604090000_feed.ts';
+import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
+import { Migration20260815090000_unlinked_accounts } from './Migration20260815090000_unlinked_accounts.ts';
+import { Migration20260815100000_console_sessions } from './Migration20260815100000_console_sessions.ts';
+import { Migration20260815110000_steps_by_slug } from './Migration20260815110000_steps_by_slug.ts';
 
 /** History of the schema `directory`, oldest first. */
 export const migrations: readonly MigrationClass[] = [
@@ -34,4 +45,15 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260306090100_search_grams,
   Migration20260402090000_search_horizon,
   Migration20260404090000_cancelled_jobs,
+  Migration20260405090000_audit_log,
+  Migration20260405090000_service_keys,
+  Migration20260501110000_job_attempts,
+  Migration20260601090000_kept_answers,
+  Migration20260602090000_identities,
+  Migration20260603090000_merged_people,
+  Migration20260604090000_feed,
+  Migration20260720090000_handed_over_jobs,
+  Migration20260815090000_unlinked_accounts,
+  Migration20260815100000_console_sessions,
+  Migration20260815110000_steps_by_slug,
 ];

@@ -14,10 +14,10 @@ const usualAdminLimit = 1_000;
 
 export function createNoteHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof noteRpcs> {
   return {
-    listNotesOfPerson: async ({ person_id: personId, limit = usualLimit }, { actor }) =>
-      bodyOf(await listNotesOfPerson(db, { personId, limit, ...readViewer(actor) })),
-    listNotesOfHolon: async ({ holon_id: holonId, limit = usualLimit }, { actor }) =>
-      bodyOf(await listNotesOfHolon(db, { holonId, limit, ...readViewer(actor) })),
+    listNotesOfPerson: async ({ person_id: personId, limit = usualLimit, offset = 0 }, { actor }) =>
+      bodyOf(await listNotesOfPerson(db, { personId, limit, offset, ...readViewer(actor) })),
+    listNotesOfHolon: async ({ holon_id: holonId, limit = usualLimit, offset = 0 }, { actor }) =>
+      bodyOf(await listNotesOfHolon(db, { holonId, limit, offset, ...readViewer(actor) })),
     listNotes: async ({ person_id: personId, holon_id: holonId, before, limit = usualAdminLimit }) => {
       const [owner, none] = personId === undefined ? [holonId, personId] : [personId, holonId];
       if (owner === undefined || none !== undefined) {

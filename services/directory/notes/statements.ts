@@ -1,7 +1,7 @@
 /** Notes and the feeds of people and holons (rules/memberships#notes; D47a, D48). JSON is made by SQL. */
 import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
-import { listSql } from '../list-statement.ts';
+import { listSql, pageParams } from '../list-statement.ts';
 import { noteItemSql } from '../public-json.ts';
 import { viewerParams, type ViewerSql } from '../viewer.ts';
 import { holonVisibleSql } from '../visibility.ts';
@@ -32,10 +32,10 @@ export const listPersonNotes = wholeFeed('person');
 export const listHolonNotes = wholeFeed('holon');
 
 /**
- * Adds a note and its place in the feeds once for each key; unknown people and holons are skipped. The author of an unknown id is none; without an
- * instant it is now.
+ * Adds a note and its place in the feeds once for each key: no row when the key is known. Unknown people and holons are skipped, who was merged is who
+ * stays (I5). The author of an unknown id is none; without an instant it is now.
  */
-export const addNote = statement.none({
+export const addNote = statement.maybeOne({
   name: 'notes.add',
   params: {
     key: t.text,
@@ -46,21 +46,27 @@ export const addNote = statement.none({
     personIds: t.integer.array,
     holonIds: t.integer.array,
   },
+  row: { id: t.integer, person_ids: t.integer.array, holon_ids: t.integer.array },
   sql: ({ key, body, noteType, authorPersonId, createdAt, personIds, holonIds }) => sql`
     with note as (
       insert into directory.notes (dedupe_key, body, note_type, author_person_id, created_at)
-      values (${key}, ${body}, ${noteType}, (select id from directory.people where id = ${authorPersonId}),
+      values (${key}, ${body}, ${noteType}, (select p.id from directory.people p where p.id = coalesce(
+          (select into_id from directory.merged_people where gone_id = ${authorPersonId}), ${authorPersonId})),
         coalesce(${createdAt}, clock_timestamp()))
       on conflict (dedupe_key) do nothing
       returning id, created_at
     ), to_people as (
       insert into directory.person_notes (person_id, note_id, created_at)
       select p.id, note.id, note.created_at from note, directory.people p where p.id = any(${personIds})
+        or p.id in (select into_id from directory.merged_people where gone_id = any(${personIds}))
+      returning person_id
     ), to_holons as (
       insert into directory.holon_notes (holon_id, note_id, created_at)
       select h.id, note.id, note.created_at from note, directory.holons h where h.id = any(${holonIds})
+      returning holon_id
     )
-    select id from note`,
+    select id, array(select person_id from to_people order by 1) as person_ids, array(select holon_id from to_holons order by 1) as holon_ids
+    from note`,
 });
 
 /** Writes a note into every feed; its id and its JSON. */
@@ -74,7 +80,7 @@ export const insertNote = statement.one({
     personIds: t.integer.array,
     holonIds: t.integer.array,
   },
-  row: { id: t.integer, body: t.text },
+  row: { id: t.integer, note_type: t.text, body: t.text },
   sql: ({ text, authorPersonId, membershipId, relationshipId, personIds, holonIds }) => sql`
     with note as (
       insert into directory.notes (body, author_person_id, membership_id, relationship_id)
@@ -87,7 +93,7 @@ export const insertNote = statement.one({
       insert into directory.holon_notes (holon_id, note_id, created_at)
       select distinct holon_id, note.id, note.created_at from note, unnest(${holonIds}) as holon_id
     )
-    select note.id, ${noteItemSql('note', 'author')}::text as body
+    select note.id, note.note_type, ${noteItemSql('note', 'author')}::text as body
     from note left join directory.people author on author.id = note.author_person_id`,
 });
 
@@ -105,12 +111,13 @@ interface Feed {
   readonly owner: Owner;
   readonly ownerId: SqlPart;
   readonly limit: SqlPart;
+  readonly offset: SqlPart;
   readonly visible: Sql;
   readonly exists: Sql;
 }
 
 /** The feed of an owner, as far as the caller may see its notes. */
-function visibleFeedSql({ owner, ownerId, limit, visible, exists }: Feed): Sql {
+function visibleFeedSql({ owner, ownerId, limit, offset, visible, exists }: Feed): Sql {
   return listSql({
     from: sql`${sql.id(`directory.${owner}_notes`)} f`,
     where: sql`${sql.id(`f.${owner}_id`)} = ${ownerId} and ${visible}`,
@@ -120,6 +127,7 @@ function visibleFeedSql({ owner, ownerId, limit, visible, exists }: Feed): Sql {
     itemFrom: sql`directory.notes n on n.id = page.key left join directory.people author on author.id = n.author_person_id`,
     item: noteItemSql('n', 'author'),
     limit,
+    offset,
     fields: ['count', 'limit', 'items'],
     exists,
   });
@@ -128,13 +136,14 @@ function visibleFeedSql({ owner, ownerId, limit, visible, exists }: Feed): Sql {
 export const listNotesOfPerson = statement.maybeOne({
   name: 'notes.feed-of-person',
   planned: 'once',
-  params: { personId: t.integer, limit: t.integer, ...viewerParams },
+  params: { personId: t.integer, ...pageParams, ...viewerParams },
   row: bodyRow,
-  sql: ({ personId, limit, ...viewer }) =>
+  sql: ({ personId, limit, offset, ...viewer }) =>
     visibleFeedSql({
       owner: 'person',
       ownerId: personId,
       limit,
+      offset,
       visible: noteVisibleSql(sql.empty, viewer),
       exists: sql`exists (select from directory.people known where known.id = ${personId})`,
     }),
@@ -143,13 +152,14 @@ export const listNotesOfPerson = statement.maybeOne({
 export const listNotesOfHolon = statement.maybeOne({
   name: 'notes.feed-of-holon',
   planned: 'once',
-  params: { holonId: t.integer, limit: t.integer, ...viewerParams },
+  params: { holonId: t.integer, ...pageParams, ...viewerParams },
   row: bodyRow,
-  sql: ({ holonId, limit, ...viewer }) =>
+  sql: ({ holonId, limit, offset, ...viewer }) =>
     visibleFeedSql({
       owner: 'holon',
       ownerId: holonId,
       limit,
+      offset,
       visible: noteVisibleSql(sql`and other.holon_id <> ${holonId}`, viewer),
       exists: sql`exists (select from directory.holons own join directory.object_classes own_class on own_class.id = own.class_id
     where own.id = ${holonId} and ${holonVisibleSql('own', 'own_class', viewer)})`,

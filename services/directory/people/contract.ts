@@ -100,6 +100,12 @@ const person = Type.Object({
   actor_kind: Type.String(),
 });
 
+const personList = {
+  request: personListQuery,
+  reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
+  errors: v1Errors.validation('`sort` is none of the orders.'),
+};
+
 /** To be spread into the contract of the directory. */
 export const peopleRpcs = {
   getPeople: rpc({
@@ -120,9 +126,13 @@ export const peopleRpcs = {
     subject: 'directory.people.list',
     callers: byUsers,
     summary: 'People by a part of their name (rules/people#people).',
-    request: personListQuery,
-    reply: Type.Object({ query: Type.String(), ...pageFields, items: Type.Array(PersonListItem) }),
-    errors: v1Errors.validation('`sort` is none of the orders.'),
+    ...personList,
+  }),
+  searchPeople: rpc({
+    subject: 'admin.directory.people.search',
+    callers: byOperators,
+    summary: 'The same for the admin CLI.',
+    ...personList,
   }),
   getPerson: rpc({
     subject: 'directory.people.get',
@@ -134,6 +144,7 @@ export const peopleRpcs = {
   createPerson: rpc({
     subject: 'directory.people.create',
     callers: byUsers,
+    keepsAnswer: true,
     summary: 'Creates a person with an optional first membership and note, whole or not at all (rules/people#create-a-person).',
     request: newPerson,
     reply: Type.Object({ person: PersonPublic, membership: nullable(Membership), note: nullable(NoteItem) }),

@@ -27,6 +27,11 @@ export const personDataRpcs = {
       name: nullable(Type.String({ description: 'Null when the person was erased.' })),
       emails: Type.Array(Type.String(), { description: 'Of contact and accounts, as stored.' }),
       account_ids: Type.Array(rowId),
+      digest: nullable(
+        Type.String({
+          description: 'Tells this person from another who has the id later: SHA-256 of id and creation. Null when the person was erased.',
+        }),
+      ),
       telegram_user_id: nullable(Type.Integer({ description: 'Of `contact.telegram_user_id`, when it is a number.' })),
     }),
     errors: {
@@ -49,6 +54,7 @@ export const personDataRpcs = {
   suspendPerson: rpc({
     subject: 'admin.directory.people.suspend',
     callers: byOperators,
+    audit: 'person.suspend',
     summary: 'Deactivates the accounts of a person and revokes their tokens: the first step of an erasure.',
     request: Type.Object({ person_id: rowId }),
     reply: Type.Object({ accounts: Type.Integer() }),
@@ -56,6 +62,7 @@ export const personDataRpcs = {
   erasePerson: rpc({
     subject: 'admin.directory.people.erase',
     callers: byOperators,
+    audit: 'person.erase',
     summary:
       'Deletes a person with accounts, memberships and notes, and records that without personal data: the last step of an erasure. Repeatable.',
     request: Type.Object({ person_id: rowId, operator: Type.String({ minLength: 1, maxLength: 200 }), dry_run: Type.Boolean() }),

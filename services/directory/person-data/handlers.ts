@@ -1,10 +1,14 @@
 /** `people export` and `people erase` of the admin CLI: the directory's part. */
+import { listSome, recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
+import type { Feed } from '#libs/feed';
+import { dropAnswersOf } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
-import { emailThrottleKey, forgetAttempts, revokeAccountSessions } from '../accounts/index.ts';
+import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
+import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
 import { directory } from '../contract.ts';
+import { tellErased, tellWritten } from '../feed/index.ts';
 import { isPossibleId } from '../possible-id.ts';
 import {
   deactivateAccounts,
@@ -16,6 +20,7 @@ import {
   findPersonById,
   findPersonByKeyOf,
   listAccountIds,
+  lockResponsible,
   recordErasure,
   removeFromNotes,
 } from './statements.ts';
@@ -26,60 +31,83 @@ const itemsPerPage = 500;
 /** Shorter names are parts of other words too often. */
 const shortestName = 3;
 
-/** Ends the transaction of a dry run. */
-class DryRun extends Error {}
+interface PersonDataOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly news: Feed;
+}
 
-export function createPersonDataHandlers({ db, jobs }: { readonly db: Database; readonly jobs: Jobs }): PersonDataHandlers {
+export function createPersonDataHandlers({ db, jobs, news }: PersonDataOptions): PersonDataHandlers {
   return {
     identifyPerson: async ({ who }) => {
       const { id, name } = await findPerson(db, who.trim());
-      const { emails, account_ids: accounts, telegram } = await findIdentity(db, { personId: id });
+      const { emails, account_ids: accounts, telegram, digest } = await findIdentity(db, { personId: id });
       const telegramUserId = /^[1-9][0-9]{0,14}$/.test(telegram ?? '') ? Number(telegram) : null;
-      return { id, name, emails: [...emails], account_ids: [...accounts], telegram_user_id: telegramUserId };
+      return { id, name, emails: [...emails], account_ids: [...accounts], digest, telegram_user_id: telegramUserId };
     },
     exportPerson: async ({ person_id: id, part, after }) => {
       const rows = await exportParts[part](db, { personId: id, after, limit: itemsPerPage });
       const next = rows.length < itemsPerPage ? null : (rows.at(-1)?.id ?? null);
       return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
     },
-    suspendPerson: ({ person_id: id }) =>
+    suspendPerson: ({ person_id: id }, context) =>
       jobs.transaction(async (tx) => {
         const accounts = await deactivateAccounts(tx, { personId: id });
-        await revokeSessions(tx, jobs, id);
+        await endTokens(tx, jobs, id);
+        if (accounts.length > 0) {
+          const changes = listSome(
+            accounts.map((account) => account.id),
+            'accounts',
+          );
+          recordAudit(tx, context, { target: { type: 'person', id }, changes });
+        }
         return { accounts: accounts.length };
       }),
-    erasePerson: async ({ person_id: id, operator, dry_run: dryRun }) => {
-      const counts: Record<string, number> = {};
-      const work = jobs.transaction(async (tx) => {
-        await revokeSessions(tx, jobs, id);
+    erasePerson: async ({ person_id: id, operator, dry_run: dryRun }, context) => {
+      const counts = await transactionOrDryRun(jobs, dryRun, async (tx) => {
+        await endTokens(tx, jobs, id);
         const { emails } = await findIdentity(tx, { personId: id });
         await forgetAttempts(tx, { emailKeys: emails.map(emailThrottleKey) });
         const person = await findPersonById(tx, { id });
         const names = [person?.name ?? '', ...emails].filter(({ length }) => length >= shortestName);
         for (const text of names) await removeFromNotes(tx, { personId: id, text });
-        for (const [what, step] of Object.entries(eraseSteps)) counts[what] = (await step(tx, { personId: id })).length;
-        if (dryRun) throw new DryRun();
-        if ((counts['people'] ?? 0) === 0) return;
-        await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counts) });
+        const accounts = await listAccountIds(tx, { personId: id });
+        const [memberships, relationships] = [
+          await lockResponsible.memberships(tx, { personId: id }),
+          await lockResponsible.relationships(tx, { personId: id }),
+        ];
+        const counted: Record<string, number> = {};
+        for (const [what, step] of Object.entries(eraseSteps)) counted[what] = (await step(tx, { personId: id })).length;
+        // Last, so that it reaches what others who had the person in hand have kept meanwhile.
+        await dropAnswersOf(tx, { personId: id, accountIds: accounts.map((row) => row.id) });
+        if (dryRun || (counted['people'] ?? 0) === 0) return counted;
+        await recordErasure(tx, { personId: id, operator, counts: JSON.stringify(counted) });
         await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
-      });
-      await work.catch((error: unknown) => {
-        if (!(error instanceof DryRun)) throw error;
+        tellErased(news, tx, id);
+        await tellWritten(news, tx, 'membership', 'updated', idsOf(memberships));
+        await tellWritten(news, tx, 'relationship', 'updated', idsOf(relationships));
+        recordAudit(tx, context, { target: { type: 'person', id }, changes: { removed: counted } });
+        return counted;
       });
       return { counts };
     },
   };
 }
 
-async function revokeSessions(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
+const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);
+
+async function endTokens(tx: Tx, jobs: Jobs, personId: number): Promise<void> {
   const accounts = await listAccountIds(tx, { personId });
-  const rows = await revokeAccountSessions(tx, { accountIds: accounts.map(({ id }) => id) });
-  const keys = rows.map((row) => row.session_key);
-  if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
+  await changeTokens(
+    tx,
+    jobs,
+    accounts.map(({ id }) => id),
+    'end',
+  );
 }
 
 /** @throws AppError 404 `person_not_found`, 409 `person_ambiguous` */
-async function findPerson(db: Database, who: string): Promise<{ id: number; name: string | null }> {
+export async function findPerson(db: Database, who: string): Promise<{ id: number; name: string | null }> {
   const id = /^[1-9][0-9]{0,9}$/.test(who) ? Number(who) : undefined;
   if (id !== undefined && isPossibleId(id)) {
     const byId = await findPersonById(db, { id });

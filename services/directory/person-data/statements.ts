@@ -40,13 +40,16 @@ export const findErasure = statement.maybeOne({
 export const findIdentity = statement.one({
   name: 'person-data.identity',
   params: { personId: t.integer },
-  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.nullable },
+  row: { emails: t.text.array, account_ids: t.integer.array, telegram: t.text.nullable, digest: t.text.nullable },
   sql: ({ personId }) => sql`
     select array(select distinct email from (
         select btrim(contact ->> 'email') as email from directory.people where id = ${personId}
-        union all select email from directory.accounts where person_id = ${personId}) as known where email <> '' order by email) as emails,
+        union all select email from directory.accounts where person_id = ${personId}
+        union all select value from directory.person_aliases where kind = 'email' and person_id = ${personId}) as known where email <> '' order by email) as emails,
       array(select id from directory.accounts where person_id = ${personId} order by id) as account_ids,
-      (select contact ->> 'telegram_user_id' from directory.people where id = ${personId}) as telegram`,
+      (select contact ->> 'telegram_user_id' from directory.people where id = ${personId}) as telegram,
+      (select encode(sha256(convert_to('person:' || id || ':' || iso_utc(created_at), 'UTF8')), 'hex')
+        from directory.people where id = ${personId}) as digest`,
 });
 
 const holonSql = (alias: string): Sql => {
@@ -63,7 +66,9 @@ export const exportParts = {
     'person',
     sql`p.id`,
     sql`json_build_object('id', p.id, 'key', p.key, 'name', p.name, 'description', p.description, 'photo_url', p.photo_url,
-       'actor_kind', p.actor_kind, 'contact', p.contact, 'infos', p.infos, 'created_at', directory.iso_utc(p.created_at),
+       'actor_kind', p.actor_kind, 'contact', p.contact, 'infos', p.infos,
+       'also_known_by', coalesce((select json_agg(json_build_object('kind', f.kind, 'value', f.value) order by f.kind, f.value)
+         from directory.person_aliases f where f.person_id = p.id), '[]'), 'created_at', directory.iso_utc(p.created_at),
        'updated_at', directory.iso_utc(p.updated_at))`,
     (personId) => sql`directory.people p where p.id = ${personId}`,
   ),
@@ -76,7 +81,14 @@ export const exportParts = {
          from directory.team_authority t join directory.holons h on h.id = t.holon_id where t.account_id = a.id), '[]'),
        'sessions', coalesce((select json_agg(json_build_object('created_at', directory.iso_utc(l.created_at),
            'expires_at', directory.iso_utc(l.expires_at), 'revoked_at', directory.iso_utc(l.revoked_at)) order by l.created_at)
-         from directory.login_sessions l where l.account_id = a.id), '[]'))`,
+         from directory.login_sessions l where l.account_id = a.id), '[]'),
+       'keys', coalesce((select json_agg(json_build_object('id', k.id, 'name', k.name, 'scopes', k.scopes,
+           'created_at', directory.iso_utc(k.created_at), 'expires_at', directory.iso_utc(k.expires_at),
+           'last_used_at', directory.iso_utc(k.last_used_at), 'revoked_at', directory.iso_utc(k.revoked_at)) order by k.created_at, k.id)
+         from directory.service_keys k where k.account_id = a.id), '[]'),
+       'identities', coalesce((select json_agg(json_build_object('issuer', i.issuer, 'subject', i.subject, 'linked_by', i.linked_by,
+           'linked_at', directory.iso_utc(i.linked_at)) order by i.linked_at, i.issuer, i.subject)
+         from directory.identities i where i.account_id = a.id), '[]'))`,
     (personId) => sql`directory.accounts a where a.person_id = ${personId}`,
   ),
   memberships: part(
@@ -145,6 +157,19 @@ export const listAccountIds = statement.many({
   row: { id: t.integer },
   sql: ({ personId }) => sql`select id from directory.accounts where person_id = ${personId}`,
 });
+
+/** What others have for which the person is responsible: nobody is, after the removal. */
+export const lockResponsible = {
+  memberships: eraseStep(
+    'person-data.responsible-memberships-of-others',
+    (personId) =>
+      sql`select id from directory.memberships where responsible_person_id = ${personId} and person_id <> ${personId} order by id for update`,
+  ),
+  relationships: eraseStep(
+    'person-data.responsible-relationships-of-others',
+    (personId) => sql`select id from directory.relationships where responsible_person_id = ${personId} order by id for update`,
+  ),
+};
 
 /**
  * Steps of the removal in their order. Each returns a row for what it removed. Notes that stand on the feed of another person too

@@ -1,6 +1,6 @@
 /** Relationships of the open API (rules/memberships#relationship-list, rules/memberships#updates). */
 import { byUsers, rpc, Type } from '#libs/contract';
-import { anyId, limitParameter, v1Errors } from '../fields.ts';
+import { anyId, ifMatch, limitParameter, placeParameter, v1Errors } from '../fields.ts';
 import { HolonPublic, NoteItem } from '../public-schemas.ts';
 import { workflowFields, workflowUpdateFields, workflowChanges } from '../workflow/contract.ts';
 
@@ -9,7 +9,7 @@ export const Relationship = Type.Object(
   { $id: 'Relationship', description: 'A relation between two holons, at a point of a journey.' },
 );
 
-export const holonRelationshipsQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }) });
+export const holonRelationshipsQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }), offset: placeParameter });
 
 export const RelationshipUpdate = Type.Object(workflowUpdateFields, { $id: 'RelationshipUpdate' });
 
@@ -29,8 +29,9 @@ export const relationshipRpcs = {
   updateRelationship: rpc({
     subject: 'directory.relationships.update',
     callers: byUsers,
+    keepsAnswer: true,
     summary: 'Moves or dates a relationship, with a note; all or nothing (rules/memberships#updates).',
-    request: Type.Object({ relationship_id: anyId('Id of the relationship.'), ...RelationshipUpdate.properties }),
+    request: Type.Object({ relationship_id: anyId('Id of the relationship.'), ...RelationshipUpdate.properties, ...ifMatch }),
     reply: Type.Object({
       relationship: Relationship,
       note: NoteItem,
@@ -40,6 +41,7 @@ export const relationshipRpcs = {
       }),
     }),
     errors: {
+      ...v1Errors.precondition,
       ...v1Errors.validation('A field cannot be as it is sent, or there is no such step.'),
       ...v1Errors.denied('The caller may edit neither side.'),
       ...v1Errors.notFound('No relationship has the id, or the caller may not see one of its sides.'),

@@ -1,8 +1,11 @@
 /** Relationships: the list of a holon, and updates, all or nothing (rules/memberships#relationship-list, rules/memberships#updates; D46, D46a, D48). */
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
+import { tellRelationship } from '../feed/index.ts';
 import { readViewer } from '../viewer.ts';
 import { updateWorkflow, type WorkflowKind } from '../workflow/index.ts';
 import type { relationshipRpcs } from './contract.ts';
@@ -14,16 +17,29 @@ const relationship: WorkflowKind = {
   find: findRelationship,
   save: saveRelationship,
   read: readRelationship,
+  tell: (news, tx, id, { holonIds: [fromId = 0, toId = 0], journey_id, journey }) =>
+    tellRelationship(news, tx, 'updated', id, { from_holon_id: fromId, to_holon_id: toId, journey_id, journey }),
 };
 
 /** Items of a page when the caller does not say (rules/http#limits). */
 const usualLimit = 50;
 
-export function createRelationshipHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof relationshipRpcs> {
+export function createRelationshipHandlers({
+  db,
+  once,
+  news,
+}: {
+  db: Database;
+  once: Once;
+  news: Feed;
+}): Pick<Handlers<typeof directory>, keyof typeof relationshipRpcs> {
   return {
-    listHolonRelationships: async ({ holon_id: holonId, limit = usualLimit }, { actor }) =>
-      bodyOf(await listHolonRelationships(db, { holonId, limit, ...readViewer(actor) })),
-    updateRelationship: ({ relationship_id: id, ...request }, { actor }) =>
-      db.transaction((tx) => updateWorkflow(tx, relationship, id, request, actor)),
+    listHolonRelationships: async ({ holon_id: holonId, limit = usualLimit, offset = 0 }, { actor }) =>
+      bodyOf(await listHolonRelationships(db, { holonId, limit, offset, ...readViewer(actor) })),
+    updateRelationship: (request, context) =>
+      once.transaction(context, request, (tx) => {
+        const { relationship_id: id, ...update } = request;
+        return updateWorkflow(news, tx, relationship, id, update, context.actor);
+      }),
   };
 }

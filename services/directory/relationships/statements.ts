@@ -1,7 +1,7 @@
 /** Relationships of a holon, and their updates (rules/memberships#relationship-list, rules/memberships#updates; D48). */
 import { sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../body.ts';
-import { listSql } from '../list-statement.ts';
+import { listSql, pageParams } from '../list-statement.ts';
 import { viewerParams } from '../viewer.ts';
 import { canEditHolonSql, holonVisibleSql } from '../visibility.ts';
 import {
@@ -19,9 +19,9 @@ import {
 export const listHolonRelationships = statement.maybeOne({
   name: 'holons.list-relationships',
   planned: 'once',
-  params: { holonId: t.integer, limit: t.integer, ...viewerParams },
+  params: { holonId: t.integer, ...pageParams, ...viewerParams },
   row: bodyRow,
-  sql: ({ holonId, limit, ...viewer }) =>
+  sql: ({ holonId, limit, offset, ...viewer }) =>
     listSql({
       from: sql`(select id, to_holon_id as other_id, to_class_id as other_class_id, journey_id
           from directory.relationships where from_holon_id = ${holonId}
@@ -36,6 +36,7 @@ export const listHolonRelationships = statement.maybeOne({
       itemFrom: sql`directory.relationships r on r.id = page.key ${relationshipJoinsSql}`,
       item: relationshipSql(viewer),
       limit,
+      offset,
       fields: ['count', 'items'],
       exists: sql`exists (select from directory.holons mine join directory.object_classes my_class on my_class.id = mine.class_id
     where mine.id = ${holonId} and ${holonVisibleSql('mine', 'my_class', viewer)})`,

@@ -76,6 +76,13 @@ export const stepRpcs = {
       invalid_step_config: { code: 'bad_request', when: "The stored configuration does not fit the job's model; see `fields`." },
     },
   }),
+  findSteps: rpc({
+    subject: 'directory.steps.find',
+    callers: { conversations: ownAccount },
+    summary: 'Ids of the steps with a slug, of every journey.',
+    request: Type.Object({ slug: stepPlace.step_slug }),
+    reply: Type.Object({ ids: Type.Array(rowId, { description: 'Ascending.' }) }),
+  }),
   listSteps: rpc({
     subject: 'directory.steps.list',
     callers: byUsers,
@@ -93,6 +100,7 @@ export const stepRpcs = {
   patchStepConfig: rpc({
     subject: 'directory.steps.patch-config',
     callers: byUsers,
+    audit: 'step-config.update',
     summary: 'Merges into the configuration of a step (rules/steps#step-configuration; D16b).',
     request: Type.Object({ ...stepPlace, write: StepConfigWrite }),
     reply: StepConfig,

@@ -1,4 +1,5 @@
 /** Journey steps and their configuration (rules/steps#step-configuration; D16b). */
+import { listSome, recordAudit } from '#libs/audit';
 import type { Actor } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
@@ -13,6 +14,7 @@ import {
   addConfigAudit,
   findStepByPlace,
   findStepConfig,
+  findSteps,
   listConfigAudit,
   listSteps,
   lockStepByPlace,
@@ -35,6 +37,7 @@ export function createStepHandlers(
   });
 
   return {
+    findSteps: async ({ slug }) => bodyOf(await findSteps(db, { slug })),
     getStepConfig: async ({ step_id: stepId }) => {
       const row = await findStepConfig(db, { stepId });
       if (row === undefined) throw notFound();
@@ -56,7 +59,7 @@ export function createStepHandlers(
       if (row === undefined) throw notFound();
       return present(row);
     },
-    patchStepConfig: async ({ journey_slug: journey, step_slug: step, write }, { actor }) =>
+    patchStepConfig: async ({ journey_slug: journey, step_slug: step, write }, context) =>
       db.transaction(async (tx) => {
         const row = await lockStepByPlace(tx, { journey, step });
         if (row === undefined) throw notFound();
@@ -64,7 +67,9 @@ export function createStepHandlers(
         const patch = write.config as JsonObject;
         const merged = applyPatch(jobOf(row), readStored(row), patch);
         const saved = await saveStepConfig(tx, { id: row.id, config: JSON.stringify(merged) });
-        await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(actor), source: 'api', paths: listTouchedPaths(patch) });
+        const paths = listTouchedPaths(patch);
+        await addConfigAudit(tx, { stepId: row.id, accountId: accountOf(context.actor), source: 'api', paths });
+        recordAudit(tx, context, { target: { type: 'step', id: row.id }, changes: listSome(paths, 'paths') });
         return present(saved);
       }),
     listConfigAudit: async ({ journey_slug: journey, step_slug: step, limit = defaultAuditEntries }) => {

@@ -18,6 +18,15 @@ export const findStepConfig = statement.maybeOne({
   sql: ({ stepId }) => sql`select pipeline_job, config::text as config from directory.journey_steps where id = ${stepId}`,
 });
 
+/** The reply of `steps.find`. */
+export const findSteps = statement.one({
+  name: 'steps.find',
+  params: { slug: t.text },
+  row: bodyRow,
+  sql: ({ slug }) => sql`
+    select json_build_object('ids', coalesce(json_agg(id order by id), '[]'))::text as body from directory.journey_steps where slug = ${slug}`,
+});
+
 /** The list of StepItem, none when no journey has the slug. */
 export const listSteps = statement.maybeOne({
   name: 'steps.list',

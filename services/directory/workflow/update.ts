@@ -1,11 +1,14 @@
 /** Updates of memberships and relationships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
-import { rawJson, type RawJson } from '#libs/nats';
+import { entityTag } from '#libs/etag';
+import type { Feed } from '#libs/feed';
+import { rawJson, type RawJson, type TaggedReply, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { ParamsOf } from '#libs/sql';
 import type { directory } from '../contract.ts';
 import { checkFollowUp } from '../follow-up.ts';
+import { checkIfMatch } from '../if-match.ts';
 import { createNote, readNote } from '../notes/index.ts';
 import { checkStepControls, chooseStep, type JourneyStep } from '../step-move.ts';
 import { readViewer } from '../viewer.ts';
@@ -23,6 +26,16 @@ export interface WorkflowKind {
   readonly find: (tx: Tx, asked: ParamsOf<typeof rowParams>) => Promise<WorkflowRow | undefined>;
   readonly save: (tx: Tx, state: ParamsOf<typeof stateParams>) => Promise<void>;
   readonly read: (tx: Tx, asked: ParamsOf<typeof rowParams>) => Promise<{ readonly body: string } | undefined>;
+  /** Tells the feed that it changed. */
+  readonly tell: (news: Feed, tx: Tx, id: number, is: WorkflowTold) => void;
+}
+
+/** What is told of one that changed. */
+export interface WorkflowTold {
+  readonly personIds: readonly number[];
+  readonly holonIds: readonly number[];
+  readonly journey_id: number | null;
+  readonly journey: string | null;
 }
 
 /** Where a row is, and where it goes. */
@@ -37,16 +50,18 @@ interface Place {
 
 /** Two updates of one row run one after the other: the second begins with what the first has left. */
 export async function updateWorkflow(
+  news: Feed,
   tx: Tx,
   kind: WorkflowKind,
   id: number,
   request: WorkflowUpdate,
   actor: Actor | undefined,
-): Promise<RawJson> {
+): Promise<TaggedReply<RawJson>> {
   const viewer = readViewer(actor);
   const [, row] = await Promise.all([kind.lock(tx, { id }), kind.find(tx, { id, ...viewer })]);
   if (row === undefined || !row.visible) throw notFound();
   if (!row.editable) throw new AppError({ code: 'permission_denied', message: `You may not edit this ${kind.name}.` });
+  await checkIfMatch(request.if_match, () => kind.read(tx, { id, ...viewer }));
   readNote(request.note);
   checkFollowUp(request.follow_up_after);
   checkStepControls(request);
@@ -54,9 +69,13 @@ export async function updateWorkflow(
   const after = await move(tx, row, before, request);
   const changed = JSON.stringify(after) !== JSON.stringify(before);
   const { journeyId, stepId, followUpAfter, responsiblePersonId } = after;
+  if (changed) {
+    const { person_ids: personIds, holon_ids: holonIds } = row;
+    kind.tell(news, tx, id, { personIds, holonIds, journey_id: journeyId, journey: after.journeySlug });
+  }
   const [, note, shown] = await Promise.all([
     changed ? kind.save(tx, { id, journeyId, stepId, followUpAfter, responsiblePersonId }) : undefined,
-    createNote(tx, {
+    createNote(news, tx, {
       text: request.note,
       authorPersonId: actor?.kind === 'user' ? actor.personId : null,
       ...(kind.name === 'membership' ? { membershipId: id } : { relationshipId: id }),
@@ -66,7 +85,8 @@ export async function updateWorkflow(
     kind.read(tx, { id, ...viewer }),
   ]);
   if (shown === undefined) throw new Error(`${kind.name} ${id} is not there`);
-  return rawJson(`{"${kind.name}":${shown.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`);
+  const reply = rawJson(`{"${kind.name}":${shown.body},"note":${note},"changes":${JSON.stringify(listChanges(before, after))}}`);
+  return withEtag(reply, entityTag(shown.body));
 }
 
 function placeOf(row: WorkflowRow): Place {

@@ -1,9 +1,11 @@
 /** Applies a workspace document: checked whole, then written whole or not at all (rules/workspace#workspace-file). */
+import { type AuditContext, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError, type AppError } from '#libs/errors';
 import { isJsonObject, parseJson } from '#libs/json';
+import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
-import { sqlStateOf, type Database, type Tx } from '#libs/orm';
+import { sqlStateOf, transactionOrDryRun, type Database, type Tx } from '#libs/orm';
 import { findPasswordProblem } from '../accounts/index.ts';
 import type { Passwords } from '../accounts/index.ts';
 import type { directory } from '../contract.ts';
@@ -23,6 +25,7 @@ import { writeItems, type Written } from './write.ts';
 export interface WorkspaceOptions {
   readonly db: Database;
   readonly jobs: Jobs;
+  readonly news: Feed;
   readonly passwords: Passwords;
 }
 
@@ -34,33 +37,24 @@ const maxAttempts = 3;
 /** Another writer took the same slug or removed a row that was read: the next attempt sees it. */
 const lostRaces = new Set(['23505', '23503']);
 
-/** Thrown to roll a dry run back with its result. */
-class DryRunDone extends Error {
-  readonly result: Applied;
-
-  constructor(result: Applied) {
-    super('dry run');
-    this.result = result;
-  }
-}
-
 /**
  * @throws AppError `invalid_workspace` with every problem (details `problems`: `[{path, message}]`); nothing was changed then.
  */
-export async function applyWorkspace(options: WorkspaceOptions, document: unknown, dryRun: boolean): Promise<Applied> {
+export async function applyWorkspace(
+  options: WorkspaceOptions,
+  context: AuditContext,
+  document: unknown,
+  dryRun: boolean,
+): Promise<Applied> {
   const { lists, problems: found } = checkDocument(document);
   const problems = [...found, ...findRefusedPasswords(options.passwords, lists)];
   const hashes = problems.length === 0 ? await hashPasswords(options, lists, problems, dryRun) : new Map<string, string>();
-  const work = async (tx: Tx): Promise<Applied> => {
-    const result = await applyIn(tx, options.jobs, document, { lists, problems }, hashes, dryRun);
-    if (dryRun) throw new DryRunDone(result);
-    return result;
-  };
+  const work = (tx: Tx): Promise<Applied> =>
+    applyIn(tx, { jobs: options.jobs, news: options.news, context }, document, { lists, problems }, hashes, dryRun);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await options.jobs.transaction(work);
+      return await transactionOrDryRun(options.jobs, dryRun, work);
     } catch (error) {
-      if (error instanceof DryRunDone) return error.result;
       if (attempt >= maxAttempts || !lostRaces.has(sqlStateOf(error) ?? '')) throw error;
     }
   }
@@ -68,7 +62,7 @@ export async function applyWorkspace(options: WorkspaceOptions, document: unknow
 
 async function applyIn(
   tx: Tx,
-  jobs: Jobs,
+  { jobs, news, context }: { readonly jobs: Jobs; readonly news: Feed; readonly context: AuditContext },
   document: unknown,
   checked: { lists: Lists; problems: readonly Problem[] },
   hashes: ReadonlyMap<string, string>,
@@ -87,8 +81,12 @@ async function applyIn(
   if (targets.classes.length > 0) await deriveClasses(tx);
   const unfit = await findUnfitInfos(tx, targets, written);
   if (unfit.length > 0) throw invalidWorkspace(unfit);
-  if (!dryRun) await emitChanges(tx, jobs, targets, log, written);
-  return { ...log.summarize(targets), ids: idsOf(targets, written, dryRun) };
+  if (!dryRun) await emitChanges(tx, { jobs, news }, targets, log, written);
+  const summary = log.summarize(targets);
+  if (summary.created + summary.updated > 0) {
+    recordAudit(tx, context, { changes: log.describe(targets, (target) => written.idOfTarget('accounts', target)) });
+  }
+  return { ...summary, ids: idsOf(targets, written, dryRun) };
 }
 
 function invalidWorkspace(problems: readonly Problem[]): AppError {

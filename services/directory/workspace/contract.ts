@@ -35,6 +35,7 @@ export const workspaceRpcs = {
   applyWorkspace: rpc({
     subject: 'admin.directory.workspace.apply',
     callers: byOperators,
+    audit: 'workspace.apply',
     summary: 'Applies the lists of a workspace file that the directory owns, whole or not at all (rules/workspace#workspace-file).',
     request: Type.Object({
       document: Type.Optional(Type.Unknown({ description: 'The file as JSON, secrets resolved, without the lists of other services.' })),

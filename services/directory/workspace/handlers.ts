@@ -33,9 +33,9 @@ export function createWorkspaceHandlers(options: WorkspaceOptions): WorkspaceHan
       await keepUpload(options.db, { uploadId, part, text });
       return {};
     },
-    applyWorkspace: async ({ document, upload_id: uploadId, dry_run: dryRun }) => {
-      if (uploadId === undefined) return applyWorkspace(options, document, dryRun);
-      const result = await applyWorkspace(options, await readUpload(uploadId), dryRun);
+    applyWorkspace: async ({ document, upload_id: uploadId, dry_run: dryRun }, context) => {
+      if (uploadId === undefined) return applyWorkspace(options, context, document, dryRun);
+      const result = await applyWorkspace(options, context, await readUpload(uploadId), dryRun);
       if (!dryRun) await deleteUpload(options.db, { uploadId });
       return result;
     },

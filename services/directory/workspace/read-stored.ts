@@ -4,7 +4,7 @@ import type { Queryable } from '#libs/sql';
 import { identityOf, type Lists } from './rules/check-document.ts';
 import type { EdgeList, EdgeRow, Stored, StepRow } from './rules/stored.ts';
 import { listNames, vocabulary, type Fields, type ListName } from './rules/vocabulary.ts';
-import { findByKey, findEdges, findSteps } from './statements/lookups.ts';
+import { findByKey, findEdges, findFormerKeys, findSteps } from './statements/lookups.ts';
 
 /** Collects the values of every reference field, nested ones included. */
 export function referencesIn(fields: Fields, value: JsonObject, found: (list: ListName, key: string) => void): void {
@@ -31,12 +31,14 @@ export async function readStored(db: Queryable, lists: Lists): Promise<Stored> {
     const rows = await findByKey[name](db, { keys: [...wanted[name]] });
     for (const { key, id } of rows) ids[name].set(key, id);
   }
+  const former = wanted.people.size === 0 ? [] : await findFormerKeys(db, { keys: [...wanted.people] });
+  for (const { key, id } of former) ids.people.set(key, id);
   const steps = Map.groupBy(await readSteps(db, [...ids.journeys.values()]), (row) => row.journey_id);
   const edges = {
     memberships: await readEdges(db, lists, 'memberships', 'person', 'holon', ids.people, ids.holons),
     relationships: await readEdges(db, lists, 'relationships', 'from', 'to', ids.holons, ids.holons),
   };
-  return { ids, steps, edges };
+  return { ids, formerKeys: new Set(former.map(({ key }) => key)), mergedIds: new Set(former.map(({ id }) => id)), steps, edges };
 }
 
 async function readSteps(db: Queryable, journeyIds: readonly number[]): Promise<StepRow[]> {

@@ -59,7 +59,9 @@ export async function writeSteps(
     if (owner === undefined) continue;
     log.updated('journeys', owner.journeyId, fields, `steps.${owner.slug}.`);
     const paths = configPaths(fields);
-    if (paths.length > 0) await addConfigAudit(tx, { stepId: id, accountId: null, source: 'workspace', paths });
+    if (paths.length === 0) continue;
+    await addConfigAudit(tx, { stepId: id, accountId: null, source: 'workspace', paths });
+    log.configured(id, paths);
   }
   return ids;
 }

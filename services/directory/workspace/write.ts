@@ -40,7 +40,9 @@ export async function writeItems(
       const hash = list === 'accounts' ? passwordHashes.get(target.key) : undefined;
       return { id: idOfTarget(list, target), values: hash === undefined ? values : { ...values, password_hash: hash } };
     };
-    await writeRows(tx, list, targets[list], rowOf, (id, fields) => log.updated(list, id, fields));
+    // Whose former key an item has is who stays, and has values of their own (I5).
+    const own = list === 'people' ? targets.people.filter(({ key }) => !stored.formerKeys.has(key)) : targets[list];
+    await writeRows(tx, list, own, rowOf, (id, fields) => log.updated(list, id, fields));
   }
   const stepIds = await writeSteps(tx, targets.journeys, stored, (target) => idOfTarget('journeys', target), log);
   await writeQuestions(tx, targets.journeys, (target) => idOfTarget('journeys', target), log);
@@ -83,7 +85,14 @@ async function writeRows(
 ): Promise<void> {
   const isNew = (target: Target): boolean => target.storedId === undefined;
   await insertAll(tx, table, targets.filter(isNew).map(rowOf));
-  for (const { id, fields } of await updateAll(tx, table, targets.filter((target) => !isNew(target)).map(rowOf))) onUpdated(id, fields);
+  // Items of people who were merged may mean one row: the first one does.
+  const rows = new Map(
+    targets
+      .filter((target) => !isNew(target))
+      .toReversed()
+      .map((target) => [target.storedId, rowOf(target)]),
+  );
+  for (const { id, fields } of await updateAll(tx, table, [...rows.values()].toReversed())) onUpdated(id, fields);
 }
 
 async function attachAll(

@@ -31,4 +31,12 @@ export const downloadRpcs = {
     request: Type.Object({ conversation_id: id }),
     reply: Video,
   }),
+  getCaptions: rpc({
+    subject: 'media.recordings.get-captions',
+    callers: byClients,
+    summary: 'WebVTT captions of the recording to show (T4). 404 without a recording or a transcript.',
+    request: Type.Object({ conversation_id: id }),
+    reply: Type.String({ description: 'UTF-8 WebVTT, as raw bytes rather than a JSON string.' }),
+    timeoutMs: 60_000,
+  }),
 };

@@ -10,6 +10,7 @@ import type { Exchange } from '../http/index.ts';
 import { markerOf, mediaAddress } from '../media-address.ts';
 import { chooseRecording } from '../recording-file.ts';
 import { serveFile } from './serve-file.ts';
+import { type CaptionDependencies, readCaptions } from './captions.ts';
 import { findAudio } from './statements.ts';
 
 export interface DownloadDependencies {
@@ -22,14 +23,24 @@ export interface DownloadDependencies {
 
 export function createDownloadHandlers({
   db,
+  bus,
   requireConversation,
-}: Pick<DownloadDependencies, 'db' | 'requireConversation'>): Pick<Handlers<typeof media>, 'getVideo' | 'getAudioMetadata'> {
+}: CaptionDependencies & Pick<DownloadDependencies, 'requireConversation'>): Pick<
+  Handlers<typeof media>,
+  'getVideo' | 'getCaptions' | 'getAudioMetadata'
+> {
   return {
     getVideo: async ({ conversation_id: conversationId }, context) => {
       await requireConversation(conversationId, context);
       const recording = chooseRecording(await listRecordings(db, { conversationId }));
       if (recording === undefined) throw notFound();
       return { url: mediaAddress({ objectKey: recording.object_key, sha256: recording.sha256 }), name: recording.name };
+    },
+    getCaptions: async ({ conversation_id: conversationId }, context) => {
+      await requireConversation(conversationId, context);
+      const recording = chooseRecording(await listRecordings(db, { conversationId }));
+      if (recording === undefined) throw notFound();
+      return await readCaptions({ db, bus }, conversationId, recording, context);
     },
     getAudioMetadata: async ({ conversation_id: conversationId }) => {
       const found = await findAudio(db, { conversationId });

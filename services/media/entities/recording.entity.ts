@@ -9,6 +9,8 @@ export const RecordingImportSchema = defineEntity({
   properties: {
     conversationId: p.integer().primary(),
     recordingId: p.text(),
+    /** As the provider says; null = unknown. */
+    recordingStartedAt: columns.instant().nullable(),
     objectKey: p.text(),
     /** Of the bytes under the key: their rest is asked for with it. */
     etag: p.text().nullable(),
@@ -39,5 +41,12 @@ export const VideohostUploadSchema = defineEntity({
     workerJobId: p.text().nullable(),
     workedUntil: columns.instant().nullable(),
     begunAt: columns.now(),
+    /** Step that published it: its captions follow the configuration of that. */
+    stepId: p.integer().nullable(),
+    /** Null = with the window, or unknown. */
+    videoStartedAt: columns.instant().nullable(),
+    captionsId: p.text().nullable(),
+    /** Of the captions that the host has. */
+    captionsSha256: p.text().nullable(),
   },
 });

@@ -1,4 +1,4 @@
 /** What the two HTTP servers share: requests, forms, replies. */
 export { ClientGone, receiveFile } from './multipart.ts';
-export { sendJson } from './replies.ts';
+export { replayedHeader, sendJson } from './replies.ts';
 export type { Exchange } from './server.ts';

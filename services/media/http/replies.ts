@@ -1,11 +1,13 @@
 /** Replies of the HTTP servers: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (rules/http#error-envelopes). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { AppError, errorCodes, toErrorBody, type ErrorBody } from '#libs/errors';
+import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/errors';
 
 /** Time for the rest of a refused body to arrive before the connection is cut. */
 const lingerMs = 30_000;
 const retryAfterSeconds = '5';
+/** On an answer that was kept under an `Idempotency-Key` and is given again (I1). */
+export const replayedHeader = { 'idempotent-replayed': 'true' } as const;
 
 /** A multipart form that cannot be parsed. */
 export class UnparsableForm extends AppError {
@@ -64,9 +66,12 @@ export async function sendError(request: IncomingMessage, response: ServerRespon
   const shown = toErrorBody(error);
   const { status } = errorCodes[shown.code];
   // The form of a request is refused alike on both surfaces (rules/http#error-envelopes).
-  const isFramework = surface === 'api' || status === 422 || error instanceof UnparsableForm;
+  const isFramework = surface === 'api' || (status === 422 && shown.reason === undefined) || error instanceof UnparsableForm;
   const body = isFramework ? toApiEnvelope(shown) : toV1Envelope(shown);
-  await sendJson(request, response, status, body, status === 503 ? { 'retry-after': retryAfterSeconds } : {});
+  await sendJson(request, response, status, body, {
+    ...(status === 503 ? { 'retry-after': retryAfterSeconds } : {}),
+    ...(error instanceof ReplayedError ? replayedHeader : {}),
+  });
 }
 
 /** `{error, message, …}` with a reason, `{detail}` without one. */

@@ -14,6 +14,8 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly context: CallContext;
+  /** The `Idempotency-Key` of the client, under which the answer is kept (I1). */
+  readonly answerKey: string | undefined;
   /** To be called before an answer that may take long: from then on the client must take it at a pace (D62). */
   readonly beginAnswer: () => void;
 }
@@ -50,8 +52,6 @@ export interface ServerDependencies {
 const maxConnections = 4_000;
 /** Bytes of answers of one port that clients have not taken yet, for all of them together. */
 const maxWaitingAnswerBytes = 64 * 1_048_576;
-/** Server, guard, log and stream of an answer all want to know of its end. */
-const maxListeners = 20;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT']);
 /** nginx's word for a client that went away before the answer. */
 const clientGoneStatus = 499;
@@ -61,7 +61,6 @@ export function createMediaServer(listener: Listener, deps: ServerDependencies):
   const answers = new Room(maxWaitingAnswerBytes);
   const handle = (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const transfer = { req, res, state: { startedAt: performance.now(), refused, answers } };
-    res.setMaxListeners(maxListeners);
     if (hasBody(req)) boundBody(transfer, paces.body);
     return answer(transfer, listener, deps);
   };
@@ -111,7 +110,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
   try {
     const context = readContext(request, requestId, traceparent);
     const beginAnswer = (): void => watchAnswer(transfer, () => response.writableLength, paces.answer);
-    const exchange = { request, response, context, beginAnswer };
+    const exchange = { request, response, context, answerKey: readHeader(request, 'idempotency-key'), beginAnswer };
     const work = (): Promise<void> => listener.serve(exchange, path, new URLSearchParams(search));
     await (span === undefined ? work() : span.run(work));
   } catch (error) {

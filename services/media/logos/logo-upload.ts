@@ -2,16 +2,20 @@
  * POST …/logo of an experience (rules/media#logo; D51). The directory is asked for the right before a byte is
  * read; whatever fails before the picture is stored leaves the previous logo.
  */
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { ReplyOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
+import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
-import type { Bus, CallContext } from '#libs/nats';
+import { parseJson } from '#libs/json';
+import { type Bus, type CallContext, type RawJson, TaggedReply } from '#libs/nats';
 import type { ObjectStore } from '#libs/object-store';
+import type { Tx } from '#libs/orm';
 import { directory } from '#services/directory';
 import { deleteLater } from '../delete-later.ts';
-import { receiveFile, sendJson } from '../http/index.ts';
+import { receiveFile, replayedHeader, sendJson } from '../http/index.ts';
 import { mediaAddress } from '../media-address.ts';
 import { discardUpload, endUpload, type LeaseDependencies, openLease } from '../upload-leases/index.ts';
 import { maxLogoBytes } from './contract.ts';
@@ -22,6 +26,7 @@ export interface LogoDependencies extends LeaseDependencies {
   readonly bus: Bus;
   readonly jobs: Jobs;
   readonly store: ObjectStore;
+  readonly once: Once;
   readonly images: LogoImages;
   /** Uploads at the same time, each up to 5 MiB of memory; more are answered 503. */
   readonly maxUploads: number;
@@ -34,12 +39,15 @@ export interface LogoUpload {
   readonly response: ServerResponse;
   readonly holonId: number;
   readonly context: CallContext;
+  readonly answerKey: string | undefined;
 }
 
 type LogoReply = ReplyOf<typeof directory.rpcs.checkExperienceLogo>;
 
 /** Delay of the durable way to the directory, which finds its work done when the direct call has succeeded. */
 const setFallbackMs = 10_000;
+/** What answers are kept of (I1). */
+const operation = 'media.logos.upload';
 
 export function createLogoHandler(deps: LogoDependencies): (upload: LogoUpload) => Promise<void> {
   let running = 0;
@@ -47,32 +55,59 @@ export function createLogoHandler(deps: LogoDependencies): (upload: LogoUpload) 
     if (running >= deps.maxUploads) throw unavailable('Too many uploads at the same time');
     running += 1;
     try {
-      await sendJson(upload.request, upload.response, 200, await acceptLogo(deps, upload));
+      const reply = await acceptLogo(deps, upload);
+      const isReplayed = reply instanceof TaggedReply;
+      const body = isReplayed ? parseJson(Buffer.from(reply.body.bytes).toString('utf8')) : reply;
+      await sendJson(upload.request, upload.response, 200, body, isReplayed ? replayedHeader : {});
     } finally {
       running -= 1;
     }
   };
 }
 
-async function acceptLogo(deps: LogoDependencies, { request, holonId, context }: LogoUpload): Promise<LogoReply> {
+async function acceptLogo(deps: LogoDependencies, upload: LogoUpload): Promise<LogoReply | TaggedReply<RawJson>> {
+  const { request, holonId, context } = upload;
   const before = await deps.bus.call(directory.rpcs.checkExperienceLogo, { experience_id: holonId }, context);
   const form = { part: 'logo', maxFileBytes: maxLogoBytes, tooLarge: () => invalidLogo('The logo is larger than 5 MB (5 242 880 bytes).') };
-  const bytes = await receiveFile(request, form, ({ body }) => collect(body));
-  const image = await deps.images.renew(bytes);
+  const file = await receiveFile(request, form, async ({ fileName, body }) => ({ fileName, bytes: await collect(body) }));
+  const call = { subject: operation, actor: context.actor, answerKey: upload.answerKey };
+  // Of a form the parts are compared, not how they were framed (I4).
+  const asked = { experience_id: holonId, logo: { file_name: file.fileName, sha256: hash('sha256', file.bytes) } };
+  const kept = await deps.once.find(call, asked);
+  if (kept !== undefined) return kept;
+  const image = await deps.images.renew(file.bytes).catch((error: unknown) => deps.once.transaction(call, asked, () => throwAgain(error)));
+  if (image instanceof TaggedReply) return image;
+  const logoAt = (url: string | null): LogoReply => ({ experience: { ...before.experience, logo_url: url } });
   const lease = await openLease(deps, newLogoKey(holonId, image.extension));
   const { objectKey } = lease;
   try {
     const { contentType } = image;
-    const stored = await deps.store.putStream(objectKey, once(image.bytes), { contentType, signal: lease.lost });
+    const stored = await deps.store.putStream(objectKey, inOnePiece(image.bytes), { contentType, signal: lease.lost });
     const name = `logo.${image.extension}`;
     const url = mediaAddress({ objectKey, sha256: stored.sha256 });
-    const setting = await commitLogo(deps, { holonId, objectKey, name, contentType, ...stored, ...readUploader(context) }, url, context);
+    const logo = { holonId, objectKey, name, contentType, ...stored, ...readUploader(context) };
+    const settings: LogoSetting[] = [];
+    const reply = await deps.once.transaction(call, asked, async (tx) => {
+      settings.push(await commitLogo(deps, tx, logo, url, context));
+      return logoAt(url);
+    });
+    const setting = settings.at(-1);
+    // Of two requests under one key that came at once, the other was first.
+    if (reply instanceof TaggedReply || setting === undefined) {
+      await discardUpload(deps, lease);
+      return reply;
+    }
     lease.close();
-    return { experience: { ...before.experience, logo_url: await tellDirectory(deps, setting, context) } };
+    return logoAt(await tellDirectory(deps, setting, context));
   } catch (error) {
     await discardUpload(deps, lease);
     throw error;
   }
+}
+
+/** For work that is over: a refusal that is kept. */
+function throwAgain(error: unknown): Promise<never> {
+  return Promise.reject(error);
 }
 
 async function collect(body: Readable): Promise<Buffer> {
@@ -81,7 +116,7 @@ async function collect(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+async function* inOnePiece(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
@@ -98,26 +133,21 @@ interface LogoSetting {
 /** The record, the retirement of the previous logo and the durable way to the directory are one transaction. */
 async function commitLogo(
   deps: LogoDependencies,
+  tx: Tx,
   logo: NewLogo,
   url: string,
   { requestId, traceparent }: CallContext,
 ): Promise<LogoSetting> {
   const origin = { requestId, traceparent };
-  return deps.jobs.transaction(async (tx) => {
-    if ((await endUpload(tx, logo)) === undefined) throw unavailable('The upload took too long without a sign of life');
-    await lockLogo(tx, logo);
-    const retired = await retireLogo(tx, logo);
-    const { id } = await insertLogo(tx, logo);
-    await deleteLater(
-      deps,
-      tx,
-      retired.map((row) => row.id),
-      origin,
-    );
-    const setting = { experience_id: logo.holonId, blob_id: id, logo_url: url };
-    await deps.jobs.enqueue(tx, directory.jobs.setExperienceLogo, setting, { ...origin, delayMs: setFallbackMs });
-    return setting;
-  });
+  if ((await endUpload(tx, logo)) === undefined) throw unavailable('The upload took too long without a sign of life');
+  await lockLogo(tx, logo);
+  const retired = await retireLogo(tx, logo);
+  const { id } = await insertLogo(tx, logo);
+  const ids = retired.map((row) => row.id);
+  await deleteLater(deps, tx, ids, origin);
+  const setting = { experience_id: logo.holonId, blob_id: id, logo_url: url };
+  await deps.jobs.enqueue(tx, directory.jobs.setExperienceLogo, setting, { ...origin, delayMs: setFallbackMs });
+  return setting;
 }
 
 /**

@@ -5,6 +5,13 @@ import { Migration20260305090000_videohost_uploads } from './Migration2026030509
 import { Migration20260401100000_hidden_conversations } from './Migration20260401100000_hidden_conversations.ts';
 import { Migration20260403100000_tickets } from './Migration20260403100000_tickets.ts';
 import { Migration20260404090000_cancelled_jobs } from './Migration20260404090000_cancelled_jobs.ts';
+import { Migration20260405090000_audit_log } from './Migration20260405090000_audit_log.ts';
+import { Migration20260501090000_recording_start } from './Migration20260501090000_recording_start.ts';
+import { Migration20260501110000_job_attempts } from './Migration20260501110000_job_attempts.ts';
+import { Migration20260601090000_kept_answers } from './Migration20260601090000_kept_answers.ts';
+import { Migration20260601100000_feed } from './Migration20260601100000_feed.ts';
+import { Migration20260602090000_captions } from './Migration20260602090000_captions.ts';
+import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
 
 /** In the order of their names. */
 export const migrations: readonly MigrationClass[] = [
@@ -14,4 +21,11 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260401100000_hidden_conversations,
   Migration20260403100000_tickets,
   Migration20260404090000_cancelled_jobs,
+  Migration20260405090000_audit_log,
+  Migration20260501090000_recording_start,
+  Migration20260501110000_job_attempts,
+  Migration20260601090000_kept_answers,
+  Migration20260601100000_feed,
+  Migration20260602090000_captions,
+  Migration20260720090000_handed_over_jobs,
 ];

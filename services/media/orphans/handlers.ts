@@ -5,7 +5,7 @@
  */
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import type { Logger } from '#libs/logger';
-import type { ObjectInfo, ObjectStore } from '#libs/object-store';
+import { type ObjectInfo, type ObjectStore, platformPrefix } from '#libs/object-store';
 import type { Database } from '#libs/orm';
 import type { media } from '../contract.ts';
 import { listRecordedKeys, type RecordedKey } from './statements.ts';
@@ -55,6 +55,7 @@ export function createFindOrphans(deps: { db: Database; store: ObjectStore; logg
 async function readPage(store: ObjectStore, after: string, pageSize: number): Promise<[ObjectInfo[], string | null]> {
   const objects: ObjectInfo[] = [];
   for await (const object of store.list('', after === '' ? undefined : after)) {
+    if (object.key.startsWith(platformPrefix)) continue;
     objects.push(object);
     if (objects.length === pageSize) return [objects, object.key];
   }

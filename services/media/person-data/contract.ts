@@ -1,5 +1,5 @@
-/** Contract: who uploaded files, for `people erase` of the admin CLI. */
-import { byOperators, rpc, Type } from '#libs/contract';
+/** Contract: who uploaded files, for `people erase` of the admin CLI, and merges. */
+import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
 
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 
@@ -8,9 +8,18 @@ export const personDataRpcs = {
   erasePerson: rpc({
     subject: 'admin.media.people.erase',
     callers: byOperators,
+    audit: 'person.erase',
     summary: 'Forgets that a person uploaded files. The files belong to their conversations and holons, and go with them. Repeatable.',
     request: Type.Object({ person_id: id, account_ids: Type.Array(id, { maxItems: 100 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts: Type.Object({ uploads_without_author: Type.Integer() }) }),
+    timeoutMs: 60_000,
+  }),
+  mergePerson: rpc({
+    subject: 'media.people.merge',
+    callers: { directory: ownAccount },
+    summary: 'Puts who stays in the place of who was merged, as who uploaded files (rules/people#merge-people; I3). Repeatable.',
+    request: Type.Object({ gone_id: id, into_id: id, after: Type.Integer({ minimum: 0 }) }),
+    reply: Type.Object({ next: Type.Null() }),
     timeoutMs: 60_000,
   }),
 } as const;

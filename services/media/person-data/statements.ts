@@ -19,3 +19,9 @@ export const forgetUploader = statement.many({
   row: { id: t.integer },
   sql: (given) => sql`update media.blobs set created_by_person_id = null, created_by_account_id = null where ${byThem(given)} returning id`,
 });
+
+export const changeUploader = statement.none({
+  name: 'media.change-uploader',
+  params: { goneId: t.integer, intoId: t.integer },
+  sql: ({ goneId, intoId }) => sql`update media.blobs set created_by_person_id = ${intoId} where created_by_person_id = ${goneId}`,
+});

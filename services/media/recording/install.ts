@@ -1,11 +1,13 @@
 /** Makes what an import has stored the conversation's recordings and thumbnails, in one transaction; what they replace goes later. */
 import { unavailable } from '#libs/errors';
+import type { Feed } from '#libs/feed';
 import type { Tx } from '#libs/orm';
 import { deleteLater, type DeletionDependencies } from '../delete-later.ts';
 import { type BlobKind, findDeleted, insertFile, lockConversation, type NewFile, retireFiles } from '../file-statements.ts';
 import { mediaAddress } from '../media-address.ts';
 import { replaceFile } from '../replace-file.ts';
 import { endUpload } from '../upload-leases/index.ts';
+import { recordingFeed } from './contract.ts';
 import type { FullRecording } from './full.ts';
 
 /** An object of this import that no record names yet. */
@@ -29,7 +31,7 @@ const source = 'realtimekit';
 
 /** False when the conversation is gone: nothing is installed then. */
 export async function install(
-  deps: DeletionDependencies,
+  deps: DeletionDependencies & { readonly news: Feed },
   tx: Tx,
   conversationId: number,
   { full, trimmed, thumbnails }: Installed,
@@ -46,6 +48,9 @@ export async function install(
   if (!full.isCurrent) await put('recording_full', full);
   if (trimmed === null) await retire('recording_front_trimmed');
   else await put('recording_front_trimmed', trimmed);
+  if (!full.isCurrent || trimmed !== null || retired.length > 0) {
+    deps.news.tell(tx, recordingFeed.available, { subject: conversationId, data: {} });
+  }
   if (thumbnails !== undefined) {
     await retire('thumbnail');
     for (const picture of thumbnails) await insertFile(tx, await take(tx, conversationId, 'thumbnail', picture));

@@ -66,6 +66,14 @@ export const setImportStored = statement.none({
     set size_bytes = ${sizeBytes}, sha256 = ${sha256} where conversation_id = ${conversationId} and object_key = ${objectKey}`,
 });
 
+/** When the recording begins, as the provider says. */
+export const setImportStart = statement.none({
+  name: 'media.set-import-start',
+  params: { conversationId: t.integer, objectKey: t.text, startedAt: t.instant.nullable },
+  sql: ({ conversationId, objectKey, startedAt }) => sql`update media.recording_imports
+    set recording_started_at = ${startedAt} where conversation_id = ${conversationId} and object_key = ${objectKey}`,
+});
+
 /** Forgets the import of a conversation that is gone; the key of what it had stored. */
 export const dropImport = statement.maybeOne({
   name: 'media.drop-import',

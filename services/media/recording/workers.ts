@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { ReplyOf } from '#libs/contract';
 import { AppError, unavailable } from '#libs/errors';
+import type { Feed } from '#libs/feed';
 import { PermanentJobError, RetryLater, type Jobs } from '#libs/jobs';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
@@ -13,7 +14,7 @@ import type { Database } from '#libs/orm';
 import { recordingImport as declaration, type RecordingImportConfig } from '#libs/pipeline';
 import { pipelineWorker, type PipelineOutcome, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
 import { DownloadTooLarge, ProviderBusy, type MeetingProvider, type MeetingRecording } from '#libs/realtimekit';
-import { parseInstant, type Instant } from '#libs/time';
+import { formatInstant, parseInstant, type Instant } from '#libs/time';
 import { conversations } from '#services/conversations';
 import { newRecordingKey, newThumbnailKey, trimmedName } from '../recording-file.ts';
 import { discardUpload, type LeaseDependencies, openLease, type StoreLease } from '../upload-leases/index.ts';
@@ -24,6 +25,7 @@ import { serveObjectLocally } from './object-server.ts';
 import { takePicture } from './picture.ts';
 import { type Probed, probeRecording } from './probe.ts';
 import { type ConversationTime, type Cut, decideCut, limitCut, placePictures } from './rules.ts';
+import { setImportStart } from './statements.ts';
 import { trimFront, type TrimMethod } from './trim.ts';
 import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
 
@@ -32,6 +34,7 @@ export interface RecordingImportDependencies extends LeaseDependencies, FullDepe
   readonly logger: Logger;
   readonly bus: Bus;
   readonly jobs: Pick<Jobs, 'enqueue'>;
+  readonly news: Feed;
   /** Undefined while no provider is configured: imports wait. */
   readonly provider: MeetingProvider | undefined;
   readonly ffmpeg: Ffmpeg;
@@ -87,6 +90,8 @@ async function importRecording(deps: RecordingImportDependencies, step: Step): P
     run.progress(1, 'downloading');
     const what = { conversationId, jobId: run.id, recording, known };
     const full = await obtainFull(deps, provider, what, { signal, onProgress: (part) => run.progress(part * downloadedPercent) });
+    const startedAt = recording.start === undefined ? null : formatInstant(recording.start);
+    await setImportStart(deps.db, { conversationId, objectKey: full.objectKey, startedAt });
     const leases: StoreLease[] = [];
     let installed = false;
     try {

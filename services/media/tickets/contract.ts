@@ -16,6 +16,7 @@ export const ticketRpcs = {
   issueUploadTicket: rpc({
     subject: 'admin.media.tickets.issue-upload',
     callers: byOperators,
+    audit: 'file.upload',
     summary: 'Lets one PUT of a file of the bulk import into the internal port, within a minute.',
     request: Type.Object({ conversation_id: id, kind: StoredFile.properties.kind }),
     reply: Ticket,

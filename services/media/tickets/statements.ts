@@ -14,11 +14,11 @@ export const deleteTicket = statement.maybeOne({
   params: { digest: t.bytes, request: t.text },
   row: { request: t.text },
   sql: ({ digest, request }) => sql`delete from media.tickets
-    where ticket_sha256 = ${digest} and request = ${request} and expires_at > clock_timestamp() returning request`,
+    where ticket_sha256 = ${digest} and request = ${request} and expires_at > statement_timestamp() returning request`,
 });
 
 /** Those that nobody used. */
 export const dropExpiredTickets = statement.none({
   name: 'media.drop-tickets',
-  sql: () => sql`delete from media.tickets where expires_at < clock_timestamp()`,
+  sql: () => sql`delete from media.tickets where expires_at < statement_timestamp()`,
 });

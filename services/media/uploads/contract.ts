@@ -31,6 +31,7 @@ export const uploadRpcs = {
   setFinalized: rpc({
     subject: 'admin.media.recordings.set-finalized',
     callers: byOperators,
+    audit: 'recording.set-finalized',
     summary: 'Marks the trimmed recordings of conversations as finalised or not (D27); those without one are left out.',
     request: Type.Object({
       items: Type.Array(Type.Object({ conversation_id: id, finalized: Type.Boolean() }), { maxItems: 10_000 }),

@@ -1,5 +1,5 @@
 /** Uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
-import { type RowOf, sql, statement, t } from '#libs/sql';
+import { type Queryable, type RowOf, sql, statement, t } from '#libs/sql';
 import { publicColumns } from '../file-statements.ts';
 
 export const findFirstThumbnail = statement.maybeOne({
@@ -27,6 +27,9 @@ export interface UploadKey {
   readonly jobId: string;
 }
 const key = { conversationId: t.integer, sha256: t.text, jobId: t.text };
+
+/** Takes a row for a job, or renews it; undefined while another job has it. */
+export type ClaimUpload<Known> = (db: Queryable, params: UploadKey & { readonly seconds: number }) => Promise<Known | undefined>;
 
 /** The upload, now this job's; undefined while another job works at it. */
 export const claimVideohostUpload = statement.maybeOne({
@@ -63,4 +66,66 @@ export const dropVideohostUploads = statement.none({
   name: 'media.drop-videohost-uploads',
   params: { conversationId: t.integer },
   sql: ({ conversationId }) => sql`delete from media.videohost_uploads where conversation_id = ${conversationId}`,
+});
+
+/** A finished upload is published by this step, whose configuration its captions follow. */
+export const markPublished = statement.none({
+  name: 'media.mark-published',
+  params: { conversationId: t.integer, sha256: t.text, stepId: t.integer.nullable, startedAt: t.text.nullable },
+  sql: ({ conversationId, sha256, stepId, startedAt }) => sql`update media.videohost_uploads
+    set step_id = ${stepId}, video_started_at = ${startedAt}::text::timestamptz
+    where conversation_id = ${conversationId} and recording_sha256 = ${sha256}`,
+});
+
+/** Conversations of these with a video that a step has published. */
+export const listPublished = statement.many({
+  name: 'media.list-published',
+  params: { ids: t.integer.array },
+  row: { id: t.integer },
+  sql: ({ ids }) => sql`select distinct conversation_id as id from media.videohost_uploads
+    where conversation_id = any(${ids}) and video is not null and step_id is not null`,
+});
+
+const videoColumns = {
+  sha256: t.text,
+  video: t.json,
+  step_id: t.integer,
+  /** Null for one that begins with the window, or when that is not known. */
+  started_at: t.text.nullable,
+  /** The host's id of what was sent. */
+  captions_id: t.text.nullable,
+  captions_sha256: t.text.nullable,
+};
+
+/** The videos of a conversation that a step has published: replaced recordings stay on the host, and keep their captions. */
+export const listVideos = statement.many({
+  name: 'media.list-videos',
+  params: { conversationId: t.integer },
+  row: videoColumns,
+  sql: ({ conversationId }) => sql`select recording_sha256 as sha256, video, step_id, iso_utc(video_started_at) as started_at, captions_id,
+      captions_sha256
+    from media.videohost_uploads
+    where conversation_id = ${conversationId} and video is not null and step_id is not null order by begun_at`,
+});
+
+/** A published video, now this job's; undefined while another job has to do with it, or when it is gone. */
+export const claimVideo = statement.maybeOne({
+  name: 'media.claim-video',
+  params: { ...key, seconds: t.double },
+  row: videoColumns,
+  sql: ({ conversationId, sha256, jobId, seconds }) => sql`update media.videohost_uploads
+    set worker_job_id = ${jobId}, worked_until = clock_timestamp() + make_interval(secs => ${seconds})
+    where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and video is not null and step_id is not null
+      and (worked_until is null or worked_until < clock_timestamp() or worker_job_id = ${jobId})
+    returning recording_sha256 as sha256, video, step_id, iso_utc(video_started_at) as started_at, captions_id, captions_sha256`,
+});
+
+/** Undefined when another job has taken the video over. */
+export const saveCaptions = statement.maybeOne({
+  name: 'media.save-captions',
+  params: { ...key, captionsId: t.text.nullable, captionsSha256: t.text.nullable },
+  row: { conversation_id: t.integer },
+  sql: ({ conversationId, sha256, jobId, captionsId, captionsSha256 }) => sql`update media.videohost_uploads
+    set captions_id = ${captionsId}, captions_sha256 = ${captionsSha256}
+    where conversation_id = ${conversationId} and recording_sha256 = ${sha256} and worker_job_id = ${jobId} returning conversation_id`,
 });

@@ -3,13 +3,13 @@
  * is asked how far it is. A video is never uploaded a second time: whoever cannot know whether it is there says so and stops.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
+import { PermanentJobError } from '#libs/jobs';
 import { unavailable } from '#libs/errors';
-import { keepLease } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { ObjectStore } from '#libs/object-store';
 import type { Database } from '#libs/orm';
-import { claimVideohostUpload, releaseVideohostUpload, saveVideohostUpload, type UploadKey, type VideohostUpload } from './statements.ts';
+import { busy, holdUpload } from './hold-upload.ts';
+import { claimVideohostUpload, saveVideohostUpload, type UploadKey, type VideohostUpload } from './statements.ts';
 import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
 
 export interface UploadFile {
@@ -44,8 +44,6 @@ interface Upload extends UploadDependencies {
   readonly onProgress: (share: number) => void;
 }
 
-const claimSeconds = 60;
-const busyDelayMs = 15_000;
 const maxSessions = 3;
 /** Waits between failures in a row; then the attempt is over. */
 const waitsMs = [500, 2_000, 5_000] as const;
@@ -59,27 +57,11 @@ export async function uploadOnce(
   deps: UploadDependencies,
   what: Omit<Upload, keyof UploadDependencies>,
 ): Promise<{ video: PublishedVideo; isNew: boolean }> {
-  const { key } = what;
-  const known = await claimVideohostUpload(deps.db, { ...key, seconds: claimSeconds });
-  if (known === undefined) throw busy();
-  const lease = keepLease({
-    leaseMs: claimSeconds * 1000,
-    renew: async () => (await claimVideohostUpload(deps.db, { ...key, seconds: claimSeconds })) !== undefined,
-    onFailure: (error) => what.logger.warn({ err: error }, 'claim of an upload to the video host could not be renewed'),
-    reason: busy,
-  });
-  try {
+  return holdUpload({ ...deps, ...what, claim: claimVideohostUpload }, async (known, lost) => {
     if (known.video !== null) return { video: JSON.parse(known.video) as PublishedVideo, isNew: false };
-    const upload = { ...deps, ...what, signal: AbortSignal.any([what.signal, lease.lost]) };
+    const upload = { ...deps, ...what, signal: AbortSignal.any([what.signal, lost]) };
     return { video: await continueUpload(upload, known), isNew: true };
-  } finally {
-    lease.stop();
-    await releaseVideohostUpload(deps.db, key).catch(() => undefined);
-  }
-}
-
-function busy(): RetryLater {
-  return new RetryLater('another job uploads this recording', { delayMs: busyDelayMs });
+  });
 }
 
 async function continueUpload(upload: Upload, known: VideohostUpload): Promise<PublishedVideo> {

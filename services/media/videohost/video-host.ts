@@ -21,6 +21,23 @@ export type UploadState =
   | { readonly kind: 'complete'; readonly video: PublishedVideo }
   | { readonly kind: 'gone' };
 
+/** Captions of one video: the host has one file for each language and name. */
+export interface CaptionLabel {
+  /** BCP 47. */
+  readonly language: string;
+  /** Shown where a viewer chooses captions. */
+  readonly name: string;
+}
+
+/** Captions are WebVTT. */
+export interface CaptionHost {
+  /** Their id; what is there already is replaced. */
+  add(videoId: string, label: CaptionLabel, file: Uint8Array, signal: AbortSignal): Promise<string>;
+  /** False when the host has no such captions any more. */
+  replace(id: string, file: Uint8Array, signal: AbortSignal): Promise<boolean>;
+  remove(id: string, signal: AbortSignal): Promise<void>;
+}
+
 /** Calls for one channel; all fail with VideoHostError. */
 export interface VideoHost {
   /** Name of the host, for the record. */
@@ -32,6 +49,7 @@ export interface VideoHost {
   send(session: string, chunk: Uint8Array, place: { offset: number; sizeBytes: number }, signal: AbortSignal): Promise<UploadState>;
   /** The address of the picture as the host shows it. */
   setThumbnail(videoId: string, jpeg: Uint8Array, signal: AbortSignal): Promise<string | null>;
+  readonly captions: CaptionHost;
 }
 
 /** Why a call failed: `away` may work later, `busy` when the host says so, `refused` never, `unauthorized` with other credentials. */

@@ -1,24 +1,26 @@
 /**
  * Job `media.videohost-publish` (rules/steps#pipeline-jobs): the recording that the conversation shows goes to the video host, with title, description and
- * thumbnail, once per recording; `records.videohost` of `infos.publishing` says where it is. A record that a person has written stays, and
+ * thumbnail, once per recording, captions after it (T4); `records.videohost` of `infos.publishing` says where it is. A record that a person has written stays, and
  * nothing is uploaded then.
  */
 import { AppError, unavailable } from '#libs/errors';
 import { isJsonObject, type JsonObject } from '#libs/json';
-import { PermanentJobError, RetryLater } from '#libs/jobs';
+import { type Jobs, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import { videohostPublish as declaration, type VideohostPublishConfig } from '#libs/pipeline';
 import { pipelineWorker, readProvenance, wrapValue, type PipelineRun, type PipelineWorker } from '#libs/pipeline-worker';
 import { type Clock, formatInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
-import { findPublicFile, listRecordings, type PublicBlob } from '../file-statements.ts';
+import { findPublicFile, findRecordingStart, listRecordings, type PublicBlob } from '../file-statements.ts';
 import { chooseRecording } from '../recording-file.ts';
-import { findFirstThumbnail } from './statements.ts';
+import { enqueueCaptions, toJobError } from './captions.ts';
+import { findFirstThumbnail, markPublished } from './statements.ts';
 import { type UploadDependencies, uploadOnce } from './upload.ts';
 import { type PublishedVideo, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
 
 export interface VideohostPublishDependencies extends UploadDependencies {
   readonly bus: Bus;
+  readonly jobs: Pick<Jobs, 'enqueue'>;
   readonly clock: Clock;
   /** The host for the channel of a refresh token; undefined while no client is configured: videos wait. */
   readonly connect: ((refreshToken: string) => VideoHost) | undefined;
@@ -41,12 +43,6 @@ export function createVideohostPublish(deps: VideohostPublishDependencies): Pipe
   });
 }
 
-function toJobError(error: unknown): unknown {
-  if (!(error instanceof VideoHostError)) return error;
-  if (error.kind === 'busy') return new RetryLater(error.message, error.retryAfterMs === undefined ? {} : { delayMs: error.retryAfterMs });
-  return error.kind === 'away' ? unavailable(error.message) : new PermanentJobError(error.message);
-}
-
 async function publish(deps: VideohostPublishDependencies, step: Step): Promise<void> {
   const { run, conversationId, config } = step;
   const conversation = await readConversation(deps.bus, step);
@@ -58,7 +54,7 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
     const note = `${declaration.name} finished: the conversation has a record of its video, which stays`;
     return step.finish(() => Promise.resolve({ result: { status: 'kept' }, note, succeeded: true }));
   }
-  const file = await findRecording(deps, conversationId);
+  const { file, startedAt } = await findRecording(deps, conversationId);
   const host = connect(deps, config);
   run.progress(0, 'uploading');
   const { video, isNew } = await uploadOnce(deps, {
@@ -76,14 +72,16 @@ async function publish(deps: VideohostPublishDependencies, step: Step): Promise<
   const record = { url, id, thumbnail: thumbnail.url ?? video.thumbnail, host: host.name };
   const at = formatInstant(deps.clock.now());
   const provenance = { source: declaration.name, source_digest: file.sha256, at };
-  await step.finish(() =>
-    Promise.resolve({
+  await step.finish(async (tx) => {
+    await markPublished(tx, { conversationId, sha256: file.sha256, stepId: run.payload.step_id, startedAt });
+    await enqueueCaptions(deps.jobs, tx, conversationId);
+    return {
       result: { status: isNew ? 'published' : 'unchanged', host: host.name, id, sha256: file.sha256 },
       note: `${declaration.name} finished: ${url}${isNew ? '' : ' was there already'}${thumbnail.problem}`,
       succeeded: true,
       publishing: { records: { videohost: wrapValue(record, provenance) } },
-    }),
-  );
+    };
+  });
   run.logger.info({ conversationId, host: host.name, isNew }, 'video published');
 }
 
@@ -105,11 +103,16 @@ async function readConversation(bus: Bus, { run, conversationId }: Step): Promis
   }
 }
 
-async function findRecording({ db }: VideohostPublishDependencies, conversationId: number): Promise<PublicBlob> {
+/** With the moment at which it begins; null for one that begins with the window, or when that is not known. */
+async function findRecording(
+  { db }: VideohostPublishDependencies,
+  conversationId: number,
+): Promise<{ file: PublicBlob; startedAt: string | null }> {
   const chosen = chooseRecording(await listRecordings(db, { conversationId }));
   const file = chosen === undefined ? undefined : await findPublicFile(db, { objectKey: chosen.object_key });
-  if (file === undefined) throw unavailable('the conversation has no recording yet');
-  return file;
+  if (chosen === undefined || file === undefined) throw unavailable('the conversation has no recording yet');
+  const start = chosen.kind === 'full' ? await findRecordingStart(db, { conversationId, objectKey: chosen.object_key }) : undefined;
+  return { file, startedAt: start?.started_at ?? null };
 }
 
 function connect({ connect: open }: VideohostPublishDependencies, { videohost_refresh_token: token }: VideohostPublishConfig): VideoHost {

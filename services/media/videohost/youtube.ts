@@ -1,9 +1,10 @@
 /**
- * YouTube: OAuth by refresh token, resumable uploads, thumbnails (YouTube Data API v3). Tokens and addresses of uploads are in no message; of an
- * error the host's short reason alone.
+ * YouTube: OAuth by refresh token, resumable uploads, thumbnails, captions (YouTube Data API v3). Tokens and addresses of uploads are in no message.
  */
 import { OutboundError, type Outbound, type OutboundReply, type OutboundRequest } from '#libs/outbound';
 import { type PublishedVideo, type UploadState, type VideoDetails, type VideoHost, VideoHostError } from './video-host.ts';
+import { createYoutubeCaptions } from './youtube-captions.ts';
+import { property, readJson, shortWord, toError } from './youtube-replies.ts';
 
 export interface YoutubeSettings {
   readonly outbound: Outbound;
@@ -19,9 +20,6 @@ export interface YoutubeSettings {
 const callTimeoutMs = 60_000;
 /** For one chunk. */
 const sendTimeoutMs = 600_000;
-/** The quota is counted by day; it is asked for again after an hour. */
-const quotaDelayMs = 3_600_000;
-const quotaReasons = new Set(['quotaExceeded', 'dailyLimitExceeded', 'uploadLimitExceeded', 'rateLimitExceeded', 'userRateLimitExceeded']);
 const maxTitleLength = 100;
 const maxDescriptionBytes = 5_000;
 const chunkedStatus = 308;
@@ -88,6 +86,7 @@ export function createYoutube(settings: YoutubeSettings): VideoHost {
 
   return {
     name: 'youtube',
+    captions: createYoutubeCaptions({ apiUrl: settings.apiUrl, call, sendTimeoutMs }),
     begin: async (details, file, signal) => {
       const url = new URL('/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status', settings.apiUrl).href;
       const headers = {
@@ -140,27 +139,6 @@ function requireSession(location: string | undefined, apiUrl: string): string {
   return url.href;
 }
 
-async function toError(reply: OutboundReply): Promise<VideoHostError> {
-  const { status } = reply;
-  const errors = property(property(await readJson(reply), 'error'), 'errors');
-  const reason = shortWord(property(Array.isArray(errors) ? (errors[0] as unknown) : undefined, 'reason'));
-  const message = `the host answered ${status}${reason === undefined ? '' : ` (${reason})`}`;
-  if (reason !== undefined && quotaReasons.has(reason)) return new VideoHostError('busy', message, quotaDelayMs);
-  const seconds = Number(reply.headers['retry-after']);
-  const wait = Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3_600) * 1_000 : undefined;
-  if (status === 429) return new VideoHostError('busy', message, wait ?? 60_000);
-  return new VideoHostError(status >= 500 || status === 408 ? 'away' : 'refused', message, wait);
-}
-
-async function readJson(reply: OutboundReply): Promise<unknown> {
-  try {
-    return JSON.parse(await reply.text()) as unknown;
-  } catch (error) {
-    if (error instanceof OutboundError) throw new VideoHostError('away', error.message);
-    return undefined;
-  }
-}
-
 function toVideo(body: unknown): PublishedVideo {
   const id = property(body, 'id');
   if (typeof id !== 'string' || !/^[\w-]{1,64}$/.test(id)) throw new VideoHostError('refused', 'the host names no video');
@@ -174,12 +152,4 @@ function largest(thumbnails: unknown): string | null {
     if (typeof url === 'string' && URL.canParse(url)) return url;
   }
   return null;
-}
-
-function shortWord(value: unknown): string | undefined {
-  return typeof value === 'string' && /^\w{1,60}$/.test(value) ? value : undefined;
-}
-
-function property(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

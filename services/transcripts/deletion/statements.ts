@@ -9,6 +9,8 @@ export const forgetConversation = statement.none({
     with mark as (insert into forgotten_conversations (conversation_id) values (${id}) on conflict do nothing),
     gone_rows as (delete from transcript_rows where conversation_id = ${id}),
     gone_speakers as (delete from speakers where conversation_id = ${id}),
+    gone_words as (delete from search_segments where conversation_id = ${id}),
+    gone_facts as (delete from search_conversations where conversation_id = ${id}),
     gone_digest as (delete from legacy_transcripts where conversation_id = ${id})
     delete from import_evidence where conversation_id = ${id}`,
 });

@@ -1,5 +1,14 @@
 import { ImportEvidenceSchema, LegacyTranscriptSchema, ForgottenConversationSchema } from './import.entity.ts';
+import { SearchConversationSchema, SearchSegmentSchema } from './search.entity.ts';
 import { SpeakerSchema, TranscriptRowSchema } from './transcript.entity.ts';
 
 /** Every table of the schema `transcripts`, but those of the job library. */
-export const entities = [ForgottenConversationSchema, ImportEvidenceSchema, LegacyTranscriptSchema, SpeakerSchema, TranscriptRowSchema];
+export const entities = [
+  ForgottenConversationSchema,
+  ImportEvidenceSchema,
+  LegacyTranscriptSchema,
+  SearchConversationSchema,
+  SearchSegmentSchema,
+  SpeakerSchema,
+  TranscriptRowSchema,
+];

@@ -1,5 +1,5 @@
 /** Contract: import evidence of a conversation (rules/transcripts#import-evidence). */
-import { byClients, byOperators, rpc, type Static, Type } from '#libs/contract';
+import { byClients, byOperators, feedEvent, noData, rpc, type Static, Type } from '#libs/contract';
 import { conversationId, nullable } from '../schemas.ts';
 
 /** The seven values of `status` (rules/transcripts#import-statuses). */
@@ -25,6 +25,29 @@ export const exclusionReasons = [
 ] as const;
 
 export type ImportStatus = (typeof importStatuses)[number];
+
+/** What the feed is told of imports (rules/events#types; V1, V9). */
+export const transcriptFeed = {
+  imported: feedEvent({
+    type: 'transcript.imported',
+    subject: 'conversation',
+    summary: 'A conversation has a transcript, or another one.',
+    data: noData,
+    example: {},
+  }),
+  refused: feedEvent({
+    type: 'transcript.refused',
+    subject: 'conversation',
+    summary: 'A transcript was not imported.',
+    data: Type.Object({
+      status: Type.Enum(
+        importStatuses.filter((status) => status !== 'imported' && status !== 'never_ran'),
+        { description: 'Why, as in the import evidence.' },
+      ),
+    }),
+    example: { status: 'transcript_window_missing' },
+  }),
+} as const;
 
 export type ExclusionReason = (typeof exclusionReasons)[number];
 

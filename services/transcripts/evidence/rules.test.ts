@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { exclusionReasons, type ExclusionReason, type ImportStatus } from './contract.ts';
-import { decideEvidence, statusWithoutRecord, type EvidenceState, type RunResult } from './rules.ts';
+import { decideEvidence, isNews, statusWithoutRecord, type EvidenceState, type RunResult } from './rules.ts';
 import { judgeWindow } from '../import/rules.ts';
 
 const excludedByReason = Object.fromEntries(exclusionReasons.map((reason) => [reason, 0])) as Record<ExclusionReason, number>;
@@ -14,8 +14,9 @@ const imported: RunResult = { ...filtered, status: 'imported', installedSegments
 const empty: RunResult = { ...filtered, status: 'transcript_window_empty', installedSegments: null };
 const refused: RunResult = { ...filtered, status: 'install_refused_or_incomplete', installedSegments: 0 };
 const results: RunResult[] = [{ status: 'transcript_window_missing' }, { status: 'invalid_transcript_window' }, imported, empty, refused];
-const fresh: EvidenceState = { status: 'never_ran', contractImport: false, hasRows: false };
-const legacy: EvidenceState = { status: 'legacy_unbounded', contractImport: false, hasRows: true };
+const unread = { sha256: null, window: null };
+const fresh: EvidenceState = { status: 'never_ran', contractImport: false, hasRows: false, ...unread };
+const legacy: EvidenceState = { status: 'legacy_unbounded', contractImport: false, hasRows: true, ...unread };
 
 describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
   it.each([
@@ -41,7 +42,7 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
   });
 
   it('keeps the whole evidence of an import when a later run fails, and replaces it when one succeeds', () => {
-    const state: EvidenceState = { status: 'imported', contractImport: true, hasRows: true };
+    const state: EvidenceState = { status: 'imported', contractImport: true, hasRows: true, ...unread };
     for (const result of results) expect(decideEvidence(state, result) === undefined).toBe(result.status !== 'imported');
   });
 
@@ -61,14 +62,19 @@ describe('decideEvidence (rules/transcripts#import-statuses; D7, D7a)', () => {
   it('holds the invariants over any sequence of runs', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.array(fc.constantFrom(...results), { maxLength: 12 }), (hasLegacyRows, runs) => {
-        let state: EvidenceState = { status: statusWithoutRecord(hasLegacyRows), contractImport: false, hasRows: hasLegacyRows };
+        let state: EvidenceState = { status: statusWithoutRecord(hasLegacyRows), contractImport: false, hasRows: hasLegacyRows, ...unread };
         const seen: ImportStatus[] = [state.status];
         for (const result of runs) {
           const next = decideEvidence(state, result);
           if (next !== undefined) {
             expect(next.contractImport || !state.contractImport).toBe(true);
             expect([next.artifact, next.window, next.counts].filter((part) => part === null)).toHaveLength('artifact' in result ? 0 : 3);
-            state = { status: next.status, contractImport: next.contractImport, hasRows: state.hasRows || next.status === 'imported' };
+            state = {
+              status: next.status,
+              contractImport: next.contractImport,
+              hasRows: state.hasRows || next.status === 'imported',
+              ...unread,
+            };
           }
           seen.push(state.status);
         }
@@ -98,5 +104,33 @@ describe('judgeWindow (rules/room#transcript-window, 4 and 6; D7, D7b)', () => {
     ['soon', null, 'missing'],
   ])('calls %j to %j %s', (start, end, expected) => {
     expect(judge(start, end)).toBe(expected);
+  });
+});
+
+describe('isNews (V9)', () => {
+  const of = (result: RunResult, state: EvidenceState): boolean => {
+    const next = decideEvidence(state, result);
+    return next !== undefined && isNews(state, next);
+  };
+  const known: EvidenceState = {
+    status: 'imported',
+    contractImport: true,
+    hasRows: true,
+    sha256: filtered.artifact.sha256,
+    window: filtered.window,
+  };
+
+  it('is another status, or a transcript of other bytes or another window', () => {
+    expect(of(imported, fresh)).toBe(true);
+    expect(of(empty, fresh)).toBe(true);
+    expect(of(imported, { ...known, sha256: 'b'.repeat(64) })).toBe(true);
+    expect(of(imported, { ...known, window: { start: 1n, end: 3n } })).toBe(true);
+  });
+
+  it('is not the same once more, nor a refusal where a transcript stays', () => {
+    expect(of(imported, known)).toBe(false);
+    expect(of(empty, known)).toBe(false);
+    expect(of(empty, { ...fresh, status: 'transcript_window_empty' })).toBe(false);
+    expect(of({ status: 'transcript_window_missing' }, legacy)).toBe(false);
   });
 });

@@ -40,6 +40,16 @@ export interface EvidenceState {
   readonly contractImport: boolean;
   /** Rows exist; while `contractImport` is false they were never cut under a window. */
   readonly hasRows: boolean;
+  /** Of the artifact that was read last. */
+  readonly sha256: string | null;
+  readonly window: Window | null;
+}
+
+/** Whether somebody who looks finds something else than before: another status, or a transcript of other bytes or another window (V9). */
+export function isNews({ status, sha256, window }: EvidenceState, next: EvidenceRecord): boolean {
+  if (next.status !== status) return true;
+  if (next.status !== 'imported') return false;
+  return next.artifact?.sha256 !== sha256 || next.window?.start !== window?.start || next.window?.end !== window?.end;
 }
 
 /** The status of a conversation without recorded evidence: rows of a bulk import are `legacy_unbounded`, else `never_ran`. */

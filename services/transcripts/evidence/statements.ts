@@ -23,10 +23,18 @@ export const findForgotten = statement.maybeOne({
 export const getState = statement.one({
   name: 'evidence.state',
   params: { conversationId: t.integer },
-  row: { status: t.text.as<ImportStatus>().nullable, contract_import: t.boolean, has_rows: t.boolean },
+  row: {
+    status: t.text.as<ImportStatus>().nullable,
+    contract_import: t.boolean,
+    has_rows: t.boolean,
+    artifact_sha256: t.text.nullable,
+    window_start: t.text.nullable,
+    window_end: t.text.nullable,
+  },
   sql: ({ conversationId }) => sql`
     select e.status, coalesce(e.contract_import, false) as contract_import,
-      exists (select from transcript_rows r where r.conversation_id = c.id) as has_rows
+      exists (select from transcript_rows r where r.conversation_id = c.id) as has_rows,
+      e.artifact_sha256, iso_utc(e.window_start) as window_start, iso_utc(e.window_end) as window_end
     from (values (${conversationId})) as c (id) left join import_evidence e on e.conversation_id = c.id`,
 });
 

@@ -1,7 +1,7 @@
 /** How writers of a conversation's rows lock it, read its evidence and store the next. */
 import type { Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
-import { formatInstant } from '#libs/time';
+import { formatInstant, type Instant, parseInstant } from '#libs/time';
 import { type EvidenceRecord, type EvidenceState, statusWithoutRecord } from './rules.ts';
 import { findForgotten, getState, lockConversation, upsertEvidence } from './statements.ts';
 
@@ -12,8 +12,15 @@ export async function lockForWriting(tx: Tx, conversationId: number): Promise<bo
 }
 
 export async function readEvidenceState(db: Queryable, conversationId: number): Promise<EvidenceState> {
-  const { status, contract_import: contractImport, has_rows: hasRows } = await getState(db, { conversationId });
-  return { status: status ?? statusWithoutRecord(hasRows), contractImport, hasRows };
+  const { status, contract_import: contractImport, has_rows: hasRows, ...row } = await getState(db, { conversationId });
+  const [start, end] = [readInstant(row.window_start), readInstant(row.window_end)];
+  const window = start === undefined || end === undefined ? null : { start, end };
+  return { status: status ?? statusWithoutRecord(hasRows), contractImport, hasRows, sha256: row.artifact_sha256, window };
+}
+
+function readInstant(text: string | null): Instant | undefined {
+  const parsed = text === null ? undefined : parseInstant(text);
+  return parsed?.kind === 'instant' ? parsed.instant : undefined;
 }
 
 export async function saveEvidence(tx: Tx, conversationId: number, record: EvidenceRecord): Promise<void> {

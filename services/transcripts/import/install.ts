@@ -1,6 +1,6 @@
 /** Second reading of an artifact: the accepted rows replace what the conversation has, in the caller's transaction. */
 import { unavailable } from '#libs/errors';
-import { isConnectionError, sqlStateOf, type Tx } from '#libs/orm';
+import { mayPass, sqlStateOf, type Tx } from '#libs/orm';
 import { scanArtifact } from '../artifact/index.ts';
 import type { AcceptedRow } from '../row-filter.ts';
 import { assignSpeakers, attributedId, readSpeaker, type RoomParticipant, type Speaker } from '../speaker.ts';
@@ -29,9 +29,6 @@ const charactersPerBatch = 1_048_576;
 
 /** The database ends a transaction that is silent for a minute; a slow download may be. */
 const silenceLimitMs = 15_000;
-
-/** Serialization failure, deadlock, cancelled statement: the transaction is run again, or the attempt is. */
-const transientStates = new Set(['40001', '40P01', '57014', '0A000']);
 
 /** A row as it is stored; times in microseconds from the window's start. */
 interface NewRow {
@@ -84,7 +81,11 @@ export async function installRows(
 
 /** Puts rows in the place of what the conversation has. The caller holds the conversation's lock. @throws InstallRefused */
 export async function installTranscript(tx: Tx, conversationId: number, transcript: NewTranscript): Promise<number> {
-  const speakers = assignSpeakers(transcript.speakers, transcript.participants, await listSpeakers(tx, { conversationId }));
+  const speakers = assignSpeakers(
+    transcript.speakers,
+    transcript.participants,
+    await listSpeakers(tx, { conversationIds: [conversationId] }),
+  );
   const idOf = new Map(speakers.map((speaker) => [speaker.key, attributedId(speaker)]));
   await guard(async () => {
     await upsertSpeakers(tx, {
@@ -145,8 +146,8 @@ async function guard(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
+    if (mayPass(error)) throw error;
     const state = sqlStateOf(error);
-    if (isConnectionError(error) || (state !== undefined && transientStates.has(state))) throw error;
     throw new InstallRefused(state === undefined ? 'a fault' : `SQLSTATE ${state}`, null);
   }
 }

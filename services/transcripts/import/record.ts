@@ -1,16 +1,23 @@
 /** The end of a run in the evidence of its conversation. */
+import type { Feed } from '#libs/feed';
 import type { Tx } from '#libs/orm';
-import type { ImportStatus } from '../evidence/contract.ts';
-import { decideEvidence, lockForWriting, readEvidenceState, type RunResult, saveEvidence } from '../evidence/index.ts';
+import { type ImportStatus, transcriptFeed } from '../evidence/contract.ts';
+import { decideEvidence, isNews, lockForWriting, readEvidenceState, type RunResult, saveEvidence } from '../evidence/index.ts';
 
 export type Finished = ImportStatus | 'conversation_gone';
 
-/** Applies the result to the stored evidence; the status that is stored afterwards. */
-export async function record(tx: Tx, conversationId: number, result: RunResult): Promise<Finished> {
+/** Applies the result to the stored evidence, and tells the feed what is new in it; the status that is stored afterwards. */
+export async function record(news: Feed, tx: Tx, conversationId: number, result: RunResult): Promise<Finished> {
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
   const state = await readEvidenceState(tx, conversationId);
   const next = decideEvidence(state, result);
   if (next === undefined) return state.status;
   await saveEvidence(tx, conversationId, next);
+  if (isNews(state, next)) tell(news, tx, conversationId, next.status);
   return next.status;
+}
+
+function tell(news: Feed, tx: Tx, subject: number, status: ImportStatus): void {
+  if (status === 'imported') news.tell(tx, transcriptFeed.imported, { subject, data: {} });
+  else if (status !== 'never_ran') news.tell(tx, transcriptFeed.refused, { subject, data: { status } });
 }

@@ -3,6 +3,7 @@
  * No message, log line, payload or result holds speech or names.
  */
 import { AppError, unavailable } from '#libs/errors';
+import type { Feed } from '#libs/feed';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Database, Tx } from '#libs/orm';
@@ -13,6 +14,7 @@ import { UnreadableArtifact } from '../artifact/index.ts';
 import type { ImportStatus } from '../evidence/contract.ts';
 import { lockForWriting, type RunResult } from '../evidence/index.ts';
 import type { Window } from '../row-filter.ts';
+import type { RowsChanged } from '../search/index.ts';
 import type { RoomParticipant } from '../speaker.ts';
 import { InstallRefused, installRows } from './install.ts';
 import { type Finished, record } from './record.ts';
@@ -27,6 +29,8 @@ export interface TranscriptImportDependencies {
   readonly provider: MeetingProvider | undefined;
   /** Called after each finished run, for the metrics. */
   readonly onFinished: (status: ImportStatus | 'conversation_gone') => void;
+  readonly rowsChanged: RowsChanged;
+  readonly news: Feed;
 }
 
 type Step = PipelineRun<unknown>;
@@ -56,18 +60,18 @@ async function importTranscript(deps: TranscriptImportDependencies, step: Step):
   const window = judgeWindow(source.window);
   if (window.kind !== 'usable') {
     const status = window.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
-    return finish(deps, step, (tx) => record(tx, run.payload.conversation_id, { status }));
+    return finish(deps, step, (tx) => record(deps.news, tx, run.payload.conversation_id, { status }));
   }
   const survey = await readArtifact(deps, run, source.meeting_id, window.window);
   if (survey.counts.accepted === 0) {
     const result: RunResult = { ...survey, status: 'transcript_window_empty', installedSegments: null };
-    return finish(deps, step, (tx) => record(tx, run.payload.conversation_id, result), survey);
+    return finish(deps, step, (tx) => recordWindow(deps, tx, run.payload.conversation_id, result), survey);
   }
   run.progress(50, 'installing rows');
   try {
-    await finish(deps, step, (tx) => install(run, tx, { survey, participants: source.participants }), survey);
+    await finish(deps, step, (tx) => install(deps, run, tx, { survey, participants: source.participants }), survey);
   } catch (error) {
-    if (error instanceof InstallRefused) await recordRefusal(deps.db, run.payload.conversation_id, survey, error);
+    if (error instanceof InstallRefused) await recordRefusal(deps, run.payload.conversation_id, survey, error);
     throw error;
   }
 }
@@ -104,15 +108,38 @@ function describe(status: Finished, survey: Survey | undefined): PipelineOutcome
   return { result: { status }, note, succeeded: status === 'imported' };
 }
 
-async function install(run: Run, tx: Tx, what: { survey: Survey; participants: readonly RoomParticipant[] }): Promise<Finished> {
+async function install(
+  { rowsChanged, news }: TranscriptImportDependencies,
+  run: Run,
+  tx: Tx,
+  what: { survey: Survey; participants: readonly RoomParticipant[] },
+): Promise<Finished> {
   const { conversation_id: conversationId } = run.payload;
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
   const installedSegments = await installRows(tx, conversationId, what.survey, what.participants);
-  return await record(tx, conversationId, { ...what.survey, status: 'imported', installedSegments });
+  await rowsChanged(tx, [conversationId]);
+  return await record(news, tx, conversationId, { ...what.survey, status: 'imported', installedSegments });
 }
 
 /** The refused rows are rolled back; that they were refused stands in the evidence. The job is tried again. */
-async function recordRefusal(db: Database, conversationId: number, survey: Survey, refusal: InstallRefused): Promise<void> {
+async function recordRefusal(
+  deps: TranscriptImportDependencies,
+  conversationId: number,
+  survey: Survey,
+  refusal: InstallRefused,
+): Promise<void> {
   const result: RunResult = { ...survey, status: 'install_refused_or_incomplete', installedSegments: refusal.installedSegments };
-  await db.transaction((tx) => record(tx, conversationId, result));
+  await deps.db.transaction((tx) => recordWindow(deps, tx, conversationId, result));
+}
+
+/** Rows that stay although the window is known now may lie outside of it: they are not found any more. */
+async function recordWindow(
+  { rowsChanged, news }: TranscriptImportDependencies,
+  tx: Tx,
+  conversationId: number,
+  result: RunResult,
+): Promise<Finished> {
+  const finished = await record(news, tx, conversationId, result);
+  await rowsChanged(tx, [conversationId]);
+  return finished;
 }

@@ -1,19 +1,28 @@
 /** `transcripts.rows.install-legacy`: rows of a bulk import, replaced only where they differ (rules/workspace#bulk-import; D7). */
+import { listSome, recordAudit } from '#libs/audit';
 import { AppError } from '#libs/errors';
+import type { Feed } from '#libs/feed';
 import type { Handler } from '#libs/nats';
-import { isConnectionError, sqlStateOf, type Database } from '#libs/orm';
+import { mayPass, sqlStateOf, type Database } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import type { transcripts } from '../contract.ts';
+import { transcriptFeed } from '../evidence/contract.ts';
+import type { RowsChanged } from '../search/index.ts';
 import { installLegacy } from './install.ts';
 import { prepareLegacy, type LegacyTranscript } from './rules.ts';
 import { type LegacyState, listStates, lockConversations } from './statements.ts';
 
-/** Serialization failure, deadlock, cancelled statement: the transaction is run again, or the caller asks again. */
-const transientStates = new Set(['40001', '40P01', '57014']);
-
 /** No message holds speech: what the database says of a refused row never leaves as it is. */
-export function createInstallLegacy({ db }: { db: Database }): Handler<typeof transcripts.rpcs.installLegacy> {
-  return async ({ items, dry_run: dryRun }) => {
+export function createInstallLegacy({
+  db,
+  rowsChanged,
+  news,
+}: {
+  readonly db: Database;
+  readonly news: Feed;
+  readonly rowsChanged: RowsChanged;
+}): Handler<typeof transcripts.rpcs.installLegacy> {
+  return async ({ items, dry_run: dryRun }, context) => {
     const given = items.map((item) => prepareLegacy(item.conversation_id, item.rows));
     const ids = given.map(({ conversationId }) => conversationId);
     if (dryRun) return { items: report(given, await readStates(db, ids)) };
@@ -21,7 +30,13 @@ export function createInstallLegacy({ db }: { db: Database }): Handler<typeof tr
       await lockConversations(tx, { ids });
       const states = await readStates(tx, ids);
       const changed = given.filter((item) => decide(item, states) === 'installed');
-      if (changed.length > 0) await guard(() => installLegacy(tx, changed));
+      if (changed.length > 0) {
+        const changedIds = changed.map((item) => item.conversationId);
+        await guard(() => installLegacy(tx, changed));
+        await rowsChanged(tx, changedIds);
+        for (const subject of changedIds) news.tell(tx, transcriptFeed.imported, { subject, data: {} });
+        recordAudit(tx, context, { changes: listSome(changedIds, 'conversations') });
+      }
       return report(given, states);
     });
     return { items: result };
@@ -38,7 +53,7 @@ async function guard(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     const state = sqlStateOf(error);
-    if (isConnectionError(error) || state === undefined || transientStates.has(state)) throw error;
+    if (state === undefined || mayPass(error)) throw error;
     throw new AppError({ code: 'internal', message: `The rows could not be installed: SQLSTATE ${state}` });
   }
 }

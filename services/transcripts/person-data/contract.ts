@@ -1,5 +1,5 @@
-/** Contract: what a person said, for `people export` and `people erase` of the admin CLI. */
-import { byOperators, rpc, Type } from '#libs/contract';
+/** Contract: what a person said, for `people export` and `people erase` of the admin CLI, and merges. */
+import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
 
 const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 
@@ -27,6 +27,7 @@ export const personDataRpcs = {
   erasePerson: rpc({
     subject: 'admin.transcripts.people.erase',
     callers: byOperators,
+    audit: 'person.erase',
     summary:
       "Replaces a person's words in one page of transcripts and makes the speaker nameless. Times and counts stay, so that the evidence of the import stays true. Repeatable.",
     request: Type.Object({ person_id: id, after: Type.Integer({ minimum: 0 }), dry_run: Type.Boolean() }),
@@ -34,6 +35,15 @@ export const personDataRpcs = {
       counts: Type.Object({ transcripts: Type.Integer(), transcript_rows: Type.Integer() }),
       next: Type.Union([Type.Integer(), Type.Null()]),
     }),
+    timeoutMs: 60_000,
+  }),
+  mergePerson: rpc({
+    subject: 'transcripts.people.merge',
+    callers: { directory: ownAccount },
+    summary:
+      'Puts who stays in the place of who was merged, in one page of transcripts and of what is searched (rules/people#merge-people; I3). Repeatable.',
+    request: Type.Object({ gone_id: id, into_id: id, after: Type.Integer({ minimum: 0 }) }),
+    reply: Type.Object({ next: Type.Union([Type.Integer(), Type.Null()]) }),
     timeoutMs: 60_000,
   }),
 } as const;

@@ -1,21 +1,25 @@
 /** `people export` and `people erase` of the admin CLI: the part of transcripts. */
+import { recordAudit } from '#libs/audit';
 import type { Handlers } from '#libs/nats';
-import type { Database } from '#libs/orm';
+import { type Database, transactionOrDryRun } from '#libs/orm';
+import type { CaptionsChanged } from '../captions-changed.ts';
 import type { transcripts } from '../contract.ts';
 import { lockForWriting } from '../evidence/index.ts';
-import { erasedText } from './contract.ts';
-import { anonymise, listSpoken, listSpokenConversations } from './statements.ts';
+import { erasedText, type personDataRpcs } from './contract.ts';
+import { anonymise, changeParticipant, changeSpeaker, listSpoken, listSpokenConversations } from './statements.ts';
 
-type PersonDataHandlers = Pick<Handlers<typeof transcripts>, 'exportPerson' | 'erasePerson'>;
+type PersonDataHandlers = Pick<Handlers<typeof transcripts>, keyof typeof personDataRpcs>;
 
 const rowsPerPage = 5_000;
 /** Transcripts that one transaction changes. */
 const transcriptsPerPage = 20;
 
-/** Ends the transaction of a dry run. */
-class DryRun extends Error {}
+interface PersonDataDependencies {
+  readonly db: Database;
+  readonly captionsChanged: CaptionsChanged;
+}
 
-export function createPersonDataHandlers({ db }: { readonly db: Database }): PersonDataHandlers {
+export function createPersonDataHandlers({ db, captionsChanged }: PersonDataDependencies): PersonDataHandlers {
   return {
     exportPerson: async ({ person_id: personId, after }) => {
       const [afterConversation = 0, afterStart = -1, afterPosition = -1] = after === '' ? [] : after.split('/').map(Number);
@@ -31,21 +35,36 @@ export function createPersonDataHandlers({ db }: { readonly db: Database }): Per
         next: last === undefined ? null : `${last.conversation_id}/${last.start_us}/${last.position}`,
       };
     },
-    erasePerson: async ({ person_id: personId, after, dry_run: dryRun }) => {
+    erasePerson: async ({ person_id: personId, after, dry_run: dryRun }, context) => {
       const found = await listSpokenConversations(db, { personId, after, limit: transcriptsPerPage });
-      const counts = { transcripts: found.length, transcript_rows: 0 };
-      const work = db.transaction(async (tx) => {
-        counts.transcript_rows = 0;
+      const rows = await transactionOrDryRun(db, dryRun, async (tx) => {
+        let count = 0;
         for (const { id } of found) {
           await lockForWriting(tx, id);
-          counts.transcript_rows += (await anonymise(tx, { conversationId: id, personId, text: erasedText })).rows;
+          count += (await anonymise(tx, { conversationId: id, personId, text: erasedText })).rows;
         }
-        if (dryRun) throw new DryRun();
+        await captionsChanged(tx, idsOf(found));
+        const removed = { transcripts: found.length, transcript_rows: count };
+        if (count > 0) recordAudit(tx, context, { target: { type: 'person', id: personId }, changes: { removed } });
+        return count;
       });
-      await work.catch((error: unknown) => {
-        if (!(error instanceof DryRun)) throw error;
-      });
+      const counts = { transcripts: found.length, transcript_rows: rows };
       return { counts, next: found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null) };
+    },
+    mergePerson: async ({ gone_id: goneId, into_id: intoId, after }) => {
+      const found = await listSpokenConversations(db, { personId: goneId, after, limit: transcriptsPerPage });
+      const next = found.length < transcriptsPerPage ? null : (found.at(-1)?.id ?? null);
+      await db.transaction(async (tx) => {
+        for (const { id } of found) {
+          await lockForWriting(tx, id);
+          await changeSpeaker(tx, { conversationId: id, goneId, intoId });
+        }
+        await captionsChanged(tx, idsOf(found));
+        if (next === null) await changeParticipant(tx, { goneId, intoId });
+      });
+      return { next };
     },
   };
 }
+
+const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id);

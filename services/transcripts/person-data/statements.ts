@@ -36,10 +36,34 @@ export const anonymise = statement.one({
       from (select speaker_key, (row_number() over (order by speaker_key) - 1)::integer as place
             from speakers where conversation_id = ${conversationId} and person_id = ${personId}) as own, given
       where s.conversation_id = ${conversationId} and s.speaker_key = own.speaker_key
+    ), found as (
+      delete from search_segments where conversation_id = ${conversationId} and person_id = ${personId}
     ), spoken as (
       update transcript_rows r set text = ${text}, person_id = -given.fresh from given
       where r.conversation_id = ${conversationId} and r.person_id = ${personId}
       returning 1
     )
     select count(*)::integer as rows from spoken`,
+});
+
+/** Who stays has said what who was merged has said; under the conversation's lock. */
+export const changeSpeaker = statement.none({
+  name: 'person-data.change-speaker',
+  params: { conversationId: t.integer, goneId: t.integer, intoId: t.integer },
+  sql: ({ conversationId, goneId, intoId }) => sql`
+    with known as (
+      update speakers set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${goneId}
+    ), found as (
+      update search_segments set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${goneId}
+    )
+    update transcript_rows set person_id = ${intoId} where conversation_id = ${conversationId} and person_id = ${goneId}`,
+});
+
+/** Who may find what was said where they took part. */
+export const changeParticipant = statement.none({
+  name: 'person-data.change-participant',
+  params: { goneId: t.integer, intoId: t.integer },
+  sql: ({ goneId, intoId }) => sql`
+    update search_conversations set participant_ids = array_append(array_remove(array_remove(participant_ids, ${goneId}), ${intoId}), ${intoId})
+    where participant_ids @> array[${goneId}]`,
 });

@@ -1,17 +1,98 @@
-/** Contract: the transcript file (rules/transcripts#transcript-file). */
-import { byClients, ownAccount, rpc, Type } from '#libs/contract';
-import { conversationId } from '../schemas.ts';
+/** Contract: the transcript in its formats (rules/transcripts#transcript-file; T1, T5). */
+import { byClients, byOperators, ownAccount, rpc, type Static, Type } from '#libs/contract';
+import { conversationId, nullable } from '../schemas.ts';
+
+/** In the order in which they are preferred (T5). */
+export const transcriptFormats = ['md', 'json', 'vtt', 'srt', 'txt'] as const;
+export type TranscriptFormat = (typeof transcriptFormats)[number];
+
+export const TranscriptSpeaker = Type.Object(
+  {
+    key: Type.String({ description: 'The id that `person_id` takes, as text.' }),
+    person_id: nullable(Type.Integer(), 'The person; null for an unresolved speaker.'),
+    name: Type.String({ description: "The person's present name; else the provider's, or a number." }),
+  },
+  { $id: 'TranscriptSpeaker', description: 'Who spoke.' },
+);
+
+const instant = (description: string) => Type.String({ format: 'date-time', description });
+
+export const Transcript = Type.Object(
+  {
+    conversation_id: Type.Integer(),
+    window: nullable(
+      Type.Object(
+        { start: instant('Its start, from which all times count.'), end: instant('Its end.') },
+        { $id: 'TranscriptSpan', description: 'A part of time.' },
+      ),
+      'The window under which the rows were cut; null for rows of a bulk import.',
+    ),
+    segments: Type.Array(
+      Type.Object(
+        {
+          index: Type.Integer({ minimum: 0, description: 'Place in the whole transcript, from 0; a filter leaves it as it is.' }),
+          start_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
+          end_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
+          started_at: nullable(
+            instant(''),
+            "When it was said. Without a window it counts from the conversation's start; null when there is none either.",
+          ),
+          speaker: TranscriptSpeaker,
+          text: Type.String({ description: 'As it was said, line breaks included.' }),
+        },
+        { $id: 'TranscriptSegment', description: 'One row: an utterance.' },
+      ),
+      { description: 'In order of time.' },
+    ),
+  },
+  { $id: 'Transcript', description: 'A transcript as data.' },
+);
+export type Transcript = Static<typeof Transcript>;
+
+/** A part of the rows: so many, behind so many. */
+export const transcriptPart = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'At most so many utterances, 1 to 1000; absent: all.' })),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0, description: 'Utterances of the whole transcript before them.' }),
+  ),
+};
+
+const rendering = {
+  request: Type.Object({
+    conversation_id: conversationId,
+    person_id: Type.Optional(Type.Integer({ description: 'Only this speaker: a person id, or a negative unresolved-speaker id.' })),
+    format: Type.Optional(Type.Enum(transcriptFormats, { description: 'Default `md`.' })),
+    ...transcriptPart,
+  }),
+  reply: Type.Union([Type.String({ description: 'UTF-8 text, as raw bytes rather than a JSON string.' }), Transcript]),
+  timeoutMs: 60_000,
+} as const;
 
 export const renderRpcs = {
   render: rpc({
     subject: 'transcripts.transcripts.render',
     callers: { ...byClients, agents: ownAccount },
-    summary: 'Render the transcript of a conversation as Markdown',
+    summary: 'Write the transcript of a conversation in one of its formats',
+    ...rendering,
+  }),
+  renderAny: rpc({
+    subject: 'admin.transcripts.read',
+    callers: byOperators,
+    summary: 'The same for the admin CLI',
+    ...rendering,
+  }),
+  caption: rpc({
+    subject: 'transcripts.transcripts.caption',
+    callers: { media: ownAccount },
+    summary: "WebVTT captions of a conversation's video (T4). 404 without a transcript.",
     request: Type.Object({
       conversation_id: conversationId,
-      person_id: Type.Optional(Type.Integer({ description: 'Only this speaker: a person id, or a negative unresolved-speaker id.' })),
+      video_started_at: nullable(
+        Type.String({ format: 'date-time' }),
+        'When the video begins; null for one that begins with the window, or when it is not known.',
+      ),
     }),
-    reply: Type.String({ description: 'UTF-8 Markdown, as raw bytes rather than a JSON string.' }),
+    reply: Type.String({ description: 'UTF-8 WebVTT, as raw bytes rather than a JSON string.' }),
     timeoutMs: 60_000,
   }),
 } as const;

@@ -1,56 +1,122 @@
 /**
- * The transcript file (rules/transcripts#transcript-file; D24, D24a). Usual ones are one message; a large one is written twice, first
- * for its digest, which is the entity tag that goes before the body, then for the reader.
+ * The transcript file (rules/transcripts#transcript-file; D24, D24a, T1, T4, T5). Usual ones are one message; a large one is written twice,
+ * first for its digest, which is the entity tag that goes before the body, then for the reader.
  */
 import { createHash } from 'node:crypto';
 import { notFound, unavailable } from '#libs/errors';
-import { byteStream, ownContext, rawBytes, withDigest, type Bus, type CallContext, type Handler } from '#libs/nats';
+import { byteStream, jsonStream, rawBytes, rawJson, withDigest, type Bus, type Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { parseInstant } from '#libs/time';
 import { conversations } from '#services/conversations';
-import { directory } from '#services/directory';
 import type { transcripts } from '../contract.ts';
-import { attributedId, type StoredSpeaker } from '../speaker.ts';
-import { listSpeakers } from '../statements.ts';
-import { RunWriter, type TranscriptRow, writeHead } from './rules.ts';
-import { findUtterance, listRows } from './statements.ts';
+import { toMilliseconds } from '../segment.ts';
+import { readSpeakerNames } from '../speaker-names.ts';
+import type { TranscriptFormat } from './contract.ts';
+import { RunWriter, writeHead } from './rules/markdown.ts';
+import type { TranscriptRow, TranscriptWriter, WriterFacts } from './rules/row.ts';
+import { createJsonWriter, createSrtWriter, createTextWriter, createVttWriter } from './rules/segments.ts';
+import { findUtterance, findWindow, listRows } from './statements.ts';
 
 /** Files up to this size are made once and held. */
 const heldBytes = 1_048_576;
-const peoplePerCall = 500;
 const rowsPerPage = 2_000;
 const maxId = 2_147_483_647;
+/** Where reading begins. */
+const beforeAll = { afterStart: Number.MIN_SAFE_INTEGER, afterPosition: 0 };
 
 type Dependencies = { readonly bus: Bus; readonly db: Database };
 
 /** `transcripts.transcripts.render`. @throws AppError not_found: no such conversation, or the speaker has no utterances in it. */
 export function createRender(deps: Dependencies): Handler<typeof transcripts.rpcs.render> {
-  return async ({ conversation_id: id, person_id: personId }, context) => {
+  return async ({ conversation_id: id, person_id: personId, format = 'md', limit = Infinity, offset = 0 }, context) => {
     const described = await deps.bus.call(conversations.rpcs.describe, { id }, context);
     if (
       personId !== undefined &&
       !(Math.abs(personId) <= maxId && (await findUtterance(deps.db, { conversationId: id, personId })) !== undefined)
     )
       throw notFound();
-    const head = writeHead({
-      id,
-      title: described.title,
-      journey: described.journey_name === '' ? null : described.journey_name,
-      event: described.event?.name ?? null,
-      start: described.start,
-      finish: described.finish,
-      participants: described.participants.map((participant) => participant.name),
-    });
-    const nameOf = await readNames(deps, id, context);
-    const write = (): AsyncGenerator<Uint8Array> => writeFile(deps.db, id, head, new RunWriter(nameOf, personId));
-    const first = await readOnce(write());
-    if (first.whole !== undefined) return rawBytes(first.whole);
-    return withDigest(byteStream(verify(write(), first.digest)), first.digest);
+    const names = await readSpeakerNames(deps, [id], context);
+    const facts = { nameOf: (speakerId: number) => names(id, speakerId), onlyPersonId: personId, firstIndex: offset };
+    const createWriter = await chooseWriter(deps, format, described, facts);
+    return await reply(deps.db, { id, limit, offset }, format, createWriter);
   };
 }
 
-async function* writeFile(db: Database, id: number, head: string, writer: RunWriter): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(head, 'utf8');
-  for await (const rows of readRows(db, id)) {
+/** `transcripts.transcripts.caption`. @throws AppError not_found: the conversation has no rows. */
+export function createCaption(deps: Dependencies): Handler<typeof transcripts.rpcs.caption> {
+  return async ({ conversation_id: id, video_started_at: videoStartedAt }, context) => {
+    const [first] = await listRows(deps.db, { conversationId: id, ...beforeAll, skipped: 0, limit: 1 });
+    if (first === undefined) throw notFound();
+    const window = await findWindow(deps.db, { conversationId: id });
+    const shiftMs = findShift(window?.start, videoStartedAt);
+    const names = await readSpeakerNames(deps, [id], context);
+    const facts = { nameOf: (speakerId: number) => names(id, speakerId), onlyPersonId: undefined };
+    return await reply(deps.db, { id, limit: Infinity, offset: 0 }, 'vtt', () => createVttWriter(facts, shiftMs));
+  };
+}
+
+/** How much later than the video the window begins, milliseconds. */
+function findShift(windowStart: string | undefined, videoStart: string | null): number {
+  const [window, video] = [parseInstant(windowStart ?? ''), parseInstant(videoStart ?? '')];
+  return window.kind === 'instant' && video.kind === 'instant' ? toMilliseconds(Number(window.instant - video.instant)) : 0;
+}
+
+/** Rows of a conversation. */
+interface Part {
+  readonly id: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One message, or the stream whose digest is known. */
+async function reply(db: Database, part: Part, format: TranscriptFormat, createWriter: () => TranscriptWriter) {
+  const write = (): AsyncGenerator<Uint8Array> => writeFile(db, part, createWriter());
+  const { digest, whole } = await readOnce(format, write());
+  const [asWhole, asStream] = format === 'json' ? [rawJson, jsonStream] : [rawBytes, byteStream];
+  return withDigest(whole === undefined ? asStream(verify(format, write(), digest)) : asWhole(whole), digest);
+}
+
+interface Described {
+  readonly id: number;
+  readonly title: string;
+  readonly journey_name: string;
+  readonly event: { readonly name: string } | null;
+  readonly start: string | null;
+  readonly finish: string | null;
+  readonly participants: readonly { readonly name: string }[];
+}
+
+/** Makes new writers of the format. */
+async function chooseWriter(
+  { db }: Dependencies,
+  format: TranscriptFormat,
+  described: Described,
+  facts: WriterFacts,
+): Promise<() => TranscriptWriter> {
+  if (format === 'vtt') return () => createVttWriter(facts);
+  if (format === 'srt') return () => createSrtWriter(facts);
+  if (format === 'txt') return () => createTextWriter(facts);
+  if (format === 'json') {
+    const window = (await findWindow(db, { conversationId: described.id })) ?? null;
+    const origin = parseInstant(window?.start ?? described.start ?? '');
+    const head = { conversationId: described.id, window, origin: origin.kind === 'instant' ? origin.instant : undefined };
+    return () => createJsonWriter(head, facts);
+  }
+  const head = writeHead({
+    id: described.id,
+    title: described.title,
+    journey: described.journey_name === '' ? null : described.journey_name,
+    event: described.event?.name ?? null,
+    start: described.start,
+    finish: described.finish,
+    participants: described.participants.map((participant) => participant.name),
+  });
+  return () => new RunWriter(head, facts);
+}
+
+async function* writeFile(db: Database, part: Part, writer: TranscriptWriter): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(writer.start(), 'utf8');
+  for await (const rows of readRows(db, part)) {
     const text = writer.write(rows);
     if (text !== '') yield Buffer.from(text, 'utf8');
   }
@@ -58,20 +124,26 @@ async function* writeFile(db: Database, id: number, head: string, writer: RunWri
 }
 
 /** The rows in stored order, page by page: no connection is held while a slow reader takes its time. */
-async function* readRows(db: Database, conversationId: number): AsyncGenerator<TranscriptRow[]> {
-  for (let afterStart = Number.MIN_SAFE_INTEGER, afterPosition = 0; ;) {
-    const page = await listRows(db, { conversationId, afterStart, afterPosition, limit: rowsPerPage });
+async function* readRows(db: Database, { id: conversationId, limit, offset }: Part): AsyncGenerator<TranscriptRow[]> {
+  let after = { ...beforeAll, skipped: offset };
+  for (let left = limit; left > 0;) {
+    const wanted = Math.min(left, rowsPerPage);
+    const page = await listRows(db, { conversationId, ...after, limit: wanted });
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
-    if (page.length < rowsPerPage) return;
-    ({ startUs: afterStart, position: afterPosition } = last);
+    if (page.length < wanted) return;
+    left -= page.length;
+    after = { afterStart: last.startUs, afterPosition: last.position, skipped: 0 };
   }
 }
 
 /** Digest of the file, and the file itself when it is small. */
-async function readOnce(chunks: AsyncIterable<Uint8Array>): Promise<{ digest: string; whole: Uint8Array | undefined }> {
-  const hash = createHash('sha256');
+async function readOnce(
+  format: TranscriptFormat,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ digest: string; whole: Uint8Array | undefined }> {
+  const hash = createDigest(format);
   let parts: Uint8Array[] | undefined = [];
   let size = 0;
   for await (const chunk of chunks) {
@@ -84,8 +156,8 @@ async function readOnce(chunks: AsyncIterable<Uint8Array>): Promise<{ digest: st
 }
 
 /** Breaks the stream when an import replaced the rows since the digest was sent. */
-async function* verify(chunks: AsyncIterable<Uint8Array>, digest: string): AsyncGenerator<Uint8Array> {
-  const hash = createHash('sha256');
+async function* verify(format: TranscriptFormat, chunks: AsyncIterable<Uint8Array>, digest: string): AsyncGenerator<Uint8Array> {
+  const hash = createDigest(format);
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;
@@ -93,24 +165,8 @@ async function* verify(chunks: AsyncIterable<Uint8Array>, digest: string): Async
   if (hash.digest('base64url') !== digest) throw unavailable('The transcript changed while it was read');
 }
 
-/** Present names of resolved speakers; the provider's display name, or a number, of the others. */
-async function readNames(deps: Dependencies, id: number, context: CallContext): Promise<(speakerId: number) => string> {
-  const speakers = await listSpeakers(deps.db, { conversationId: id });
-  const names = new Map<number, string>();
-  for (const speaker of speakers) addFallbackName(names, speaker);
-  const personIds = [...new Set(speakers.flatMap((speaker) => speaker.personId ?? []))];
-  for (let index = 0; index < personIds.length; index += peoplePerCall) {
-    const { items } = await deps.bus.call(
-      directory.rpcs.getPeople,
-      { ids: personIds.slice(index, index + peoplePerCall) },
-      ownContext(context),
-    );
-    for (const person of items) names.set(person.id, person.name);
-  }
-  return (speakerId) => names.get(speakerId) ?? (speakerId < 0 ? `Unresolved speaker ${-speakerId}` : `Person ${speakerId}`);
-}
-
-function addFallbackName(names: Map<number, string>, speaker: StoredSpeaker): void {
-  const speakerId = attributedId(speaker);
-  if (speaker.displayName !== null && !names.has(speakerId)) names.set(speakerId, speaker.displayName);
+/** Formats of one transcript have one address, so that their tags differ even where their bytes, none, do not. */
+function createDigest(format: TranscriptFormat): ReturnType<typeof createHash> {
+  const hash = createHash('sha256');
+  return format === 'md' ? hash : hash.update(`${format}\n`);
 }

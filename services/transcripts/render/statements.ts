@@ -1,15 +1,15 @@
 /** Statements of the transcript file. */
 import { sql, statement, t } from '#libs/sql';
 
-/** The next rows in stored order, after this start and position. */
+/** The next rows in stored order, after this start and position and so many more. */
 export const listRows = statement.many({
   name: 'transcript.page',
-  params: { conversationId: t.integer, afterStart: t.bigint, afterPosition: t.integer, limit: t.integer },
-  row: { startUs: t.bigint, position: t.integer, personId: t.integer, text: t.text },
-  sql: ({ conversationId, afterStart, afterPosition, limit }) => sql`
-    select start_us as "startUs", position, person_id as "personId", text from transcript_rows
+  params: { conversationId: t.integer, afterStart: t.bigint, afterPosition: t.integer, skipped: t.integer, limit: t.integer },
+  row: { startUs: t.bigint, position: t.integer, endUs: t.bigint, personId: t.integer, text: t.text },
+  sql: ({ conversationId, afterStart, afterPosition, skipped, limit }) => sql`
+    select start_us as "startUs", position, end_us as "endUs", person_id as "personId", text from transcript_rows
     where conversation_id = ${conversationId} and (start_us, position) > (${afterStart}, ${afterPosition})
-    order by start_us, position limit ${limit}`,
+    order by start_us, position limit ${limit} offset ${skipped}`,
 });
 
 /** A row when rows of the conversation are attributed to this id. */
@@ -19,4 +19,15 @@ export const findUtterance = statement.maybeOne({
   row: { position: t.integer },
   sql: ({ conversationId, personId }) => sql`
     select position from transcript_rows where conversation_id = ${conversationId} and person_id = ${personId} limit 1`,
+});
+
+/** The window that the rows count from; no row for those of a bulk import, whatever a later run has seen. */
+export const findWindow = statement.maybeOne({
+  name: 'transcript.window',
+  params: { conversationId: t.integer },
+  row: { start: t.text, end: t.text },
+  sql: ({ conversationId }) => sql`
+    select iso_utc(window_start) as start, iso_utc(window_end) as "end" from import_evidence
+    where conversation_id = ${conversationId} and window_start is not null
+      and (status = 'imported' or not exists (select from transcript_rows where conversation_id = ${conversationId}))`,
 });

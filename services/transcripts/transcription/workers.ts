@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { AppError, unavailable } from '#libs/errors';
+import type { Feed } from '#libs/feed';
 import { FfmpegFailed, type Ffmpeg, type Scratch } from '#libs/ffmpeg';
 import { PermanentJobError, RetryLater } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
@@ -17,6 +18,7 @@ import { media } from '#services/media';
 import { lockForWriting, readEvidenceState, type RunResult } from '../evidence/index.ts';
 import { type Finished, InstallRefused, installTranscript, judgeWindow, readSource, record } from '../import/index.ts';
 import type { Window } from '../row-filter.ts';
+import type { RowsChanged } from '../search/index.ts';
 import { SpeakerList, type RoomParticipant } from '../speaker.ts';
 import { fetchAudio } from './fetch-audio.ts';
 import { prepareAudio, type AudioRange } from './prepare.ts';
@@ -32,6 +34,8 @@ export interface AudioTranscriptionDependencies {
   /** Undefined while no model is configured: transcriptions wait. */
   readonly transcriber: Transcriber | undefined;
   readonly partSeconds: number;
+  readonly rowsChanged: RowsChanged;
+  readonly news: Feed;
   /** Called after each finished run, for the metrics. */
   readonly onFinished: (status: TranscriptionStatus) => void;
 }
@@ -92,11 +96,11 @@ async function transcribeAudio(deps: AudioTranscriptionDependencies, step: Step)
   const judged = judgeWindow(source.window);
   if (judged.kind !== 'usable') {
     const status = judged.kind === 'missing' ? 'transcript_window_missing' : 'invalid_transcript_window';
-    return finish(deps, step, (tx) => record(tx, conversationId, { status }));
+    return finish(deps, step, (tx) => record(deps.news, tx, conversationId, { status }));
   }
   const transcribed = await transcribe(deps, step, judged.window);
   run.progress(transcribedPercent, 'installing rows');
-  await finish(deps, step, (tx) => install(tx, step, transcribed, source.participants), transcribed);
+  await finish(deps, step, (tx) => install(deps, tx, step, transcribed, source.participants), transcribed);
 }
 
 async function transcribe(deps: AudioTranscriptionDependencies, step: Step, window: Window): Promise<Transcribed> {
@@ -152,6 +156,7 @@ export function placeAudio(window: Window, offsetSeconds: number): { audioStart:
 }
 
 async function install(
+  { rowsChanged, news }: AudioTranscriptionDependencies,
   tx: Tx,
   step: Step,
   { rows, counts, artifact, window }: Transcribed,
@@ -161,7 +166,10 @@ async function install(
   if (!(await lockForWriting(tx, conversationId))) return 'conversation_gone';
   if (!step.config.replace_existing && (await readEvidenceState(tx, conversationId)).hasRows) return 'kept';
   const result = { artifact, window, counts };
-  if (counts.accepted === 0) return record(tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
+  await rowsChanged(tx, [conversationId]);
+  if (counts.accepted === 0) {
+    return record(news, tx, conversationId, { ...result, status: 'transcript_window_empty', installedSegments: null });
+  }
   const speakers = new SpeakerList();
   for (const [position, row] of rows.entries()) speakers.add(row, position);
   const installedSegments = await installTranscript(tx, conversationId, {
@@ -176,7 +184,7 @@ async function install(
     },
   });
   const imported: RunResult = { ...result, status: 'imported', installedSegments };
-  return record(tx, conversationId, imported);
+  return record(news, tx, conversationId, imported);
 }
 
 async function finish(

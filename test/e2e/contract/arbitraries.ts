@@ -21,8 +21,10 @@ export type Known = Readonly<Record<string, readonly unknown[]>>;
 /** Three times in four a known value, where the schema names no choices of its own. */
 export function preferKnown<Value>(values: readonly Value[] | undefined, schema: Json, made: fc.Arbitrary<Value>): fc.Arbitrary<Value> {
   const branches = (schema['anyOf'] ?? []) as Json[];
-  if (values === undefined || 'enum' in schema || branches.some((branch) => 'const' in branch)) return made;
-  return fc.oneof({ arbitrary: fc.constantFrom(...values), weight: 3 }, { arbitrary: made, weight: 1 });
+  const minLength = Math.max(...[schema, ...branches].map((one) => Number(one['minLength'] ?? 0)));
+  const usable = (values ?? []).filter((value) => typeof value !== 'string' || value.length >= minLength);
+  if (usable.length === 0 || 'enum' in schema || branches.some((branch) => 'const' in branch)) return made;
+  return fc.oneof({ arbitrary: fc.constantFrom(...usable), weight: 3 }, { arbitrary: made, weight: 1 });
 }
 
 /** Values that the schema allows; `components` is what its references point into. */
@@ -83,7 +85,13 @@ function fittingText(schema: Json): fc.Arbitrary<string> {
 function fittingObject(schema: Json, components: Json, known: Known): fc.Arbitrary<unknown> {
   const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Json>);
   const required = new Set((schema['required'] ?? []) as string[]);
-  const valueOf = (name: string, property: Json) => preferKnown(known[name], property, fitting(property, components, known));
+  /** A parameter and a field of one name may be a text here and a list there. */
+  const knownOf = (name: string, property: Json): unknown[] | undefined => {
+    if (known[name] === undefined) return undefined;
+    const validate = compileDocumented(property, components, false);
+    return known[name].filter((value) => validate(structuredClone(value)).length === 0);
+  };
+  const valueOf = (name: string, property: Json) => preferKnown(knownOf(name, property), property, fitting(property, components, known));
   const named = fc.record(Object.fromEntries(properties.map(([name, property]) => [name, valueOf(name, property)])), {
     requiredKeys: properties.map(([name]) => name).filter((name) => required.has(name)),
   });

@@ -34,7 +34,7 @@ export interface Recorder {
 }
 
 /** Pages and documents: they describe the others, not themselves. */
-const undocumented = /^\/api(\/v1)?\/(openapi\.json|docs(\/.*)?)$/;
+const undocumented = /^\/api(\/v1|\/ops)?\/(openapi\.json|asyncapi\.json|docs(\/.*)?)$/;
 /** Refused by the HTTP parser before there is a route. */
 const transportStatuses = new Set([408, 431]);
 
@@ -87,7 +87,7 @@ function judgeUnrouted(found: Lookup, path: string, { method, status, headers, t
   const expected = found.kind === 'path' ? 404 : 405;
   if (status !== expected && !transportStatuses.has(status) && status !== 400) return [`no such operation: expected ${expected}`];
   const body = parse(text ?? '') as Record<string, unknown> | undefined;
-  const known = typeof body?.['detail'] === 'string' || (typeof body?.['code'] === 'string' && path.startsWith('/api/v1'));
+  const known = typeof body?.['detail'] === 'string' || (typeof body?.['code'] === 'string' && /^\/api\/(v1|ops)/.test(path));
   if (method !== 'HEAD' && !known) return ['the body is no error envelope'];
   return headers.get('x-request-id') === null ? ['the header X-Request-Id is missing'] : [];
 }
@@ -120,6 +120,9 @@ function createJudge(): (operation: DocumentedOperation, exchange: Exchange) => 
   };
 }
 
+/** Headers that tell of something special about the answer. */
+const sometimes = new Set(['Deprecation', 'Idempotent-Replayed']);
+
 /** `audio/*` allows every audio type; parameters such as the charset count where the document has them. */
 function matchesType(documented: string, given: string): boolean {
   const plain = given.split(';', 1)[0]?.trim() ?? '';
@@ -129,6 +132,6 @@ function matchesType(documented: string, given: string): boolean {
 
 function listMissingHeaders(operation: DocumentedOperation, status: number, headers: Headers): string[] {
   const documented = Object.keys(operation.responses[String(status)]?.headers ?? {});
-  const needed = documented.filter((name) => name !== 'Deprecation');
+  const needed = documented.filter((name) => !sometimes.has(name));
   return needed.filter((name) => headers.get(name) === null).map((name) => `the header ${name} is missing`);
 }

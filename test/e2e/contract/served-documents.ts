@@ -42,10 +42,12 @@ export interface OpenApi {
   readonly components: Json;
 }
 
-/** Both documents of the gateway at `baseUrl`. */
+/** The documents of the gateway at `baseUrl`. */
 export async function fetchDocuments(baseUrl: string): Promise<OpenApi[]> {
   return Promise.all(
-    ['/api/openapi.json', '/api/v1/openapi.json'].map(async (path) => (await (await fetch(`${baseUrl}${path}`)).json()) as OpenApi),
+    ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map(
+      async (path) => (await (await fetch(`${baseUrl}${path}`)).json()) as OpenApi,
+    ),
   );
 }
 

@@ -28,7 +28,7 @@ export function createTeller(world: World, files: StoryFiles, loginAs: (who: str
     const wanted = fillTexts(step, (text) => fillText(text, (name, shown) => known.get(name) ?? shown)) as StoryStep;
     const answer = await world.call(operation.method, toPath(operation, wanted), await toCall(wanted));
     const given: unknown = answer.json ?? (answer.text === '' ? undefined : answer.text);
-    const shown = step.answer === undefined ? {} : { answer: expectAnswer(step.answer, given, known) };
+    const shown = step.answer === undefined ? {} : { answer: expectAnswer(step.answer, given, known, step.part === true) };
     return { status: answer.status, answer: given, expected: { status: step.status, ...shown } };
   };
 
@@ -61,12 +61,18 @@ function toPath({ path }: DocumentedOperation, step: StoryStep): string {
 }
 
 /** The shown answer with what this platform has made in the place of the markers; what has another form stays as it is shown. */
-function expectAnswer(shown: unknown, given: unknown, known: Known): unknown {
+function expectAnswer(shown: unknown, given: unknown, known: Known, isPart: boolean): unknown {
   if (typeof shown === 'string') return expectText(shown, given, known);
-  if (Array.isArray(shown)) return shown.map((item, index) => expectAnswer(item, Array.isArray(given) ? given[index] : undefined, known));
+  if (Array.isArray(shown)) {
+    const list: readonly unknown[] = Array.isArray(given) ? given : [];
+    if (!isPart) return shown.map((item, index) => expectAnswer(item, list[index], known, false));
+    const isThere = (item: unknown): boolean =>
+      list.some((other) => isDeepStrictEqual(expectAnswer(item, other, new Map(known), true), other));
+    return shown.every(isThere) ? given : shown;
+  }
   if (typeof shown !== 'object' || shown === null) return shown;
   const values = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectAnswer(value, values[key], known)]));
+  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [key, expectAnswer(value, values[key], known, isPart)]));
 }
 
 function expectText(shown: string, given: unknown, known: Known): unknown {
@@ -81,7 +87,8 @@ function expectText(shown: string, given: unknown, known: Known): unknown {
     if (example === undefined) {
       if (known.get(name) !== value) return `${shown}, which is ${String(known.get(name))}`;
     } else {
-      if (formOf(String(value)) !== formOf(example)) return shown;
+      // Null stands for what may have happened meanwhile.
+      if (example !== 'null' && formOf(String(value)) !== formOf(example)) return shown;
       if (name !== '') known.set(name, value);
     }
   }

@@ -55,6 +55,7 @@ export interface LoadOptions {
   from: Date;
   /** One for each client: a person's conversations without an end are found at every later time. */
   people: readonly number[];
+  alsoRead: readonly string[];
 }
 
 export const clientCount = 12;
@@ -164,11 +165,12 @@ async function readEverything(client: Client, send: Send): Promise<() => Promise
     `/api/agents/${agent}/`,
     `/api/coherence/conversations/search?query=Ada`,
     `/api/coherence/journeys/${demo.journey}/steps`,
+    ...client.alsoRead,
   ];
   let turn = 0;
   return async () => {
     const path = paths[turn++ % paths.length] ?? '';
-    const authorization = `Bearer ${path.includes('/search') || path.includes('/steps') ? token : world.sharedToken}`;
+    const authorization = `Bearer ${/\/(search|steps|v1)/.test(path) ? token : world.sharedToken}`;
     await send(`GET ${path}`, 'GET', path, { headers: { authorization } });
   };
 }

@@ -172,7 +172,7 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
       { timeoutMs: 30_000 },
     );
     expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The model's reply does not fit: /);
-    await expect(place.bus.call(jobsRedrive, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ redriven: 1 });
+    await expect(place.bus.call(jobsRedrive, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
   }, 40_000);
 

@@ -56,7 +56,7 @@ describe('credentials by class of route (architecture#contracts; rules/access#cl
     const classes = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.auth]));
     expect(
       [...classes.values()].every((auth) =>
-        ['none', 'shared-or-user', 'user', 'coherence', 'shared', 'v1', 'login-gate', 'ops'].includes(auth),
+        ['none', 'shared-or-user', 'user', 'coherence', 'shared', 'v1', 'login-gate', 'ops', 'ops-act'].includes(auth),
       ),
     ).toBe(true);
     expect(classes.get('POST /api/coherence/conversations/{conversation_id}/audio')).toBe('user');
@@ -76,7 +76,7 @@ describe('credentials by class of route (architecture#contracts; rules/access#cl
   });
 
   it('lets a per-user token in, and never asks about text that is no token', async () => {
-    expect((await whoami(`Bearer ${people.issue()}`)).json).toEqual({ authenticated: true, person });
+    expect((await whoami(`Bearer ${people.issue()}`)).json).toEqual({ authenticated: true, person, key: null });
     const asked = people.calls.verify;
     for (const token of ['x', `svc_agentic_${'A'.repeat(32)}_${'x'.repeat(43)}`, `svc_agentic_${'a'.repeat(32)}_${'x'.repeat(42)}`]) {
       expect((await whoami(`Bearer ${token}`)).status).toBe(401);
@@ -174,12 +174,15 @@ describe('revocation (rules/access#login: felt within a second)', () => {
 const follow = (root: unknown, keys: readonly string[]): unknown =>
   keys.reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
 
+const documents = ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'];
+
 describe('live schemas (rules/http#live-schema)', () => {
-  it.each(['/api/openapi.json', '/api/v1/openapi.json'])('describes every documented route in %s', async (path) => {
+  it.each(documents)('describes every documented route in %s', async (path) => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     expect(document.openapi).toMatch(/^3\.1\./);
-    const v1 = path.includes('v1');
-    const expected = routes.filter((route) => route.documented !== false && route.path.startsWith('/api/v1/') === v1);
+    const folder = path.replace('openapi.json', '');
+    const documentOf = (route: (typeof routes)[number]): string => /^\/api\/(v1|ops)\//.exec(route.path)?.[0] ?? '/api/';
+    const expected = routes.filter((route) => route.documented !== false && documentOf(route) === folder);
     expect(Object.values(document.paths).flatMap((item) => Object.keys(item))).toHaveLength(expected.length);
     const ids = new Set<string>();
     for (const route of expected) {
@@ -201,7 +204,7 @@ describe('live schemas (rules/http#live-schema)', () => {
     }
   });
 
-  it.each(['/api/openapi.json', '/api/v1/openapi.json'])('has no dangling reference and only schemas that compile in %s', async (path) => {
+  it.each(documents)('has no dangling reference and only schemas that compile in %s', async (path) => {
     const document = JSON.parse((await call('GET', path, { auth: null })).text) as Document;
     const text = JSON.stringify(document);
     for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -214,7 +217,7 @@ describe('live schemas (rules/http#live-schema)', () => {
 });
 
 describe('docs pages (rules/http#live-schema)', () => {
-  it.each(['/api/docs', '/api/docs/', '/api/v1/docs'])('loads nothing from elsewhere at %s', async (path) => {
+  it.each(['/api/docs', '/api/docs/', '/api/v1/docs', '/api/ops/docs'])('loads nothing from elsewhere at %s', async (path) => {
     const page = await call('GET', path, { auth: null });
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*connect-src 'self'/);

@@ -1,12 +1,13 @@
 /** A small service and routes to it, to see what the HTTP library does with every kind of input and reply, over real NATS. */
 import { request as startRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { anyActor, defineService, ownAccount, route, type Route, rpc, Type } from '#libs/contract';
+import { anyActor, defineService, ownAccount, route, type Route, type RouteAccess, rpc, Type } from '#libs/contract';
 import { AppError, appError, type ErrorCode } from '#libs/errors';
 import { createApp, createHttpServer, mountRoutes, type Refusal } from '#libs/http';
 import { byteStream, connectBus, jsonStream, rawJson, withOutcome } from '#libs/nats';
 import { createTestEnvironment } from '#libs/testing';
 import { createAuthenticate } from '../../../services/api-gateway/auth.ts';
+import { createSecretCheck } from '../../../services/api-gateway/secret-check.ts';
 
 const anything = Type.Object({}, { additionalProperties: true });
 const callers = { 'api-gateway': [...anyActor, ...ownAccount] };
@@ -62,13 +63,13 @@ const list = Type.Object({
   slug: Type.Optional(Type.String()),
 });
 
-const surfaceRoutes = (prefix: string, name: string, auth: Route['auth']): Route[] => [
+const surfaceRoutes = (prefix: string, name: string, access: RouteAccess): Route[] => [
   route({
     ...base,
     method: 'GET',
     path: `${prefix}/things/{thing_id}`,
     operationId: `${name}Get`,
-    auth,
+    ...access,
     params: thingId,
     rpc: echo,
     etag: true,
@@ -78,27 +79,27 @@ const surfaceRoutes = (prefix: string, name: string, auth: Route['auth']): Route
     method: 'PATCH',
     path: `${prefix}/things/{thing_id}`,
     operationId: `${name}Patch`,
-    auth,
+    ...access,
     params: thingId,
     body: { schema: thing },
     deprecatedFields: ['sessionId'],
     rpc: echo,
   }),
-  route({ ...base, method: 'GET', path: `${prefix}/list/`, operationId: `${name}List`, auth, query: list, rpc: echo }),
+  route({ ...base, method: 'GET', path: `${prefix}/list/`, operationId: `${name}List`, ...access, query: list, rpc: echo }),
   route({
     ...base,
     method: 'POST',
     path: `${prefix}/fail`,
     operationId: `${name}Fail`,
-    auth,
+    ...access,
     body: { schema: Type.Object({ code: Type.String(), reason: Type.Optional(Type.String()), details: Type.Optional(anything) }) },
     rpc: fail,
   }),
 ];
 
 const routes: Route[] = [
-  ...surfaceRoutes('/api/probe', 'api', 'shared'),
-  ...surfaceRoutes('/api/v1/probe', 'v1', 'none'),
+  ...surfaceRoutes('/api/probe', 'api', { auth: 'shared', scope: null }),
+  ...surfaceRoutes('/api/v1/probe', 'v1', { auth: 'none' }),
   route({ ...base, method: 'GET', path: '/api/probe/things/special', operationId: 'special', auth: 'none', rpc: echo }),
   route({
     ...base,
@@ -246,9 +247,10 @@ export async function startProbe(fileUrl: string, options: { maxInFlight?: numbe
   });
   mountRoutes(app, routes, {
     authenticate: createAuthenticate({
-      apiToken: token,
-      loginSecret: 'gate',
-      sessions: { verify: () => Promise.reject(new AppError({ code: 'unauthenticated', message: 'no' })), forget: () => undefined },
+      isSharedToken: createSecretCheck([token]),
+      isGateKey: createSecretCheck(['gate']),
+      credentials: [],
+      consoleSessions: { matches: () => false, verify: () => Promise.reject(new Error('there are none')) },
       refuseLogin: () => Promise.resolve(),
     }),
     callRaw: (operation, request, call) => calling.callRaw(operation, request, call),

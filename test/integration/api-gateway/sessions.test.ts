@@ -1,26 +1,31 @@
-/** What the gateway remembers of sessions, with a stand-in for the directory behind a real bus. */
+/** What the gateway remembers of sessions and service keys, with a stand-in for the directory behind a real bus. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { defineService } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import { type Bus, connectBus } from '#libs/nats';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
-import { createSessions } from '../../../services/api-gateway/sessions.ts';
+import { createKeys } from '../../../services/api-gateway/credentials/keys.ts';
+import { createSessions } from '../../../services/api-gateway/credentials/sessions.ts';
 
 const key = 'a'.repeat(32);
 const token = `svc_agentic_${key}_${'x'.repeat(43)}`;
 const actor = {
   kind: 'user' as const,
   accountId: 1,
+  email: 'ada@example.org',
   personId: 2,
   superuser: false,
   globalEditor: false,
   coherenceAccess: true,
   sessionKey: key,
 };
+const { sessionKey: _session, ...account } = actor;
+const keyId = 'k'.repeat(20);
+const keyActor = { ...account, key: { id: keyId, scopes: ['media:read'] } };
 const call = { requestId: 'r' };
-const { verifySession } = directory.rpcs;
-const contract = defineService({ service: 'directory', rpcs: { verifySession }, jobs: {}, events: {} });
+const { verifyKey, verifySession } = directory.rpcs;
+const contract = defineService({ service: 'directory', rpcs: { verifyKey, verifySession }, jobs: {}, events: {} });
 const known = { actor, expires_at: '2030-01-01T00:00:00+00:00' };
 
 let env: TestEnvironment;
@@ -47,6 +52,10 @@ beforeAll(async () => {
       asked++;
       return answer();
     },
+    verifyKey: () => {
+      asked++;
+      return Promise.resolve({ actor: keyActor });
+    },
   });
 });
 afterAll(async () => {
@@ -58,7 +67,7 @@ beforeEach(() => {
   asked = 0;
   nowMs = 0;
   answer = () => Promise.resolve(known);
-  sessions = createSessions(bus, () => nowMs);
+  sessions = createSessions(bus, { now: () => nowMs });
 });
 
 describe('sessions (rules/access#login: revocation is felt within a second)', () => {
@@ -92,7 +101,7 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
   });
 
   it('are asked about once for calls that come together', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => sessions.verify(token, call)));
+    await Promise.all(Array.from({ length: 5 }, async () => sessions.verify(token, call)));
     expect(asked).toBe(1);
   });
 
@@ -118,4 +127,29 @@ describe('sessions (rules/access#login: revocation is felt within a second)', ()
       await expect(sessions.verify(token, call)).rejects.toMatchObject({ code: 'unavailable' });
     },
   );
+});
+
+describe('service keys (rules/access#service-keys; K6, K7)', () => {
+  const keyToken = `svc_key_${keyId}_${'x'.repeat(43)}`;
+
+  it('are asked about once within 800 ms, and again once they are forgotten', async () => {
+    const keys = createKeys(bus, () => nowMs);
+    await expect(keys.verify(keyToken, call)).resolves.toEqual(keyActor);
+    nowMs = 799;
+    expect([await keys.verify(keyToken, call), asked]).toEqual([keyActor, 1]);
+    nowMs = 800;
+    await keys.verify(keyToken, call);
+    expect(asked).toBe(2);
+    keys.forget(keyId);
+    await keys.verify(keyToken, call);
+    expect(asked).toBe(3);
+  });
+
+  it('have a form of their own', () => {
+    const forms = [createSessions(bus), createKeys(bus)].map((form) => [form.matches(token), form.matches(keyToken)]);
+    expect(forms).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+  });
 });

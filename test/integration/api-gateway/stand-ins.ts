@@ -5,7 +5,7 @@ import { defineService } from '#libs/contract';
 import { type Bus, withOutcome } from '#libs/nats';
 import { directory } from '#services/directory';
 
-type UserActor = Extract<Actor, { kind: 'user' }> & { sessionKey: string };
+type UserActor = Extract<Actor, { kind: 'user' }> & { email: string; sessionKey: string };
 
 const { login, refuseLogin, logout, verifySession, whoami } = directory.rpcs;
 const contract = defineService({ service: 'directory', rpcs: { login, refuseLogin, logout, verifySession, whoami }, jobs: {}, events: {} });
@@ -32,6 +32,7 @@ export async function serveDirectory(bus: Bus): Promise<DirectoryStandIn> {
     tokens.set(token, {
       kind: 'user',
       accountId: 3,
+      email: 'ada@example.org',
       personId: 7,
       superuser: false,
       globalEditor: false,
@@ -65,7 +66,7 @@ export async function serveDirectory(bus: Bus): Promise<DirectoryStandIn> {
       if (actor === undefined) throw new AppError({ code: 'unauthenticated', message: 'Unknown token.' });
       return Promise.resolve({ actor, expires_at });
     },
-    whoami: () => Promise.resolve(withOutcome({ authenticated: true as const, person }, 'ok')),
+    whoami: () => Promise.resolve(withOutcome({ authenticated: true as const, person, key: null }, 'ok')),
   });
   return { tokens, calls, issue, stop: () => served.drain() };
 }

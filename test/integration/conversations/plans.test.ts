@@ -47,6 +47,8 @@ beforeAll(async () => {
   await seedDatabase({ url, sizes, say: () => {} });
   client = new pg.Client({ connectionString: url, options: plannerOptions });
   await client.connect();
+  // As the services have it: what is told goes to the outbox of the schema.
+  await client.query('set search_path = conversations, public');
 }, 240_000);
 
 afterAll(async () => {

@@ -128,7 +128,7 @@ describe('webhook receipts (D20, D33d)', () => {
     await waitFor(async () => (await booked()).join() === '1,1,0');
     expect(await replay({ outcome: 'rejected_unidentified' })).toMatchObject({ matched: 1, replayed: 0, without_body: 1 });
     expect((await world.call(conversations.rpcs.showReceipt, { id: rejected.id })).processed_at).toBe(rejected.processed_at);
-    expect((await world.refusal(conversations.rpcs.replayReceipts, { limit: 1_001, dry_run: true })).code).toBe('bad_request');
+    expect((await world.refusal(conversations.rpcs.replayReceipts, { limit: 10_001, dry_run: true })).code).toBe('bad_request');
   });
 
   it('are listed by source and time', async () => {
@@ -178,6 +178,68 @@ describe('X-Cal-Signature-256 (D19; a service with a secret)', () => {
     await counter.settle(envelope, { headers: signBooking(JSON.stringify(envelope), 'secret') });
     const [conversation] = await counter.booked(chain);
     expect(conversation?.participants.map((person) => person.name)).toEqual(['Ada', 'Ben']);
+  });
+});
+
+describe('rotation of the secret (K8)', () => {
+  let rotated: World;
+  let counter: BookingDesk;
+  beforeAll(async () => {
+    rotated = await createWorld(import.meta.url, { BOOKING_WEBHOOK_SECRET: 'old' });
+    counter = createBookingDesk(rotated);
+  });
+  afterAll(() => rotated.stop());
+
+  const later = { metadata: { videoCallUrl: 'https://meet.example.org/journey-of-later' } };
+  const signWith = (secret: string, envelope: unknown) => ({ headers: signBooking(JSON.stringify(envelope), secret) });
+  const outcomeOf = async (id: number) => (await rotated.call(conversations.rpcs.showReceipt, { id })).outcome;
+
+  it('works and replays what was well signed when it came, after its secret is gone', async () => {
+    const [early, waiting] = [createChain(), createChain()];
+    const envelope = early.envelope('BOOKING_CREATED', 0, later);
+    const receipt = await counter.settle(envelope, signWith('old', envelope));
+    expect(receipt.outcome).toBe('journey_error');
+    const cancellation = waiting.envelope('BOOKING_CANCELLED', 0);
+    const cancelled = await counter.settle(cancellation, signWith('old', cancellation));
+    expect(cancelled.outcome).toBe('waiting');
+    await rotated.restart({ BOOKING_WEBHOOK_SECRET: ' new\n' });
+
+    await rotated.apply({
+      journeys: [{ slug: 'journey-of-later', name: 'Later', svc_app: 'coherence', object_kind: 'holon', is_conversation: true, steps: [] }],
+    });
+    await rotated.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await waitFor(async () => (await outcomeOf(receipt.id)) === 'applied');
+    expect(await counter.booked(early)).toHaveLength(1);
+    const created = waiting.envelope('BOOKING_CREATED', 0);
+    await counter.deliver(created, signWith('new', created));
+    await waitFor(async () => (await outcomeOf(cancelled.id)) === 'applied');
+  });
+
+  it('refuses what comes with the old one then, and checks again what came before releases remembered that', async () => {
+    const envelope = createChain().envelope('BOOKING_CREATED', 0);
+    expect(await counter.settle(envelope, signWith('old', envelope))).toMatchObject({ outcome: 'rejected_signature' });
+    const before = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
+    const { id } = await counter.settle(before, signWith('new', before));
+    await rotated.env.sql(`update conversations.webhook_receipts set was_signed = false, headers = $2 where id = $1`, [
+      id,
+      JSON.stringify(signBooking(JSON.stringify(before), 'old')),
+    ]);
+    await rotated.call(conversations.rpcs.replayReceipt, { id });
+    await waitFor(async () => (await outcomeOf(id)) === 'rejected_signature');
+  });
+
+  it('believes a repeated request by the signature that it came with last', async () => {
+    const envelope = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
+    const { id } = await counter.settle(envelope, signWith('new', envelope));
+    await rotated.env.sql(`update conversations.webhook_receipts set was_signed = false, headers = '{}' where id = $1`, [id]);
+    await counter.deliver(envelope, signWith('new', envelope));
+    await waitFor(async () => {
+      const [row] = await rotated.env.sql<{ ok: boolean }>(
+        `select was_signed and deliveries = 2 and outcome = 'journey_error' as ok from conversations.webhook_receipts where id = $1`,
+        [id],
+      );
+      return row?.ok;
+    });
   });
 });
 

@@ -33,6 +33,8 @@ export interface World {
   /** Jobs that the service has handed to the transcript importer, which does not run here. */
   importsOf(conversationId: number): ImportJob[];
   stopDirectory(): Promise<void>;
+  /** Stops the service and starts it with these settings of its own. */
+  restart(overrides: Overrides): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -68,7 +70,7 @@ export async function createWorld(
   const env = await createTestEnvironment(fileUrl);
   const clock = new SettableClock();
   const directoryService = await startService('directory', env);
-  await startService('conversations', env, typeof overrides === 'function' ? await overrides(env) : overrides, { clock });
+  let service = await startService('conversations', env, typeof overrides === 'function' ? await overrides(env) : overrides, { clock });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',
@@ -105,6 +107,10 @@ export async function createWorld(
     apply,
     personId,
     stopDirectory: () => directoryService.stop(),
+    restart: async (changed) => {
+      await service.stop();
+      service = await startService('conversations', env, changed, { clock });
+    },
     refusal: async (rpc, request) => {
       try {
         await bus.call(rpc, request, contextFor(rpc));

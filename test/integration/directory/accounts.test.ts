@@ -45,7 +45,10 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
       await expect(emails({ superuser: true })).resolves.toEqual(['ben@example.org']);
       await expect(emails({ group: 'coherence_users' })).resolves.toEqual(['Ada@example.org']);
       const refused = await world.refusal(listAccounts, { limit: 10, group: 'coherence_user' });
-      expect(refused).toMatchObject({ reason: 'unknown_group', message: 'There is no group "coherence_user"; there is coherence_users.' });
+      expect(refused).toMatchObject({
+        reason: 'unknown_group',
+        message: 'There is no group "coherence_user"; there is coherence_users, ops_operators, ops_viewers.',
+      });
     });
   });
 
@@ -54,7 +57,7 @@ describe('accounts of the admin CLI (rules/cli#admin-cli)', () => {
 
     it.each([
       [{ email: 'new.example.org' }, 'invalid_email', '"new.example.org" is not an email address.'],
-      [{ email, groups: ['admins'] }, 'unknown_group', 'There is no group "admins"; there is coherence_users.'],
+      [{ email, groups: ['admins'] }, 'unknown_group', 'There is no group "admins"; there is coherence_users, ops_operators, ops_viewers.'],
       [{ email, password: 'kR7#vQ2pX9s' }, 'weak_password', 'The password must have 12 characters or more, and has 11.'],
       [{ email, password: 'Password2024' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],
       [{ email, password: 'new@example.org' }, 'weak_password', expect.stringMatching(/^The password is too easy to guess/)],

@@ -133,7 +133,9 @@ describe('directory.sessions.verify (rules/access#login)', () => {
     expect(actor).toEqual({
       kind: 'user',
       accountId: expect.any(Number),
+      email: 'ada@example.org',
       personId: expect.any(Number),
+      ops: null,
       superuser: false,
       globalEditor: false,
       coherenceAccess: true,
@@ -150,6 +152,19 @@ describe('directory.sessions.verify (rules/access#login)', () => {
     for (const text of ['', 'svc_agentic_', mixed, token.toUpperCase(), `${token} `, "svc_agentic_' or true --"]) {
       expect(await world.refusal(verifySession, { token: text })).toMatchObject({ code: 'unauthenticated' });
     }
+  });
+
+  it('takes a session of the console for the console, and that of a login for everything else (S3)', async () => {
+    const [api, ofConsole] = [await world.call(login, good), await world.call(login, { ...good, without_gate_key: true })];
+    await expect(world.call(verifySession, { token: ofConsole.token, for_console: true })).resolves.toMatchObject({
+      actor: { kind: 'user' },
+    });
+    for (const request of [
+      { token: ofConsole.token },
+      { token: ofConsole.token, for_console: false },
+      { token: api.token, for_console: true },
+    ])
+      expect(await world.refusal(verifySession, request)).toMatchObject({ code: 'unauthenticated' });
   });
 
   it('refuses a token after 24 hours', async () => {
@@ -252,6 +267,7 @@ describe('directory.sessions.whoami (rules/access#login)', () => {
     await expect(world.bus.call(whoami, {}, { ...newContext(), actor })).resolves.toEqual({
       authenticated: true,
       person: expect.objectContaining({ name: 'Ada', description: 'Hosts no more' }),
+      key: null,
     });
   });
 });

@@ -77,7 +77,8 @@ async function createJourney(config: unknown): Promise<void> {
   stepId = ids['steps']?.[`${journey}/video`] ?? 0;
 }
 
-const context = (actor: Actor | undefined = ada): RequestContext => ({ actor }) as RequestContext;
+const { subject, audit: action } = directory.rpcs.patchStepConfig;
+const context = (actor: Actor | undefined = ada): RequestContext => ({ actor, subject, audit: action, requestId: 'r' }) as RequestContext;
 type View = { config: JsonObject; updated_at: string };
 const read = async (step = 'video'): Promise<View> =>
   (await handlers.readStepConfig({ journey_slug: journey, step_slug: step }, context())) as unknown as View;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseJson } from '#libs/json';
 import { waitFor } from '#libs/testing';
 import { directory } from '#services/directory';
+import { document, snapshot } from './workspace-document.ts';
 import { createWorld, type World } from './world.ts';
 
 let world: World;
@@ -9,54 +10,6 @@ beforeAll(async () => {
   world = await createWorld(import.meta.url);
 });
 afterAll(() => world.stop());
-
-const document = {
-  spheres: [{ key: 'health', name: 'Health' }],
-  classes: [
-    { slug: 'group', label: 'Group', plural_label: 'Groups', allowed_children: ['event'] },
-    {
-      slug: 'event',
-      parent: 'group',
-      label: 'Event',
-      conversation_event: true,
-      name_read_only: true,
-      journeys: ['open-circle'],
-      config: {
-        info_field_groups: [{ key: 'about', label: 'About', fields: [{ key: 'theme', type: 'select', label: 'Theme', options: ['a'] }] }],
-      },
-    },
-    { slug: 'retreat', parent: 'event', private: true },
-  ],
-  journeys: [
-    {
-      slug: 'open-circle',
-      name: 'Open circle',
-      svc_app: 'coherence',
-      applies_to: 'event',
-      is_conversation: true,
-      texts: { welcome: 'Hello' },
-      questions: [{ text: 'What matters now?' }, { text: 'What next?' }],
-      steps: [
-        { slug: 'held', title: 'Held' },
-        { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: { advance_on_success: true } },
-      ],
-    },
-    { slug: 'empty', name: 'Empty', steps: [] },
-  ],
-  people: [
-    { key: 'ada', name: 'Ada', contact: { email: 'Ada@example.org' }, infos: parseJson('{"big": 9007199254740993}') },
-    { key: 'ben', name: 'Ben' },
-  ],
-  holons: [
-    { slug: 'spring', name: 'Spring', class: 'event', parent: 'host', journeys: ['open-circle'], spheres: ['health'], locations: ['de'] },
-    { slug: 'host', name: 'Host', class: 'group', parent: null, links: { site: 'https://example.org' } },
-  ],
-  accounts: [
-    { email: 'ada@example.org', person: 'ada', password: 'the very first one', groups: ['coherence_users'], teams: [{ holon: 'spring' }] },
-  ],
-  memberships: [{ person: 'ada', holon: 'spring', journey: 'open-circle', follow_up_after: '2026-06-01', responsible: 'ben' }],
-  relationships: [{ key: 'r1', from: 'spring', to: 'host', journey: 'open-circle', step: 'import' }],
-};
 
 describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
   it('creates everything that the file names and answers key → id for each list (rules/workspace#lists)', async () => {
@@ -101,7 +54,7 @@ describe('directory.workspace.apply (rules/workspace#workspace-file)', () => {
 
 describe('workspace apply: what is named and what is not', () => {
   it('touches no field, row or list that the file does not name', async () => {
-    const before = await snapshot();
+    const before = await snapshot(world);
     await expect(world.apply({ people: [{ key: 'ben' }], holons: [{ slug: 'spring', description: 'New' }] })).resolves.toMatchObject({
       created: 0,
       updated: 1,
@@ -109,7 +62,7 @@ describe('workspace apply: what is named and what is not', () => {
       diff: [{ list: 'holons', key: 'spring', action: 'update', fields: [{ field: 'description', old: '', new: 'New' }] }],
     });
     await world.apply({ holons: [{ slug: 'spring', description: '' }] });
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(world)).toEqual(before);
   });
 
   it('merges objects key by key, null removes one, big integers stay as they are', async () => {
@@ -199,143 +152,9 @@ describe('workspace apply: what is named and what is not', () => {
   });
 });
 
-async function snapshot(): Promise<unknown> {
-  const tables = [
-    'people',
-    'accounts',
-    'holons',
-    'journeys',
-    'journey_steps',
-    'journey_questions',
-    'memberships',
-    'relationships',
-    'object_classes',
-    'holon_journeys',
-  ];
-  return Promise.all(
-    tables.map((table) => world.env.sql(`select (to_jsonb(t) - 'updated_at')::text as row from directory.${table} t order by 1`)),
-  );
-}
-
-async function problemsOf(document: unknown): Promise<unknown> {
-  const before = await snapshot();
-  const error = await world.refusal(directory.rpcs.applyWorkspace, { document, dry_run: false });
-  expect(error).toMatchObject({ code: 'bad_request', reason: 'invalid_workspace' });
-  expect(await snapshot()).toEqual(before);
-  return error.details['problems'];
-}
-
-describe('workspace apply: bad input changes nothing and lists every problem', () => {
-  it('refuses a tree that would be its own ancestor', async () => {
-    await expect(problemsOf({ holons: [{ slug: 'host', parent: 'spring' }] })).resolves.toEqual([
-      { path: ['holons', 0, 'parent'], message: '"host" would be its own ancestor' },
-    ]);
-    await expect(
-      problemsOf({
-        classes: [
-          { slug: 'a', parent: 'b' },
-          { slug: 'b', parent: 'c' },
-          { slug: 'c', parent: 'a' },
-        ],
-      }),
-    ).resolves.toHaveLength(3);
-  });
-
-  it('names what a new item lacks', async () => {
-    await expect(problemsOf({ holons: [{ slug: 'fresh' }], people: [{ key: 'fresh' }] })).resolves.toEqual([
-      { path: ['people', 0], message: 'needs "name", as there is no person "fresh" yet' },
-      { path: ['holons', 0], message: 'needs "name", as there is no holon "fresh" yet' },
-      { path: ['holons', 0], message: 'needs "class", as there is no holon "fresh" yet' },
-    ]);
-  });
-
-  it('refuses what is named twice', async () => {
-    await expect(
-      problemsOf({
-        people: [
-          { key: 'x', name: 'X' },
-          { key: 'x', name: 'X' },
-        ],
-        accounts: [{ email: 'x@y.z' }, { email: ' X@Y.Z ' }],
-        memberships: [
-          { person: 'ada', holon: 'spring', journey: 'open-circle' },
-          { key: 'k', person: 'ada', holon: 'spring', journey: 'open-circle' },
-        ],
-      }),
-    ).resolves.toEqual([
-      { path: ['people', 1, 'key'], message: 'repeats people[0]' },
-      { path: ['accounts', 1, 'email'], message: 'repeats accounts[0]' },
-      { path: ['memberships', 1], message: 'is the same membership as memberships[0]' },
-    ]);
-  });
-
-  it.each([
-    ['a text', 'people'],
-    ['a list', []],
-    ['a number', 5],
-    ['a list that is an object', { people: {} }],
-    ['an item that is no object', { people: ['ada'] }],
-    ['U+0000', { people: [{ key: 'n', name: 'a\u0000b' }] }],
-    ['a key __proto__', JSON.parse('{"__proto__": []}')],
-    ['a number as a flag', { accounts: [{ email: 'a@b.c', superuser: 1 }] }],
-    ['a password that is an object', { accounts: [{ email: 'a@b.c', password: { env: 'X' } }] }],
-    ['an impossible date', { memberships: [{ person: 'ada', holon: 'spring', follow_up_after: '2026-02-30' }] }],
-    ['a step without a journey', { memberships: [{ person: 'ada', holon: 'spring', step: 'held' }] }],
-    ['a blank name', { people: [{ key: 'n', name: '  ' }] }],
-    ['a slug with a slash', { holons: [{ slug: 'a/b', name: 'N', class: 'event' }] }],
-    [
-      'an unknown type of a custom field',
-      { classes: [{ slug: 'event', config: { info_field_groups: [{ key: 'g', fields: [{ key: 'f', type: 'colour' }] }] } }] },
-    ],
-    ['conversations', { conversations: [] }],
-    ['a link that a browser runs', { holons: [{ slug: 'spring', links: { site: 'javascript:x' } }] }],
-  ])('refuses %s', async (_what, document) => {
-    const problems = (await problemsOf(document)) as unknown[];
-    expect(problems.length).toBeGreaterThan(0);
-  });
-});
-
-describe('workspace apply: addresses in custom fields (rules/workspace#info-fields; D72)', () => {
-  const fields = [
-    { key: 'home', type: 'url' },
-    { key: 'film', type: 'video' },
-    { key: 'pictures', type: 'slideshow' },
-    { key: 'motto', type: 'text' },
-  ];
-  const place = {
-    classes: [
-      { slug: 'with-fields', config: { info_field_groups: [{ key: 'g', fields }] } },
-      { slug: 'below', parent: 'with-fields' },
-    ],
-  };
-  const holon = (infos: unknown) => ({ slug: 'shown', name: 'Shown', class: 'below', infos });
-
-  it('are http or https in fields that are followed, by the class and its ancestors', async () => {
-    const infos = {
-      home: 'javascript:x',
-      film: 'youtube',
-      pictures: [{ url: 'https://a.org/1.png', caption: 'Note: this' }, { url: 'data:image/png,x' }],
-      motto: 'Motto: be kind',
-    };
-    await expect(problemsOf({ ...place, holons: [holon(infos)] })).resolves.toEqual([
-      { path: ['holons', 0, 'infos', 'home'], message: 'must be an http or https address' },
-      { path: ['holons', 0, 'infos', 'film'], message: 'must be an http or https address' },
-      { path: ['holons', 0, 'infos', 'pictures', 1, 'url'], message: expect.stringContaining('scheme') },
-    ]);
-    expect(await world.env.sql(`select 1 from directory.holons where slug = 'shown'`)).toEqual([]);
-  });
-
-  it('are refused of a class that is there already, and null takes one away', async () => {
-    const good = { home: 'https://a.org', film: 'https://v.org/1', pictures: [], motto: 'x' };
-    await world.apply({ ...place, holons: [holon(good)] });
-    await expect(problemsOf({ holons: [{ slug: 'shown', infos: { home: 'tel:1' } }] })).resolves.toHaveLength(1);
-    await world.apply({ holons: [{ slug: 'shown', infos: { home: null } }] });
-  });
-});
-
 describe('workspace apply: dry run', () => {
   it('tells what would change, with ids of what exists only, and changes nothing', async () => {
-    const before = await snapshot();
+    const before = await snapshot(world);
     const reply = await world.call(directory.rpcs.applyWorkspace, {
       document: {
         people: [
@@ -359,7 +178,7 @@ describe('workspace apply: dry run', () => {
       },
     ]);
     expect(JSON.stringify(reply)).not.toContain('second');
-    expect(await snapshot()).toEqual(before);
+    expect(await snapshot(world)).toEqual(before);
   });
 });
 

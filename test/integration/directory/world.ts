@@ -17,10 +17,16 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function createWorld(fileUrl: string, overrides: Record<string, string> = {}, replicas = 1, clock?: Clock): Promise<World> {
+export async function createWorld(
+  fileUrl: string,
+  overrides: Record<string, string> = {},
+  replicas = 1,
+  clock?: Clock,
+  prepare?: (env: TestEnvironment) => Promise<Record<string, string>>,
+): Promise<World> {
   const env = await createTestEnvironment(fileUrl);
-  for (let replica = 0; replica < replicas; replica++)
-    await startService('directory', env, overrides, clock === undefined ? {} : { clock });
+  const settings = { ...overrides, ...(await prepare?.(env)) };
+  for (let replica = 0; replica < replicas; replica++) await startService('directory', env, settings, clock === undefined ? {} : { clock });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
     name: 'admin',

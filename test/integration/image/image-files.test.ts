@@ -76,7 +76,7 @@ describe('the files of the image (rules/operations#image)', () => {
 
   it('start every service until it is ready', async () => {
     const services = listServices(dir);
-    expect(services).toEqual(['agents', 'api-gateway', 'conversations', 'directory', 'media', 'transcripts']);
+    expect(services).toEqual(['agents', 'api-gateway', 'conversations', 'directory', 'events', 'media', 'transcripts']);
     const problems = await Promise.all(services.map((name) => start(name, settingsOf(name))));
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
   });
@@ -89,9 +89,14 @@ describe('the files of the image (rules/operations#image)', () => {
     expect(status).toBe(0);
   });
 
-  it('migrate a database and make the streams', () => {
+  it('migrate a database, verify its audit logs and make the streams', () => {
     const { DATABASE_URL = '', NATS_URL = '', NATS_SUBJECT_PREFIX = '' } = env.settings;
     expect(run(['tools/migrate.ts'], { DATABASE_URL })).toMatchObject({ status: 0 });
+    const { DATABASE_URL_AUDIT = '' } = listDatabaseUrls(DATABASE_URL, process.env['TEST_SERVICE_SECRET'] ?? '');
+    expect(run(['tools/audit.ts'], { DATABASE_URL: DATABASE_URL_AUDIT })).toEqual({
+      status: 0,
+      output: expect.stringContaining('audit log verified'),
+    });
     const streams = run(['tools/streams.ts'], { NATS_URL, NATS_SUBJECT_PREFIX });
     expect(streams.output).toContain('the streams are there');
     expect(streams.status).toBe(0);

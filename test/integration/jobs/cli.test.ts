@@ -27,7 +27,7 @@ describe('CLI: jobs list|show|redrive|discard|cancel (architecture#jobs; rules/c
       `insert into media.jobs (id, type, payload, run_at) values ($1, 'media.delete-blob', '{"blob_id": 998}', now() + interval '1 day')`,
       [ids.later],
     );
-    platform = await startPlatform(env, { services: ['agents', 'directory', 'conversations', 'transcripts', 'media'] });
+    platform = await startPlatform(env, { services: ['agents', 'directory', 'conversations', 'transcripts', 'media', 'events'] });
   });
   afterAll(async () => {
     await env.stop();

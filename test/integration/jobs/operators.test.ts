@@ -33,12 +33,12 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     await expect(admin.show('01900000-0000-7000-8000-000000000000')).resolves.toBeUndefined();
 
     broken = false;
-    await expect(admin.redrive({ id: ids[0] })).resolves.toBe(1);
+    await expect(admin.redrive({ ids: [ids[0] ?? ''] })).resolves.toMatchObject({ changed: 1 });
     await expect(suite.waitForState(ids[0] ?? '', 'succeeded')).resolves.toMatchObject({ attempts: 1, error: null });
-    await expect(admin.redrive({ id: ids[0] })).resolves.toBe(0);
-    await expect(admin.redrive({ type: 'shop.step', error: 'odd' })).resolves.toBe(3);
+    await expect(admin.redrive({ ids: [ids[0] ?? ''] })).resolves.toMatchObject({ changed: 0 });
+    await expect(admin.redrive({ type: 'shop.step', error: 'odd' })).resolves.toMatchObject({ changed: 3 });
     for (const index of [1, 3, 5]) await suite.waitForState(ids[index] ?? '', 'succeeded');
-    await expect(admin.redrive({ type: 'shop.effect' })).resolves.toBe(0);
+    await expect(admin.redrive({ type: 'shop.effect' })).resolves.toMatchObject({ changed: 0 });
     expect((await readJob(suite.env, ids[2] ?? ''))?.state).toBe('dead');
   });
 
@@ -57,20 +57,20 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     const waiting = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 9 }, { delayMs: 60_000 }));
     for (const id of ids) await suite.waitForState(id, 'dead');
 
-    await expect(admin.discard({ id: waiting })).resolves.toBe(0);
-    await expect(admin.discard({ id: ids[0] })).resolves.toBe(1);
-    await expect(admin.discard({ id: ids[0] })).resolves.toBe(0);
-    await expect(admin.discard({ error: 'odd' })).resolves.toBe(2);
+    await expect(admin.cancel({ ids: [waiting], state: 'dead' })).resolves.toMatchObject({ changed: 0 });
+    await expect(admin.cancel({ ids: [ids[0] ?? ''], state: 'dead' })).resolves.toMatchObject({ changed: 1 });
+    await expect(admin.cancel({ ids: [ids[0] ?? ''], state: 'dead' })).resolves.toMatchObject({ changed: 0 });
+    await expect(admin.cancel({ error: 'odd', state: 'dead' })).resolves.toMatchObject({ changed: 2 });
     await expect(readJob(suite.env, ids[1] ?? '')).resolves.toMatchObject({ state: 'cancelled', error: 'broken odd' });
     const list = (state: 'dead' | 'cancelled'): Promise<string> => admin.list({ state, limit: 9 });
     expect((JSON.parse(await list('dead')) as { items: unknown[] }).items).toMatchObject([{ id: ids[2] }]);
     expect((JSON.parse(await list('cancelled')) as { items: unknown[] }).items).toHaveLength(3);
 
     broken = false;
-    await expect(admin.redrive({})).resolves.toBe(1);
+    await expect(admin.redrive({})).resolves.toMatchObject({ changed: 1 });
     await suite.waitForState(ids[2] ?? '', 'succeeded');
     await expect(readJob(suite.env, ids[3] ?? '')).resolves.toMatchObject({ state: 'cancelled' });
-    await expect(admin.redrive({ id: ids[3] })).resolves.toBe(1);
+    await expect(admin.redrive({ ids: [ids[3] ?? ''] })).resolves.toMatchObject({ changed: 1 });
     await suite.waitForState(ids[3] ?? '', 'succeeded');
   });
 
@@ -96,7 +96,7 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     const id = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.aging, { n: 1 }));
     await suite.waitForState(id, 'dead');
     const before = runs;
-    await replica.jobs.admin.redrive({ id });
+    await replica.jobs.admin.redrive({ ids: [id] });
     await waitFor(() => runs >= before + 2);
     await expect(suite.waitForState(id, 'dead')).resolves.toMatchObject({ error: 'nothing' });
   });
@@ -114,15 +114,15 @@ describe('operators of jobs (architecture#jobs: redrive, discard, cancel)', () =
     });
     const { admin } = replica.jobs;
     const waiting = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.effect, { n: 15 }, { delayMs: 60_000 }));
-    await expect(admin.cancel(waiting)).resolves.toBe(1);
+    await expect(admin.cancel({ ids: [waiting] })).resolves.toMatchObject({ changed: 1 });
     await expect(readJob(suite.env, waiting)).resolves.toMatchObject({ state: 'cancelled', error: null });
     const running = await replica.jobs.transaction((tx) => replica.jobs.enqueue(tx, shop.jobs.step, { n: 1 }));
     await suite.waitForState(running, 'running');
-    await expect(admin.cancel(running)).resolves.toBe(1);
+    await expect(admin.cancel({ ids: [running] })).resolves.toMatchObject({ changed: 1 });
     await waitFor(() => outcome !== undefined);
     expect(await outcome).toBeInstanceOf(LeaseLost);
     await expect(readJob(suite.env, running)).resolves.toMatchObject({ state: 'cancelled', error: null });
-    await expect(admin.cancel(running)).resolves.toBe(0);
+    await expect(admin.cancel({ ids: [running] })).resolves.toMatchObject({ changed: 0 });
     await expect(countEffects(suite.env, 14)).resolves.toBe(0);
   });
 });

@@ -14,7 +14,7 @@ import { migrateShop, openReplica, type Replica, shop, workEffect } from './worl
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 const count = { name: 'outage.count', text: `select count(*)::int as n from effects` };
 const states = { name: 'outage.states', text: `select state, count(*)::int as n from jobs group by state order by state` };
-const truncate = { name: 'outage.truncate', text: 'truncate jobs, outbox, effects' };
+const truncate = { name: 'outage.truncate', text: 'truncate jobs, job_attempts, outbox, effects' };
 
 describe('jobs while a server is away (architecture#jobs; rules/operations#promises)', () => {
   let env: TestEnvironment;

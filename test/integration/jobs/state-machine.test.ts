@@ -182,7 +182,7 @@ class Cancel extends OnJob {
   readonly name = 'cancel';
   fits = (job: ModelJob): boolean => job.state === 'running';
   async act(job: ModelJob, real: Shop): Promise<void> {
-    await expect(real.replica.jobs.admin.cancel(job.id)).resolves.toBe(1);
+    await expect(real.replica.jobs.admin.cancel({ ids: [job.id] })).resolves.toMatchObject({ changed: 1 });
     job.stale++;
     job.state = 'cancelled';
   }
@@ -192,7 +192,7 @@ class Discard extends OnJob {
   readonly name = 'discard';
   fits = (job: ModelJob): boolean => job.state === 'dead';
   async act(job: ModelJob, real: Shop): Promise<void> {
-    await expect(real.replica.jobs.admin.discard({ id: job.id })).resolves.toBe(1);
+    await expect(real.replica.jobs.admin.cancel({ ids: [job.id], state: 'dead' })).resolves.toMatchObject({ changed: 1 });
     job.state = 'cancelled';
   }
 }
@@ -226,7 +226,7 @@ class Redrive extends OnJob {
   readonly name = 'redrive';
   fits = isOver;
   async act(job: ModelJob, real: Shop): Promise<void> {
-    await expect(real.replica.jobs.admin.redrive({ id: job.id })).resolves.toBe(1);
+    await expect(real.replica.jobs.admin.redrive({ ids: [job.id] })).resolves.toMatchObject({ changed: 1 });
     job.state = 'running';
     job.attempts = 1;
     job.begun++;
@@ -246,9 +246,9 @@ class ActWithoutRight extends OnJob {
   readonly name = 'redrive, discard or cancel what cannot be';
   fits = (job: ModelJob): boolean => !isOver(job);
   async act(job: ModelJob, real: Shop): Promise<void> {
-    await expect(real.replica.jobs.admin.redrive({ id: job.id })).resolves.toBe(0);
-    await expect(real.replica.jobs.admin.discard({ id: job.id })).resolves.toBe(0);
-    if (job.state === 'succeeded') await expect(real.replica.jobs.admin.cancel(job.id)).resolves.toBe(0);
+    await expect(real.replica.jobs.admin.redrive({ ids: [job.id] })).resolves.toMatchObject({ changed: 0 });
+    await expect(real.replica.jobs.admin.cancel({ ids: [job.id], state: 'dead' })).resolves.toMatchObject({ changed: 0 });
+    if (job.state === 'succeeded') await expect(real.replica.jobs.admin.cancel({ ids: [job.id] })).resolves.toMatchObject({ changed: 0 });
   }
 }
 

@@ -20,7 +20,7 @@ describe('what was lost between two steps (architecture#jobs: sweeper and relay)
   afterEach(async () => {
     release();
     await replica.stop();
-    await env.sql('truncate shop.jobs, shop.outbox, shop.effects');
+    await env.sql('truncate shop.jobs, shop.job_attempts, shop.outbox, shop.effects');
   });
   afterAll(async () => {
     await env.stop();

@@ -199,7 +199,7 @@ describe('jobs (architecture#jobs)', () => {
         expect(value('job_oldest_age_seconds{type="shop.effect"')).toBe(0);
         expect(value('outbox_age_seconds')).toBe(0);
 
-        await jobs.admin.discard({ type: 'shop.step' });
+        await jobs.admin.cancel({ type: 'shop.step', state: 'dead' });
         await waitFor(async () => {
           ({ text } = await metrics.render());
           return value('job_queue_dead{type="shop.step"') === 0;

@@ -1,6 +1,7 @@
 /** A service with jobs for tests: its tables in a schema of its own, and any number of replicas of it. */
+import { auditTables } from '#libs/audit';
 import { defineService, event, job, Type } from '#libs/contract';
-import { cancelledJobs, createJobs, type JobHandler, type Jobs, jobTables, type JobTuning } from '#libs/jobs';
+import { cancelledJobs, createJobs, handedOverJobs, jobAttempts, type JobHandler, type Jobs, jobTables, type JobTuning } from '#libs/jobs';
 import { type Bus, connectBus } from '#libs/nats';
 import { createDatabase, type Database, migrate, Migration } from '#libs/orm';
 import type { TestEnvironment } from '#libs/testing';
@@ -31,13 +32,21 @@ export const office = defineService({ service: 'office', rpcs: {}, jobs: {}, eve
 
 class Migration20260101000000_jobs extends Migration {
   override up(): void {
-    for (const sql of [jobTables('shop'), ...cancelledJobs('shop')]) this.addSql(sql);
+    for (const sql of [
+      jobTables('shop'),
+      ...cancelledJobs('shop'),
+      ...jobAttempts('shop'),
+      ...handedOverJobs('shop'),
+      ...auditTables('shop'),
+    ])
+      this.addSql(sql);
     this.addSql('create table shop.effects (id integer generated always as identity, n integer not null, job_id uuid not null)');
   }
 }
 class Migration20260101000000_office extends Migration {
   override up(): void {
-    for (const sql of [jobTables('office'), ...cancelledJobs('office')]) this.addSql(sql);
+    const jobs = [jobTables('office'), ...cancelledJobs('office'), ...jobAttempts('office'), ...handedOverJobs('office')];
+    for (const sql of [...jobs, ...auditTables('office')]) this.addSql(sql);
   }
 }
 

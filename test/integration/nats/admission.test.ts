@@ -113,6 +113,13 @@ describe('a responder', () => {
     for (const line of lines) expect(line).not.toContain('eyJ');
   });
 
+  it('says that another may answer where its own clock is behind that of the gateway', async () => {
+    const ahead = createActorSigner(keys.signingKey, () => Date.now() + 3_600_000);
+    expect(await ask(forPeople.subject, ahead.write(ada))).toEqual({ ...unverified, code: 'unavailable' });
+    expect(served).toEqual([]);
+    expect(refused).toEqual([[forPeople.subject, 'early']]);
+  });
+
   it('refuses who leaves the actor out, and an actor of a kind that the operation is not for', async () => {
     expect(await ask(forPeople.subject, undefined)).toEqual(unverified);
     expect(await ask(forPeople.subject, '')).toEqual(unverified);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -128,5 +130,32 @@ describe('a restart of the broker (rules/http#overload; rules/operations#promise
     await waitFor(() => caller.publishDurable('jobs.w.x', 'anew', { msgId: 'anew' }));
     await waitFor(() => worked.includes('anew'));
     expect(worked.filter((body) => body === 'anew')).toHaveLength(1);
+  });
+
+  it('asks a broker again that is slow to answer, so that a service starts beside many others', async () => {
+    let unanswered = 0;
+    const between = createServer((client) => {
+      const broker = connect(port, '127.0.0.1');
+      broker.pipe(client);
+      client.on('data', (chunk) => {
+        if (chunk.includes('$JS.API.CONSUMER.') && unanswered === 0) unanswered++;
+        else broker.write(chunk);
+      });
+      client.on('close', () => broker.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(between, 'listening');
+    const url = `nats://127.0.0.1:${(between.address() as AddressInfo).port}`;
+    const bus = await connectBus({ url, name: 'caller', logger });
+    await bus.ensureStreams(); // what replies come to is subscribed with the first question, which is not the one that is lost
+    const late: string[] = [];
+    await bus.consume({ stream: 'JOBS', durable: 'late', filter: 'jobs.late.>', concurrency: 1 }, async (delivery) => {
+      late.push(Buffer.from(delivery.data).toString('utf8'));
+      delivery.ack();
+    });
+    expect(unanswered).toBe(1);
+    await bus.publishDurable('jobs.late.x', 'told', { msgId: 'told' });
+    await waitFor(() => late.includes('told'));
+    await bus.close();
+    between.close();
   });
 });

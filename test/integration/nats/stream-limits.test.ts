@@ -8,7 +8,7 @@ import { type Broker, connect, openBroker } from './parties.ts';
 
 const kibibyte = 1024;
 const limit = 64 * kibibyte;
-const limits = { JOBS: limit, EVENTS: limit, WEBHOOKS: limit };
+const limits = { JOBS: limit, EVENTS: limit, FEED: limit, WEBHOOKS: limit };
 /** Some of them fill a stream. */
 const message = Buffer.alloc(10 * kibibyte, 'x');
 
@@ -68,7 +68,7 @@ describe('a stream that is full', () => {
 
   it('takes every event, and the oldest make room', async () => {
     await bus.ensureStreams(limits);
-    for (let n = 0; n < 20; n++) await publish('events.shop.sold', n);
+    for (let n = 0; n < 20; n++) await publish('events.shop.orders.sold', n);
     const { messages, bytes } = await bus.streamSize('EVENTS');
     expect([messages, bytes <= limit]).toEqual([6, true]);
   });
@@ -102,7 +102,7 @@ describe('the set-up of streams', () => {
       await expect(publish(subject, 10)).rejects.toThrow('its stream is full');
       expect(await drain(stream, subject)).toBe(10);
     }
-    for (let n = 0; n < 20; n++) await publish('events.shop.sold', n);
+    for (let n = 0; n < 20; n++) await publish('events.shop.orders.sold', n);
     expect(await bus.streamSize('EVENTS')).toMatchObject({ messages: 6, maxBytes: limit });
   });
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppError, appError } from '#libs/errors';
-import { type Bus, jsonStream, rawJson } from '#libs/nats';
+import { type Bus, jsonStream, liveStream, rawJson } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { connect, context, handlers, library, type LibraryHandlers, openBroker } from './parties.ts';
 
@@ -84,6 +84,38 @@ describe('large replies (architecture#large-messages)', () => {
     await iterator.next();
     await waitFor(() => produced > atRest);
     await iterator.return?.();
+  });
+
+  it('hands on each piece of a live stream as it is made, a large one in parts, and makes no more than a slow reader takes (C1)', async () => {
+    const next: PromiseWithResolvers<void>[] = Array.from({ length: 40 }, () => Promise.withResolvers<void>());
+    let made = 0;
+    await serve(async () =>
+      liveStream(
+        (async function* () {
+          for (const { promise } of next) {
+            await promise;
+            made++;
+            yield made === 3 ? 'x'.repeat(mebibyte) : `piece ${made}`;
+          }
+        })(),
+      ),
+    );
+    const opened = openStream();
+    next[0]?.resolve();
+    const iterator = (await opened)[Symbol.asyncIterator]();
+    const take = async (): Promise<string> => text([(await iterator.next()).value as Uint8Array]);
+    expect(await take()).toBe('piece 1');
+    next[1]?.resolve();
+    expect(await take()).toBe('piece 2');
+    next[2]?.resolve();
+    let large = '';
+    while (large.length < mebibyte) large += await take();
+    expect(large).toBe('x'.repeat(mebibyte));
+    for (const { resolve } of next) resolve();
+    await sleep(200);
+    expect(made).toBeLessThan(12);
+    for (let piece = 4; piece <= 40; piece++) expect(await take()).toBe(`piece ${piece}`);
+    expect((await iterator.next()).done).toBe(true);
   });
 
   it('stops the source when the reader leaves, and aborts the handler’s signal', async () => {

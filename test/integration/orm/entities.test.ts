@@ -8,7 +8,17 @@ import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 const servicesDir = join(import.meta.dirname, '..', '..', '..', 'services');
 const services = readdirSync(servicesDir).filter((name) => existsSync(join(servicesDir, name, 'entities', 'index.ts')));
 /** Tables of libraries, and those without a key, which triggers keep. */
-const libraryTables = ['jobs', 'migrations', 'outbox'];
+const libraryTables = [
+  'audit_head',
+  'audit_log',
+  'feed_outbox',
+  'handed_over',
+  'job_attempts',
+  'jobs',
+  'kept_answers',
+  'migrations',
+  'outbox',
+];
 const keptByTriggers: Readonly<Record<string, readonly string[]>> = {
   directory: ['holons_channel_values', 'membership_tallies', 'people_channel_values', 'relationship_tallies', 'usage_counts'],
 };
@@ -61,7 +71,7 @@ describe('entities (architecture#data)', () => {
     const stored = await env.sql<Column & Record<string, unknown>>(
       `select r.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable
        from pg_attribute a join pg_class r on r.oid = a.attrelid
-       where r.relnamespace = $1::text::regnamespace and r.relkind = 'r' and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+       where r.relnamespace = $1::text::regnamespace and r.relkind in ('r', 'p') and not r.relispartition and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
          and r.relname <> all($2)`,
       [service, [...libraryTables, ...(keptByTriggers[service] ?? [])]],
     );

@@ -7,6 +7,9 @@ const poolSize = 3;
 const pause = { name: 'lost.pause', text: 'select pg_sleep(0.05)' };
 const readOne = { name: 'lost.read', text: 'select 1 as one' };
 const add = { name: 'lost.add', text: 'insert into lost_things (id) values ($1)' };
+/** Nothing but the database's count tells whether it was done twice. */
+const addAgain = { name: 'lost.add-again', text: 'insert into lost_repeats (id) values ($1)' };
+const countAgain = { name: 'lost.count-again', text: 'select count(*)::int as n from lost_repeats where id = $1' };
 const countThings = { name: 'lost.count', text: 'select count(*)::int as n from lost_things where id = $1' };
 
 describe('connections of a pool (architecture#data)', () => {
@@ -21,6 +24,7 @@ describe('connections of a pool (architecture#data)', () => {
     env = await createTestEnvironment(import.meta.url);
     proxy = await startTcpProxy(env.settings['DATABASE_URL'] ?? '');
     await env.sql('create table lost_things (id integer primary key)');
+    await env.sql('create table lost_repeats (id integer)');
   });
   beforeEach(async () => {
     db = await open({ poolSize });
@@ -74,6 +78,27 @@ describe('connections of a pool (architecture#data)', () => {
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
     expect(runs).toBe(1);
     await expect(db.query(countThings, [3])).resolves.toEqual([{ n: 0 }]);
+  });
+
+  describe('on which the commit was answered, without the answer (rules/operations#promises)', () => {
+    it.each([
+      { of: 'whose statements were answered before', id: 4, before: [readOne] },
+      { of: 'that is one packet: begin, statement and commit', id: 5, before: [] },
+    ])('cost a transaction $of its answer alone: it took effect, and does not run twice', async ({ id, before }) => {
+      const single = await open({ poolSize: 1 });
+      await single.ping();
+      let runs = 0;
+      const transaction = single.transaction(async (tx) => {
+        runs += 1;
+        for (const statement of before) await tx.query(statement);
+        tx.beforeCommit(() => tx.query(addAgain, [id]));
+        void proxy.loseAnswer('COMMIT');
+      });
+      await expect(transaction).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(single.query(countAgain, [id])).resolves.toEqual([{ n: 1 }]);
+      expect(runs).toBe(1);
+      await single.close();
+    });
   });
 
   it('cost a stream that has given rows, which does not begin anew', async () => {

@@ -85,7 +85,13 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
        join pg_database d on d.oid = s.setdatabase where r.rolname = $1 and d.datname = current_database()`,
       [role],
     );
-    expect(limits).toEqual([{ setting: 'statement_timeout=60s' }, { setting: 'idle_in_transaction_session_timeout=120s' }]);
+    expect(limits.slice(0, 2)).toEqual([{ setting: 'statement_timeout=60s' }, { setting: 'idle_in_transaction_session_timeout=120s' }]);
+    // What a pooler does not hand on (rules/operations#a-pooler).
+    expect(limits.slice(2)).toEqual(
+      ['search_path=library, public', 'random_page_cost=1.1', 'jit=off', 'max_parallel_workers_per_gather=0', 'work_mem=16MB'].map(
+        (setting) => ({ setting }),
+      ),
+    );
   });
 
   it('tells a service which migrations are pending, the schema that is not there included', async () => {

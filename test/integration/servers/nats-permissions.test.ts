@@ -30,6 +30,7 @@ const published: readonly (readonly [string, readonly string[]])[] = [
     Object.values(jobs).map(({ type, startedBy }) => [`jobs.${type}`, [service, ...startedBy]] as const),
   ),
   ...contracts.flatMap(({ service, events }) => Object.values(events).map(({ subject }) => [subject, [service]] as const)),
+  ...contracts.flatMap(({ service, feed }) => (feed === undefined ? [] : [[`feed.${service}`, [service]] as const])),
   ...queues.filter(({ stream }) => stream === 'WEBHOOKS').map(({ filter }) => [filter, ['api-gateway']] as const),
   ...queues.flatMap(({ service, stream, durable, filter }) =>
     [
@@ -40,6 +41,7 @@ const published: readonly (readonly [string, readonly string[]])[] = [
     ].map((subject) => [subject, [service]] as const),
   ),
   ...Object.keys(streams).map((stream) => [`$JS.API.STREAM.INFO.${stream}`, users] as const),
+  ...['JOBS', 'EVENTS', 'FEED'].map((stream) => [`$JS.API.STREAM.PURGE.${stream}`, ['cli']] as const),
 ];
 
 /** What nobody but the administrator may do. */
@@ -138,11 +140,10 @@ describe('NATS accounts (docs/adr/one-account-for-each-service.md)', () => {
     const events = contracts.flatMap((contract) => Object.values(contract.events));
     const subjects = [
       ...[...users, 'admin'].map((name) => `_INBOX.${name}.>`),
-      ...contracts.flatMap(({ service }) => [`${service}.>`, `admin.${service}.>`]),
+      ...contracts.flatMap(({ service }) => [`${service}.>`, `${service}.*.*`, `admin.${service}.>`]),
       ...events.map(({ subject }) => subject),
       '>',
       '*.>',
-      'events.>',
       'jobs.>',
       'webhooks.>',
       'admin.>',
@@ -156,7 +157,7 @@ describe('NATS accounts (docs/adr/one-account-for-each-service.md)', () => {
     });
     const expected = [
       `_INBOX.${user}.>`,
-      ...(contracts.some(({ service }) => service === user) ? [`${user}.>`, `admin.${user}.>`] : []),
+      ...(contracts.some(({ service }) => service === user) ? [`${user}.*.*`, `admin.${user}.>`] : []),
       ...events.filter(({ subscribers }) => subscribers.includes(user)).map(({ subject }) => subject),
     ];
     expect(subjects.filter((subject) => !refused.has(subject)).toSorted()).toEqual(expected.toSorted());

@@ -6,7 +6,7 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { listDatabaseUrls, listNatsUrls } from '../../../tools/servers/service-accounts.ts';
 
-const services = ['agents', 'conversations', 'directory', 'media', 'transcripts'] as const;
+const services = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'] as const;
 
 describe('accounts of the services (rules/operations#least-privilege)', () => {
   let env: TestEnvironment;

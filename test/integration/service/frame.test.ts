@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { auditTables } from '#libs/audit';
 import { actorSettings, databaseSettings, loadConfig, logSettings, natsSettings, replySettings, telemetrySettings } from '#libs/config';
 import { defineService, job, ownAccount, rpc, Type } from '#libs/contract';
-import { cancelledJobs, jobTables } from '#libs/jobs';
+import { cancelledJobs, jobAttempts, jobTables } from '#libs/jobs';
 import { connectBus, newContext } from '#libs/nats';
 import { migrate, Migration } from '#libs/orm';
 import { createFrame, type Frame } from '#libs/service';
-import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
+import { createTestEnvironment, startTcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
 
 const shelf = defineService({
   service: 'shelf',
@@ -24,7 +25,7 @@ const shelf = defineService({
 
 class Migration20260101000000_shelf extends Migration {
   override up(): void {
-    for (const sql of [jobTables('shelf'), ...cancelledJobs('shelf')]) this.addSql(sql);
+    for (const sql of [jobTables('shelf'), ...cancelledJobs('shelf'), ...jobAttempts('shelf'), ...auditTables('shelf')]) this.addSql(sql);
   }
 }
 const migrations = [Migration20260101000000_shelf];
@@ -52,8 +53,8 @@ describe('the frame of a service (architecture#services)', () => {
     await env.stop();
   });
 
-  const open = (): Promise<Frame<typeof shelf, typeof shelf>> =>
-    createFrame({ contract: shelf, config: loadConfig(settings, env.settings), migrations, logger: env.logger });
+  const open = (own: Record<string, string> = {}): Promise<Frame<typeof shelf, typeof shelf>> =>
+    createFrame({ contract: shelf, config: loadConfig(settings, { ...env.settings, ...own }), migrations, logger: env.logger });
   const run = async (frame: Frame<typeof shelf, typeof shelf>, start: () => Promise<void>): Promise<void> => {
     const service = frame.service(start);
     let stopped: Promise<void> | undefined;
@@ -127,6 +128,33 @@ describe('the frame of a service (architecture#services)', () => {
     });
     await stop?.();
     expect(seen).toEqual(['soon']);
+  });
+
+  it('is not ready without what it prepares: a database that goes away meanwhile is waited for, another failure ends the start', async () => {
+    const database = await startTcpProxy(env.settings['DATABASE_URL'] ?? '');
+    const frame = await open({ DATABASE_URL: database.url });
+    let tries = 0;
+    await run(frame, async () => {
+      database.cut();
+      await frame.prepare(async () => {
+        if (++tries === 2) database.restore();
+        await frame.db.ping();
+      });
+    });
+    expect(tries).toBe(2);
+    await expect(frame.prepare(() => Promise.reject(new Error('a mistake')))).rejects.toThrow('a mistake');
+    await stop?.();
+    await database.stop();
+  });
+
+  it('does upkeep at once where that is asked for, while the start goes on', async () => {
+    const frame = await open();
+    const seen: string[] = [];
+    await run(frame, async () => {
+      frame.every(3_600_000, 'it failed', async () => seen.push('at once'), { atOnce: true });
+      frame.every(3_600_000, 'it failed', async () => seen.push('in an hour'));
+    });
+    expect(seen).toEqual(['at once']);
   });
 
   it('repeats upkeep that fails, until it stops', async () => {

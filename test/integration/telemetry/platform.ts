@@ -49,18 +49,22 @@ export async function startSignals(url: string): Promise<Signals & { provider: R
     await Promise.all([llm, telegram, provider, collector].map((server) => server.stop()));
   };
   try {
-    const world = await startWorld(url, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
-      OTEL_EXPORTER_OTLP_HEADERS: `x-tenant=${secretWords.collectorTenant}`,
-      LLM_BASE_URL: llm.baseUrl,
-      LLM_API_KEY: llm.apiKey,
-      TELEGRAM_API_ROOT: telegram.apiRoot,
-      REALTIMEKIT_BASE_URL: provider.baseUrl,
-      REALTIMEKIT_API_TOKEN: provider.apiToken,
-      BOOKING_WEBHOOK_SECRET: secretWords.bookingSecret,
-      MEMORY_DELAY_MS: '0',
-      LOG_LEVEL: 'debug',
-    });
+    const world = await startWorld(
+      url,
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+        OTEL_EXPORTER_OTLP_HEADERS: `x-tenant=${secretWords.collectorTenant}`,
+        LLM_BASE_URL: llm.baseUrl,
+        LLM_API_KEY: llm.apiKey,
+        TELEGRAM_API_ROOT: telegram.apiRoot,
+        REALTIMEKIT_BASE_URL: provider.baseUrl,
+        REALTIMEKIT_API_TOKEN: provider.apiToken,
+        BOOKING_WEBHOOK_SECRET: secretWords.bookingSecret,
+        MEMORY_DELAY_MS: '0',
+        LOG_LEVEL: 'debug',
+      },
+      { processes: true }, // each with signals of its own
+    );
     const demo = await applyDemo(world, 'signals', [
       { slug: 'held', title: 'Held' },
       { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },

@@ -245,6 +245,7 @@ describe('metrics (rules/operations#metrics)', () => {
         agents: '0',
         conversations: '0',
         directory: '0',
+        events: '0',
         media: '0',
         transcripts: '0',
       });

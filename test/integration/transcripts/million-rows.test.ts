@@ -3,13 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { streamArtifact, waitFor } from '#libs/testing';
+import { contextFor, streamArtifact, waitFor } from '#libs/testing';
+import { transcripts } from '#services/transcripts';
 import { findFreePort } from '../../../tools/servers/ports.ts';
 import { startServiceProcess, type ServiceProcess } from '../../../tools/servers/service-process.ts';
 import { row, setStage, type Stage } from './stage.ts';
 
 const mebibyte = 1_048_576;
-const rowCount = 1_000_000;
+/** As an artifact 115 MB: held whole, it would be over the bound. `IMPORT_ROWS=1000000` is the form of the name. */
+const rowCount = Number(process.env['IMPORT_ROWS'] ?? 400_000);
+const accepted = rowCount * 0.9;
 const importTimeoutMs = 600_000;
 
 let stage: Stage;
@@ -44,7 +47,7 @@ const makeRow = (index: number): object => {
   return row(start, start + 500, text, `cpi-${index % 8}`, `Speaker ${index % 8}`) as object;
 };
 
-describe('import of a million rows (rules/transcripts#import-evidence; architecture#a-recorded-meeting)', () => {
+describe('import of hundreds of thousands of rows (rules/transcripts#import-evidence; architecture#a-recorded-meeting)', () => {
   it(
     'takes less than 200 MB of memory and stores every accepted row once',
     async () => {
@@ -55,20 +58,23 @@ describe('import of a million rows (rules/transcripts#import-evidence; architect
         const evidence = await stage.becomes(id, 'imported', importTimeoutMs);
         const peakBytes = readPeakBytes(service);
         process.stderr.write(
-          `million rows: ${Math.round((evidence.artifact?.bytes ?? 0) / mebibyte)} MiB in ${Math.round((performance.now() - startedMs) / 1000)} s, peak ${Math.round(peakBytes / mebibyte)} MiB\n`,
+          `${rowCount} rows: ${Math.round((evidence.artifact?.bytes ?? 0) / mebibyte)} MiB in ${Math.round((performance.now() - startedMs) / 1000)} s, peak ${Math.round(peakBytes / mebibyte)} MiB\n`,
         );
         expect(peakBytes).toBeLessThan(200_000_000);
         expect(evidence.counts).toMatchObject({
           raw: rowCount,
-          accepted: 900_000,
-          installedSegments: 900_000,
-          excludedByReason: { before_window_start: 100_000 },
+          accepted,
+          installedSegments: accepted,
+          excludedByReason: { before_window_start: rowCount - accepted },
         });
         const [stored] = await stage.env.sql<{ rows: number; texts: number }>(
           'select count(*)::integer as rows, count(distinct text)::integer as texts from transcripts.transcript_rows where conversation_id = $1',
           [id],
         );
-        expect(stored).toEqual({ rows: 900_000, texts: 900_000 });
+        expect(stored).toEqual({ rows: accepted, texts: accepted });
+        // The words are indexed meanwhile (T2).
+        for (const format of ['json', 'vtt'] as const) expect(await countLines(id, format)).toBe(accepted);
+        expect(readPeakBytes(service)).toBeLessThan(256_000_000);
       } finally {
         await service.stop();
       }
@@ -77,7 +83,7 @@ describe('import of a million rows (rules/transcripts#import-evidence; architect
   );
 
   it('survives kill -9 in the middle: nothing is half stored, and the next process imports it all once', async () => {
-    const rows = 200_000;
+    const rows = 100_000;
     let service = await startImporter();
     try {
       const { id } = await stage.meet({ artifact: { stream: () => streamArtifact(rows, makeRow) } });
@@ -108,6 +114,21 @@ describe('import of a million rows (rules/transcripts#import-evidence; architect
     }
   }, 300_000);
 });
+
+/** Rows in a transcript that comes as a stream, in constant memory on this side, too (T1). */
+async function countLines(id: number, format: 'json' | 'vtt'): Promise<number> {
+  const { render } = transcripts.rpcs;
+  const reply = await stage.bus.callRaw(render, { conversation_id: id, format }, contextFor(render));
+  if (reply.kind !== 'stream') throw new Error('one message');
+  let count = 0;
+  let rest = '';
+  for await (const chunk of reply.chunks) {
+    const parts = (rest + Buffer.from(chunk).toString('latin1')).split('Sentence number ');
+    count += parts.length - 1;
+    rest = (parts.at(-1) ?? '').slice(-15);
+  }
+  return count;
+}
 
 /** True while a transaction of the importer writes rows. */
 async function writesRows(): Promise<boolean> {

@@ -106,6 +106,28 @@ describe('transcripts.transcripts.render (rules/transcripts#transcript-file; D24
     await expect(stage.markdown(id, stage.personId)).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  it('counts from the start of the conversation where rows were never cut, whatever a later run has seen (T5)', async () => {
+    const { id } = await stage.meet({ artifact: { rows: [row(0, 1_000, 'Outside.')] }, isRecorded: false });
+    await stage.bus.call(
+      transcripts.rpcs.installLegacy,
+      {
+        items: [{ conversation_id: id, rows: [{ start_ms: 1_500, end_ms: 2_000, person_id: null, speaker: 'Gwen', text: 'Old.' }] }],
+        dry_run: false,
+      },
+      contextFor(transcripts.rpcs.installLegacy),
+    );
+    const [conversation] = await stage.env.sql<{ start: string }>(
+      `select conversations.iso_utc(start_at + interval '1.5 seconds') as start from conversations.conversations where id = $1`,
+      [id],
+    );
+    const read = async (): Promise<unknown> => JSON.parse(await stage.transcript({ conversation_id: id, format: 'json' }));
+    const speaker = { key: '-1', person_id: null, name: 'Gwen' };
+    const old = { index: 0, start_ms: 1_500, end_ms: 2_000, started_at: conversation?.start, speaker, text: 'Old.' };
+    expect(await read()).toEqual({ conversation_id: id, window: null, segments: [old] });
+    await stage.env.sql('update conversations.conversations set start_at = null, finish_at = null where id = $1', [id]);
+    expect(await read()).toMatchObject({ window: null, segments: [{ ...old, started_at: null }] });
+  });
+
   it('streams a large file whose digest is told before its first byte', async () => {
     const { id } = await stage.meet({ isRecorded: false });
     await stage.env.sql(

@@ -1,5 +1,6 @@
 /** A stage for import tests: the real directory, conversations and transcripts services, a played meeting provider. */
 import { createHash } from 'node:crypto';
+import type { RequestOf } from '#libs/contract';
 import { connectBus, type Bus } from '#libs/nats';
 import {
   contextFor,
@@ -28,11 +29,14 @@ export interface Stage {
   readonly provider: RealtimeKitServer;
   /** Settings of the transcripts service. */
   readonly settings: Readonly<Record<string, string>>;
+  /** The conversations service. */
+  readonly conversations: { stop(): Promise<void> };
   readonly personId: number;
   /** A conversation that has reached its import step, with a meeting and a session that covers the window. */
   meet(options?: MeetOptions): Promise<Meeting>;
   evidence(id: number): Promise<ImportEvidence>;
   markdown(id: number, personId?: number): Promise<string>;
+  transcript(request: RequestOf<typeof transcripts.rpcs.render>): Promise<string>;
   becomes(id: number, status: ImportStatus, timeoutMs?: number): Promise<ImportEvidence>;
   /** The imports. */
   readonly jobs: JobWatch;
@@ -76,7 +80,7 @@ export async function setStage(
     ...options.overrides,
   };
   await startService('directory', env);
-  await startService('conversations', env);
+  const conversationsService = await startService('conversations', env);
   if (options.runsImporter !== false) await startService('transcripts', env, settings, { tuning: quickJobs });
   const bus = await connectBus({
     url: env.settings['NATS_URL'] ?? '',
@@ -98,6 +102,7 @@ export async function setStage(
     bus,
     provider,
     settings,
+    conversations: conversationsService,
     personId,
     meet: async (meeting = {}) => {
       count += 1;
@@ -127,8 +132,8 @@ export async function setStage(
       return { id, meetingId, sessionId, recorded, writeRoom };
     },
     evidence: (id) => bus.call(transcripts.rpcs.getEvidence, { conversation_id: id }, contextFor(transcripts.rpcs.getEvidence)),
-    markdown: async (id, speaker) => {
-      const request = { conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) };
+    markdown: (id, speaker) => stage.transcript({ conversation_id: id, ...(speaker === undefined ? {} : { person_id: speaker }) }),
+    transcript: async (request) => {
       const reply = await bus.callRaw(transcripts.rpcs.render, request, contextFor(transcripts.rpcs.render));
       if (reply.kind === 'bytes') return Buffer.from(reply.bytes).toString('utf8');
       const parts: Uint8Array[] = [];

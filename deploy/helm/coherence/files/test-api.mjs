@@ -1,7 +1,9 @@
 // What `helm test` does: asks the gateway as a client would, says each step, fails at the first that does not hold.
 import assert from 'node:assert/strict';
 
-const { BASE_URL, API_TOKEN, API_LOGIN_SECRET, TEST_EMAIL, TEST_PASSWORD } = process.env;
+const { BASE_URL, TEST_EMAIL, TEST_PASSWORD } = process.env;
+// Of several values each is accepted.
+const [API_TOKEN, API_LOGIN_SECRET] = ['API_TOKEN', 'API_LOGIN_SECRET'].map((name) => process.env[name]?.trim().split(/\s+/)[0]);
 
 async function ask(method, path, { headers = {}, body } = {}) {
   const response = await fetch(BASE_URL + path, {

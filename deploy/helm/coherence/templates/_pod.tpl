@@ -61,9 +61,14 @@ affinity:
 {{- $setting := printf "DATABASE_URL_%s" (upper $name) -}}
 {{- $migrateEnv = printf "%s\n%s" $migrateEnv (include "coherence.secretVariable" (dict "root" $root "variable" $setting "setting" $setting "required" true "secretName" $secretName)) -}}
 {{- end -}}
+{{- /* Optional: an installation without it verifies its audit logs in another way. */ -}}
+{{- $migrateEnv = printf "%s\n%s" $migrateEnv (include "coherence.secretVariable" (dict "root" $root "variable" "DATABASE_URL_AUDIT" "setting" "DATABASE_URL_AUDIT" "secretName" $secretName)) -}}
 {{- $migrateEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s" $migrateEnv ($level | quote) -}}
 {{- $streamsEnv := include "coherence.secretVariable" (dict "root" $root "variable" "NATS_URL" "setting" "NATS_URL_ADMIN" "required" true "secretName" $secretName) -}}
 {{- $streamsEnv = printf "%s\n- name: LOG_LEVEL\n  value: %s\n- name: NATS_SUBJECT_PREFIX\n  value: %s" $streamsEnv ($level | quote) ($prefix | quote) -}}
+{{- with $root.Values.streams.replicas -}}
+{{- $streamsEnv = printf "%s\n- name: NATS_STREAM_REPLICAS\n  value: %s" $streamsEnv (int64 . | toString | quote) -}}
+{{- end -}}
 {{- range $stream, $bytes := $root.Values.streams.maxBytes -}}
 {{- $streamsEnv = printf "%s\n- name: NATS_STREAM_%s_MAX_BYTES\n  value: %s" $streamsEnv $stream (int64 $bytes | toString | quote) -}}
 {{- end -}}

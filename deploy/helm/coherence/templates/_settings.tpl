@@ -25,7 +25,7 @@
 {{- $fullname := include "coherence.fullname" $root -}}
 {{- $given := dict "PORT" (ternary "8081" "8080" (eq .component "media")) "METRICS_PORT" "9090" "NODE_ENV" "production" "HOST" "::" "METRICS_HOST" "::" "MEDIA_URL" (printf "http://%s-media:8081" $fullname)
       "INTERNAL_PORT" "8082" "MEDIA_INTERNAL_URL" (printf "http://%s-media:8082" $fullname)
-      "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" -}}
+      "WEBHOOK_SPOOL_DIR" "/var/spool/coherence" "MEDIA_SCRATCH_DIR" "/scratch" "TRANSCRIPTION_SCRATCH_DIR" "/scratch" "BACKUP_EXPECTED" $root.Values.backup.enabled -}}
 {{- if eq $root.Values.profiles "evaluation" -}}
 {{- $_ := set $given "S3_ENDPOINT" (printf "http://%s-object-store:7070" $fullname) -}}
 {{- end -}}
@@ -39,6 +39,13 @@
 {{- end -}}
 {{- end -}}
 {{- toYaml $result -}}
+{{- end -}}
+
+{{/* How the gateway reaches the identity provider, as YAML of name → text, for `doctor` of the admin CLI (S1); nothing without a provider. */}}
+{{- define "coherence.issuerSettings" -}}
+{{- $known := get (fromJson (include "coherence.platform" .)).components "gateway" -}}
+{{- $gateway := fromYaml (include "coherence.plainSettings" (dict "root" . "component" "gateway" "known" $known)) -}}
+{{- toYaml (ternary (pick $gateway "OIDC_ISSUER" "OUTBOUND_ALLOWED_HOSTS") dict (ne (get $gateway "OIDC_ISSUER") "")) -}}
 {{- end -}}
 
 {{/* Name under which a component's secret setting is kept: addresses have one for each component. dict: component, name */}}
@@ -107,6 +114,7 @@
 {{- end -}}
 {{- $_ := set $values (printf "NATS_URL_%s" (upper $name)) (printf "nats://%s:%s" $component.service $nats) -}}
 {{- end -}}
+{{- $_ := set $values "DATABASE_URL_AUDIT" (printf "postgresql://coherence_audit:%s" $postgresql) -}}
 {{- $_ := set $values "S3_ACCESS_KEY_ID" "coherence" -}}
 {{- $_ := set $values "S3_SECRET_ACCESS_KEY" $password -}}
 {{- $_ := set $values "API_TOKEN" $password -}}
@@ -117,8 +125,25 @@
 {{- toYaml (mustMergeOverwrite $values (deepCopy .Values.secrets.values)) -}}
 {{- end -}}
 
-{{/* What is wrong with a secret, as the services say it too; empty when nothing is. dict: platform, value, own (whether we choose it) */}}
+{{/* What is wrong with a secret or one of its values (K8); empty when nothing is. dict: platform, value, facts (of platform.json) */}}
 {{- define "coherence.weakness" -}}
+{{- $platform := .platform -}}
+{{- $own := .facts.own -}}
+{{- $values := list .value -}}
+{{- if .facts.mostValues -}}{{- $values = regexSplit "\\s+" (trim (.value | default "")) -1 -}}{{- end -}}
+{{- if gt (len $values) (int (.facts.mostValues | default 1)) }} has more than {{ .facts.mostValues }} values
+{{- else -}}
+{{- $problems := list -}}
+{{- range $index, $value := $values -}}
+{{- $problem := include "coherence.weaknessOfValue" (dict "platform" $platform "value" $value "own" $own) -}}
+{{- if $problem -}}{{- $problems = append $problems (ternary (printf ", value %d, %s" (add1 $index) $problem) (printf " %s" $problem) (gt (len $values) 1)) -}}{{- end -}}
+{{- end -}}
+{{- with $problems -}}{{- first . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What is wrong with one value, as the services say it too; empty when nothing is. dict: platform, value, own (whether we choose it) */}}
+{{- define "coherence.weaknessOfValue" -}}
 {{- $value := .value | default "" -}}
 {{- $password := "" -}}
 {{- if contains "://" $value -}}{{- $password = (splitList ":" (urlParse $value).userinfo | rest | join ":") -}}{{- end -}}
@@ -134,9 +159,9 @@
 {{- $problems := list -}}
 {{- $platform := fromJson (include "coherence.platform" .) -}}
 {{- if eq .Values.profiles "evaluation" -}}
-{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" .Values.evaluation.password "own" true) -}}
+{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" .Values.evaluation.password "facts" (dict "own" true)) -}}
 {{- if $problem -}}
-{{- $problems = append $problems (printf "evaluation.password %s: give the trial one of its own, e.g. --set evaluation.password=$(openssl rand -hex 16)" $problem) -}}
+{{- $problems = append $problems (printf "evaluation.password%s: give the trial one of its own, e.g. --set evaluation.password=$(openssl rand -hex 16)" $problem) -}}
 {{- end -}}
 {{- end -}}
 {{- if not .Values.secrets.existingSecret -}}
@@ -157,12 +182,14 @@
 {{- end -}}
 {{- range $key, $value := .Values.secrets.values -}}
 {{- $facts := get $known $key | default dict -}}
-{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" $value "own" $facts.own) -}}
+{{- $problem := include "coherence.weakness" (dict "platform" $platform "value" $value "facts" $facts) -}}
 {{- if and $value $problem (not $facts.name) -}}
-{{- $problems = append $problems (printf "secrets.values.%s %s: `npm run --silent cli -- secrets generate` prints a set" $key $problem) -}}
+{{- $problems = append $problems (printf "secrets.values.%s%s: `npm run --silent cli -- secrets generate` prints a set" $key $problem) -}}
 {{- end -}}
 {{- end -}}
 {{- if .Values.workspace.demo -}}{{- $needed = append $needed "DEMO_PASSWORD" -}}{{- end -}}
+{{- if .Values.audit.enabled -}}{{- $needed = append $needed "DATABASE_URL_AUDIT" -}}{{- end -}}
+{{- if .Values.backup.enabled -}}{{- $needed = append $needed (.Values.backup.databaseUrlKey | default "DATABASE_URL_ADMIN") -}}{{- end -}}
 {{- if ne .Values.migrations.mode "none" -}}{{- $needed = concat $needed (list "DATABASE_URL_ADMIN" "NATS_URL_ADMIN") -}}{{- end -}}
 {{- if or .Values.toolbox.enabled .Values.workspace.demo .Values.workspace.file .Values.workspace.existingConfigMap -}}{{- $needed = append $needed "NATS_URL_CLI" -}}{{- end -}}
 {{- $missing := list -}}
@@ -199,6 +226,12 @@
 {{- end -}}
 {{- if and .Values.secrets.existingSecret .Values.secrets.values -}}
 {{- $problems = append $problems "secrets.existingSecret and secrets.values exclude each other" -}}
+{{- end -}}
+{{- if and .Values.backup.enabled (not .Values.backup.url) -}}
+{{- $problems = append $problems "backup.url is missing although backup.enabled is true: s3://bucket/prefix, or /backups with backup.existingClaim" -}}
+{{- end -}}
+{{- if and .Values.backup.enabled (hasPrefix "/" .Values.backup.url) (not .Values.backup.existingClaim) -}}
+{{- $problems = append $problems "backup.existingClaim is missing: backup.url is a folder of it" -}}
 {{- end -}}
 {{- if and .Values.workspace.file .Values.workspace.existingConfigMap -}}
 {{- $problems = append $problems "workspace.file and workspace.existingConfigMap exclude each other" -}}

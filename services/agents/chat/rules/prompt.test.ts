@@ -78,7 +78,7 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
     const property = fc.property(
       text,
       fc.array(text, { maxLength: 6 }),
-      fc.array(fc.record({ humanBody: text, agentBody: text }), { maxLength: 12 }),
+      fc.array(fc.record({ humanBody: text, agentBody: text, operatorBody: text }), { maxLength: 12 }),
       text,
       fc.integer({ min: 0, max: 3_000 }),
       (prompt, facts, turns, message, budget) => {
@@ -86,7 +86,11 @@ describe('the prompt of a turn (rules/agents#memory: prompt, memory, recent hist
         const must = estimateMessage(prompt) + estimateMessage(message);
         const total = messages.reduce((sum, { content }) => sum + estimateMessage(content), 0);
         expect(total).toBeLessThanOrEqual(Math.max(budget, must) + 12);
-        expect(messages.at(-1)).toEqual({ role: 'user', content: message });
+        // What nobody has answered yet goes before it, in one message: roles take turns (H4).
+        const last = messages.at(-1);
+        expect([last?.role, last?.content.endsWith(message)]).toEqual(['user', true]);
+        const roles = messages.map(({ role }) => role).filter((role) => role !== 'system');
+        expect(roles).toEqual(roles.map((_, place) => (place % 2 === 0 ? 'user' : 'assistant')));
       },
     );
     fc.assert(property, { numRuns: 100 });

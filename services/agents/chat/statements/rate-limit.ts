@@ -17,7 +17,7 @@ export const admitMessage = statement.one({
         select case when count(*) < ${limit} then coalesce(array_agg(at order by at), '{}') || clock_timestamp()
           else array_agg(at order by at) || 'infinity'::timestamptz end
         from unnest(c.hit_at) as kept (at)
-        where at <> 'infinity' and at > clock_timestamp() - interval '1 minute'
+        where at <> 'infinity' and at > statement_timestamp() - interval '1 minute'
       )
     returning not ('infinity' = any (hit_at)) as admitted, greatest(1, ceil(extract(epoch from
       hit_at[greatest(1, cardinality(hit_at) - ${limit})] + interval '1 minute' - clock_timestamp())))::integer as "retryAfter"`,

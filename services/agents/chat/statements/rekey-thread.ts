@@ -34,6 +34,16 @@ export const moveMessages = statement.none({
   sql: ({ from, to }) => sql`update agents.messages set thread_id = ${to} where thread_id = ${from}`,
 });
 
+/** Whoever has the old thread has the new one, unless somebody has that already. */
+export const moveTakeovers = statement.none({
+  name: 'rekey.move-takeovers',
+  params: { from: t.bigint, to: t.bigint },
+  sql: ({ from, to }) => sql`update agents.thread_takeovers o set thread_id = ${to},
+      ended_at = case when o.ended_at is null and exists (
+        select from agents.thread_takeovers held where held.thread_id = ${to} and held.ended_at is null) then clock_timestamp() else o.ended_at end
+    where o.thread_id = ${from}`,
+});
+
 /** The thread has the turns of the old one; what is remembered of it is made anew. */
 export const growThread = statement.none({
   name: 'rekey.grow',

@@ -1,4 +1,4 @@
-/** Chat threads and their turns. A turn is two messages written in one transaction, or nothing. */
+/** Chat threads and their turns. A turn is two messages written in one transaction, or nothing; one while a person has the thread (H1). */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 
 /** Id of the visitor's thread with this agent. */
@@ -55,11 +55,14 @@ const storedTurn = {
   turn: t.integer,
   humanBody: t.text,
   humanHtml: t.text,
-  agentBody: t.text,
-  agentHtml: t.text,
+  agentBody: t.text.nullable,
+  agentHtml: t.text.nullable,
   createdAt: t.text,
 };
-/** A turn as recorded: `turn` is 1 for the first of its thread, `createdAt` ISO 8601 with `Z`. */
+/**
+ * A turn as recorded: `turn` is 1 for the first of its thread, `createdAt` ISO 8601 with `Z`. Without the agent's words when a person has the
+ * thread and will answer (H2).
+ */
 export type StoredTurn = RowOf<typeof storedTurn>;
 
 export const findTurn = statement.maybeOne({
@@ -69,32 +72,33 @@ export const findTurn = statement.maybeOne({
   sql: ({ turnKey }) => sql`select human.thread_id as "threadId", human.turn, human.body as "humanBody", human.html as "humanHtml",
       agent.body as "agentBody", agent.html as "agentHtml", iso_utc(human.created_at) as "createdAt"
     from agents.messages human
-    join agents.messages agent on agent.thread_id = human.thread_id and agent.turn = human.turn and agent.note_type = 'chat_agent'
-    where human.turn_key = ${turnKey}`,
+    left join agents.messages agent on agent.thread_id = human.thread_id and agent.turn = human.turn and agent.note_type = 'chat_agent'
+    where human.turn_key = ${turnKey} and human.note_type = 'chat_visitor'`,
 });
 
-/** The newest turns first. */
+/** The newest turns first; what nobody said in a turn is `""`. */
 export const listLatestTurns = statement.many({
   name: 'threads.list-turns',
   params: { threadId: t.bigint, limit: t.integer },
-  row: { humanBody: t.text, agentBody: t.text },
-  sql: ({ threadId, limit }) => sql`select max(body) filter (where note_type = 'chat_visitor') as "humanBody",
-      max(body) filter (where note_type = 'chat_agent') as "agentBody"
+  row: { humanBody: t.text, agentBody: t.text, operatorBody: t.text },
+  sql: ({ threadId, limit }) => sql`select coalesce(max(body) filter (where note_type = 'chat_visitor'), '') as "humanBody",
+      coalesce(max(body) filter (where note_type = 'chat_agent'), '') as "agentBody",
+      coalesce(max(body) filter (where note_type = 'chat_operator'), '') as "operatorBody"
     from agents.messages where thread_id = ${threadId} group by turn order by turn desc limit ${limit}`,
 });
 
 /** Unique index on `turn_key`. */
 export const turnKeyConstraint = 'messages__turn_key__key';
 
-/** Writes both messages. Undefined when the thread is gone. */
+/** Writes both messages, or the visitor's alone. Undefined when the thread is gone. */
 export const recordTurn = statement.maybeOne({
   name: 'threads.record-turn',
   params: {
     threadId: t.bigint,
     humanBody: t.text,
     humanHtml: t.text,
-    agentBody: t.text,
-    agentHtml: t.text,
+    agentBody: t.text.nullable,
+    agentHtml: t.text.nullable,
     turnKey: t.text.nullable,
     sender: t.text.nullable,
   },
@@ -107,8 +111,9 @@ export const recordTurn = statement.maybeOne({
       select thread.id, thread.turn_count, message.note_type, message.body, message.html, thread.updated_at, message.turn_key, message.sender
       from thread, (values
         (1, 'chat_visitor', ${humanBody}, ${humanHtml}, ${turnKey}, ${sender}),
-        (2, 'chat_agent', ${agentBody}, ${agentHtml}, null, null)
+        (2, 'chat_agent', ${agentBody}, ${agentHtml}, null::text, null::text)
       ) as message (position, note_type, body, html, turn_key, sender)
+      where message.body is not null
       order by message.position
     )
     select turn_count as turn, iso_utc(updated_at) as "createdAt" from thread`,

@@ -54,5 +54,5 @@ export const returnTicket = statement.none({
 export const sweepTickets = statement.none({
   name: 'tickets.sweep',
   sql: () => sql`with tickets as (delete from agents.turn_tickets where lease_until < clock_timestamp() - interval '1 hour')
-    delete from agents.chat_hits where updated_at < clock_timestamp() - interval '5 minutes'`,
+    delete from agents.chat_hits where updated_at < statement_timestamp() - interval '5 minutes'`,
 });

@@ -10,6 +10,9 @@ export const openChat = statement.one({
     on conflict (agent_id, chat_id) do update set chat_id = excluded.chat_id returning c.id`,
 });
 
+/** No statement of the transaction waits longer for a row: what another process holds may be held for a minute, when that one hangs. */
+export const limitWait = statement.none({ name: 'chats.limit-wait', sql: () => sql`set local lock_timeout = '1s'` });
+
 /** The job that works the chat; asked after the lock is held, so that it sees what the holder before has written. A job that is over, be it dead, does not count. */
 export const findChatJob = statement.maybeOne({
   name: 'chats.has-job',

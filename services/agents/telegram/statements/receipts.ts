@@ -74,8 +74,10 @@ export const findReceipt = statement.maybeOne({
 export const findNextReceipt = statement.maybeOne({
   name: 'receipts.next-of-chat',
   params: { chat: t.bigint },
-  row: { id: t.bigint, stream_sequence: t.bigint, waited: t.boolean },
-  sql: ({ chat }) => sql`select id, stream_sequence, clock_timestamp() - stored_at > interval '30 seconds' as waited
+  row: { id: t.bigint, stream_sequence: t.bigint, answering: t.boolean, waited: t.boolean },
+  sql: ({
+    chat,
+  }) => sql`select id, stream_sequence, outcome = 'answering' as answering, clock_timestamp() - stored_at > interval '30 seconds' as waited
     from agents.webhook_receipts where chat = ${chat} and outcome in ('pending', 'answering') order by update_id, id limit 1`,
 });
 

@@ -1,7 +1,7 @@
 /** Asks the chat runtime what to reply in a chat; the reply is decided in the transaction that records the turn (D32, D33a). */
 import { LeaseLost, RetryLater } from '#libs/jobs';
 import type { Tx } from '#libs/orm';
-import { type ChatRuntime, TurnFailure } from '../../chat/index.ts';
+import { type ChatRuntime, isTaken, TurnFailure } from '../../chat/index.ts';
 import type { UpdateOutcome } from '../../receipts/contract.ts';
 import { findCurrentChatId } from '../chats.ts';
 import { namesBot, readAddress } from '../rules/address.ts';
@@ -16,6 +16,9 @@ import type { ChatWorkerDependencies, WorkItem } from '../work-item.ts';
 /** Said in the chat when the model gives no answer: nothing was kept, so the message has to be sent again. */
 export const noAnswerNotice = 'Sorry, I cannot answer right now. Your message was not kept; please send it again in a few minutes.';
 const noAnswer: Notice = { message: 'The model gave no answer; the chat was told.', html: noAnswerNotice };
+
+/** The message is recorded, and a person will answer it (H1). */
+const left = Symbol('left to a person');
 
 /** Why there is no answer: for operators, and for the chat. */
 interface Notice {
@@ -46,8 +49,11 @@ export async function answerQuestion(deps: ChatWorkerDependencies, item: WorkIte
   const chatId = await findCurrentChatId(db, agent.id, chat.chat_id);
   const topicId = chatId === chat.chat_id ? question.topicId : undefined;
   const place = { token: agent.bot_token, chatId, topicId };
-  const notice =
-    runtime === undefined ? noAnswer : await whileTyping(bot, place, () => takeTurn(runtime, deps, item, question, addressed.text, chatId));
+  const answer = async (): Promise<Notice | typeof left | undefined> =>
+    runtime === undefined ? noAnswer : await takeTurn(runtime, deps, item, question, addressed.text, chatId);
+  const { taken } = await isTaken(db, { agentId: agent.id, threadKey: telegramThreadKey(chatId, agent.id) });
+  const notice = taken || runtime === undefined ? await answer() : await whileTyping(bot, place, answer);
+  if (notice === left) return { outcome: 'left_to_person', message: 'A person has the thread and will answer.' };
   if (notice !== undefined) await db.transaction((tx) => plan(tx, item, { settlesAs: 'not_answered', ...notice }));
   return undefined;
 }
@@ -62,7 +68,7 @@ async function identify(
   return { id, username: identity?.username };
 }
 
-/** Records the turn and its reply. Otherwise nothing is recorded, and it returns what to say instead. */
+/** Records the turn and its reply, or the question alone. Otherwise nothing is recorded, and it returns what to say instead. */
 async function takeTurn(
   runtime: ChatRuntime,
   { db }: ChatWorkerDependencies,
@@ -70,7 +76,7 @@ async function takeTurn(
   question: Question,
   body: string,
   chatId: number,
-): Promise<Notice | undefined> {
+): Promise<Notice | typeof left | undefined> {
   const { run, agent, receipt } = item;
   const outOfTime = AbortSignal.timeout(turnMs);
   try {
@@ -84,9 +90,13 @@ async function takeTurn(
       deadlineMs: Date.now() + turnMs + 1_000,
       signal: AbortSignal.any([run.signal, outOfTime]),
       logger: run.logger,
-      inTransaction: (tx, { agentHtml }) => plan(tx, item, { settlesAs: 'answered', message: null, html: agentHtml }),
+      inTransaction: async (tx, { agentHtml: html }) => {
+        if (html !== null) await plan(tx, item, { settlesAs: 'answered', message: null, html });
+      },
     });
-    if (turn.repeated) await db.transaction((tx) => plan(tx, item, { settlesAs: 'answered', message: null, html: turn.agentHtml }));
+    const { agentHtml: html } = turn;
+    if (html === null) return left;
+    if (turn.repeated) await db.transaction((tx) => plan(tx, item, { settlesAs: 'answered', message: null, html }));
     return undefined;
   } catch (error) {
     if (run.signal.aborted) throw run.signal.reason;

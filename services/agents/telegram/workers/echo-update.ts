@@ -56,7 +56,7 @@ function readRaw({ body }: ReceiptRow): Part[] {
 /** `Q: …`, a blank line, `A: …`. */
 async function readMirror(db: Database, { agent_id: agentId, update_id: updateId }: ReceiptRow): Promise<Part[]> {
   const turn = await findTurn(db, { turnKey: `agent:${agentId}:${turnKeyOf(updateId)}` });
-  if (turn === undefined) return [];
+  if (turn === undefined || turn.agentHtml === null) return [];
   const parts = splitReply(`Q: ${turn.humanHtml}\n\nA: ${turn.agentHtml}`);
   return parts.slice(0, maxParts).map((text) => ({ text, html: true }));
 }

@@ -6,11 +6,13 @@ import { toStorableText } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { createRefusals, keepBody, type ReceivedWebhook, type Refusals, startReceiptIntake } from '#libs/webhooks';
+import { createRefusalReceipts, keepBody, type ReceivedWebhook, type RefusalReceipts, startReceiptIntake } from '#libs/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
 import { agents, TelegramWebhook } from '../../contract.ts';
 import { type Admission, admitUpdate, updateKey } from '../admit-update.ts';
+import { type ChatTurns, createChatTurns } from '../chat-turns.ts';
 import { judgeUpdate } from '../rules/update.ts';
+import { limitWait } from '../statements/chats.ts';
 import { insertReceipt } from '../statements/receipts.ts';
 
 export interface IntakeDependencies {
@@ -27,16 +29,17 @@ const ackWaitMs = 5_000;
 /** Of a webhook that was not read. */
 const noUpdate = { updateId: undefined, kind: undefined, chatId: undefined, senderId: undefined, chat: undefined };
 
-export function startUpdateIntake(deps: IntakeDependencies): Promise<RunningConsumer> {
-  const { bus, logger } = deps;
+export function startUpdateIntake(dependencies: IntakeDependencies): Promise<RunningConsumer> {
+  const { bus, logger } = dependencies;
+  const deps = { ...dependencies, turns: createChatTurns() };
   const from = { consumer: agents.consumers.updates, facts: TelegramWebhook, ackWaitMs };
-  const refusals = createRefusals({ db: deps.db, source: 'telegram' });
+  const refusals = createRefusalReceipts({ db: deps.db, source: 'telegram' });
   return startReceiptIntake({ bus, logger, ...from, store: (webhook, received) => storeUpdate(deps, refusals, webhook, received) });
 }
 
 async function storeUpdate(
-  { db, jobs, allowUnsigned }: IntakeDependencies,
-  refusals: Refusals,
+  { db, jobs, allowUnsigned, turns }: IntakeDependencies & { readonly turns: ChatTurns },
+  refusals: RefusalReceipts,
   webhook: Static<typeof TelegramWebhook>,
   received: ReceivedWebhook,
 ): Promise<void> {
@@ -57,11 +60,14 @@ async function storeUpdate(
   const { update } = verdict;
   const receipt = { ...base, dedupeKey: updateKey(agent.id, update.updateId) };
   const origin = { requestId: webhook.id, traceparent };
-  await jobs.transaction((tx) => {
-    const store: Admission['store'] = (more) =>
-      insertReceipt(tx, { ...receipt, ...keepBody(more.outcome, body), chat: undefined, message: undefined, ...more });
-    return admitUpdate(tx, jobs, { agent, update, origin, store });
-  });
+  const admit = (): Promise<unknown> =>
+    jobs.transaction((tx) => {
+      const store: Admission['store'] = (more) =>
+        insertReceipt(tx, { ...receipt, ...keepBody(more.outcome, body), chat: undefined, message: undefined, ...more });
+      return Promise.all([limitWait(tx), admitUpdate(tx, jobs, { agent, update, origin, store })]);
+    });
+  const { content } = update;
+  await (content.kind === 'other' ? admit() : turns.run(`${agent.id}/${content.chatId}`, admit));
 }
 
 function digest(outcome: string, slug: string, body: Buffer | string): string {

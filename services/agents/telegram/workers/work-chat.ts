@@ -4,6 +4,7 @@
  * attempt still does writes nothing.
  */
 import { AppError } from '#libs/errors';
+import type { Queryable } from '#libs/sql';
 import { keepsBody } from '#libs/webhooks';
 import { LeaseLost, PermanentJobError, RetryLater } from '#libs/jobs';
 import { findMessagingAgent, type MessagingAgent } from '../../agent/index.ts';
@@ -12,9 +13,11 @@ import { migrateChat } from '../chats.ts';
 import { type Migration, readUpdate } from '../rules/update.ts';
 import { beginChat, type ClaimedChat, findWaiting, lockChat, setChatJob } from '../statements/chats.ts';
 import { findNextReceipt, findReceipt, type ReceiptRow, type Settlement, settleReceipt } from '../statements/receipts.ts';
+import { findNextWords, giveWordsUp } from '../statements/words.ts';
 import type { ChatRun, ChatWorkerDependencies } from '../work-item.ts';
 import { answerQuestion } from './answer-question.ts';
 import { deliverReply } from './deliver-reply.ts';
+import { deliverWords } from './deliver-words.ts';
 
 /** A fault of ours that is still there after so many attempts would keep the chat silent for ever. */
 const maxFaults = 8;
@@ -24,6 +27,11 @@ export function createChatWorker(deps: ChatWorkerDependencies) {
   return async (run: ChatRun): Promise<void> => {
     const chat = await beginChat(deps.db, { chat: run.payload.chat_id, jobId: run.id });
     if (chat === undefined) return;
+    // What an operator says goes before what waits, but not into the middle of a reply.
+    if ((await hasWords(deps.db, chat)) && (await findNextReceipt(deps.db, { chat: chat.id }))?.answering !== true) {
+      await deliverWords(deps, run, chat).catch((error: unknown) => giveUp(deps, run, chat, error));
+      return await finish(deps, run, chat, undefined);
+    }
     const receiptId = await waitForNext(deps, run, chat);
     if (receiptId === undefined) return await finish(deps, run, chat, undefined);
     const settlement = await workReceipt(deps, run, chat, receiptId).catch((error: unknown) => judgeFault(error, run));
@@ -85,6 +93,16 @@ function judgeFault(error: unknown, run: ChatRun): Settlement {
   return { outcome: 'failed', message: 'Internal error; see the log.' };
 }
 
+/** A fault of ours in what an operator says ends it after a while, so that the chat goes on. */
+async function giveUp({ db }: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat, error: unknown): Promise<void> {
+  const { message = '' } = judgeFault(error, run);
+  await giveWordsUp(db, { chat: chat.id, fence: chat.fence, error: message ?? '' });
+}
+
+async function hasWords(db: Queryable, { id: chat }: { readonly id: number }): Promise<boolean> {
+  return (await findNextWords(db, { chat })) !== undefined;
+}
+
 /** Settles the update and goes on with the next one, in one transaction with the end of the job. */
 async function finish(
   { jobs }: ChatWorkerDependencies,
@@ -102,7 +120,8 @@ async function finish(
       if (echo !== undefined) await jobs.enqueue(tx, agents.jobs.echoUpdate, { receipt_id: receiptId, what: echo }, { requestId });
     }
     const next = await findNextReceipt(tx, { chat: chat.id });
-    const jobId = next === undefined ? null : await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat.id }, { requestId });
+    const isOver = next === undefined && !(await hasWords(tx, chat));
+    const jobId = isOver ? null : await jobs.enqueue(tx, agents.jobs.workChat, { chat_id: chat.id }, { requestId });
     await setChatJob(tx, { chat: chat.id, jobId });
   });
 }

@@ -11,6 +11,7 @@ export const classRoutes = [
     summary: 'List the active classes',
     description: 'By `sort_order` and slug. A holon may carry the slug of a class that is retired and so not in this list.',
     auth: 'v1',
+    scope: 'directory:read',
     query: directory.rpcs.listClasses.request,
     rpc: directory.rpcs.listClasses,
     replies: { 200: { description: 'The active classes.', schema: directory.rpcs.listClasses.reply } },
@@ -22,6 +23,7 @@ export const classRoutes = [
     tag: 'classes',
     summary: 'Read one active class',
     auth: 'v1',
+    scope: 'directory:read',
     params: Type.Object({
       object_kind: Type.String({ description: 'For example `holon`.' }),
       slug: Type.String({ description: 'Slug of the class.' }),

@@ -1,6 +1,7 @@
 /** Editing of holons (rules/holons#update-a-holon; D46a). */
 import { route, Type } from '#libs/contract';
 import { directory, holonUpdate } from '#services/directory';
+import { ifMatch } from './if-match.ts';
 
 export const holonUpdateRoutes = [
   route({
@@ -11,9 +12,13 @@ export const holonUpdateRoutes = [
     summary: 'Edit fields of a holon',
     description: 'Only fields that are present are touched, all of them or none.',
     auth: 'v1',
+    scope: 'directory:write',
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
+    headers: ifMatch('holon'),
     body: { schema: holonUpdate },
     rpc: directory.rpcs.updateHolon,
+    toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
+    etag: true,
     replies: { 200: { description: 'The holon as it is now, and what changed.', schema: directory.rpcs.updateHolon.reply } },
   }),
 ];

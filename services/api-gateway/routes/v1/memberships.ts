@@ -1,6 +1,7 @@
 /** Memberships of the open API (rules/memberships#updates; D45 to D47a). */
 import { route, Type } from '#libs/contract';
 import { BulkAdd, directory, holonMembershipsQuery, MembershipUpdate, personMembershipsQuery } from '#services/directory';
+import { ifMatch } from './if-match.ts';
 
 const { listPersonMemberships, listHolonMemberships, updateMembership, bulkAddMemberships } = directory.rpcs;
 
@@ -13,6 +14,7 @@ export const membershipRoutes = [
     summary: 'List the memberships of a person',
     description: 'By journey name, holon name and id. A membership stores no creation time, so the order of joining is not known.',
     auth: 'v1',
+    scope: 'directory:read',
     params: Type.Object({ person_id: Type.Integer({ description: 'Id of the person.' }) }),
     query: personMembershipsQuery,
     rpc: listPersonMemberships,
@@ -25,6 +27,7 @@ export const membershipRoutes = [
     tag: 'memberships',
     summary: 'List the memberships in a holon',
     auth: 'v1',
+    scope: 'directory:read',
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
     query: holonMembershipsQuery,
     rpc: listHolonMemberships,
@@ -39,9 +42,13 @@ export const membershipRoutes = [
     description:
       'All changes of one request are applied together or not at all. This is the only way to move a membership to another journey.',
     auth: 'v1',
+    scope: 'directory:write',
     params: Type.Object({ membership_id: Type.Integer({ description: 'Id of the membership.' }) }),
+    headers: ifMatch('membership'),
     body: { schema: MembershipUpdate },
     rpc: updateMembership,
+    toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
+    etag: true,
     replies: { 200: { description: 'The membership as it is now, the note, and what changed.', schema: updateMembership.reply } },
   }),
   route({
@@ -54,6 +61,7 @@ export const membershipRoutes = [
       'Each item has an outcome of its own; items that fail do not stop the others. It may be sent again: what is there already is answered with ' +
       '`already_present`. Bulk writes of one holon run one after the other.',
     auth: 'v1',
+    scope: 'directory:write',
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
     body: { schema: BulkAdd },
     rpc: bulkAddMemberships,

@@ -13,6 +13,7 @@ export const peopleWriteRoutes = [
       'Needs global edit access. With a membership and a note the note is on the feeds of person and holon, with a note alone on that of the person. ' +
       'One transaction: whatever is refused, nothing is written.',
     auth: 'v1',
+    scope: 'directory:write',
     body: { schema: newPerson },
     rpc: directory.rpcs.createPerson,
     status: 201,

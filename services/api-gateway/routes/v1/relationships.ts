@@ -1,6 +1,7 @@
 /** Relationships of the open API (rules/memberships#relationship-list; D46, D48). */
 import { route, Type } from '#libs/contract';
 import { directory, holonRelationshipsQuery, RelationshipUpdate } from '#services/directory';
+import { ifMatch } from './if-match.ts';
 
 const { listHolonRelationships, updateRelationship } = directory.rpcs;
 
@@ -13,6 +14,7 @@ export const relationshipRoutes = [
     summary: 'List the relationships of a holon',
     description: 'From it and to it, by journey name, name of the other side and id.',
     auth: 'v1',
+    scope: 'directory:read',
     params: Type.Object({ holon_id: Type.Integer({ description: 'Id of the holon.' }) }),
     query: holonRelationshipsQuery,
     rpc: listHolonRelationships,
@@ -26,9 +28,13 @@ export const relationshipRoutes = [
     summary: 'Update a relationship, with a note',
     description: 'All changes of one request are applied together or not at all.',
     auth: 'v1',
+    scope: 'directory:write',
     params: Type.Object({ relationship_id: Type.Integer({ description: 'Id of the relationship.' }) }),
+    headers: ifMatch('relationship'),
     body: { schema: RelationshipUpdate },
     rpc: updateRelationship,
+    toRequest: ({ params, headers, body }) => ({ ...body, ...params, if_match: headers['If-Match'] }),
+    etag: true,
     replies: { 200: { description: 'The relationship as it is now, the note, and what changed.', schema: updateRelationship.reply } },
   }),
 ];

@@ -13,6 +13,7 @@ export const responsibleRoutes = [
     summary: 'List what is to be followed up',
     description: 'Memberships and relationships by `follow_up_after`, undated last, then by id.',
     auth: 'v1',
+    scope: 'directory:read',
     query: worklistQuery,
     rpc: listResponsible,
     replies: { 200: { description: 'One page, as far as the caller may see the holons.', schema: listResponsible.reply } },

@@ -13,6 +13,7 @@ export const searchV1Routes = [
       'Best first: the exact name, the start of the name, the start of a word in it, any part of it. A contact value of a person or a link value of a ' +
       'holon counts like the name; a hit in the description alone comes last. Equals are ordered by name and id.',
     auth: 'v1',
+    scope: 'directory:read',
     query: searchQuery,
     rpc: directory.rpcs.searchDirectory,
     replies: { 200: { description: 'The best results of each kind, in one order.', schema: directory.rpcs.searchDirectory.reply } },

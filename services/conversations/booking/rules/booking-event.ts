@@ -37,6 +37,8 @@ export interface BookingEvent {
 /** Longest identifier that is kept; a longer one is no identifier. */
 const maxIdentifierLength = 255;
 
+const maxFormerUids = 100;
+
 const maxAttendees = 1_000;
 
 const maxTextLength = 1_000;
@@ -49,7 +51,9 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
   const metadata = payload['metadata'];
   const uid = readIdentifier(payload['uid']);
   const rescheduleUid = readIdentifier(payload['rescheduleUid']);
-  const uids = [prefix('uid', rescheduleUid), prefix('uid', uid)].filter((item) => item !== undefined);
+  const uids = [rescheduleUid, ...readFormerUids(payload['formerUids']), uid]
+    .map((item) => prefix('uid', item))
+    .filter((item) => item !== undefined);
   const others = [
     prefix('id', readIdentifier(payload['bookingId'])),
     prefix('id', readIdentifier(payload['rescheduleId'])),
@@ -74,6 +78,11 @@ export function readBooking(trigger: BookingTrigger, document: JsonObject, isSig
 /** Numbers of bookings can be guessed: nothing ends by one alone, unless the provider says so (D65). */
 function mayMatchByNumber(trigger: BookingTrigger, isSigned: boolean, uids: readonly string[]): boolean {
   return trigger !== 'BOOKING_CANCELLED' || (isSigned && uids.length === 0);
+}
+
+/** Of what was reconciled: the chain before the booking, which the provider itself never sends at once (B2). */
+function readFormerUids(value: unknown): (string | undefined)[] {
+  return Array.isArray(value) ? value.slice(0, maxFormerUids).map(readIdentifier) : [];
 }
 
 const prefix = (kind: string, value: string | undefined): string | undefined => (value === undefined ? undefined : `${kind}:${value}`);

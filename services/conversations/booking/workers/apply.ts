@@ -5,6 +5,7 @@ import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
+import { tellAccessUpdated, tellApplied, tellCreated } from '../../feed/index.ts';
 import { addNote } from '../../notes/index.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
@@ -40,7 +41,7 @@ export async function applyBooking(
     return createBooked(dependencies, tx, undefined, prepared);
   }
   await extendChain(dependencies, tx, booking.id, prepared);
-  if (prepared.at < parseSqlInstant(booking.last_event_at)) return skipStale(tx, booking, prepared);
+  if (prepared.at < parseSqlInstant(booking.last_event_at)) return skipStale(dependencies, tx, booking, prepared);
   if (cancels) return cancelBooking(dependencies, tx, booking, prepared);
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   return row === undefined ? createBooked(dependencies, tx, booking, prepared) : changeBooked(dependencies, tx, booking, row, prepared);
@@ -56,12 +57,15 @@ async function extendChain({ jobs }: Dependencies, tx: Tx, bookingId: number, { 
 }
 
 /** An older event changes nothing, but the person on whose hook it came takes part in the conversation. */
-async function skipStale(tx: Tx, booking: BookingRow, { personId }: PreparedEvent): Promise<Settlement> {
+async function skipStale({ news }: Dependencies, tx: Tx, booking: BookingRow, { personId }: PreparedEvent): Promise<Settlement> {
   const message = 'A newer event of this booking is applied already.';
   const row = booking.conversation_id === null ? undefined : await lockConversation(tx, { id: booking.conversation_id });
   if (row === undefined) return { outcome: 'stale', message };
   const participants = idsFromSql(row.participants);
-  if (!participants.includes(personId)) await replaceParticipants(tx, { id: row.id, participantIds: [...participants, personId] });
+  if (!participants.includes(personId)) {
+    await replaceParticipants(tx, { id: row.id, participantIds: [...participants, personId] });
+    await tellAccessUpdated(news, tx, [row.id]);
+  }
   return { outcome: 'stale', message, conversationId: row.id };
 }
 
@@ -87,7 +91,9 @@ async function createBooked(
   });
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   await addBookingNote(tx, row.id, receiptId, `Booking created: ${titleOf(event)}, ${describeBounds(event)}`);
-  await enterStep(dependencies, tx, row.id, step, 'booking', run);
+  tellCreated(dependencies.news, tx, row, journey);
+  tellApplied(dependencies.news, tx, row.id, event.trigger);
+  await enterStep(dependencies, tx, row.id, { journey, step }, 'booking', run);
   return { outcome: 'applied', message: 'Conversation created.', conversationId: row.id };
 }
 
@@ -105,7 +111,7 @@ async function noteJourneyError({ jobs }: Dependencies, tx: Tx, prepared: Prepar
 
 /** Later events move the bounds, add participants and never remove one (D19a). */
 async function changeBooked(
-  { jobs }: Dependencies,
+  { jobs, news }: Dependencies,
   tx: Tx,
   booking: BookingRow,
   row: ConversationRow,
@@ -127,10 +133,12 @@ async function changeBooked(
   });
   await updateBooking(tx, { id: booking.id, conversationId: row.id, lastEventAt: formatInstant(at), cancelled: false });
   const conversationId = row.id;
+  tellApplied(news, tx, row.id, event.trigger);
   if (!moved && joined === 0) return { outcome: 'applied', message: 'Nothing to change.', conversationId };
   const what = moved ? `rescheduled: ${titleOf(event)}, ${describeBounds(bounds)}` : titleOf(event);
   const who = joined === 0 ? '' : `; ${joined} ${joined === 1 ? 'participant' : 'participants'} added`;
   await addBookingNote(tx, row.id, receiptId, `Booking ${what}${who}`);
+  await tellAccessUpdated(news, tx, [row.id]);
   await jobs.emit(tx, conversations.events.changed, { id: row.id });
   return { outcome: 'applied', message: moved ? 'Conversation rescheduled.' : 'Participants added.', conversationId };
 }

@@ -9,11 +9,12 @@ import type { Tx } from '#libs/orm';
 import type { conversations } from '../../contract.ts';
 import { DataTooLarge } from '../../data-size.ts';
 import type { Dependencies } from '../../dependencies.ts';
-import { findReceipt, type Settlement, settleReceipt } from '../../receipts/index.ts';
+import { tellRefused } from '../../feed/index.ts';
+import { findReceipt, type Settlement, settleReceipt, type StoredReceipt } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { chooseBookings } from '../rules/booking-event.ts';
 import { type BookingRow, lockBookings, lockIdentifiers } from '../statements.ts';
-import { judgeWebhook, signatureHeader } from '../verdict.ts';
+import { type BookingTrust, judgeWebhook, readWebhook, signatureHeader, type Verdict } from '../verdict.ts';
 import { applyBooking } from './apply.ts';
 import { mergeBookings } from './merge.ts';
 import { prepare, type PreparedEvent } from './prepare.ts';
@@ -22,8 +23,7 @@ export function createBookingEventWorker(dependencies: Dependencies) {
   return async (run: JobRun<PayloadOf<typeof conversations.jobs.bookingEvent>>): Promise<void> => {
     const receipt = await findReceipt(dependencies.db, { id: run.payload.receipt_id });
     if (receipt === undefined || receipt.body === null) return; // nothing is left that could be worked
-    const headers = JSON.parse(receipt.headers) as Record<string, string>;
-    const verdict = judgeWebhook({ body: receipt.body, signature: headers[signatureHeader] }, dependencies.config);
+    const verdict = judgeReceipt(receipt.body, receipt, dependencies.config);
     if (verdict.kind !== 'booking') {
       const outcome = verdict.kind === 'rejected' ? verdict.outcome : 'ignored';
       return run.complete((tx) => settleReceipt(tx, receipt.id, { outcome, message: verdict.message }));
@@ -34,15 +34,27 @@ export function createBookingEventWorker(dependencies: Dependencies) {
     try {
       await run.complete(async (tx) => {
         const settlement = 'outcome' in prepared ? prepared : await applyLocked(dependencies, tx, prepared);
-        await settleReceipt(tx, receipt.id, { ...settlement, ...more });
+        await settle(dependencies, tx, receipt, { ...settlement, ...more });
       });
     } catch (error) {
       const refusal = dependencies.refusals.explain(error);
       if (!(refusal instanceof DataTooLarge)) throw error;
       const settlement: Settlement = { outcome: 'refused_data_too_large', message: refusal.message };
-      await run.complete((tx) => settleReceipt(tx, receipt.id, { ...settlement, ...more }));
+      await run.complete((tx) => settle(dependencies, tx, receipt, { ...settlement, ...more }));
     }
   };
+}
+
+/** A receipt that is replayed and ends as it had ended is no news (V9). */
+async function settle({ news }: Dependencies, tx: Tx, receipt: StoredReceipt, settlement: Settlement): Promise<void> {
+  await settleReceipt(tx, receipt.id, settlement);
+  if (settlement.outcome !== receipt.outcome) tellRefused(news, tx, Number(receipt.person_id), settlement.outcome);
+}
+
+/** What was well signed when it came stays so, whichever secrets there are now (K8). */
+function judgeReceipt(body: Buffer, { was_signed: wasSigned, headers }: StoredReceipt, trust: BookingTrust): Verdict {
+  if (wasSigned) return readWebhook(body, true);
+  return judgeWebhook({ body, signature: (JSON.parse(headers) as Record<string, string>)[signatureHeader] }, trust);
 }
 
 async function applyLocked(dependencies: Dependencies, tx: Tx, prepared: PreparedEvent): Promise<Settlement> {

@@ -4,6 +4,7 @@ import { formatInstant } from '#libs/time';
 import { directory } from '#services/directory';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
+import { tellApplied } from '../../feed/index.ts';
 import type { Settlement } from '../../receipts/index.ts';
 import { idsFromSql } from '../../sql-values.ts';
 import type { ConversationRow } from '../../statements.ts';
@@ -19,12 +20,13 @@ export async function cancelBooking(dependencies: Dependencies, tx: Tx, booking:
   if (row !== undefined) await removeBooked(dependencies, tx, row, prepared);
   await updateBooking(tx, { id: booking.id, conversationId: null, lastEventAt: formatInstant(prepared.at), cancelled: true });
   if (row === undefined) return { outcome: 'applied', message: 'The booking was cancelled already.' };
+  tellApplied(dependencies.news, tx, row.id, prepared.event.trigger);
   return { outcome: 'applied', message: 'Conversation deleted.', conversationId: row.id };
 }
 
 /** The note goes to every participant and is not the locked conversation's, which is deleted. */
 export async function removeBooked(
-  { jobs, clock }: Dependencies,
+  { jobs, news, clock }: Dependencies,
   tx: Tx,
   row: ConversationRow,
   { event, receiptId, run }: PreparedEvent,
@@ -39,5 +41,5 @@ export async function removeBooked(
   };
   await jobs.enqueue(tx, directory.jobs.noteAdd, note, { requestId: run.requestId });
   const at = formatInstant(clock.now());
-  await deleteConversation(jobs, tx, { id: row.id, at, reason: 'booking_cancelled', by: `receipt ${receiptId}` });
+  await deleteConversation({ jobs, news }, tx, { id: row.id, at, reason: 'booking_cancelled', by: `receipt ${receiptId}` });
 }

@@ -1,9 +1,11 @@
 /** From the stream of webhooks to receipts: stored once per request, judged by its bytes, worked by a job (D20, D33d, D64, D68). */
 import { createHash } from 'node:crypto';
+import { listSecretValues } from '#libs/config';
 import type { Static } from '#libs/contract';
 import { toStorableText } from '#libs/json';
 import type { RunningConsumer } from '#libs/nats';
-import { createRefusals, keepBody, keepHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
+import { countSecretUses, type Metrics } from '#libs/telemetry';
+import { createRefusalReceipts, keepBody, keepHeaders, type ReceivedWebhook, startReceiptIntake } from '#libs/webhooks';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { insertReceipt } from '../../receipts/index.ts';
@@ -16,13 +18,15 @@ type Webhook = Static<typeof BookingWebhook>;
 const maxPersonLength = 40;
 
 /** Begins to take webhooks off the stream; a message is acknowledged when the receipts of its webhooks are stored. */
-export function startBookingIntake(dependencies: Dependencies): Promise<RunningConsumer> {
+export function startBookingIntake(dependencies: Dependencies, metrics: Metrics): Promise<RunningConsumer> {
   const { bus, config, db, jobs, logger } = dependencies;
   const from = { consumer: conversations.consumers.bookings, facts: BookingWebhook };
-  const refusals = createRefusals({ db, source: 'booking' });
+  const refusals = createRefusalReceipts({ db, source: 'booking' });
+  const countSigner = countSecretUses(metrics, 'BOOKING_WEBHOOK_SECRET', listSecretValues(config.BOOKING_WEBHOOK_SECRET).length);
   const store = async (webhook: Webhook, { body, traceparent }: ReceivedWebhook): Promise<void> => {
     const { id: deliveryId, received_at: receivedAt } = webhook;
     const verdict = judgeWebhook({ body, signature: webhook.headers[signatureHeader] }, config);
+    if (verdict.signer !== undefined) countSigner(verdict.signer);
     const key = dedupeKey(webhook, body, verdict);
     const { trigger, outcome, message } = describeVerdict(verdict);
     const kept =
@@ -31,7 +35,9 @@ export function startBookingIntake(dependencies: Dependencies): Promise<RunningC
         : { outcome, message, dedupeKey: key, ...keepBody(outcome, body) };
     if (kept === undefined) return;
     const personId = toStorableText(webhook.person_id).slice(0, maxPersonLength);
-    const facts = { source: 'booking', deliveryId, receivedAt, personId, headers: keepHeaders(outcome, webhook.headers), trigger } as const;
+    const headers = keepHeaders(outcome, webhook.headers);
+    const wasSigned = verdict.signer !== undefined;
+    const facts = { source: 'booking', deliveryId, receivedAt, personId, headers, trigger, wasSigned } as const;
     await jobs.transaction(async (tx) => {
       const id = await insertReceipt(tx, { ...facts, ...kept });
       if (id === undefined || verdict.kind !== 'booking') return;

@@ -6,6 +6,7 @@ import type { Tx } from '#libs/orm';
 import { formatInstant } from '#libs/time';
 import { deleteConversation } from '../../deletion/index.ts';
 import type { Dependencies } from '../../dependencies.ts';
+import { tellAccessUpdated } from '../../feed/index.ts';
 import { deriveState, moveQuestionChanges } from '../../questions/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { lockConversation } from '../../statements.ts';
@@ -41,7 +42,7 @@ async function removeAll(dependencies: Dependencies, tx: Tx, bookings: readonly 
 }
 
 async function joinLive(
-  { jobs, clock }: Dependencies,
+  { jobs, news, clock }: Dependencies,
   tx: Tx,
   { conversation_id: kept }: BookingRow,
   { conversation_id: joined }: BookingRow,
@@ -51,9 +52,10 @@ async function joinLive(
   await lockConversation(tx, { id: kept });
   await lockConversation(tx, { id: joined });
   await joinConversations(tx, { kept, joined, joinedIsLater });
+  await tellAccessUpdated(news, tx, [kept]);
   const moved = await moveQuestionChanges(tx, { from: joined, to: kept });
   if (moved.length > 0) await deriveState(tx, kept);
   const deletion = { reason: 'bookings_joined', by: `receipt ${receiptId}` } as const;
-  await deleteConversation(jobs, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });
+  await deleteConversation({ jobs, news }, tx, { id: joined, at: formatInstant(clock.now()), ...deletion });
   return kept;
 }

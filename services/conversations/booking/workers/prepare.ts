@@ -33,10 +33,9 @@ export async function prepare(
   event: BookingEvent,
   run: JobRun<unknown>,
 ): Promise<PreparedEvent | Settlement> {
-  const { db, bus, directory: cache, config } = dependencies;
-  const personId = /^[0-9]{1,10}$/.test(receipt.person_id) ? Number(receipt.person_id) : 0;
-  const known = isPossibleId(personId) && (await cache.people.getMany([personId])).has(personId);
-  if (!known) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
+  const { db, bus, config } = dependencies;
+  const personId = await findHost(dependencies, receipt.person_id, run);
+  if (personId === undefined) return { outcome: 'person_not_found', message: 'The person of the path does not exist.' };
   if (event.identifiers.length === 0) return { outcome: 'rejected_unidentified', message: 'The event has no uid, id or iCalUID.' };
   if (event.matchers.length === 0)
     return { outcome: 'rejected_unidentified', message: 'A cancellation without a uid counts when it is signed.' };
@@ -46,7 +45,7 @@ export async function prepare(
   const creates = !cancels && matched.every((booking) => booking.conversation_id === null);
   // Several bookings become one, and what is left of them may be a cancelled one: then a conversation is needed after all.
   const mayCreate = creates || (!cancels && matched.length > 1);
-  const journey = mayCreate ? await findJourney(dependencies, event) : undefined;
+  const journey = mayCreate ? await findConversationJourney(dependencies, event.videoCallUrl) : undefined;
   const at = event.createdAt ?? parseSqlInstant(receipt.received_at);
   const base = { receiptId: receipt.id, event, at, personId, attendeeKey, journey, run };
   if (cancels || (creates && typeof journey === 'string') || event.attendees.length === 0) return { ...base, personIds: [personId] };
@@ -60,9 +59,23 @@ export async function prepare(
   }
 }
 
+/** The person of the path: who went into another by a merge is that other, so that hooks which name them go on (I5). */
+async function findHost({ bus, directory: cache }: Dependencies, given: string, run: JobRun<unknown>): Promise<number | undefined> {
+  const id = /^[0-9]{1,10}$/.test(given) ? Number(given) : 0;
+  if (!isPossibleId(id)) return undefined;
+  const isKnown = async (personId: number): Promise<boolean> => (await cache.people.getMany([personId])).has(personId);
+  if (await isKnown(id)) return id;
+  const { items } = await bus.call(directory.rpcs.findMerged, { ids: [id] }, run.context);
+  const into = items[0]?.into_id;
+  return into !== undefined && (await isKnown(into)) ? into : undefined;
+}
+
 /** The conversation journey that the video call URL names, or why there is none (D19, D19a). */
-async function findJourney({ directory: cache }: Dependencies, event: BookingEvent): Promise<CachedJourney | string> {
-  const hint = readJourneyHint(event.videoCallUrl);
+export async function findConversationJourney(
+  { directory: cache }: Pick<Dependencies, 'directory'>,
+  videoCallUrl: string | null,
+): Promise<CachedJourney | string> {
+  const hint = readJourneyHint(videoCallUrl);
   if (hint === undefined) return 'The booking has no video call URL that could name a journey.';
   const journeys = await cache.findJourneysBySlugs(hint.slugs);
   const journey = journeys.find((item) => item.isConversation);

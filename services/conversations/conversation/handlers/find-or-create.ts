@@ -7,6 +7,7 @@ import { formatInstant, parseInstant } from '#libs/time';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
+import { tellCreated } from '../../feed/index.ts';
 import { isPossibleId } from '../../ids.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import { isWithin, type Scope, scopeValues } from '../../scope.ts';
@@ -91,7 +92,7 @@ async function* streamWanted({ db, view }: Dependencies, { journey, personId, ti
  * @throws AppError 404 when what is there, or would be, is nothing that the caller may know; 409 `journey_ownership_ambiguous`
  */
 async function createUnscheduled(
-  { jobs, pipeline, refusals }: Dependencies,
+  { jobs, news, pipeline, refusals }: Dependencies,
   { journey, personId, time, scope }: Wanted,
   context: RequestContext,
 ): Promise<ConversationRow[]> {
@@ -115,7 +116,8 @@ async function createUnscheduled(
       participantIds: [personId],
       config: '{}',
     });
-    await enterStep({ jobs, pipeline }, tx, row.id, step, 'created', context);
+    tellCreated(news, tx, row, journey);
+    await enterStep({ jobs, news, pipeline }, tx, row.id, { journey, step }, 'created', context);
     return [row];
   });
 }

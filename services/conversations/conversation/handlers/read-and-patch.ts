@@ -24,7 +24,10 @@ export async function getConversation({ db, view }: Dependencies, request: Reque
  * PATCH /conversations/{id}: one statement when nothing stands in the way.
  * @throws AppError 404, then 412 `precondition_failed`, then 409 `stale_conversation`, then 400 `invalid_namespace_placement` (D9a)
  */
-export async function patchConversation({ db, view }: Dependencies, request: RequestOf<typeof conversations.rpcs.patch>): Promise<RawJson> {
+export async function patchConversation(
+  { db, view, news }: Dependencies,
+  request: RequestOf<typeof conversations.rpcs.patch>,
+): Promise<RawJson> {
   const id = requireId(request.conversation_id);
   const problem = findStoreProblem(request);
   const expected = readExpected(request.expected_updated_at);
@@ -47,6 +50,7 @@ export async function patchConversation({ db, view }: Dependencies, request: Req
     config: toStoredJson('config', request.config),
     expectedUpdatedAt: guard,
   });
+  if (row?.told === true) news.wake();
   if (row !== undefined) return rawJson(await view.render(row));
   const current = await findConversation(db, { id });
   if (current === undefined) throw notFound();

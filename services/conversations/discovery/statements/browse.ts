@@ -2,7 +2,7 @@
 import type { Database } from '#libs/orm';
 import { type Parameter, type RowOf, type Sql, sql, statement, type StreamOptions, t } from '#libs/sql';
 import { type Scope, scopeParams, scopeValues, withinScope } from '../../scope.ts';
-import { shown } from './shown.ts';
+import { shown } from '../../statements.ts';
 
 const publicRow = {
   ...shown.row,

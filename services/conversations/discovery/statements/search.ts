@@ -1,8 +1,7 @@
 /** Statements of search and summary. A search is read from a cursor. */
 import { type Parameter, type ParamsOf, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
 import { type Scope, type scopeParams, scopeValues, withinScope } from '../../scope.ts';
-import { titleSource } from '../../statements.ts';
-import { shown } from './shown.ts';
+import { titleSource, shown } from '../../statements.ts';
 
 const searchRow = { ...shown.row, ...titleSource.row };
 export type SearchRow = RowOf<typeof searchRow>;

@@ -1,10 +1,12 @@
 /** Commands of the admin CLI (rules/cli#admin-cli; D6, D7a, D29). */
+import { recordAudit } from '#libs/audit';
 import type { ReplyOf, RequestOf } from '#libs/contract';
 import { appError, notFound } from '#libs/errors';
 import type { RequestContext } from '#libs/nats';
 import { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedHolon } from '../../directory-cache/index.ts';
+import { tellUpdated } from '../../feed/index.ts';
 import { requireId } from '../../ids.ts';
 import { addNote } from '../../notes/index.ts';
 import { enterStep, transcriptImportJob } from '../../pipeline/index.ts';
@@ -15,7 +17,7 @@ type Rpcs = typeof conversations.rpcs;
 
 /** Moves to a step of the journey, archived or not; noted with the operator. @throws AppError 404, 404 `step_not_found` */
 export async function move(
-  { db, jobs, directory, pipeline }: Dependencies,
+  { db, jobs, news, directory, pipeline }: Dependencies,
   request: RequestOf<Rpcs['adminMove']>,
   context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminMove']>> {
@@ -34,8 +36,9 @@ export async function move(
     await moveConversation(tx, { id, to: target.id, from: locked.step_id });
     const body = `Moved by ${request.operator}: ${from?.title ?? 'no step'} → ${target.title}`;
     await addNote(tx, { conversationId: id, key: null, type: 'step_change', body, authorPersonId: null });
-    await enterStep({ jobs, pipeline }, tx, id, target, 'command', context);
+    await enterStep({ jobs, news, pipeline }, tx, id, { journey, step: target }, 'command', context);
     await jobs.emit(tx, conversations.events.changed, { id });
+    recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { from: reply.from, to: reply.to } });
     return { ...reply, changed: true };
   });
 }
@@ -44,31 +47,37 @@ export async function move(
 export async function connect(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['adminConnect']>,
+  context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminConnect']>> {
-  return link(dependencies, request, connectHolon);
+  return link(dependencies, request, connectHolon, context);
 }
 
 /** @throws AppError 404, 404 `holon_not_found` */
 export async function disconnect(
   dependencies: Dependencies,
   request: RequestOf<Rpcs['adminDisconnect']>,
+  context: RequestContext,
 ): Promise<ReplyOf<Rpcs['adminDisconnect']>> {
-  return link(dependencies, request, disconnectHolon);
+  return link(dependencies, request, disconnectHolon, context);
 }
 
 async function link(
   dependencies: Dependencies,
   request: { conversation_id: number; holon_slug: string },
   change: typeof connectHolon,
+  context: RequestContext,
 ): Promise<{ conversation_id: number; changed: boolean }> {
-  const { db, jobs } = dependencies;
+  const { db, jobs, news } = dependencies;
   const id = requireId(request.conversation_id);
   if ((await findConversationId(db, { id })) === undefined) throw notFound();
   const holon = await requireHolon(dependencies, request.holon_slug);
   const changed = await jobs.transaction(async (tx) => {
     const row = await change(tx, { id, holonId: holon.id });
-    if (row !== undefined) await jobs.emit(tx, conversations.events.changed, { id });
-    return row !== undefined;
+    if (row === undefined) return false;
+    tellUpdated(news, tx, id);
+    await jobs.emit(tx, conversations.events.changed, { id });
+    recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { holon_id: holon.id } });
+    return true;
   });
   return { conversation_id: id, changed };
 }
@@ -89,6 +98,10 @@ export async function importTranscript(
   const row = await findConversation(db, { id });
   if (row === undefined) throw notFound();
   const payload = { conversation_id: id, step_id: row.step_id, cause: 'command' };
-  const jobId = await jobs.transaction((tx) => jobs.enqueue(tx, transcriptImportJob, payload, { requestId: context.requestId }));
+  const jobId = await jobs.transaction(async (tx) => {
+    const job = await jobs.enqueue(tx, transcriptImportJob, payload, { requestId: context.requestId });
+    recordAudit(tx, context, { target: { type: 'conversation', id }, changes: { job } });
+    return job;
+  });
   return { conversation_id: id, job_id: jobId };
 }

@@ -37,7 +37,7 @@ export async function advance(
   if (next === undefined || (await moveConversation(tx, { id, to: next.id, from: stepId })) === undefined) return false;
   const body = `${cause} finished: ${current?.title ?? 'no step'} → ${next.title}`;
   await addNote(tx, { conversationId: id, key: `advance:${run.id}`, type: 'step_change', body, authorPersonId: null });
-  await enterStep(dependencies, tx, id, next, cause, run);
+  await enterStep(dependencies, tx, id, { journey, step: next }, cause, run);
   await dependencies.jobs.emit(tx, conversations.events.changed, { id });
   return true;
 }

@@ -2,14 +2,22 @@
 import type { PayloadOf } from '#libs/contract';
 import type { JobRun } from '#libs/jobs';
 import { isJsonObject, parseJson } from '#libs/json';
+import { publishingSummary, videohostPublish } from '#libs/pipeline';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
+import { conversationFeed, tellUpdated } from '../../feed/index.ts';
 import { addNote } from '../../notes/index.ts';
 import type { ConversationRow } from '../../statements.ts';
 import { lockConversation } from '../../statements.ts';
 import { mergePublishing } from '../publishing-merge.ts';
 import { replacePublishing } from '../statements.ts';
 import { advance, readJourney } from './advance-step.ts';
+
+/** What the feed is told when a job has published something. */
+const publishedBy = new Map([
+  [publishingSummary.name, conversationFeed.summaryWritten],
+  [videohostPublish.name, conversationFeed.videohostPublished],
+]);
 
 type Payload = PayloadOf<typeof conversations.jobs.pipelineFinished>;
 
@@ -22,7 +30,12 @@ export function createPipelineFinishedWorker(dependencies: Dependencies) {
       const row = await lockConversation(tx, { id });
       if (row === undefined) return { conversation: 'gone' };
       const merged = publishing === undefined ? undefined : mergePublishing(readStored(row), publishing);
-      if (merged?.changed === true) await replacePublishing(tx, { id, publishing: JSON.stringify(merged.publishing) });
+      if (merged?.changed === true) {
+        await replacePublishing(tx, { id, publishing: JSON.stringify(merged.publishing) });
+        tellUpdated(dependencies.news, tx, id);
+        const written = publishedBy.get(cause);
+        if (written !== undefined) dependencies.news.tell(tx, written, { subject: id, data: {} });
+      }
       if (note !== null) {
         await addNote(tx, { conversationId: id, key: `pipeline:${noteKey}`, type: 'system', body: note, authorPersonId: null });
       }

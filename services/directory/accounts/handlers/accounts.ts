@@ -1,15 +1,18 @@
 /** Accounts of the admin CLI: list, create, set password, deactivate, grant, delete (rules/cli#admin-cli). */
-import { isDeepStrictEqual } from 'node:util';
+import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
 import type { Static } from '#libs/contract';
 import { appError } from '#libs/errors';
+import type { Feed } from '#libs/feed';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handlers } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
-import { accountGroups, type accountRpcs, directory } from '../../contract.ts';
+import { accountGroups, type accountRpcs, type directory } from '../../contract.ts';
 import { isEmail } from '../../email.ts';
 import { accountEmailUnique, accountPersonForeign, type Account } from '../../entities/account.entity.ts';
+import { changeTokens, type TokenChange } from '../change-tokens.ts';
 import { emailThrottleKey } from '../login-throttle.ts';
-import { findPasswordProblem } from '../rules/password-strength.ts';
+import { hashNewPassword } from '../new-password.ts';
+import { createServicePerson } from '../../people/index.ts';
 import type { Passwords } from '../rules/password.ts';
 import {
   deleteAccount,
@@ -20,11 +23,13 @@ import {
   listAccounts,
   saveAccount,
 } from '../statements/accounts.ts';
-import { findAccountSessions, forgetAttempts, revokeAccountSessions } from '../statements/sessions.ts';
+import { forgetAttempts } from '../statements/sessions.ts';
+import { createNameHandlers } from './names.ts';
 
 export interface AccountOptions {
   readonly db: Database;
   readonly jobs: Jobs;
+  readonly news: Feed;
   readonly passwords: Passwords;
 }
 
@@ -32,34 +37,25 @@ type AccountHandlers = Pick<Handlers<typeof directory>, keyof typeof accountRpcs
 type AccountReply = Static<typeof directory.rpcs.createAccount.reply>;
 type ChangedReply = Static<typeof directory.rpcs.grantAccount.reply>;
 
-export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): AccountHandlers {
-  async function tellSessions(tx: Tx, accountId: number, sessions: 'revoke' | 'refresh'): Promise<void> {
-    const rows = await (sessions === 'revoke' ? revokeAccountSessions : findAccountSessions)(tx, { accountIds: [accountId] });
-    const keys = rows.map((row) => row.session_key);
-    if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
-  }
-
+export function createAccountHandlers({ db, jobs, news, passwords }: AccountOptions): AccountHandlers {
   /** Changes one account under its lock, then tells the gateways which tokens are gone or mean something else now. */
   async function change(
+    context: AuditContext,
     email: string,
-    sessions: 'revoke' | 'refresh',
+    tokens: TokenChange,
     work: (account: Account, tx: Tx) => void | Promise<void>,
   ): Promise<ChangedReply> {
     return jobs.transaction(async (tx) => {
       const account = await requireAccount(tx, email);
       const before = { ...describe(account), passwordHash: account.passwordHash };
       await work(account, tx);
-      await saveAccount(tx, account); // before the sessions: a login that waits for the lock must find the change
-      await tellSessions(tx, account.id, sessions);
+      await saveAccount(tx, account); // before the tokens: a login that waits for the lock must find the change
+      await changeTokens(tx, jobs, [account.id], tokens);
       const after = describe(account);
-      return { ...after, changed: !isDeepStrictEqual(before, { ...after, passwordHash: account.passwordHash }) };
+      const fields = changedFields(before, { ...after, passwordHash: account.passwordHash });
+      if (fields.length > 0) recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, after) });
+      return { ...after, changed: fields.length > 0 };
     });
-  }
-
-  async function hashNew(password: string, email: string): Promise<string> {
-    const problem = await findPasswordProblem(password, email.trim());
-    if (problem !== undefined) throw appError('bad_request', 'weak_password', `The password ${problem}.`);
-    return passwords.hash(password);
   }
 
   async function findPerson(person: number | string | undefined): Promise<number | undefined> {
@@ -70,6 +66,7 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
   }
 
   return {
+    ...createNameHandlers(db),
     listAccounts: async ({ after, limit, is_active: isActive, superuser, group }) => {
       requireGroups(group === undefined ? [] : [group]);
       const rows = await listAccounts(db, { after, isActive, superuser, group, limit: limit + 1 });
@@ -77,42 +74,46 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
       const next = rows.length > limit ? (page.at(-1)?.email ?? null) : null;
       return rawJson(`{"items":[${page.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
     },
-    createAccount: async (request) => {
+    createAccount: async (request, context) => {
       if (!isEmail(request.email)) throw appError('bad_request', 'invalid_email', `"${request.email}" is not an email address.`);
       requireGroups(request.groups ?? []);
+      checkService(request);
       const personId = await findPerson(request.person);
-      const passwordHash = request.password === undefined ? null : await hashNew(request.password, request.email);
+      const passwordHash = request.password === undefined ? null : await hashNewPassword(passwords, request.password, request.email);
       return translate(request.email, personId, () =>
         jobs.transaction(async (tx) => {
           const account = await insertAccount(tx, {
             email: request.email.trim(),
-            personId,
+            personId: request.service_name === undefined ? personId : await createServicePerson(tx, { jobs, news }, request.service_name),
             passwordHash,
             superuser: request.superuser ?? false,
             globalEditor: request.global_editor ?? false,
             groups: request.groups ?? [],
           });
-          return describe(account);
+          const created = describe(account);
+          const fields = ['superuser', 'global_editor', 'groups', ...(passwordHash === null ? [] : ['passwordHash'])];
+          recordAudit(tx, context, { target: targetOf(account), changes: describeRights(fields, created) });
+          return created;
         }),
       );
     },
-    setPassword: async ({ email, password }) => {
-      const hash = await hashNew(password, email);
-      return change(email, 'revoke', async (account, tx) => {
+    setPassword: async ({ email, password }, context) => {
+      const hash = await hashNewPassword(passwords, password, email);
+      return change(context, email, 'sign-out', async (account, tx) => {
         account.passwordHash = hash;
         await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
       });
     },
-    deactivateAccount: ({ email }) =>
-      change(email, 'revoke', (account) => {
+    deactivateAccount: ({ email }, context) =>
+      change(context, email, 'end', (account) => {
         account.isActive = false;
       }),
-    grantAccount: async (request) => {
+    grantAccount: async (request, context) => {
       requireGroups(request.add_groups ?? []);
       const personId = await findPerson(request.person);
       const removed = new Set(request.remove_groups ?? []);
       return translate(request.email, personId, () =>
-        change(request.email, 'refresh', (account) => {
+        change(context, request.email, 'refresh', (account) => {
           // What an account has can always be taken away, a group that there is no more too.
           requireGroups([...removed].filter((name) => !account.groups.includes(name)));
           account.superuser = request.superuser ?? account.superuser;
@@ -124,13 +125,15 @@ export function createAccountHandlers({ db, jobs, passwords }: AccountOptions): 
         }),
       );
     },
-    deleteAccount: ({ email }) =>
+    deleteAccount: ({ email }, context) =>
       jobs.transaction(async (tx) => {
         const account = await requireAccount(tx, email);
-        await tellSessions(tx, account.id, 'revoke');
+        await changeTokens(tx, jobs, [account.id], 'end');
         await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
+        const deleted = describe(account);
+        recordAudit(tx, context, { target: targetOf(account), changes: { person_id: deleted.person_id } });
         await deleteAccount(tx, account);
-        return describe(account);
+        return deleted;
       }),
   };
 }
@@ -141,11 +144,26 @@ async function requireAccount(tx: Tx, email: string): Promise<Account> {
   return account;
 }
 
+/** A program's account has no password, and a person of its own (K2). @throws AppError `service_account` */
+function checkService({ service_name: name, password, person }: Static<typeof directory.rpcs.createAccount.request>): void {
+  if (name === undefined || (name.trim() !== '' && password === undefined && person === undefined)) return;
+  throw appError('bad_request', 'service_account', 'The account of a service has a name, no password, and a person of its own.');
+}
+
 /** @throws AppError `unknown_group` */
 function requireGroups(names: readonly string[]): void {
   const unknown = names.find((name) => !(accountGroups as readonly string[]).includes(name));
   if (unknown === undefined) return;
   throw appError('bad_request', 'unknown_group', `There is no group "${unknown}"; there is ${accountGroups.join(', ')}.`);
+}
+
+const targetOf = ({ id }: Account) => ({ type: 'account', id });
+
+/** For the audit log: what these fields are now; of a password only that it changed, of the rest nothing that names a person. */
+function describeRights(fields: readonly string[], account: AccountReply): Record<string, unknown> {
+  const { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId } = account;
+  const shown: Record<string, unknown> = { superuser, global_editor: globalEditor, groups, is_active: isActive, person_id: personId };
+  return Object.fromEntries(fields.map((field) => (field === 'passwordHash' ? ['password', 'changed'] : [field, shown[field]])));
 }
 
 function describe(account: Account): AccountReply {

@@ -61,6 +61,54 @@ describe('passwords (D40)', () => {
     await expect(passwords.verify('password', stored)).resolves.toBe(true);
   });
 
+  describe('stored at a lower cost than today', () => {
+    const today = { memory: 19_456, passes: 2, parallelism: 1 };
+    const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+    const store = async (memory: number, passes: number, { saltBytes = 16, tagBytes = 32 } = {}): Promise<string> => {
+      const salt = Buffer.alloc(saltBytes, 7);
+      const tag = await deriveArgon2id('right', salt, { memory, passes, parallelism: 1 }, tagBytes);
+      return `$argon2id$v=19$m=${memory},t=${passes},p=1$${unpadded(salt)}$${unpadded(tag)}`;
+    };
+
+    it.each([
+      ['less memory', 64, 40, {}],
+      ['fewer passes', 19_456, 1, {}],
+      ['a shorter salt', 19_456, 2, { saltBytes: 8 }],
+      ['a shorter tag', 19_456, 2, { tagBytes: 16 }],
+    ])('are raised when they match: %s', async (_what, memory, passes, sizes) => {
+      const stored = await store(memory, passes, sizes);
+      const { matches, raised } = await passwords.check('right', stored);
+      expect([matches, raised]).toEqual([true, expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[^$]{22}\$[^$]{43}$/)]);
+      expect(await passwords.check('right', raised ?? null)).toEqual({ matches: true, raised: undefined });
+      expect(await passwords.check('wrong', stored)).toEqual({ matches: false, raised: undefined });
+    });
+
+    it.each([
+      [19_456, 2],
+      [19_456, 3],
+      [65_536, 1],
+    ])('are left as they are where they cost as much or more: m=%i, t=%i', async (memory, passes) => {
+      expect(await passwords.check('right', await store(memory, passes))).toEqual({ matches: true, raised: undefined });
+    });
+
+    it('take the work of a check at the cost of today too, whether they match or not (D40)', async () => {
+      const work: unknown[] = [];
+      const counted = createPasswords({
+        derive: (password, nonce, cost, length) => {
+          work.push(cost);
+          return deriveArgon2id(password, nonce, cost, length);
+        },
+      });
+      const stored = await store(64, 1);
+      for (const password of ['right', 'wrong']) {
+        work.length = 0;
+        await counted.verify(password, stored);
+        expect(work).toEqual(expect.arrayContaining([{ memory: 64, passes: 1, parallelism: 1 }, today]));
+        expect(work).toHaveLength(2);
+      }
+    });
+  });
+
   it('tells who comes when all places to wait are taken to come again', async () => {
     const narrow = createPasswords({ turns: { maxRunning: 1, maxWaiting: 2 } });
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => narrow.verify('x', null)));

@@ -31,6 +31,14 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   /** False when `stored` is null, after the same work. @throws AppError unavailable when too many wait. */
   verify(password: string, stored: string | null): Promise<boolean>;
+  /** As `verify`, with what to store instead when it matches and the stored hash costs a guesser less than one of today. */
+  check(password: string, stored: string | null): Promise<PasswordCheck>;
+}
+
+export interface PasswordCheck {
+  readonly matches: boolean;
+  /** Hash of the same password at today's cost; undefined when it does not match, or is stored so already. */
+  readonly raised: string | undefined;
 }
 
 /** Derives a tag of `length` bytes from a password and a salt. */
@@ -64,29 +72,58 @@ export function createPasswords({ turns = usualTurns, derive = deriveArgon2id, i
     }
   }
   const dummySalt = randomBytes(saltLength);
+  const hashAnew = async (password: string): Promise<string> => {
+    const salt = randomBytes(saltLength);
+    const tag = await derive(password, salt, cost, tagLength);
+    return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+  };
+  const check: Passwords['check'] = (password, stored) =>
+    withTurn(async () => {
+      const known = stored === null || isRefused(password) ? undefined : readHash(stored);
+      if (known === undefined) {
+        await derive(password, dummySalt, cost, tagLength);
+        return { matches: false, raised: undefined };
+      }
+      // A weaker hash is checked while the one that takes its place is made, whether the password is right or not: neither takes longer than a check
+      // at today's cost, and the time tells nobody that there is something to check (D40).
+      const raising = isWeaker(known) ? hashAnew(password) : undefined;
+      const [tag, raised] = await Promise.all([derive(password, known.salt, known.cost, known.tag.length), raising]);
+      const matches = timingSafeEqual(tag, known.tag);
+      return { matches, raised: matches ? raised : undefined };
+    });
 
   return {
     isRefused,
+    check,
+    verify: async (password, stored) => (await check(password, stored)).matches,
     hash: (password) =>
       withTurn(async () => {
         if (isRefused(password)) throw appError('bad_request', 'public_password', 'A password that anybody knows cannot be set here.');
-        const salt = randomBytes(saltLength);
-        const tag = await derive(password, salt, cost, tagLength);
-        return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
-      }),
-    verify: (password, stored) =>
-      withTurn(async () => {
-        const parts = stored === null || isRefused(password) ? null : phc.exec(stored);
-        if (parts === null) {
-          await derive(password, dummySalt, cost, tagLength);
-          return false;
-        }
-        const [, memory, passes, parallelism, salt = '', tag = ''] = parts;
-        const expected = Buffer.from(tag, 'base64');
-        const known = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-        return timingSafeEqual(await derive(password, Buffer.from(salt, 'base64'), known, expected.length), expected);
+        return hashAnew(password);
       }),
   };
+}
+
+interface StoredHash {
+  readonly cost: Argon2Cost;
+  readonly salt: Buffer;
+  readonly tag: Buffer;
+}
+
+function readHash(stored: string): StoredHash | undefined {
+  const [, memory, passes, parallelism, salt, tag] = phc.exec(stored) ?? [];
+  if (salt === undefined || tag === undefined) return undefined;
+  return {
+    cost: { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    salt: Buffer.from(salt, 'base64'),
+    tag: Buffer.from(tag, 'base64'),
+  };
+}
+
+/** Less memory than today's hashes take, or less work in all; more of one of them does not make up for less memory. */
+function isWeaker({ cost: { memory, passes }, salt, tag }: StoredHash): boolean {
+  const costsLess = memory < cost.memory || memory * passes < cost.memory * cost.passes;
+  return costsLess || salt.length < saltLength || tag.length < tagLength;
 }
 
 function unpadded(bytes: Buffer): string {

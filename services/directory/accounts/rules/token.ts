@@ -1,5 +1,5 @@
 /** Shape of per-user tokens: `svc_agentic_<session_key>_<secret>` (rules/access#login). */
-import { createHash, randomBytes } from 'node:crypto';
+import { createSecret, randomId, sha256 } from '../../secret.ts';
 
 /** Seconds that a token lives. */
 export const tokenLifetimeSeconds = 86_400;
@@ -14,10 +14,15 @@ export interface TokenParts {
   readonly secretSha256: Buffer;
 }
 
+/** True for text of the shape that the key of a session has. */
+export function isSessionKey(text: string): boolean {
+  return /^[a-z0-9]{32}$/.test(text);
+}
+
 /** Makes a token; it exists nowhere but in the reply of the login. */
 export function createToken(): TokenParts & { readonly token: string } {
-  const sessionKey = randomSessionKey();
-  const secret = randomBytes(32).toString('base64url');
+  const sessionKey = randomId(32, alphabet);
+  const secret = createSecret();
   return { token: `svc_agentic_${sessionKey}_${secret}`, sessionKey, secretSha256: sha256(secret) };
 }
 
@@ -25,20 +30,4 @@ export function createToken(): TokenParts & { readonly token: string } {
 export function parseToken(token: string): TokenParts | undefined {
   const [, sessionKey, secret] = shape.exec(token) ?? [];
   return sessionKey === undefined || secret === undefined ? undefined : { sessionKey, secretSha256: sha256(secret) };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
-/** Uniform over the alphabet: bytes past the last whole multiple of its size are thrown away. */
-function randomSessionKey(): string {
-  const limit = 256 - (256 % alphabet.length);
-  let key = '';
-  while (key.length < 32) {
-    for (const byte of randomBytes(48)) {
-      if (byte < limit && key.length < 32) key += alphabet.charAt(byte % alphabet.length);
-    }
-  }
-  return key;
 }

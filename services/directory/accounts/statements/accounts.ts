@@ -12,6 +12,42 @@ export const findAccountId = statement.maybeOne({
   sql: ({ email }) => sql`select id from directory.accounts where lower(email) = lower(btrim(${email}))`,
 });
 
+/** Those of `ids`, and that of `email`. */
+export const nameAccounts = statement.many({
+  name: 'accounts.name',
+  params: { ids: t.integer.array, email: t.text.nullable },
+  row: { id: t.integer, email: t.text },
+  sql: ({ ids, email }) => sql`
+    select id, email from directory.accounts where id = any(${ids})
+    union select id, email from directory.accounts where lower(email) = lower(btrim(${email})) order by id`,
+});
+
+/** An account for which nobody calls: no row when there is none. */
+export const findReader = statement.maybeOne({
+  name: 'accounts.find-reader',
+  params: { accountId: t.integer },
+  row: {
+    account_id: t.integer,
+    person_id: t.integer.nullable,
+    superuser: t.boolean,
+    global_editor: t.boolean,
+    coherence_access: t.boolean,
+    is_active: t.boolean,
+  },
+  sql: ({ accountId }) => sql`
+    select id as account_id, person_id, superuser, global_editor, superuser or 'coherence_users' = any(groups) as coherence_access, is_active
+    from directory.accounts where id = ${accountId}`,
+});
+
+/** Logins that were refused within the last hour, those that have no entry of their own included (P1). */
+export const countFailedLogins = statement.one({
+  name: 'accounts.failed-logins',
+  row: { count: t.integer },
+  sql: () => sql`
+    select (count(*) + coalesce(sum((changes ->> 'refused_before_and_not_listed')::integer), 0))::integer as count from directory.audit_log
+    where action = 'login' and outcome = 'refused' and at > statement_timestamp() - interval '1 hour'`,
+});
+
 /** By the key of the workspace file. */
 export const findPersonByKey = statement.maybeOne({
   name: 'accounts.find-person',

@@ -1,7 +1,8 @@
 /** Accounts as login sees them, sessions, and the throttle of logins. */
 import { type RowOf, sql, statement, t } from '#libs/sql';
 import { bodyRow } from '../../body.ts';
-import { personPublicSql } from '../../public-json.ts';
+import { listSql, pageParams } from '../../list-statement.ts';
+import { actorFieldsSql, personPublicSql } from '../../public-json.ts';
 
 /** The account of an email as typed, with its PersonPublic as JSON. */
 export const findCredentials = statement.maybeOne({
@@ -14,48 +15,77 @@ export const findCredentials = statement.maybeOne({
     where lower(a.email) = lower(btrim(${email}))`,
 });
 
+/** The account of a session that is alive. */
+export const findOwnCredentials = statement.maybeOne({
+  name: 'sessions.find-own-credentials',
+  params: { sessionKey: t.text },
+  row: { id: t.integer, email: t.text, password_hash: t.text.nullable },
+  sql: ({ sessionKey }) => sql`
+    select a.id, a.email, a.password_hash from directory.login_sessions s join directory.accounts a on a.id = s.account_id
+    where s.session_key = ${sessionKey} and s.revoked_at is null and s.expires_at > statement_timestamp() and a.is_active`,
+});
+
+/** No row when the account was deactivated, or its hash is not the known one any more. */
+export const replacePasswordHash = statement.maybeOne({
+  name: 'sessions.replace-password-hash',
+  params: { accountId: t.integer, known: t.text, next: t.text },
+  row: { id: t.integer },
+  sql: ({ accountId, known, next }) => sql`
+    update directory.accounts set password_hash = ${next}, updated_at = clock_timestamp()
+    where id = ${accountId} and is_active and password_hash = ${known} returning id`,
+});
+
 /** The reply of `sessions.whoami`. */
 export const getWhoami = statement.maybeOne({
   name: 'people.whoami',
-  params: { personId: t.integer },
+  params: { personId: t.integer, keyId: t.text.nullable },
   row: bodyRow,
-  sql: ({ personId }) => sql`
-    select json_build_object('authenticated', true, 'person', ${personPublicSql('p')})::text as body
+  sql: ({ personId, keyId }) => sql`
+    select json_build_object('authenticated', true, 'person', ${personPublicSql('p')},
+      'key', (select json_build_object('id', k.id, 'name', k.name, 'scopes', k.scopes) from directory.service_keys k where k.id = ${keyId})
+    )::text as body
     from directory.people p where p.id = ${personId}`,
 });
 
 /** No row when the account was deactivated, or its password is not the verified one any more. */
 export const createSession = statement.maybeOne({
   name: 'sessions.create',
-  params: { sessionKey: t.text, secretSha256: t.bytes, accountId: t.integer, passwordHash: t.text, lifetimeSeconds: t.integer },
+  params: {
+    sessionKey: t.text,
+    secretSha256: t.bytes,
+    accountId: t.integer,
+    passwordHash: t.text,
+    lifetimeSeconds: t.integer,
+    forConsole: t.boolean,
+  },
   row: { expires_at: t.text },
-  sql: ({ sessionKey, secretSha256, accountId, passwordHash, lifetimeSeconds }) => sql`
-    insert into directory.login_sessions (session_key, secret_sha256, account_id, expires_at)
-    select ${sessionKey}, ${secretSha256}, a.id, clock_timestamp() + make_interval(secs => ${lifetimeSeconds})
+  sql: ({ sessionKey, secretSha256, accountId, passwordHash, lifetimeSeconds, forConsole }) => sql`
+    insert into directory.login_sessions (session_key, secret_sha256, account_id, expires_at, for_console)
+    select ${sessionKey}, ${secretSha256}, a.id, clock_timestamp() + make_interval(secs => ${lifetimeSeconds}), ${forConsole}
     from directory.accounts a where a.id = ${accountId} and a.is_active and a.password_hash = ${passwordHash} for share
     returning replace(directory.iso_utc(expires_at), 'Z', '+00:00') as expires_at`,
 });
 
-/** The reply of `sessions.verify` when the token is good. */
+/** The reply of `sessions.verify` when the token is good, and comes by the way that it is for. */
 export const verifySession = statement.maybeOne({
   name: 'sessions.verify',
-  params: { sessionKey: t.text, secretSha256: t.bytes },
+  params: { sessionKey: t.text, secretSha256: t.bytes, forConsole: t.boolean },
   row: bodyRow,
-  sql: ({ sessionKey, secretSha256 }) => sql`
-    select json_build_object('actor', json_build_object('kind', 'user', 'accountId', a.id, 'personId', a.person_id,
-      'superuser', a.superuser, 'globalEditor', a.global_editor, 'coherenceAccess', a.superuser or 'coherence_users' = any(a.groups),
+  sql: ({ sessionKey, secretSha256, forConsole }) => sql`
+    select json_build_object('actor', json_build_object(${actorFieldsSql('a')},
       'sessionKey', s.session_key), 'expires_at', replace(directory.iso_utc(s.expires_at), 'Z', '+00:00'))::text as body
     from directory.login_sessions s join directory.accounts a on a.id = s.account_id
-    where s.session_key = ${sessionKey} and s.secret_sha256 = ${secretSha256} and s.revoked_at is null and s.expires_at > clock_timestamp() and a.is_active`,
+    where s.session_key = ${sessionKey} and s.secret_sha256 = ${secretSha256} and s.for_console = ${forConsole}
+      and s.revoked_at is null and s.expires_at > statement_timestamp() and a.is_active`,
 });
 
 export const revokeSession = statement.maybeOne({
   name: 'sessions.revoke',
   params: { sessionKey: t.text },
-  row: { session_key: t.text },
+  row: { account_id: t.integer },
   sql: ({ sessionKey }) => sql`
     update directory.login_sessions set revoked_at = clock_timestamp() where session_key = ${sessionKey} and revoked_at is null
-    returning session_key`,
+    returning account_id`,
 });
 
 /** Revokes what is alive. */
@@ -65,7 +95,51 @@ export const revokeAccountSessions = statement.many({
   row: { session_key: t.text },
   sql: ({ accountIds }) => sql`
     update directory.login_sessions set revoked_at = clock_timestamp()
-    where account_id = any(${accountIds}) and revoked_at is null and expires_at > clock_timestamp() returning session_key`,
+    where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp() returning session_key`,
+});
+
+/** The same for one account, but for one session. */
+export const revokeOtherSessions = statement.many({
+  name: 'sessions.revoke-others',
+  params: { accountId: t.integer, sessionKey: t.text },
+  row: { session_key: t.text },
+  sql: ({ accountId, sessionKey }) => sql`
+    update directory.login_sessions set revoked_at = clock_timestamp()
+    where account_id = ${accountId} and session_key <> ${sessionKey} and revoked_at is null and expires_at > statement_timestamp()
+    returning session_key`,
+});
+
+/** Whether the account has the session, and whether that was alive until now. */
+export const revokeOwnSession = statement.one({
+  name: 'sessions.revoke-own',
+  params: { accountId: t.integer, sessionKey: t.text },
+  row: { is_known: t.boolean, is_revoked: t.boolean },
+  sql: ({ accountId, sessionKey }) => sql`
+    with revoked as (
+      update directory.login_sessions set revoked_at = clock_timestamp()
+      where session_key = ${sessionKey} and account_id = ${accountId} and revoked_at is null returning session_key
+    )
+    select exists (select from directory.login_sessions where session_key = ${sessionKey} and account_id = ${accountId}) as is_known,
+      exists (select from revoked) as is_revoked`,
+});
+
+/** The reply of `sessions.list`. */
+export const listSessions = statement.one({
+  name: 'sessions.list',
+  params: { accountId: t.integer, current: t.text, ...pageParams },
+  row: bodyRow,
+  sql: ({ accountId, current, limit, offset }) =>
+    listSql({
+      from: sql`directory.login_sessions s`,
+      where: sql`s.account_id = ${accountId} and s.revoked_at is null and s.expires_at > statement_timestamp()`,
+      key: sql`s.session_key`,
+      order: sql`s.created_at desc, s.session_key`,
+      itemFrom: sql`directory.login_sessions s on s.session_key = page.key`,
+      item: sql`json_build_object('id', s.session_key, 'created_at', directory.iso_utc(s.created_at), 'expires_at', directory.iso_utc(s.expires_at),
+        'current', s.session_key = ${current})`,
+      limit,
+      offset,
+    }),
 });
 
 /** Sessions alive, whose actor may have changed. */
@@ -75,7 +149,7 @@ export const findAccountSessions = statement.many({
   row: { session_key: t.text },
   sql: ({ accountIds }) => sql`
     select session_key from directory.login_sessions
-    where account_id = any(${accountIds}) and revoked_at is null and expires_at > clock_timestamp()`,
+    where account_id = any(${accountIds}) and revoked_at is null and expires_at > statement_timestamp()`,
 });
 
 /** Removes sessions and throttle rows that can no longer matter. */
@@ -83,11 +157,11 @@ export const deleteOldSessions = statement.none({
   name: 'sessions.delete-old',
   sql: () => sql`
     with sessions as (
-      delete from directory.login_sessions where expires_at < clock_timestamp() - interval '7 days'
+      delete from directory.login_sessions where expires_at < statement_timestamp() - interval '7 days'
     ), uploads as (
-      delete from directory.workspace_uploads where created_at < clock_timestamp() - interval '1 hour'
+      delete from directory.workspace_uploads where created_at < statement_timestamp() - interval '1 hour'
     )
-    delete from directory.login_attempts where updated_at < clock_timestamp() - interval '1 hour'`,
+    delete from directory.login_attempts where updated_at < statement_timestamp() - interval '1 hour'`,
 });
 
 const attemptRow = {
@@ -112,7 +186,7 @@ export const countAttempt = statement.one({
         select case when count(*) < ${limit} then array_append(array_agg(at order by at) filter (where at is not null), clock_timestamp())
           else (array_agg(at order by at))[1:${limit}] || 'infinity'::timestamptz end
         from unnest(t.attempted_at) as kept(at)
-        where at > clock_timestamp() - make_interval(secs => ${windowSeconds}) and at <> 'infinity'
+        where at > statement_timestamp() - make_interval(secs => ${windowSeconds}) and at <> 'infinity'
       )
     returning not ('infinity' = any(attempted_at)) as admitted,
       greatest(1, ceil(extract(epoch from attempted_at[1] + make_interval(secs => ${windowSeconds}) - clock_timestamp())))::integer as retry_after`,
@@ -127,7 +201,7 @@ export const findAttempts = statement.one({
     select count(at) < ${limit} as admitted,
       greatest(1, ceil(extract(epoch from min(at) + make_interval(secs => ${windowSeconds}) - clock_timestamp())))::integer as retry_after
     from directory.login_attempts, unnest(attempted_at) as kept(at)
-    where key = ${key} and at <> 'infinity' and at > clock_timestamp() - make_interval(secs => ${windowSeconds})`,
+    where key = ${key} and at <> 'infinity' and at > statement_timestamp() - make_interval(secs => ${windowSeconds})`,
 });
 
 /** Forgets the failures of emails, by `emailThrottleKey`, from every address. */

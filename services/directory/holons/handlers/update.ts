@@ -1,12 +1,17 @@
 /** Editing of a holon: one transaction under the holon's row lock, all fields or none (rules/holons#update-a-holon; D46a). */
 import type { Actor, RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
+import { entityTag } from '#libs/etag';
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import type { Jobs } from '#libs/jobs';
-import { rawJson, type Handler } from '#libs/nats';
+import { rawJson, type Handler, withEtag } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { attach } from '../../attachments.ts';
 import { directory } from '../../contract.ts';
+import { tellWritten } from '../../feed/index.ts';
+import { checkIfMatch } from '../../if-match.ts';
 import { checkInfoFields, readInfoFields } from '../../info-fields.ts';
 import { isPossibleId } from '../../possible-id.ts';
 import { readViewer } from '../../viewer.ts';
@@ -23,11 +28,21 @@ import {
 
 type Request = RequestOf<typeof directory.rpcs.updateHolon>;
 
-export function createUpdateHolon(jobs: Jobs): Handler<typeof directory.rpcs.updateHolon> {
-  return (request, { actor }) =>
-    jobs.transaction(async (tx) => {
+export function createUpdateHolon({
+  jobs,
+  once,
+  news,
+}: {
+  jobs: Jobs;
+  once: Once;
+  news: Feed;
+}): Handler<typeof directory.rpcs.updateHolon> {
+  return (request, context) =>
+    once.transaction(context, request, async (tx) => {
       const { holon_id: id } = request;
+      const { actor } = context;
       const holon = await lockForEditing(tx, request, actor);
+      await checkIfMatch(request.if_match, () => getWrittenHolon(tx, { id, ...readViewer(actor) }));
       const checked = checkHolonFields(request, holon.name_read_only);
       const fields = checkInfoFields(readInfoFields(parseJson(holon.info_field_groups)), (request.info_fields ?? {}) as JsonObject);
       const spheres = await checkIds(tx, findActiveSpheres, request.spheres, 'spheres: there is no active sphere');
@@ -49,14 +64,17 @@ export function createUpdateHolon(jobs: Jobs): Handler<typeof directory.rpcs.upd
       const reattached = attachments.length === 0 ? [] : await attach.holon_journeys(tx, { attachments: JSON.stringify(attachments) });
       const after = readState(saved ?? holon, journeyIds ?? holon.journey_ids);
 
-      if (saved !== undefined || reattached.length > 0) await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+      if (saved !== undefined || reattached.length > 0) {
+        await jobs.emit(tx, directory.events.holonsChanged, { ids: [id] });
+        await tellWritten(news, tx, 'holon', 'updated', [id]);
+      }
       if (reattached.length > 0) {
         const ids = [...new Set([...before.journey_ids, ...after.journey_ids])];
         await jobs.emit(tx, directory.events.journeysChanged, { ids });
       }
       const written = await getWrittenHolon(tx, { id, ...readViewer(actor) });
       const changes = describeChanges(before, after, [...Object.keys(fields.set), ...fields.remove]);
-      return rawJson(`{"holon":${written.body},"changes":${JSON.stringify(changes)}}`);
+      return withEtag(rawJson(`{"holon":${written.body},"changes":${JSON.stringify(changes)}}`), entityTag(written.body));
     });
 }
 

@@ -2,9 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
 import type { Handlers } from '#libs/nats';
-import type { Database, Tx } from '#libs/orm';
+import type { Tx } from '#libs/orm';
 import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
+import { tellWritten } from '../../feed/index.ts';
 import { isPossibleId } from '../../possible-id.ts';
 import type { JourneyStep } from '../../step-move.ts';
 import { readViewer } from '../../viewer.ts';
@@ -14,7 +17,8 @@ import { findPresent, takeBulkTurn } from '../statements/bulk-add.ts';
 import { insertMemberships, type MembershipRow } from '../statements/writes.ts';
 
 export interface BulkAddOptions {
-  readonly db: Database;
+  readonly once: Once;
+  readonly news: Feed;
   /** Time to wait for another bulk write of the same holon (D45). */
   readonly waitMs: number;
 }
@@ -22,13 +26,14 @@ export interface BulkAddOptions {
 /** Between two looks whether the other bulk write has ended. */
 const pollMs = 50;
 
-export function createBulkAddHandlers({ db, waitMs }: BulkAddOptions): Pick<Handlers<typeof directory>, 'bulkAddMemberships'> {
+export function createBulkAddHandlers({ once, news, waitMs }: BulkAddOptions): Pick<Handlers<typeof directory>, 'bulkAddMemberships'> {
   return {
-    bulkAddMemberships: async ({ holon_id: holonId, ...request }, { actor }) => {
+    bulkAddMemberships: async (asked, context) => {
+      const { holon_id: holonId, ...request } = asked;
       const deadline = performance.now() + waitMs;
       for (;;) {
         // Who waits holds no connection: a few overlapping calls would else stop everybody.
-        const added = await db.transaction((tx) => addInTurn(tx, holonId, request, actor));
+        const added = await once.transaction(context, asked, (tx) => addInTurn(news, tx, holonId, request, context.actor));
         if (added !== undefined) return added;
         if (performance.now() >= deadline) throw inProgress();
         await sleep(pollMs * (1 + Math.random()));
@@ -42,7 +47,7 @@ function inProgress(): AppError {
 }
 
 /** Undefined while another bulk write of the holon runs. The number of statements does not depend on that of the items. */
-async function addInTurn(tx: Tx, holonId: number, request: BulkAdd, actor: Actor | undefined): Promise<BulkAdded | undefined> {
+async function addInTurn(news: Feed, tx: Tx, holonId: number, request: BulkAdd, actor: Actor | undefined): Promise<BulkAdded | undefined> {
   const own = await takeBulkTurn(tx, { holonId, ...readViewer(actor) });
   if (own === undefined || !own.visible) throw notFound();
   if (!own.editable) throw new AppError({ code: 'permission_denied', message: 'You may not edit this holon.' });
@@ -59,6 +64,7 @@ async function addInTurn(tx: Tx, holonId: number, request: BulkAdd, actor: Actor
   const facts = await findFacts(tx, holonId, items);
   const { decisions, added } = decideBulk(items, facts);
   const ids = await insert(tx, holonId, added, facts.present);
+  await tellWritten(news, tx, 'membership', 'created', [...ids.written.values()]);
   return report(items, decisions, ids);
 }
 

@@ -1,7 +1,9 @@
 /** Updates of memberships: the moves and the note of one request, all or nothing (rules/memberships#updates; D46, D46a). */
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
 import type { Handler } from '#libs/nats';
-import type { Database } from '#libs/orm';
 import type { directory } from '../../contract.ts';
+import { tellMembership } from '../../feed/index.ts';
 import { updateWorkflow, type WorkflowKind } from '../../workflow/index.ts';
 import { translateDuplicate } from '../new-membership.ts';
 import { findMembership, lockMembership, readMembership, saveMembership } from '../statements/writes.ts';
@@ -12,14 +14,18 @@ const membership: WorkflowKind = {
   find: findMembership,
   save: saveMembership,
   read: readMembership,
+  tell: (news, tx, id, { personIds: [personId = 0], holonIds: [holonId = 0], ...onJourney }) =>
+    tellMembership(news, tx, 'updated', id, { person_id: personId, holon_id: holonId, ...onJourney }),
 };
 
-export function createUpdateMembership(db: Database): Handler<typeof directory.rpcs.updateMembership> {
-  return async ({ membership_id: id, ...request }, { actor }) => {
-    try {
-      return await db.transaction((tx) => updateWorkflow(tx, membership, id, request, actor));
-    } catch (error) {
-      throw translateDuplicate(error);
-    }
-  };
+export function createUpdateMembership({ once, news }: { once: Once; news: Feed }): Handler<typeof directory.rpcs.updateMembership> {
+  return (request, context) =>
+    once.transaction(context, request, async (tx) => {
+      const { membership_id: id, ...update } = request;
+      try {
+        return await updateWorkflow(news, tx, membership, id, update, context.actor);
+      } catch (error) {
+        throw translateDuplicate(error);
+      }
+    });
 }

@@ -1,26 +1,39 @@
 /** Creation of a person, with a first membership and a note, in one transaction (rules/people#create-a-person; D43 to D44). */
 import type { Actor } from '#libs/contract';
 import { AppError } from '#libs/errors';
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
 import { rawJson, type Handler } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { directory, type NewPerson } from '../../contract.ts';
+import { tellWritten } from '../../feed/index.ts';
 import { createMembership, showMembership } from '../../memberships/index.ts';
 import { createNote, readNote } from '../../notes/index.ts';
 import { readViewer } from '../../viewer.ts';
 import { checkNewPerson, refuseDuplicate, type PersonValues } from '../rules.ts';
 import { findByAddress, insertPerson, lockAddresses } from '../statements/create.ts';
 
-export function createCreatePerson(jobs: Jobs): Handler<typeof directory.rpcs.createPerson> {
-  return async (request, { actor }) => {
+export function createCreatePerson({
+  jobs,
+  once,
+  news,
+}: {
+  jobs: Jobs;
+  once: Once;
+  news: Feed;
+}): Handler<typeof directory.rpcs.createPerson> {
+  return async (request, context) => {
+    const { actor } = context;
     const viewer = readViewer(actor);
     if (!viewer.seesAll) throw new AppError({ code: 'permission_denied', message: 'Creating people needs global edit access.' });
-    const values = checkNewPerson(request);
-    const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
-    return jobs.transaction(async (tx) => {
+    return once.transaction(context, request, async (tx) => {
+      const values = checkNewPerson(request);
+      const note = typeof request.note === 'string' ? readNote(request.note) : undefined;
       const { id, person } = await insertUnlessKnown(tx, values, request);
-      const membershipId = await join(tx, id, request.membership);
-      const noteJson = note === undefined ? 'null' : await attachNote(tx, note, id, membershipId, request, actor);
+      await tellWritten(news, tx, 'person', 'created', [id]);
+      const membershipId = await join(news, tx, id, request.membership);
+      const noteJson = note === undefined ? 'null' : await attachNote(news, tx, note, id, membershipId, request, actor);
       const membership = membershipId === undefined ? 'null' : await showMembership(tx, membershipId, viewer);
       await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
       return rawJson(`{"person":${person},"membership":${membership},"note":${noteJson}}`);
@@ -40,9 +53,9 @@ async function insertUnlessKnown(tx: Tx, values: PersonValues, request: NewPerso
 }
 
 /** The membership's id; undefined when none is asked for. @throws AppError 400 */
-async function join(tx: Tx, personId: number, wish: NewPerson['membership']): Promise<number | undefined> {
+async function join(news: Feed, tx: Tx, personId: number, wish: NewPerson['membership']): Promise<number | undefined> {
   if (wish === undefined || wish === null) return undefined;
-  return createMembership(tx, {
+  return createMembership(news, tx, {
     personId,
     holonId: wish.holon_id,
     journeySlug: wish.journey_slug,
@@ -54,6 +67,7 @@ async function join(tx: Tx, personId: number, wish: NewPerson['membership']): Pr
 
 /** With a membership the note is on the person's and the holon's feed, without one on the person's alone. */
 function attachNote(
+  news: Feed,
   tx: Tx,
   text: string,
   personId: number,
@@ -61,7 +75,7 @@ function attachNote(
   { membership }: NewPerson,
   actor: Actor | undefined,
 ): Promise<string> {
-  return createNote(tx, {
+  return createNote(news, tx, {
     text,
     authorPersonId: actor?.kind === 'user' ? actor.personId : null,
     ...(membershipId === undefined ? {} : { membershipId }),

@@ -22,7 +22,8 @@ export const findByAddress = statement.one({
   params: { email: t.text.nullable, linkedin: t.text.nullable },
   row: { by_email: t.integer.array, by_linkedin: t.integer.array },
   sql: ({ email, linkedin }) => sql`
-    select array(select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim(${email})) order by id) as by_email,
+    select array(select id from directory.people where lower(btrim(contact ->> 'email')) = lower(btrim(${email}))
+        union select person_id from directory.person_aliases where kind = 'email' and value = lower(btrim(${email})) order by id) as by_email,
       array(select id from directory.people where directory.linkedin_key(contact ->> 'linkedin') = directory.linkedin_key(${linkedin}) order by id)
         as by_linkedin`,
 });

@@ -25,7 +25,8 @@ export const findPeopleByKeys = statement.one({
   row: bodyRow,
   sql: ({ keys }) => sql`
     select json_build_object('items', coalesce(json_agg(json_build_object('key', key, 'id', id)), '[]'))::text as body
-    from directory.people where key = any(${keys})`,
+    from (select key, id from directory.people where key = any(${keys})
+      union all select value, person_id from directory.person_aliases where kind = 'key' and value = any(${keys})) as named`,
 });
 
 /** PersonPublic. */

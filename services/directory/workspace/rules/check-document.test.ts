@@ -7,7 +7,7 @@ import { listNames, vocabulary, type ListName } from './vocabulary.ts';
 
 function emptyStored(): Stored {
   const ids = Object.fromEntries(listNames.map((name) => [name, new Map()])) as Record<ListName, Map<string, number>>;
-  return { ids, steps: new Map(), edges: { memberships: [], relationships: [] } };
+  return { ids, steps: new Map(), formerKeys: new Set(), mergedIds: new Set(), edges: { memberships: [], relationships: [] } };
 }
 
 describe('checkDocument (rules/workspace#workspace-file)', () => {

@@ -1,5 +1,5 @@
 /** Structure of a workspace document: known lists and fields, types, keys named once. Nothing here asks the database. */
-import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, jsonProblemTexts } from '#libs/json';
 import { hasControls } from '#libs/text';
 import { isEmail } from '../../email.ts';
 import { maxDescriptionLength } from '../../fields.ts';
@@ -22,7 +22,7 @@ export function checkDocument(document: unknown): { lists: Lists; problems: Prob
   const problems: Problem[] = [];
   const lists = Object.fromEntries(listNames.map((name) => [name, [] as Item[]])) as Record<ListName, Item[]>;
   const bound = findJsonProblem(document);
-  if (bound !== undefined) return { lists, problems: [{ path: bound.path, message: boundMessages[bound.kind] }] };
+  if (bound !== undefined) return { lists, problems: [{ path: bound.path, message: jsonProblemTexts[bound.kind] }] };
   if (document === null || document === undefined) return { lists, problems };
   if (!isJsonObject(document)) return { lists, problems: [{ path: [], message: 'must be an object of lists' }] };
   for (const [name, list] of Object.entries(document)) {
@@ -40,13 +40,6 @@ export function checkDocument(document: unknown): { lists: Lists; problems: Prob
   }
   return { lists, problems };
 }
-
-const boundMessages = {
-  depth: 'is nested too deeply',
-  null_character: 'holds the character U+0000',
-  lone_surrogate: 'holds half of a surrogate pair',
-  number_range: 'is a number that cannot be stored',
-} as const;
 
 function isListName(name: string): name is ListName {
   return (listNames as readonly string[]).includes(name);

@@ -123,8 +123,11 @@ function edgeFinder(name: EdgeList, stored: Stored, problems: Problem[]): (item:
     if (!byTriple.has(key) && (row.key === null || name === 'memberships')) byTriple.set(key, row);
   }
   const taken = new Map<number | string, Path>();
-  const take = (what: number | string, path: Path): void => {
+  /** People who were merged may both have been members: their items mean one membership then, of which the first is written (I5). */
+  const isOfMerged = ({ person }: JsonObject): boolean => name === 'memberships' && stored.mergedIds.has(lefts.get(String(person)) ?? 0);
+  const take = (what: number | string, path: Path, value: JsonObject): void => {
     const other = taken.get(what);
+    if (other !== undefined && isOfMerged(value)) return;
     if (other !== undefined) problems.push({ path: [...path], message: `is the same ${nouns[name]} as ${other[0]}[${other[1]}]` });
     else taken.set(what, path);
   };
@@ -142,8 +145,8 @@ function edgeFinder(name: EdgeList, stored: Stored, problems: Problem[]): (item:
     if (found === undefined && leftId !== undefined && rightId !== undefined && journeyId !== undefined) {
       found = byTriple.get(triple(leftId, rightId, journeyId));
     }
-    if (found !== undefined) take(found.id, path);
-    else if (name === 'memberships') take(JSON.stringify([value[left], value[right], value['journey'] ?? null]), path);
+    if (found !== undefined) take(found.id, path, value);
+    else if (name === 'memberships') take(JSON.stringify([value[left], value[right], value['journey'] ?? null]), path, value);
     return found?.id;
   };
 }

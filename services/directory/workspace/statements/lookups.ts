@@ -25,6 +25,14 @@ export const findByKey = {
   relationships: byKey('relationships', 'relationships', sql`key`),
 } as const satisfies Record<ListName, unknown>;
 
+/** Keys of people who were merged, and who they are now (I5). */
+export const findFormerKeys = statement.many({
+  name: 'workspace.find-former-keys',
+  params: { keys: t.text.array },
+  row: keyRow,
+  sql: ({ keys }) => sql`select value as key, person_id as id from directory.person_aliases where kind = 'key' and value = any(${keys})`,
+});
+
 const stepRow = { id: t.integer, journey_id: t.integer, slug: t.text, position: t.integer, is_archived: t.boolean };
 const questionRow = { id: t.integer, journey_id: t.integer, text: t.text, is_retired: t.boolean };
 

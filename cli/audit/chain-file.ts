@@ -1,0 +1,64 @@
+/** Chains as JSON lines: what `audit export` writes and `audit verify FILE` judges without any server. */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { type ChainEnd, type ChainReport, ChainVerifier } from '#libs/audit';
+import { type AuditLink, auditLink } from '#libs/contract';
+import { isJsonObject, parseJson } from '#libs/json';
+import { compileSchema } from '#libs/schema';
+import { CliError } from '../failure.ts';
+
+/** A line of the file; a link of a chain with its service. */
+export const writeLine = (service: string, link: AuditLink): string => `${JSON.stringify({ service, ...link })}\n`;
+
+interface Chain {
+  readonly anchor: ChainEnd;
+  readonly verifier: ChainVerifier;
+  checked: number;
+  broken: ChainReport['broken'];
+}
+
+const checkLink = compileSchema(auditLink);
+
+/**
+ * Judges every chain of a file on its own, each from its first line on, which names what it follows.
+ * @throws CliError for a line that is none
+ */
+export async function verifyFile(file: string): Promise<Map<string, ChainReport>> {
+  const chains = new Map<string, Chain>();
+  let number = 0;
+  try {
+    for await (const line of createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })) {
+      number++;
+      if (line.trim() === '') continue;
+      const { service, ...link } = readLine(line, number);
+      const chain = chains.get(service) ?? beginChain(link);
+      chains.set(service, chain);
+      chain.checked++;
+      chain.broken ??= chain.verifier.check(link);
+    }
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  return new Map(
+    [...chains].map(([service, { anchor, verifier, checked, broken }]) => [service, { checked, anchor, head: verifier.last, broken }]),
+  );
+}
+
+function beginChain({ id, previous_hash: hash }: AuditLink): Chain {
+  const anchor = { id: id - 1, hash };
+  return { anchor, verifier: new ChainVerifier(anchor), checked: 0, broken: undefined };
+}
+
+function readLine(line: string, number: number): AuditLink & { service: string } {
+  let value: unknown;
+  try {
+    value = parseJson(line);
+  } catch {
+    value = undefined;
+  }
+  if (!isJsonObject(value) || typeof value['service'] !== 'string' || checkLink(value) !== undefined) {
+    throw new CliError(`Line ${number} is no entry of an audit log.`);
+  }
+  return value as unknown as AuditLink & { service: string };
+}

@@ -1,0 +1,21 @@
+/** The logs of all services, asked by the admin CLI. */
+import { auditRpcs } from '#libs/contract';
+import { contracts } from '../jobs.ts';
+
+/** Services that have an audit log. */
+export const auditServices: readonly string[] = contracts
+  .filter(({ rpcs }) => 'readAudit' in rpcs)
+  .map(({ service }) => service)
+  .toSorted();
+
+export interface AuditLog {
+  readonly service: string;
+  readonly rpcs: ReturnType<typeof auditRpcs>;
+}
+
+/** All of them, or the named one. */
+export function listLogs(only: string | undefined): AuditLog[] {
+  return auditServices
+    .filter((service) => only === undefined || service === only)
+    .map((service) => ({ service, rpcs: auditRpcs(service) }));
+}

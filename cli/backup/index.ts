@@ -1,0 +1,254 @@
+/** `backup create|list|verify|restore|prune|keygen` (rules/operations#backups; docs/guides/backup.md). */
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { InvalidArgumentError, type Command } from 'commander';
+import {
+  BackupError,
+  type BackupTarget,
+  createBackup,
+  createSeal,
+  generateKeys,
+  isComplete,
+  listIds,
+  type Manifest,
+  openBackup,
+  pruneBackups,
+  verifyBackup,
+} from '#libs/backup';
+import { releaseVersion } from '#libs/release';
+import { confirm } from '../confirm.ts';
+import type { CliContext } from '../context.ts';
+import { CliError } from '../failure.ts';
+import { moment, toned } from '../output/cell.ts';
+import { fields, table } from '../output/table.ts';
+import { createProgress, sizeOf } from './progress.ts';
+import { openStore, openTarget, readDatabaseUrl, readRecipients } from './settings.ts';
+
+interface Place {
+  from?: string;
+}
+interface CreateOptions {
+  out?: string;
+  objects?: true;
+  fresh?: true;
+}
+interface VerifyOptions extends Place {
+  digest?: string;
+  objects: boolean;
+}
+export interface RestoreOptions extends Place {
+  digest?: string;
+  identityFile?: string;
+  yes?: true;
+}
+interface PruneOptions extends Place {
+  keepDays: number;
+  dryRun?: true;
+}
+
+export function register(program: Command, context: CliContext): void {
+  const group = program.command('backup').description('Backups of the whole installation: made, verified, restored');
+  registerMaking(group, context);
+  registerReading(group, context);
+}
+
+function registerMaking(group: Command, context: CliContext): void {
+  group
+    .command('create')
+    .description('Backs up the database as it is at one moment; goes on with a backup that was broken off behind its database')
+    .option('--out <place>', 'a folder or s3://bucket/prefix (default: BACKUP_URL)')
+    .option('--objects', 'also the bytes of all files; those that an earlier backup in this place has are not copied again')
+    .option('--fresh', 'begin anew although a backup was broken off')
+    .option('--json', 'print {id, digest, …}')
+    .action((options: CreateOptions) => tellErrors(() => create(context, options)));
+
+  group
+    .command('prune')
+    .description('Removes backups older than some days, and the bytes that no other names; the newest complete one always stays')
+    .requiredOption('--keep-days <days>', 'backups younger than that stay', parseDays)
+    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
+    .option('--dry-run', 'show what would be removed')
+    .action((options: PruneOptions) =>
+      tellErrors(() =>
+        withTarget(context, options, async (target) => {
+          const dryRun = options.dryRun === true;
+          const pruned = await pruneBackups(target, options.keepDays, new Date(), dryRun);
+          const done = dryRun ? 'would be removed; nothing was changed' : 'removed';
+          context.print({ ...pruned, dry_run: dryRun }, `${pruned.backups.length} backups and ${pruned.objects} objects ${done}.`);
+        }),
+      ),
+    );
+
+  group
+    .command('keygen')
+    .description('Makes a pair of keys: the secret one is written to a file, the public one is for BACKUP_RECIPIENTS')
+    .requiredOption('--out <file>', 'of the secret key; it must not exist')
+    .action(async ({ out }: { out: string }) => {
+      const { secret, recipient } = await generateKeys();
+      const file = openSync(out, 'wx', 0o600);
+      writeSync(file, `# public key: ${recipient}\n${secret}\n`);
+      closeSync(file);
+      context.print(
+        { recipient, file: out },
+        `BACKUP_RECIPIENTS=${recipient}`,
+        `The secret key is in ${out}: keep it where the platform is not. Without it no backup can be read.`,
+      );
+    });
+}
+
+function registerReading(group: Command, context: CliContext): void {
+  group
+    .command('list')
+    .description('Lists backups, newest first')
+    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
+    .action((options: Place) =>
+      tellErrors(() =>
+        withTarget(context, options, async (target) => {
+          const items: Listed[] = [];
+          for (const id of await listIds(target)) items.push(await describe(target, id));
+          context.print(items, table(items, columns, `There are no backups in ${target.place}.`));
+        }),
+      ),
+    );
+
+  group
+    .command('verify')
+    .description('Reads a backup to its last byte and compares it with its manifest; needs no secret key')
+    .argument('[id]', 'a backup (default: the newest complete one)')
+    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
+    .option('--digest <sha256>', 'it must be the backup of which `backup create` said this digest', parseDigest)
+    .option('--no-objects', 'leave the bytes of the files out')
+    .action((id: string | undefined, options: VerifyOptions) =>
+      tellErrors(() => withTarget(context, options, (target) => verify(context, target, id, options))),
+    );
+
+  group
+    .command('restore')
+    .description('Puts a backup into an empty installation: the same release or a newer one, no service running')
+    .argument('[id]', 'a backup (default: the newest complete one)')
+    .option('--from <place>', 'where the backups are (default: BACKUP_URL)')
+    .option('--digest <sha256>', 'it must be the backup of which `backup create` said this digest', parseDigest)
+    .option('--identity-file <file>', 'secret keys of an encrypted backup (default: BACKUP_IDENTITY)')
+    .option('--yes', 'do not ask')
+    .action((id: string | undefined, options: RestoreOptions) =>
+      tellErrors(() =>
+        withTarget(context, options, async (target) => {
+          const { manifest } = await openBackup(target, id, options.digest);
+          const when = `the backup ${manifest.id}, of ${manifest.taken_at}`;
+          if (options.yes !== true) await confirm(`This puts ${when} into the database of DATABASE_URL.`, manifest.id);
+          const { restore } = await import('./restore.ts'); // slow to load, and only needed here
+          await restore(context, target, manifest, options);
+        }),
+      ),
+    );
+}
+
+async function create(context: CliContext, options: CreateOptions): Promise<void> {
+  const { listMigrations } = await import('../../tools/migrate.ts'); // slow to load, and only needed here
+  const target = openTarget(context, options.out, '--out');
+  const store = openStore(context);
+  try {
+    const seal = createSeal(readRecipients(context));
+    const { manifest, digest, resumed } = await createBackup({
+      url: readDatabaseUrl(context),
+      schemas: Object.keys(await listMigrations()),
+      target,
+      seal,
+      version: releaseVersion,
+      store,
+      withObjects: options.objects === true,
+      fresh: options.fresh === true,
+      onProgress: createProgress(),
+    });
+    const sizes = sizesOf(manifest);
+    context.print(
+      { id: manifest.id, digest, resumed, taken_at: manifest.taken_at, encrypted: seal.recipients.length > 0, ...sizes },
+      fields({
+        id: manifest.id,
+        place: target.place,
+        digest,
+        of: moment(manifest.taken_at),
+        database: `${sizes.rows} rows in ${sizes.tables} tables, ${sizeOf(sizes.database_bytes)}`,
+        objects: sizes.objects === null ? 'left out; --objects takes them along' : String(sizes.objects),
+        encrypted: seal.recipients.length > 0 ? 'yes' : 'no: BACKUP_RECIPIENTS is not set',
+        continued: resumed ? 'a backup that was broken off' : null,
+      }),
+    );
+  } finally {
+    target.close();
+    store?.close();
+  }
+}
+
+async function verify(context: CliContext, target: BackupTarget, id: string | undefined, options: VerifyOptions): Promise<void> {
+  const { manifest, digest } = await openBackup(target, id, options.digest);
+  const result = await verifyBackup({ target, manifest, withObjects: options.objects, onProgress: createProgress() });
+  const ok = result.problems.length === 0;
+  const count = `${result.files} files, ${sizeOf(result.bytes)}`;
+  context.print({ id: manifest.id, digest, ok, ...result }, ...(ok ? [`${manifest.id} is as it was made: ${count}.`] : result.problems));
+  if (!ok) throw new CliError(`${manifest.id} cannot be trusted: ${result.problems.length} problems.`);
+}
+
+type Listed = Awaited<ReturnType<typeof describe>>;
+
+async function describe(target: BackupTarget, id: string) {
+  const nothing = { id, version: null, taken_at: null, encrypted: null, tables: null, rows: null, database_bytes: null, objects: null };
+  if (!(await isComplete(target, id))) return { ...nothing, state: 'broken off' as const };
+  try {
+    const { manifest } = await openBackup(target, id);
+    const { version, taken_at: takenAt, encrypted_to: keys } = manifest;
+    return { id, version, taken_at: takenAt, encrypted: keys.length > 0, ...sizesOf(manifest), state: 'complete' as const };
+  } catch (error) {
+    if (!(error instanceof BackupError)) throw error;
+    return { ...nothing, state: 'damaged' as const };
+  }
+}
+
+function sizesOf(manifest: Manifest) {
+  const tables = Object.values(manifest.schemas).flatMap((schema) => schema.tables);
+  return {
+    tables: tables.length,
+    rows: tables.reduce((sum, { rows }) => sum + rows, 0),
+    database_bytes: tables.reduce((sum, { stored_bytes: bytes }) => sum + bytes, 0),
+    objects: manifest.objects === null ? null : manifest.objects.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+const columns = {
+  ID: ({ id }: Listed) => id,
+  STATE: ({ state }: Listed) => toned(state, state === 'complete' ? 'good' : 'bad'),
+  OF: ({ taken_at: at }: Listed) => (at === null ? null : moment(at)),
+  VERSION: ({ version }: Listed) => version,
+  ENCRYPTED: ({ encrypted }: Listed) => (encrypted === null ? null : encrypted ? 'yes' : 'no'),
+  ROWS: ({ rows }: Listed) => rows,
+  BYTES: ({ database_bytes: bytes }: Listed) => bytes,
+  OBJECTS: ({ objects }: Listed) => objects,
+};
+
+async function withTarget(context: CliContext, { from }: Place, work: (target: BackupTarget) => Promise<void>): Promise<void> {
+  const target = openTarget(context, from, '--from');
+  try {
+    await work(target);
+  } finally {
+    target.close();
+  }
+}
+
+/** What is wrong with a backup is all that a user needs to know. */
+async function tellErrors(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw error instanceof BackupError ? new CliError(`${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`) : error;
+  }
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (text.trim() === '' || !(days > 0) || days > 36_500) throw new InvalidArgumentError('must be more than 0 and at most 36500 days.');
+  return days;
+}
+
+function parseDigest(text: string): string {
+  if (!/^[0-9a-f]{64}$/.test(text)) throw new InvalidArgumentError('must be 64 characters of 0-9 and a-f.');
+  return text;
+}

@@ -1,0 +1,22 @@
+/** How far a backup is, on stderr: what passes now and how fast; a short one says nothing. */
+const everyMs = 3_000;
+
+export function createProgress(): (what: string, bytes: number) => void {
+  const startedAt = performance.now();
+  let toldAt = startedAt;
+  let total = 0;
+  return (what, bytes) => {
+    total += bytes;
+    const now = performance.now();
+    if (now - toldAt < everyMs) return;
+    toldAt = now;
+    process.stderr.write(`${what}: ${sizeOf(total)} so far, ${sizeOf((total * 1000) / (now - startedAt))} per second\n`);
+  };
+}
+
+/** Bytes for people. */
+export function sizeOf(bytes: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, bytes < 1_000 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  return `${power === 0 ? Math.round(bytes) : (bytes / 1_000 ** power).toFixed(1)} ${units[power]}`;
+}

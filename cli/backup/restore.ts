@@ -1,0 +1,61 @@
+/** `backup restore`: into an empty installation in which no service runs. */
+import { type BackupTarget, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
+import { createLogger } from '#libs/logger';
+import { listMigrations, migrateServices, readAuditUrl, readServiceUrls } from '../../tools/migrate.ts';
+import type { CliContext } from '../context.ts';
+import { CliError } from '../failure.ts';
+import { fields } from '../output/table.ts';
+import { createProgress } from './progress.ts';
+import { listRunning, rebuildQueues } from './queues.ts';
+import { openStore, readDatabaseUrl, readIdentities } from './settings.ts';
+
+export async function restore(
+  context: CliContext,
+  target: BackupTarget,
+  manifest: Manifest,
+  options: { readonly identityFile?: string },
+): Promise<void> {
+  const url = readDatabaseUrl(context);
+  const running = await listRunning(context);
+  if (running.length > 0) throw new CliError(`Stop the services first; these answer: ${running.join(', ')}.`);
+  const unseal = createUnseal(manifest.encrypted_to, readIdentities(context, options.identityFile));
+  const logger = createLogger({ service: 'restore', level: 'silent' });
+  const settings = context.settings();
+  const serviceUrls = readServiceUrls(settings);
+  const store = openStore(context);
+  try {
+    const all = await listMigrations();
+    const restored = await restoreBackup({
+      url,
+      target,
+      manifest,
+      unseal,
+      store,
+      known: Object.fromEntries(Object.entries(all).map(([schema, migrations]) => [schema, migrations.map(({ name }) => name)])),
+      migrate: async (only) => {
+        // Rights come with the last migration: they are about tables of this release.
+        const roles = only === undefined ? { serviceUrls, auditUrl: readAuditUrl(settings) } : {};
+        await migrateServices({ url, logger, only, ...roles });
+      },
+      onProgress: createProgress(),
+    });
+    const queues = await rebuildQueues(context, url);
+    const hasRoles = Object.values(serviceUrls).some((address) => address !== undefined);
+    context.print(
+      { id: manifest.id, taken_at: manifest.taken_at, ...restored, queues },
+      fields({
+        restored: manifest.id,
+        objects:
+          restored.objects === null
+            ? 'none in the backup'
+            : `${restored.objects.restored} restored, ${restored.objects.present} were there`,
+        erasures: `${restored.erasures} brought from beside the backups`,
+        queues: `${queues.jobs} jobs and ${queues.outbox} messages will be sent${queues.dropped === null ? '' : `, ${queues.dropped} old messages dropped`}`,
+        rights: hasRoles ? null : 'run tools/migrate.ts with the addresses of the services: their roles have no rights in the new schemas',
+        next: 'start the services, then `doctor --after-restore`',
+      }),
+    );
+  } finally {
+    store?.close();
+  }
+}

@@ -1,0 +1,85 @@
+/** What `backup` and `doctor --after-restore` read of the settings (docs/guides/backup.md). */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createFolderTarget, createStoreTarget, type BackupTarget, readStoreAddress } from '#libs/backup';
+import { loadConfig, s3Settings, secret } from '#libs/config';
+import { Type } from '#libs/contract';
+import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
+import type { CliContext } from '../context.ts';
+import { CliError } from '../failure.ts';
+
+/** Settings of the admin CLI for backups; the addresses of PostgreSQL, NATS and the object store are those of the platform. */
+export const backupSettings = Type.Object({
+  BACKUP_URL: Type.Optional(
+    Type.String({ description: 'where backups are kept: a folder, or s3://bucket/prefix; `--out` and `--from` name another place' }),
+  ),
+  BACKUP_RECIPIENTS: Type.Optional(
+    Type.String({
+      description: 'public keys (age1…), separated by whitespace, that backups are encrypted to; unset = they are not encrypted',
+    }),
+  ),
+  BACKUP_IDENTITY: Type.Optional(
+    secret(
+      Type.String({
+        description: 'secret keys (AGE-SECRET-KEY-1…), separated by whitespace, for a restore; `--identity-file` names a file instead',
+      }),
+    ),
+  ),
+  BACKUP_S3_ENDPOINT: Type.Optional(
+    Type.String({
+      description:
+        'object store of an s3:// place; unset = that of the platform, and then the other BACKUP_S3_ settings default to its settings',
+    }),
+  ),
+  BACKUP_S3_REGION: Type.Optional(Type.String({ description: 'region of that object store' })),
+  BACKUP_S3_ACCESS_KEY_ID: Type.Optional(Type.String({ description: 'access key of that object store' })),
+  BACKUP_S3_SECRET_ACCESS_KEY: Type.Optional(secret(Type.String({ description: 'secret key of that object store' }))),
+  BACKUP_S3_FORCE_PATH_STYLE: Type.Optional(Type.String({ description: 'bucket in the path instead of the host name: true or false' })),
+});
+
+const identityFileBytes = 64 * 1024;
+
+/** The place of the command's line, else that of the settings. @throws CliError when neither names one */
+export function openTarget(context: CliContext, given: string | undefined, option: string): BackupTarget {
+  const place = given ?? context.setting('BACKUP_URL') ?? '';
+  if (place === '') throw new CliError(`Name the place of the backups: ${option}, or BACKUP_URL.`, 'usage');
+  const address = readStoreAddress(place);
+  if (address === undefined) {
+    if (/^[a-z0-9+.-]+:\/\//i.test(place)) throw new CliError(`"${place}" is no folder and no s3:// address.`, 'usage');
+    return createFolderTarget(resolve(place));
+  }
+  const settings = context.settings();
+  const ofPlatform = settings['BACKUP_S3_ENDPOINT'] === undefined;
+  const variables = Object.keys(s3Settings).map((name) => [name, settings[`BACKUP_${name}`] ?? (ofPlatform ? settings[name] : undefined)]);
+  const config = loadConfig(Type.Object(s3Settings), { ...Object.fromEntries(variables), S3_BUCKET: address.bucket });
+  return createStoreTarget(createObjectStore(storeConfigOf(config)), address.prefix, place);
+}
+
+/** The platform's own objects; undefined when the settings name no store. */
+export function openStore(context: CliContext): ObjectStore | undefined {
+  const settings = context.settings();
+  if (settings['S3_ENDPOINT'] === undefined) return undefined;
+  const names = Object.keys(s3Settings);
+  return createObjectStore(
+    storeConfigOf(loadConfig(Type.Object(s3Settings), Object.fromEntries(names.map((name) => [name, settings[name]])))),
+  );
+}
+
+/** @throws CliError when it is not set */
+export function readDatabaseUrl(context: CliContext): string {
+  const url = context.setting('DATABASE_URL') ?? '';
+  if (url === '') throw new CliError('DATABASE_URL is not set: the address of PostgreSQL, as the migrations have it.');
+  return url;
+}
+
+export const readRecipients = (context: CliContext): string[] => wordsOf(context.setting('BACKUP_RECIPIENTS') ?? '');
+
+/** Secret keys: never from the command line, which other processes can see. @throws CliError when the file cannot be read */
+export function readIdentities(context: CliContext, file: string | undefined): string[] {
+  if (file === undefined) return wordsOf(context.setting('BACKUP_IDENTITY') ?? '');
+  const text = readFileSync(file, 'utf8');
+  if (text.length > identityFileBytes) throw new CliError(`${file} is no file of secret keys.`);
+  return wordsOf(text.replace(/^#.*$/gm, ''));
+}
+
+const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');

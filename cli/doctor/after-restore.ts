@@ -1,0 +1,132 @@
+/**
+ * `doctor --after-restore` (rules/operations#after-a-restore): what is wrong when a database was put back to an earlier moment, by `backup restore`
+ * or by PostgreSQL's own means. While no service runs the queues are rebuilt; with the services, people are erased again and files compared.
+ */
+import { directory } from '#services/directory';
+import { media } from '#services/media';
+import type { ReplyOf } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { listRunning, rebuildQueues } from '../backup/queues.ts';
+import type { CliContext } from '../context.ts';
+import { CliError } from '../failure.ts';
+import { fields, table } from '../output/table.ts';
+import { forgetChats, erasePerson } from '../person-data/erase.ts';
+
+type Erasure = ReplyOf<typeof media.rpcs.listErasures>['items'][number];
+type Orphans = ReplyOf<typeof media.rpcs.findOrphans>;
+
+export interface AfterRestore {
+  /** Null: services run, so that the queues are theirs. */
+  readonly queues: { readonly dropped: number | null; readonly jobs: number; readonly outbox: number } | null;
+  /** Null: no service runs yet. */
+  readonly people: { readonly erased: number[]; readonly gone: number; readonly others: number; readonly damaged: string[] } | null;
+  readonly objects: { readonly missing: Orphans['missing']; readonly orphans: Orphans['orphans']; readonly scanned: number } | null;
+}
+
+export async function examineRestored(context: CliContext): Promise<AfterRestore> {
+  const running = await listRunning(context);
+  if (running.length === 0) {
+    const url = context.setting('DATABASE_URL');
+    const queues = url === undefined ? null : await rebuildQueues(context, url);
+    return { queues, people: null, objects: null };
+  }
+  return { queues: null, people: await eraseAgain(context), objects: await compareObjects(context) };
+}
+
+async function eraseAgain(context: CliContext): Promise<NonNullable<AfterRestore['people']>> {
+  const result = { erased: [] as number[], gone: 0, others: 0, damaged: [] as string[] };
+  for (let after: string | null = null; ;) {
+    const page: ReplyOf<typeof media.rpcs.listErasures> = await context.call(media.rpcs.listErasures, { after });
+    result.damaged.push(...page.damaged);
+    for (const entry of page.items) {
+      const outcome = await eraseOne(context, entry);
+      if (outcome === 'erased') result.erased.push(entry.person_id);
+      else result[outcome] += 1;
+    }
+    if (page.next === null) return { ...result, erased: [...new Set(result.erased)] };
+    after = page.next;
+  }
+}
+
+async function eraseOne(context: CliContext, entry: Erasure): Promise<'erased' | 'gone' | 'others'> {
+  const chats = { visitorIds: entry.visitor_ids, telegramUserIds: entry.telegram_user_ids };
+  const person = await identify(context, entry.person_id);
+  // Somebody who was made later may have the id; what is theirs is not touched.
+  if (person !== undefined && person.digest !== null && person.digest === entry.digest) {
+    const telegram = person.telegram_user_id === null ? [] : [person.telegram_user_id];
+    const known = { ...person, ...chats, telegramUserIds: [...new Set([...telegram, ...chats.telegramUserIds])] };
+    await erasePerson(context, known, { dryRun: false, onStep: () => {} });
+    return 'erased';
+  }
+  await forgetChats(context, chats, false);
+  return person === undefined || person.digest === null ? 'gone' : 'others';
+}
+
+async function identify(context: CliContext, id: number): Promise<ReplyOf<typeof directory.rpcs.identifyPerson> | undefined> {
+  try {
+    const person = await context.call(directory.rpcs.identifyPerson, { who: String(id) });
+    return person.id === id ? person : undefined; // a key of the workspace file may look like an id
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+async function compareObjects(context: CliContext): Promise<NonNullable<AfterRestore['objects']>> {
+  const total: { missing: Orphans['missing']; orphans: Orphans['orphans']; scanned: number } = { missing: [], orphans: [], scanned: 0 };
+  for (let after: string | null = null; ;) {
+    const page: Orphans = await context.call(media.rpcs.findOrphans, { after, min_age_seconds: 0, delete: false });
+    total.missing.push(...page.missing);
+    total.orphans.push(...page.orphans);
+    total.scanned += page.scanned;
+    if (page.next === null) return total;
+    after = page.next;
+  }
+}
+
+const missingColumns = {
+  MISSING: ({ key }: Orphans['missing'][number]) => key,
+  KIND: ({ kind }: Orphans['missing'][number]) => kind,
+  CONVERSATION: ({ conversation_id: id }: Orphans['missing'][number]) => id,
+};
+const orphanColumns = {
+  ORPHAN: ({ key }: Orphans['orphans'][number]) => key,
+  BYTES: ({ size_bytes: size }: Orphans['orphans'][number]) => size,
+};
+
+/** @throws CliError when something is lost, or not known */
+export function tellRestored(context: CliContext, found: AfterRestore): void {
+  const { queues, people, objects } = found;
+  if (people === null || objects === null) {
+    const dropped = queues?.dropped ?? null;
+    const told = {
+      queues: queues === null ? 'DATABASE_URL is not set here' : `${queues.jobs} jobs and ${queues.outbox} messages will be sent`,
+      broker: dropped === null ? 'not there: nothing was dropped' : `${dropped} old messages dropped`,
+      next: 'start the services, then run this again',
+    };
+    context.print(found, fields(told));
+    if (queues === null) throw new CliError('The queues were not rebuilt: no service runs, and DATABASE_URL is not set here.');
+    return;
+  }
+  const others = people.others === 0 ? '' : `; ${people.others} ids are of other people now`;
+  context.print(
+    found,
+    fields({
+      queues: 'left to the services, which run',
+      people: `${people.erased.length} erased again${people.erased.length === 0 ? '' : ` (${people.erased.join(', ')})`}, ${people.gone} were not there${others}`,
+      objects: `${objects.scanned} compared: ${objects.missing.length} missing, ${objects.orphans.length} orphans`,
+    }),
+    ...(objects.missing.length === 0 ? [] : ['', table(objects.missing, missingColumns, '')]),
+    ...(objects.orphans.length === 0
+      ? []
+      : [
+          '',
+          table(objects.orphans, orphanColumns, ''),
+          'Orphans are of the time after the backup; `media orphans --delete` removes them.',
+        ]),
+  );
+  if (people.damaged.length > 0)
+    throw new CliError(`These are no entries of erasures, so nobody knows whom they named: ${people.damaged.join(', ')}.`);
+  if (objects.missing.length > 0)
+    throw new CliError(`${objects.missing.length} files are missing: bring them back from a copy of the bucket.`);
+}

@@ -1,0 +1,163 @@
+/** `endpoints list|show|deliveries|test|redeliver|recover|disable|enable`: where events are sent, and what was sent (rules/cli#admin-cli; V5, V11). */
+import { Option, type Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { events } from '#services/events';
+import { confirm } from './confirm.ts';
+import type { CliContext } from './context.ts';
+import { type Cell, moment, toned } from './output/cell.ts';
+import { fields, table, type View } from './output/table.ts';
+import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
+import { parseOffset } from './parse-offset.ts';
+import { parseTime } from './parse-time.ts';
+
+type Endpoint = ReplyOf<typeof events.rpcs.showEndpoint>['endpoint'];
+type Delivery = ReplyOf<typeof events.rpcs.listAllDeliveries>['items'][number];
+
+interface ListOptions {
+  account?: number;
+  limit: number;
+  offset: number;
+}
+
+interface DeliveriesOptions {
+  status?: Delivery['status'];
+  limit: number;
+  cursor?: string;
+}
+
+const mostListed = 200;
+
+export function register(program: Command, context: CliContext): void {
+  const group = program.command('endpoints').description('Webhook endpoints: where events are sent, and what was sent');
+  const { listAllEndpoints, showEndpoint, switchEndpoint } = events.rpcs;
+  const { listAllDeliveries, testAnyEndpoint, redeliverAny, recoverAnyEndpoint } = events.rpcs;
+
+  group
+    .command('list')
+    .description('Lists endpoints, newest first')
+    .option('--account <id>', 'only those of this account', parseId)
+    .option('--limit <count>', `at most this many, at most ${mostListed}`, parseLimit, 100)
+    .option('--offset <count>', 'endpoints before the page', parseOffset, 0)
+    .action(async ({ account, limit, offset }: ListOptions) => {
+      const wanted = { limit: Math.min(limit, mostListed), offset, ...(account !== undefined && { account_id: account }) };
+      const { items } = await context.call(listAllEndpoints, wanted);
+      context.print(items, table(items, columns, 'No endpoint.'));
+    });
+
+  group
+    .command('show')
+    .description('Shows an endpoint')
+    .argument('<id>', 'endpoint', parseId)
+    .action(async (id: number) => {
+      const { endpoint } = await context.call(showEndpoint, { endpoint_id: id }, `endpoint ${id}`);
+      context.print(endpoint, describe(endpoint));
+    });
+
+  group
+    .command('deliveries')
+    .description('Lists what was sent to an endpoint, newest first')
+    .argument('<id>', 'endpoint', parseId)
+    .addOption(new Option('--status <status>', 'only these').choices(['pending', 'delivered', 'failed']))
+    .option('--limit <count>', `at most this many, at most ${mostListed}`, parseLimit, 50)
+    .option('--cursor <cursor>', 'the page after, as the page before tells')
+    .action(async (id: number, { status, limit, cursor }: DeliveriesOptions) => {
+      const wanted = { endpoint_id: id, limit: Math.min(limit, mostListed), ...(status && { status }), ...(cursor && { cursor }) };
+      const { items, next } = await context.call(listAllDeliveries, wanted, `endpoint ${id}`);
+      context.print(
+        items,
+        table(items, deliveryColumns, 'Nothing was sent.'),
+        ...(next === null ? [] : [`There are more: --cursor ${next}`]),
+      );
+    });
+
+  group
+    .command('test')
+    .description('Sends a test, which is not in the feed')
+    .argument('<id>', 'endpoint', parseId)
+    .action(async (id: number) => {
+      const { delivery } = await context.call(testAnyEndpoint, { endpoint_id: id }, `endpoint ${id}`);
+      context.print(delivery, `On its way: ${delivery.event_id}. What became of it: endpoints deliveries ${id}`);
+    });
+
+  group
+    .command('redeliver')
+    .description('Sends an event again, delivered or not')
+    .argument('<id>', 'endpoint', parseId)
+    .argument('<delivery>', 'id, as `endpoints deliveries` shows it')
+    .action(async (id: number, deliveryId: string) => {
+      const wanted = { endpoint_id: id, delivery_id: deliveryId };
+      const { delivery } = await context.call(redeliverAny, wanted, `delivery ${deliveryId} of endpoint ${id}`);
+      context.print(delivery, `On its way again: ${delivery.event_id}. What became of it: endpoints deliveries ${id}`);
+    });
+
+  group
+    .command('recover')
+    .description('Sends what happened since a time and was not delivered')
+    .argument('<id>', 'endpoint', parseId)
+    .requiredOption('--since <time>', 'a date, an instant, or how long ago (7d)', (text) => parseTime(text))
+    .action(async (id: number, { since }: { since: string }) => {
+      const { endpoint } = await context.call(recoverAnyEndpoint, { endpoint_id: id, since }, `endpoint ${id}`);
+      context.print(endpoint, `What happened since ${since} and was not delivered is sent.`);
+    });
+
+  group
+    .command('disable')
+    .description('Sends nothing any more; what waits is given up')
+    .argument('<id>', 'endpoint', parseId)
+    .option('--yes', 'without asking')
+    .action(async (id: number, { yes }: { yes?: true }) => {
+      if (yes !== true) await confirm(`Nothing is sent to endpoint ${id} any more, and what waits is given up.`, 'disable');
+      await turn(id, true);
+    });
+
+  group
+    .command('enable')
+    .description('Sends what happens from now on; recover brings the rest')
+    .argument('<id>', 'endpoint', parseId)
+    .action((id: number) => turn(id, false));
+
+  async function turn(id: number, disabled: boolean): Promise<void> {
+    const { endpoint } = await context.call(switchEndpoint, { endpoint_id: id, disabled }, `endpoint ${id}`);
+    context.print(endpoint, describe(endpoint));
+  }
+}
+
+const columns = {
+  ID: ({ id }: Endpoint) => id,
+  ACCOUNT: ({ account_id: accountId }: Endpoint) => accountId,
+  URL: ({ url }: Endpoint) => url,
+  STATE: stateOf,
+  TYPES: ({ types }: Endpoint) => types?.join(' ') ?? 'all',
+  DESCRIPTION: ({ description }: Endpoint) => description,
+};
+
+const deliveryColumns = {
+  ID: ({ id }: Delivery) => id,
+  EVENT: ({ event_id: eventId }: Delivery) => eventId,
+  STATUS: ({ status }: Delivery) => toned(status, ({ pending: 'wait', delivered: 'good', failed: 'bad' } as const)[status]),
+  ATTEMPTS: ({ attempts }: Delivery) => attempts.length,
+  LAST: ({ attempts }: Delivery) => moment(attempts.at(-1)?.at ?? null),
+  ANSWER: ({ attempts }: Delivery) => attempts.at(-1)?.status_code ?? attempts.at(-1)?.error,
+  NEXT: ({ next_attempt_at: at }: Delivery) => moment(at),
+};
+
+function stateOf({ disabled, disabled_reason: reason, failing_since: failingSince }: Endpoint): Cell {
+  if (disabled) return toned(`disabled (${reason ?? ''})`, 'dim');
+  return failingSince === null ? toned('active', 'good') : toned('failing', 'bad');
+}
+
+function describe(endpoint: Endpoint): View {
+  return fields({
+    id: endpoint.id,
+    account: endpoint.account_id,
+    url: endpoint.url,
+    state: stateOf(endpoint),
+    'failing since': moment(endpoint.failing_since),
+    types: endpoint.types?.join(' ') ?? 'all',
+    description: endpoint.description,
+    made: moment(endpoint.created_at),
+    recovering: endpoint.recovering,
+    'old secret until': endpoint.rotating_until === null ? 'ended' : moment(endpoint.rotating_until),
+  });
+}

@@ -1,0 +1,59 @@
+/** `events tail|prune`: the feed of what happens, as nobody's eyes limit it (rules/cli#admin-cli; V10). */
+import type { Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { events } from '#services/events';
+import { confirm } from './confirm.ts';
+import type { CliContext } from './context.ts';
+import { inLine } from './output/cell.ts';
+import { parseLimit } from './parse-limit.ts';
+import { parseTime } from './parse-time.ts';
+
+interface TailOptions {
+  types?: string;
+  after?: string;
+  count?: number;
+}
+
+type Happened = ReplyOf<typeof events.rpcs.listFeed>['items'][number];
+
+const waitSeconds = 20;
+
+export function register(program: Command, context: CliContext): void {
+  const group = program.command('events').description('The feed of what happens: follow it, shorten it');
+
+  group
+    .command('tail')
+    .description('Shows what happens as it happens, a line each (JSON with --json), until Ctrl-C')
+    .option('--types <list>', 'only these types, separated by commas; conversation.* is all of them')
+    .option('--after <cursor>', 'begin behind this cursor instead of now; empty: with the oldest event that is kept')
+    .option('--count <count>', 'end after so many', parseLimit)
+    .action(async (options: TailOptions) => {
+      for await (const item of follow(context, options)) process.stdout.write(`${context.json ? JSON.stringify(item) : describe(item)}\n`);
+    });
+
+  group
+    .command('prune')
+    .description('Ends what happened before a time; cursors from before are answered 410')
+    .requiredOption('--before <time>', 'a date, an instant, or how long ago (7d)', (text) => parseTime(text))
+    .option('--yes', 'without asking')
+    .action(async ({ before, yes }: { before: string; yes?: true }) => {
+      if (yes !== true) await confirm(`All events from before ${before} go.`, 'prune');
+      const { removed } = await context.call(events.rpcs.pruneFeed, { before });
+      context.print({ removed }, `${removed} events are no longer kept.`);
+    });
+}
+
+async function* follow(context: CliContext, { types, after = 'latest', count = Infinity }: TailOptions): AsyncGenerator<Happened> {
+  let cursor = after === '' ? undefined : after;
+  for (let left = count; left > 0;) {
+    const request = { ...(types !== undefined && { types }), ...(cursor !== undefined && { after: cursor }), wait: waitSeconds };
+    const page = await context.call(events.rpcs.listFeed, { ...request, limit: Math.min(left, 500) });
+    yield* page.items;
+    left -= page.items.length;
+    cursor = page.next;
+  }
+}
+
+function describe({ occurred_at: at, type, subject, data, cursor }: Happened): string {
+  return inLine(`${at}  ${type}  ${subject.type} ${subject.id}  ${JSON.stringify(data)}  ${cursor}`);
+}

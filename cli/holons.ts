@@ -1,0 +1,82 @@
+/** `holons search|show`: holons by text, class and parent, as `/api/v1/holons` finds them, and one of them; private ones too (rules/cli#admin-cli). */
+import type { Command } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { directory } from '#services/directory';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { moment } from './output/cell.ts';
+import { fields, table } from './output/table.ts';
+import { parseId } from './parse-id.ts';
+import { type Page, registerSearch, tellMore, withPage } from './record-search.ts';
+
+type Holon = ReplyOf<typeof directory.rpcs.searchHolons>['items'][number];
+type Shown = ReplyOf<typeof directory.rpcs.showHolon>;
+type Membership = Shown['memberships']['items'][number];
+type Relationship = Shown['relationships']['items'][number];
+
+const columns = {
+  ID: ({ id }: Holon) => id,
+  NAME: ({ name }: Holon) => name,
+  CLASS: ({ type }: Holon) => type,
+  SLUG: ({ slug }: Holon) => slug,
+  CHANGED: ({ updated_at: at }: Holon) => moment(at),
+};
+
+const membershipColumns = {
+  MEMBERSHIP: ({ membership_id: id }: Membership) => id,
+  PERSON: ({ person }: Membership) => `${person.name} (${person.id})`,
+  JOURNEY: ({ journey_name: journey }: Membership) => journey,
+  STEP: ({ step_title: step }: Membership) => step,
+  'FOLLOW UP': ({ follow_up_after: day }: Membership) => day,
+};
+
+const relationshipColumns = {
+  RELATIONSHIP: ({ relationship_id: id }: Relationship) => id,
+  FROM: ({ from_holon: holon }: Relationship) => holon.slug,
+  TO: ({ to_holon: holon }: Relationship) => holon.slug,
+  JOURNEY: ({ journey_name: journey }: Relationship) => journey,
+  STEP: ({ step_title: step }: Relationship) => step,
+  'FOLLOW UP': ({ follow_up_after: day }: Relationship) => day,
+};
+
+export function register(program: Command, context: CliContext): void {
+  const group = program.command('holons').description('Groups, places and events');
+  registerSearch(group, 'Lists holons by name, of which name or description has a text')
+    .option('--class <slug>', 'only those of this class and of every class below it')
+    .option('--parent <id>', 'only children of this holon', parseId)
+    .action(async (text: string | undefined, { limit, offset, ...filter }: Page & { class?: string; parent?: number }) => {
+      // Without a class a text is needed; the empty one is in every name.
+      const q = text ?? (filter.class === undefined ? '' : undefined);
+      const { items, count } = await context.call(directory.rpcs.searchHolons, {
+        ...(q === undefined ? {} : { q }),
+        ...filter,
+        limit,
+        offset,
+      });
+      context.print(items, table(items, columns, 'There is no such holon.'), ...tellMore({ limit, offset }, count));
+    });
+
+  withPage(group.command('show <id-or-slug>').description('Shows a holon with its people and relationships'), 200).action(
+    async (who: string, page: Page) => {
+      const shown = await context.call(directory.rpcs.showHolon, { holon_id: await findId(context, who), ...page }, `holon ${who}`);
+      const { holon, memberships, relationships } = shown;
+      const { id, name, type, slug, parent_id: parent, links, description } = holon;
+      context.print(
+        shown,
+        fields({ id, name, class: type, slug, parent, links: JSON.stringify(links), description }),
+        '',
+        table(memberships.items, membershipColumns, 'Nobody is a member.'),
+        '',
+        table(relationships.items, relationshipColumns, 'No relationship.'),
+        ...tellMore(page, Math.max(memberships.count, relationships.count)),
+      );
+    },
+  );
+}
+
+async function findId(context: CliContext, who: string): Promise<number> {
+  if (/^\d{1,10}$/.test(who)) return Number(who);
+  const [found] = (await context.call(directory.rpcs.getHolons, { slugs: [who] })).items;
+  if (found === undefined) throw new CliError(`There is no holon ${who}.`, 'not_found');
+  return found.id;
+}

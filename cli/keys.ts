@@ -1,0 +1,119 @@
+/** `keys create [EMAIL]`, `keys list [EMAIL]`, `keys show|rotate|revoke ID` (rules/cli#admin-cli; K9). */
+import type { Command } from 'commander';
+import { type ReplyOf, scopes } from '#libs/contract';
+import { directory, maxOverlapSeconds } from '#services/directory';
+import type { CliContext } from './context.ts';
+import { moment, toned } from './output/cell.ts';
+import { fields, table, type View } from './output/table.ts';
+import { CliError } from './failure.ts';
+import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
+import { parseOffset } from './parse-offset.ts';
+import { parseTime } from './parse-time.ts';
+
+type Key = ReplyOf<typeof directory.rpcs.revokeAnyKey>['key'];
+type Issued = ReplyOf<typeof directory.rpcs.issueKey>;
+
+interface CreateOptions {
+  account?: number;
+  name: string;
+  scope: string[];
+  expiresAt?: string;
+}
+
+interface ListOptions {
+  limit: number;
+  offset: number;
+  account?: number;
+}
+
+export function register(program: Command, context: CliContext): void {
+  const keys = program.command('keys').description('Service keys: tokens of programs, narrowed to scopes');
+  const { issueKey, listAllKeys, showAnyKey, rotateAnyKey, revokeAnyKey } = directory.rpcs;
+  const showToken = (issued: Issued, done: string): void =>
+    context.print(issued, `${done}: ${issued.key.name}. The token is shown this once:`, issued.token, describeKey(issued.key));
+
+  keys
+    .command('create [email]')
+    .description('Makes a key of this account and shows its token, once')
+    .option('--account <id>', 'the account, in the place of its email', parseId)
+    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption('--scope <scope...>', `what it may do: "*", or some of ${scopes.join(', ')}`)
+    .option('--expires-at <time>', 'from then on it is not accepted; a date or an instant', (text: string) => parseTime(text))
+    .action(async (email: string | undefined, { account, name, scope, expiresAt }: CreateOptions) => {
+      if ((email === undefined) === (account === undefined)) throw new CliError('Name the account by its email or its id.', 'usage');
+      const wish = { ...whoseOf(email, account), name, scopes: scope, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
+      showToken(await context.call(issueKey, wish), 'Made');
+    });
+
+  keys
+    .command('list [email]')
+    .description('Lists the keys of this account, or of all, newest first, in pages')
+    .option('--limit <count>', 'keys of a page, at most 1000', parseLimit, 100)
+    .option('--offset <count>', 'keys before the page', parseOffset, 0)
+    .option('--account <id>', 'the account, in the place of its email', parseId)
+    .action(async (email: string | undefined, { limit, offset, account }: ListOptions) => {
+      if (email !== undefined && account !== undefined) throw new CliError('Name the account by its email or its id.', 'usage');
+      const { items, count } = await context.call(listAllKeys, { limit, offset, ...whoseOf(email, account) });
+      const next = offset + items.length;
+      context.print(items, table(items, keyColumns, 'No key.'), ...(next < count ? [`There are more: --offset ${next}`] : []));
+    });
+
+  keys
+    .command('show <id>')
+    .description('Shows a key')
+    .action(async (id: string) => {
+      const { key } = await context.call(showAnyKey, { key_id: id }, `key ${id}`);
+      context.print(key, describeKey(key));
+    });
+
+  keys
+    .command('rotate <id>')
+    .description('Gives a key a new secret and shows its token, once; the old one is accepted until the overlap ends')
+    .option('--overlap-seconds <count>', `default a day, at most ${maxOverlapSeconds}; 0 ends the old one at once`, parseOffset)
+    .action(async (id: string, { overlapSeconds }: { overlapSeconds?: number }) => {
+      const request = { key_id: id, ...(overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds }) };
+      showToken(await context.call(rotateAnyKey, request, `key ${id}`), 'Rotated');
+    });
+
+  keys
+    .command('revoke <id>')
+    .description('Ends a key for good, at once')
+    .action(async (id: string) => {
+      const revoked = await context.call(revokeAnyKey, { key_id: id }, `key ${id}`);
+      context.print(revoked, `Revoked: ${revoked.key.name}`, describeKey(revoked.key));
+    });
+}
+
+const whoseOf = (email: string | undefined, account: number | undefined) => ({
+  ...(email === undefined ? {} : { email }),
+  ...(account === undefined ? {} : { account_id: account }),
+});
+
+const keyColumns = {
+  ID: ({ id }: Key) => id,
+  NAME: ({ name }: Key) => name,
+  ACCOUNT: ({ account }: Key) => account.email,
+  STATE: stateOf,
+  SCOPES: ({ scopes: held }: Key) => held.join(' '),
+  'LAST USED': ({ last_used_at: at }: Key) => moment(at),
+  EXPIRES: ({ expires_at: at }: Key) => moment(at),
+};
+
+function stateOf({ revoked_at: revokedAt, expires_at: expiresAt, rotating_until: rotatingUntil }: Key) {
+  if (revokedAt !== null) return toned('revoked', 'dim');
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return toned('expired', 'dim');
+  return rotatingUntil === null ? toned('active', 'good') : toned('rotating', 'good');
+}
+
+function describeKey(key: Key): View {
+  return fields({
+    id: key.id,
+    name: key.name,
+    account: key.account.email,
+    scopes: key.scopes.join(' '),
+    state: stateOf(key),
+    expires: key.expires_at === null ? 'never' : moment(key.expires_at),
+    'old secret until': key.rotating_until === null ? 'ended' : moment(key.rotating_until),
+  });
+}

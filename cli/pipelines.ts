@@ -1,0 +1,104 @@
+/** `pipelines list|retry`: where conversations stand in their pipeline steps (P5; rules/steps#pipeline-jobs). */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { jobAdminRpcs, jobStates, type LatestJob } from '#libs/contract';
+import { operatorLists, type Position, writeCursor } from '#libs/merged-list';
+import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
+import { conversations } from '#services/conversations';
+import type { CliContext } from './context.ts';
+import { CliError } from './failure.ts';
+import { moment, toned } from './output/cell.ts';
+import { table } from './output/table.ts';
+import { cursorText, parseCursor } from './parse-cursor.ts';
+import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
+
+type Standing = ReturnType<typeof describeStanding>;
+
+interface ListOptions {
+  journey?: string;
+  step?: string;
+  state?: string;
+  conversation?: number;
+  limit: number;
+  cursor?: Position;
+  before?: number;
+}
+
+function parseEntry(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('must be what the page before tells.');
+  return Number(text);
+}
+
+export function register(program: Command, context: CliContext): void {
+  const group = program.command('pipelines').description('Conversations in pipeline steps, and what they wait for');
+  const readJobs = async (type: string, ids: readonly number[]): Promise<readonly LatestJob[]> => {
+    const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
+    return (await context.call(rpcs.jobsFindLatest, { type, conversation_ids: [...ids] })).items;
+  };
+
+  group
+    .command('list')
+    .description('Lists conversations in pipeline steps, those that entered last first')
+    .option('--journey <slug>', 'only those on this journey')
+    .option('--step <slug>', 'only those in this step')
+    .addOption(new Option('--state <state>', 'only those whose job is in this state').choices([...jobStates, 'none']))
+    .option('--conversation <id>', 'only this conversation', parseId)
+    .option('--limit <count>', 'at most this many, at most 200', parseLimit, 100)
+    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.pipelines))
+    .option('--before <entry>', 'the page after the one that ends with this entry', parseEntry)
+    .action(async ({ journey, step, state, conversation, limit, cursor, before }: ListOptions) => {
+      const filter = {
+        ...(journey === undefined ? {} : { journey }),
+        ...(step === undefined ? {} : { step }),
+        ...(conversation === undefined ? {} : { conversation_id: conversation }),
+      };
+      const { items, next } = await listStandings({
+        limit: Math.min(limit, 200),
+        state,
+        before: cursor === undefined ? before : Number(cursor.at),
+        registry: pipelineJobs,
+        readEntries: (behind, count) =>
+          context.call(conversations.rpcs.pipelinesList, {
+            ...filter,
+            ...(behind === undefined ? {} : { before: behind }),
+            limit: count,
+          }),
+        readJobs,
+      });
+      context.print(
+        items,
+        table(items, columns, 'No conversation is in such a step.'),
+        ...(next === undefined
+          ? []
+          : [`There may be more: --cursor ${writeCursor(operatorLists.pipelines, { at: String(next), source: 'conversations' })}`]),
+      );
+    });
+
+  group
+    .command('retry')
+    .description('Runs the job of a conversation now: the same one, no second')
+    .argument('<conversation>', 'id', parseId)
+    .action(async (id: number) => {
+      const { items, is_known: isKnown } = await context.call(conversations.rpcs.pipelinesList, { conversation_id: id, limit: 1 });
+      if (!isKnown) throw new CliError(`There is no conversation ${id}.`, 'not_found');
+      const [entry] = items;
+      const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
+      const [job] = type === undefined ? [] : await readJobs(type, [id]);
+      if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
+        throw new CliError(`Conversation ${id} has no job that could be run now.`);
+      const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
+      await context.call(rpcs.jobsRetry, { id: job.id, conversation_id: id });
+      const standing = describeStanding(entry, (await readJobs(type, [id]))[0]);
+      context.print(standing, table([standing], columns, ''));
+    });
+}
+
+const columns = {
+  CONVERSATION: ({ conversation_id: id }: Standing) => id,
+  JOURNEY: ({ journey }: Standing) => journey,
+  STEP: ({ step }: Standing) => step,
+  STATE: ({ state }: Standing) => toned(state, state === 'dead' ? 'bad' : state === 'succeeded' ? 'good' : 'wait'),
+  SINCE: ({ since }: Standing) => moment(since),
+  'WAITS FOR': ({ waiting_for: what }: Standing) => what,
+  ERROR: ({ error }: Standing) => error,
+};

@@ -1,0 +1,121 @@
+/** `threads list|show|take|say|hand-back`: chats with agents in the hands of operators (H1 to H5). */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ReplyOf } from '#libs/contract';
+import { operatorLists, type Position, readThreadPlace, writeCursor } from '#libs/merged-list';
+import { agents } from '#services/agents';
+import type { CliContext } from './context.ts';
+import { moment, toned } from './output/cell.ts';
+import { table } from './output/table.ts';
+import { cursorText, parseCursor } from './parse-cursor.ts';
+import { parseId } from './parse-id.ts';
+import { parseLimit } from './parse-limit.ts';
+
+type Thread = ReplyOf<typeof agents.rpcs.threadsList>['items'][number];
+type Message = ReplyOf<typeof agents.rpcs.threadsRead>['messages'][number];
+
+interface ListOptions {
+  agent?: string;
+  channel?: 'web' | 'telegram';
+  taken?: boolean;
+  limit: number;
+  cursor?: Position;
+}
+
+/** The service gives no more at once. */
+const mostThreads = 200;
+
+export function register(program: Command, context: CliContext): void {
+  const group = program.command('threads').description('Chats with agents: read them, take them over, write in them, hand them back');
+  const { threadsList, threadsRead, threadsTake, threadsSay, threadsHandBack } = agents.rpcs;
+
+  group
+    .command('list')
+    .description('Lists chats, those where something was said last first')
+    .option('--agent <slug>', 'only those with this agent')
+    .addOption(new Option('--channel <channel>', 'only those of this kind').choices(['web', 'telegram']))
+    .option('--taken', 'only those that a person has')
+    .option('--no-taken', 'only those that the agent has')
+    .option('--limit <count>', 'at most this many, at most 200', parseLimit, 50)
+    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.threads))
+    .action(async ({ limit: asked, cursor, ...filter }: ListOptions) => {
+      const limit = Math.min(asked, mostThreads);
+      const before = cursor === undefined ? undefined : readThreadPlace(cursor.at);
+      const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
+      const { items: found } = await context.call(threadsList, { ...filter, ...page });
+      const items = found.slice(0, limit);
+      const last = found.length > limit ? items.at(-1) : undefined;
+      context.print(items, table(items, threadColumns, 'There is no such chat.'), ...(last === undefined ? [] : [tellMore(last)]));
+    });
+
+  group
+    .command('show')
+    .description('Shows a chat with its newest messages and who wrote them')
+    .argument('<thread>', 'id', parseThread)
+    .option('--limit <count>', 'at most this many messages, at most 200', parseLimit, 50)
+    .option('--before <turn>', 'earlier messages, as those after them tell', parseId)
+    .action(async (id: number, { limit, before }: { limit: number; before?: number }) => {
+      const wanted = { thread_id: id, limit: Math.min(limit, mostThreads), ...(before === undefined ? {} : { before }) };
+      const found = await context.call(threadsRead, wanted);
+      context.print(
+        found,
+        table([found.thread], threadColumns, ''),
+        table(found.messages, messageColumns, 'No message is left.'),
+        ...(found.before === null ? [] : [`There are earlier ones: --before ${found.before}`]),
+      );
+    });
+
+  group
+    .command('take')
+    .description('Takes a chat over: the agent says nothing until it is handed back')
+    .argument('<thread>', 'id', parseThread)
+    .action(async (id: number) => {
+      const { thread } = await context.call(threadsTake, { thread_id: id });
+      context.print(thread, table([thread], threadColumns, ''));
+    });
+
+  group
+    .command('say')
+    .description('Writes in a chat that was taken over with this program')
+    .argument('<thread>', 'id', parseThread)
+    .argument('<message>', 'Markdown')
+    .action(async (id: number, body: string) => {
+      const { message } = await context.call(threadsSay, { thread_id: id, body });
+      context.print(message, table([message], messageColumns, ''));
+    });
+
+  group
+    .command('hand-back')
+    .description('Hands a chat back to the agent, whoever has it')
+    .argument('<thread>', 'id', parseThread)
+    .action(async (id: number) => {
+      const { thread } = await context.call(threadsHandBack, { thread_id: id });
+      context.print(thread, table([thread], threadColumns, ''));
+    });
+}
+
+const tellMore = ({ updated_at: at, id }: Thread): string =>
+  `There are more: --cursor ${writeCursor(operatorLists.threads, { at: `${at} ${id}`, source: 'agents' })}`;
+
+function parseThread(text: string): number {
+  const id = Number(text);
+  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw new InvalidArgumentError('must be an id.');
+  return id;
+}
+
+const threadColumns = {
+  THREAD: ({ id }: Thread) => id,
+  AGENT: ({ agent }: Thread) => agent,
+  CHANNEL: ({ channel }: Thread) => channel,
+  TURNS: ({ turns }: Thread) => turns,
+  LAST: ({ updated_at: at }: Thread) => moment(at),
+  WAITING: ({ waiting }: Thread) => (waiting ? toned('yes', 'wait') : 'no'),
+  'TAKEN BY': ({ taken_by: holder }: Thread) =>
+    holder === null ? null : holder.account_id === null ? 'admin CLI' : `account ${holder.account_id}`,
+};
+
+const messageColumns = {
+  SENT: ({ created_at: at }: Message) => moment(at),
+  BY: ({ author, account_id: id }: Message) => (id === null ? author : `${author} ${id}`),
+  DELIVERY: ({ delivery }: Message) => (delivery === null ? null : toned(delivery, delivery === 'sent' ? 'good' : 'wait')),
+  MESSAGE: ({ body }: Message) => body,
+};

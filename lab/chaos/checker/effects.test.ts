@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Entry, Outcome } from '../history.ts';
+import { checkEffects } from './effects.ts';
+
+const ask = (key: string, outcome: Outcome, object = 'booking'): Entry => ({
+  id: 1,
+  kind: 'webhook',
+  object,
+  input: { do: 'effect', key },
+  outcome,
+  from: 0,
+  to: 1,
+  answer: '',
+});
+const judge = (entries: readonly Entry[], found: readonly string[]) =>
+  checkEffects('booking', entries, found).map(({ what, key }) => `${what} ${key}`);
+
+describe('effects of acknowledged requests', () => {
+  it('are there once, of unanswered ones once or not at all', () => {
+    expect(judge([ask('a', 'done'), ask('b', 'unknown'), ask('c', 'unknown'), ask('d', 'refused')], ['a', 'b'])).toEqual([]);
+  });
+
+  it('are lost, doubled or nobody’s', () => {
+    const entries = [
+      ask('a', 'unknown'),
+      ask('a', 'done'),
+      ask('b', 'done'),
+      ask('c', 'unknown'),
+      ask('d', 'refused'),
+      ask('x', 'done', 'other'),
+    ];
+    expect(judge(entries, ['b', 'b', 'c', 'c', 'd', 'z'])).toEqual(['lost a', 'doubled b', 'doubled c', 'invented d', 'invented z']);
+  });
+
+  it('name the requests that asked for them', () => {
+    const entries = [ask('a', 'unknown'), ask('a', 'done'), ask('b', 'done')];
+    expect(checkEffects('booking', entries, ['b'])[0]?.entries).toEqual(entries.slice(0, 2));
+  });
+});

@@ -1,0 +1,30 @@
+/** What was asked for and happens later: once for each key that was acknowledged, at most once for every other. */
+import type { Entry } from '../history.ts';
+
+export interface EffectProblem {
+  readonly what: 'lost' | 'doubled' | 'invented';
+  readonly object: string;
+  readonly key: string;
+  /** The requests for it. */
+  readonly entries: readonly Entry[];
+}
+
+/** @param found keys of the effects that are there, one for each effect @param object e.g. `booking`, the object of the requests */
+export function checkEffects(object: string, entries: readonly Entry[], found: readonly string[]): EffectProblem[] {
+  const requests = Map.groupBy(
+    entries.filter((entry) => entry.object === object && entry.input.do === 'effect'),
+    ({ input }) => ('key' in input ? input.key : ''),
+  );
+  const counts = new Map([...Map.groupBy(found, (key) => key)].map(([key, some]) => [key, some.length]));
+  return [...new Set([...requests.keys(), ...counts.keys()])].flatMap((key) => {
+    const [asked, count] = [requests.get(key) ?? [], counts.get(key) ?? 0];
+    const what = judge(asked, count);
+    return what === undefined ? [] : [{ what, object, key, entries: asked }];
+  });
+}
+
+function judge(asked: readonly Entry[], count: number): EffectProblem['what'] | undefined {
+  if (asked.every(({ outcome }) => outcome === 'refused')) return count > 0 ? 'invented' : undefined;
+  if (count > 1) return 'doubled';
+  return count === 0 && asked.some(({ outcome }) => outcome === 'done') ? 'lost' : undefined;
+}

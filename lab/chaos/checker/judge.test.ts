@@ -1,0 +1,73 @@
+/** A whole history with everything in it that must not be, each of which must be found (lab/chaos). */
+import { describe, expect, it } from '@jest/globals';
+import type { Entry, Input, Outcome } from '../history.ts';
+import { describeProblem, judge } from './judge.ts';
+
+let time = 0;
+const entry = (object: string, input: Input, output?: unknown, outcome: Outcome = 'done'): Entry => {
+  time += 10;
+  return {
+    id: time / 10,
+    kind: 'x',
+    object,
+    input,
+    outcome,
+    from: time,
+    to: time + 1,
+    answer: '200',
+    ...(output === undefined ? {} : { output }),
+  };
+};
+const read = { do: 'read' } as const;
+const find = { do: 'find' } as const;
+const write = (value: string): Input => ({ do: 'write', value });
+const count = (key: string): Input => ({ do: 'count', key });
+const effect = (key: string): Input => ({ do: 'effect', key });
+const nothing = { effects: {}, leftovers: [] };
+
+const right = (): Entry[] => [
+  entry('register a of 1', write('a')),
+  entry('register a of 1', write('b'), undefined, 'unknown'),
+  entry('register a of 1', read, 'b'),
+  entry('singleton a of 2', find, 7),
+  entry('singleton a of 2', find, 7),
+  entry('counter a of 3', count('k'), undefined, 'unknown'),
+  entry('counter a of 3', count('k'), 1),
+  entry('booking', effect('one')),
+];
+
+describe('the judgement of a run', () => {
+  it('finds nothing wrong with what is right', () => {
+    expect(judge(right(), { effects: { booking: ['one'] }, leftovers: [] })).toEqual([]);
+  });
+
+  it.each<[string, () => Entry[]]>([
+    ['lost: register a of 1', () => [entry('register a of 1', read, 'a')]],
+    ['lost: counter a of 3', () => [entry('counter a of 3', read, 0)]],
+    ['doubled: counter a of 3', () => [entry('counter a of 3', read, 2)]],
+    ['doubled: singleton a of 2', () => [entry('singleton a of 2', find, 8)]],
+    ['wrong: refused: x of booking', () => [entry('booking', effect('one'), undefined, 'refused')]],
+    ['wrong: answered with an error: x of booking', () => [{ ...entry('booking', effect('one'), undefined, 'unknown'), answer: '500 {}' }]],
+  ])('finds %s, and shows it in a few requests', (text, more) => {
+    const [problem, ...others] = judge([...right(), ...more()], nothing);
+    if (problem === undefined) throw new Error('nothing was found');
+    const [first = '', ...shown] = describeProblem(problem).split('\n');
+    expect([first.startsWith(text), shown.length <= 4, others]).toEqual([true, true, []]);
+  });
+
+  it('lets a client be told to come again, or hear nothing', () => {
+    const told = ['503 {"status":503}', 'fetch failed: other side closed'];
+    const some = told.map((answer) => ({ ...entry('booking', effect('one'), undefined, 'unknown'), answer }));
+    expect(judge([...right(), ...some], nothing)).toEqual([]);
+  });
+
+  it('finds effects that are lost or doubled, and what is left over', () => {
+    const leftovers = ['media: upload running'];
+    const found = judge([...right(), entry('booking', effect('two'))], { effects: { booking: ['one', 'one'] }, leftovers });
+    expect(found.map(({ what, text }) => `${what}: ${text}`)).toEqual([
+      'doubled: booking one was doubled',
+      'lost: booking two was lost',
+      'wrong: media: upload running',
+    ]);
+  });
+});

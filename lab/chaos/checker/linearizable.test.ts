@@ -1,0 +1,170 @@
+/** Histories as a platform must never show them, each planted by hand or made wrong in one place (lab/chaos). */
+import { describe, expect, it } from '@jest/globals';
+import type { Entry, Input, Outcome } from '../history.ts';
+import { createRandom } from '../random.ts';
+import { checkObject } from './linearizable.ts';
+import { keyedCounter, register, singleton } from './models.ts';
+
+type Asked = readonly [from: number, to: number, input: Input, output?: unknown, outcome?: Outcome];
+
+const write = (value: unknown): Input => ({ do: 'write', value });
+const read: Input = { do: 'read' };
+const find: Input = { do: 'find' };
+const count = (key: string): Input => ({ do: 'count', key });
+
+function history(...asked: readonly Asked[]): Entry[] {
+  return asked.map(([from, to, input, output, outcome = 'done'], index) => ({
+    id: index + 1,
+    kind: input.do,
+    object: 'one',
+    input,
+    ...(output === undefined ? {} : { output }),
+    outcome,
+    from,
+    to,
+    answer: '200',
+  }));
+}
+
+const shortestOf = (...args: Parameters<typeof checkObject>): number[] => {
+  const verdict = checkObject(...args);
+  if (verdict.is !== 'wrong') throw new Error(`the history is ${verdict.is}`);
+  return verdict.shortest.map(({ id }) => id);
+};
+
+describe('a register', () => {
+  it('may show either of two writes at the same time, but not the first again after the second was seen', () => {
+    const both = [
+      [0, 10, write('a')],
+      [0, 10, write('b')],
+    ] as const;
+    expect(checkObject(register, history(...both, [11, 12, read, 'a'])).is).toBe('linearizable');
+    expect(checkObject(register, history(...both, [11, 12, read, 'b'])).is).toBe('linearizable');
+    expect(shortestOf(register, history(...both, [11, 12, read, 'b'], [13, 14, read, 'a']))).toEqual([1, 2, 3, 4]);
+  });
+
+  it('has lost a write that was acknowledged when the value before it is read, and the shortest history says so', () => {
+    const lost = history(
+      [0, 1, write('a')],
+      [2, 3, read, 'a'],
+      [4, 5, write('b')],
+      [6, 7, write('c')],
+      [8, 9, read, 'c'],
+      [10, 11, write('d')],
+      [12, 13, read, 'c'],
+      [14, 15, write('e')],
+      [16, 17, read, 'e'],
+    );
+    expect(shortestOf(register, lost)).toEqual([4, 6, 7]);
+  });
+
+  it('shows a stale read after a newer one', () => {
+    expect(shortestOf(register, history([0, 1, write('a')], [2, 20, write('b')], [3, 4, read, 'b'], [5, 6, read, 'a']))).toEqual([
+      1, 2, 3, 4,
+    ]);
+  });
+
+  it('may or may not have what was asked without an answer, at any later time, but does not go back from it', () => {
+    const asked = [
+      [0, 1, write('a')],
+      [2, 3, write('b'), undefined, 'unknown'],
+    ] as const;
+    expect(checkObject(register, history(...asked, [4, 5, read, 'a'])).is).toBe('linearizable');
+    expect(checkObject(register, history(...asked, [4, 5, read, 'a'], [90, 91, read, 'b'])).is).toBe('linearizable');
+    expect(shortestOf(register, history(...asked, [4, 5, read, 'b'], [90, 91, read, 'a']))).toEqual([1, 2, 3, 4]);
+  });
+
+  it('never has what was refused, or what nobody wrote', () => {
+    expect(checkObject(register, history([0, 1, write('a'), undefined, 'refused'], [2, 3, read, 'a'])).is).toBe('wrong');
+    expect(shortestOf(register, history([0, 1, write('a')], [2, 3, read, 'z'], [4, 5, read, 'a']))).toEqual([2]);
+  });
+
+  it('is written as a whole: halves of two writes are nobody’s value', () => {
+    const writes = [
+      [0, 10, write({ left: 1, right: 1 })],
+      [0, 10, write({ left: 2, right: 2 })],
+    ] as const;
+    expect(checkObject(register, history(...writes, [11, 12, read, { left: 2, right: 2 }])).is).toBe('linearizable');
+    expect(checkObject(register, history(...writes, [11, 12, read, { left: 1, right: 2 }])).is).toBe('wrong');
+  });
+
+  it('is judged with hundreds of unanswered writes that nobody has seen', () => {
+    const unanswered = Array.from({ length: 400 }, (_, n): Asked => [n, n + 50, write(`u${n}`), undefined, 'unknown']);
+    const told = [
+      [500, 501, write('a')],
+      [502, 503, read, 'a'],
+    ] as const;
+    expect(checkObject(register, history(...unanswered, ...told)).is).toBe('linearizable');
+    expect(shortestOf(register, history(...unanswered, ...told, [504, 505, read, null]))).toEqual([401, 403]);
+  });
+});
+
+describe('what is made by the first who asks', () => {
+  it('is one for all, also when who made it was never told', () => {
+    const lost: Asked = [0, 1, find, undefined, 'unknown'];
+    expect(checkObject(singleton, history(lost, [2, 9, find, 7], [2, 9, find, 7])).is).toBe('linearizable');
+    expect(shortestOf(singleton, history([0, 9, find, 7], [0, 9, find, 7], [10, 11, find, 8]))).toEqual([2, 3]);
+  });
+});
+
+describe('a counter of keys', () => {
+  it('counts a key once, however often it is repeated after no answer', () => {
+    const repeated = [
+      [0, 1, count('a'), 1],
+      [2, 3, count('b'), undefined, 'unknown'],
+      [4, 5, count('b'), undefined, 'unknown'],
+      [6, 7, count('b'), 2],
+    ] as const;
+    expect(checkObject(keyedCounter, history(...repeated, [8, 9, read, 2])).is).toBe('linearizable');
+    expect(checkObject(keyedCounter, history(...repeated, [8, 9, read, 3])).is).toBe('wrong');
+    expect(shortestOf(keyedCounter, history([0, 1, count('a'), 1], [2, 3, count('a'), 2]))).toEqual([1, 2]);
+  });
+
+  it('has lost a key that was acknowledged when it counts fewer', () => {
+    expect(shortestOf(keyedCounter, history([0, 1, count('a'), 1], [2, 3, read, 1], [4, 5, read, 0]))).toEqual([1, 3]);
+  });
+});
+
+/** Clients of a real register: each operation takes effect at a moment between its request and its answer, some are never answered. */
+function simulate(seed: number): Entry[] {
+  const random = createRandom(seed);
+  const operations = Array.from({ length: 60 }, (_, n) => {
+    const from = Math.floor(n / 3) * 10 + random.below(8);
+    const at = from + random.below(15);
+    return { n, from, at, to: at + random.below(15), writes: random.below(2) === 0, answered: random.below(8) > 0 };
+  });
+  let value: unknown = null;
+  const outputs = new Map<number, unknown>();
+  for (const { n, writes } of operations.toSorted((one, other) => one.at - other.at)) {
+    if (writes) value = `v${n}`;
+    else outputs.set(n, value);
+  }
+  return history(
+    ...operations.map(({ n, from, to, writes, answered }): Asked =>
+      answered
+        ? [from, to, writes ? write(`v${n}`) : read, outputs.get(n)]
+        : [from, to, writes ? write(`v${n}`) : read, undefined, 'unknown'],
+    ),
+  );
+}
+
+describe('simulated clients of one register', () => {
+  const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
+
+  it('are never judged wrong when the register was right', () => {
+    expect(seeds.map((seed) => [seed, checkObject(register, simulate(seed)).is])).toEqual(seeds.map((seed) => [seed, 'linearizable']));
+  });
+
+  it('are judged wrong when the register forgets its last value once everybody was answered', () => {
+    for (const seed of seeds) {
+      const right = simulate(seed);
+      const first = right.find(({ input, outcome }) => input.do === 'write' && outcome === 'done');
+      const later = right.filter(({ outcome, from }) => outcome === 'done' && from > (first?.to ?? 0)).length;
+      if (later === 0) throw new Error(`seed ${seed} has no later operation`);
+      const wrong = [...right, ...history([9_000, 9_001, read, null]).map((entry) => ({ ...entry, id: 1_000 }))];
+      expect([seed, checkObject(register, wrong).is]).toEqual([seed, 'wrong']);
+      // A write that was never answered needs a read that has seen it.
+      expect(shortestOf(register, wrong).length).toBeLessThanOrEqual(3);
+    }
+  });
+});

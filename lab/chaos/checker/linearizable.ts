@@ -1,0 +1,112 @@
+/**
+ * Whether a concurrent history of one object could have come from that object answering one operation at a time, each somewhere between its
+ * request and its answer (Wing and Gong, with the memory of states that Lowe added). An operation of unknown outcome may have happened at any
+ * time after its request, or never.
+ */
+import type { Entry } from '../history.ts';
+import type { Model } from './models.ts';
+
+export type Verdict =
+  | { readonly is: 'linearizable' }
+  /** `shortest` is wrong too, and right without any one part of it. */
+  | { readonly is: 'wrong'; readonly shortest: readonly Entry[] }
+  /** More possibilities than are looked at. */
+  | { readonly is: 'undecided' };
+
+/** Steps of the search; a history of clients that each wait for their answer takes some thousand. */
+const mostSteps = 2_000_000;
+
+/** @param entries of one object, in any order */
+export function checkObject(model: Model, entries: readonly Entry[]): Verdict {
+  const found = search(model, entries);
+  if (found === undefined) return { is: 'undecided' };
+  return found ? { is: 'linearizable' } : { is: 'wrong', shortest: shorten(model, entries) };
+}
+
+interface Place {
+  readonly state: string;
+  /** One bit for each operation that has its place. */
+  readonly placed: bigint;
+}
+
+/** @returns undefined when it was given up */
+function search(model: Model, entries: readonly Entry[]): boolean | undefined {
+  const operations = prepare(entries);
+  const certain = operations.reduce((bits, entry, index) => (entry.outcome === 'done' ? bits | (1n << BigInt(index)) : bits), 0n);
+  const seen = new Set<string>();
+  const stack: Place[] = [{ state: model.initial, placed: 0n }];
+  for (let steps = 0; stack.length > 0; steps++) {
+    if (steps > mostSteps) return undefined;
+    const { state, placed } = stack.pop() as Place;
+    if ((placed & certain) === certain) return true;
+    for (const [index, entry] of listCandidates(operations, placed)) {
+      const next = model.step(state, entry);
+      // What nobody was told of and what changes nothing may as well come at the very end.
+      if (next === undefined || (next === state && entry.outcome === 'unknown')) continue;
+      const place = { state: next, placed: placed | (1n << BigInt(index)) };
+      const key = `${place.placed.toString(36)} ${next}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      stack.push(place);
+    }
+  }
+  return false;
+}
+
+/**
+ * Without what tells nothing: refusals, reads without an answer, and writes of unknown outcome whose value nobody has seen, which may as well
+ * never have happened. They are what makes the search long.
+ */
+function prepare(entries: readonly Entry[]): Entry[] {
+  const shown = new Set(entries.filter(({ output }) => output !== undefined).map(({ output }) => JSON.stringify(output)));
+  const tells = ({ outcome, input }: Entry): boolean => {
+    if (outcome !== 'unknown') return outcome === 'done';
+    return input.do === 'write' ? shown.has(JSON.stringify(input.value)) : input.do !== 'read';
+  };
+  return entries.filter(tells).toSorted((one, other) => one.from - other.from);
+}
+
+/** Operations that may come next: nothing without a place was answered before they were asked. The earliest answered is tried first. */
+function listCandidates(operations: readonly Entry[], placed: bigint): [number, Entry][] {
+  const found: [number, Entry][] = [];
+  let earliest = Infinity;
+  for (const [index, entry] of operations.entries()) {
+    if (entry.from > earliest) break;
+    if (((placed >> BigInt(index)) & 1n) === 1n) continue;
+    found.push([index, entry]);
+    if (entry.outcome === 'done') earliest = Math.min(earliest, entry.to);
+  }
+  return found.toSorted(([, one], [, other]) => endOf(other) - endOf(one));
+}
+
+const endOf = ({ outcome, to }: Entry): number => (outcome === 'done' ? to : Number.MAX_VALUE);
+
+/** The beginning up to the first answer that is wrong, and of it what is needed. */
+function shorten(model: Model, entries: readonly Entry[]): Entry[] {
+  const isWrong = (some: readonly Entry[]): boolean => search(model, some) === false;
+  const ends = entries.filter(({ outcome }) => outcome === 'done').map(({ to }) => to);
+  let [right, wrong] = [-1, ends.length - 1];
+  const sorted = ends.toSorted((one, other) => one - other);
+  while (wrong - right > 1) {
+    const middle = Math.floor((right + wrong) / 2);
+    if (isWrong(cutAfter(entries, sorted[middle] ?? 0))) wrong = middle;
+    else right = middle;
+  }
+  let left = cutAfter(entries, sorted[wrong] ?? Infinity);
+  for (const set of model.listRemovable(left)) {
+    const without = left.filter((entry) => !set.includes(entry));
+    if (without.length < left.length && isWrong(without)) left = without;
+  }
+  return prepare(left);
+}
+
+/** What was known at this time: whoever had no answer yet may have been done or not. */
+function cutAfter(entries: readonly Entry[], time: number): Entry[] {
+  return entries
+    .filter(({ from }) => from <= time)
+    .map((entry) => {
+      if (entry.to <= time || entry.outcome !== 'done') return entry;
+      const { output: _, ...asked } = entry;
+      return { ...asked, outcome: 'unknown', answer: 'not answered yet' };
+    });
+}

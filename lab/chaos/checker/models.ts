@@ -1,0 +1,67 @@
+/** What one object may answer: the sequential behaviour that a concurrent history is held against. */
+import type { Entry } from '../history.ts';
+
+export interface Model {
+  /** States are texts, so that they can be compared. */
+  readonly initial: string;
+  /** State after the operation; undefined when its answer is impossible in this state. An operation of unknown outcome has no answer to judge. */
+  step(state: string, entry: Entry): string | undefined;
+  /**
+   * Sets of operations that can be taken out of a right history without making it wrong, so that what is left of a wrong one shows what is
+   * wrong with it.
+   */
+  listRemovable(entries: readonly Entry[]): Entry[][];
+}
+
+const text = (value: unknown): string => JSON.stringify(value ?? null);
+const isKnown = ({ outcome, output }: Entry): boolean => outcome === 'done' && output !== undefined;
+const isRead = ({ input }: Entry): boolean => input.do === 'read';
+
+/** Value that a write gave or a read saw. */
+function valueOf(entry: Entry): string {
+  return text(entry.input.do === 'write' ? entry.input.value : entry.output);
+}
+
+/** Holds what was written last; every value is written once. */
+export const register: Model = {
+  initial: 'null',
+  step: (state, entry) => {
+    if (entry.input.do === 'write') return isKnown(entry) && text(entry.output) !== valueOf(entry) ? undefined : valueOf(entry);
+    return !isKnown(entry) || text(entry.output) === state ? state : undefined;
+  },
+  listRemovable: (entries) => [...Map.groupBy(entries, valueOf).values(), ...entries.filter(isRead).map((entry) => [entry])],
+};
+
+const nobodyKnows = '?';
+
+/** Is made by the first who asks for it; all are told of the same one. */
+export const singleton: Model = {
+  initial: 'null',
+  step: (state, entry) => {
+    if (!isKnown(entry)) return state === 'null' ? nobodyKnows : state;
+    const told = text(entry.output);
+    return state === 'null' || state === nobodyKnows || state === told ? told : undefined;
+  },
+  listRemovable: (entries) => entries.map((entry) => [entry]),
+};
+
+/** Counts the keys that it was given, each once however often it came. */
+export const keyedCounter: Model = {
+  initial: '[]',
+  step: (state, entry) => {
+    const keys = JSON.parse(state) as string[];
+    const { input } = entry;
+    const next = input.do === 'count' && !keys.includes(input.key) ? [...keys, input.key].toSorted() : keys;
+    return isKnown(entry) && entry.output !== next.length ? undefined : text(next);
+  },
+  listRemovable: (entries) => entries.filter(isRead).map((entry) => [entry]),
+};
+
+const models = { register, singleton, counter: keyedCounter } as const;
+export type ModelName = keyof typeof models;
+
+/** By the first word of the object's name: `register infos of 7`. */
+export function modelOf(object: string): Model | undefined {
+  const name = object.split(' ', 1)[0] ?? '';
+  return Object.hasOwn(models, name) ? models[name as ModelName] : undefined;
+}

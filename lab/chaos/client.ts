@@ -1,0 +1,120 @@
+/** One client: asks, notes what it was told, thinks, and asks again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, fetch, type RequestInit } from 'undici';
+import type { Entry, History, Input, Outcome } from './history.ts';
+import type { ChaosPlatform } from './platform.ts';
+import type { Random } from './random.ts';
+
+export interface Request {
+  readonly kind: string;
+  readonly object: string;
+  readonly input: Input;
+  readonly method: string;
+  readonly path: string;
+  readonly json?: unknown;
+  readonly body?: RequestInit['body'];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: the shared token; null sends none. */
+  readonly token?: string | null;
+  /** What the model is to know of the answer. */
+  readonly read?: (body: Buffer) => unknown;
+}
+
+export interface Asked {
+  readonly outcome: Outcome;
+  readonly output: unknown;
+  /** The body of an answer that is JSON. */
+  readonly json: unknown;
+}
+
+export interface Client {
+  readonly number: number;
+  readonly random: Random;
+  readonly target: ChaosPlatform;
+  readonly isOver: () => boolean;
+  ask(request: Request): Promise<Asked>;
+  /** Asks again and again until it is told what became of it, or the run is over. */
+  insist(request: Request): Promise<Asked>;
+  close(): Promise<void>;
+}
+
+/** What a patient user waits: more than the gateway's deadline. */
+const patienceMs = 20_000;
+/** Between the attempts of one that insists. */
+const againMs = 250;
+const statusesOfRefusal = { from: 400, to: 499 };
+/** These tell nothing about whether it happened, or will: asked too often, or asked while the same is under way. */
+const passing = new Set([408, 409, 425, 429]);
+
+export function createClient(options: {
+  number: number;
+  random: Random;
+  target: ChaosPlatform;
+  history: History;
+  isOver: () => boolean;
+}): Client {
+  const { history, target } = options;
+  const dispatcher = new Agent({ connections: 1, pipelining: 1 });
+
+  async function send({ method, path, json, body, headers, token = target.token }: Request): Promise<{ status: number; bytes: Buffer }> {
+    const response = await fetch(`${target.platform.baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
+      signal: AbortSignal.timeout(patienceMs),
+      dispatcher,
+    });
+    return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
+  }
+
+  async function ask(request: Request): Promise<Asked> {
+    const { kind, object, input, read } = request;
+    const from = history.now();
+    const note = (outcome: Outcome, answer: string, output?: unknown): void => {
+      const told: Omit<Entry, 'id'> = { kind, object, input, outcome, from, to: history.now(), answer };
+      history.add(output === undefined ? told : { ...told, output });
+    };
+    try {
+      const { status, bytes } = await send(request);
+      const outcome = judge(status);
+      const output = outcome === 'done' ? read?.(bytes) : undefined;
+      note(outcome, outcome === 'done' ? `${status}` : `${status} ${bytes.toString().slice(0, 160)}`, output);
+      return { outcome, output, json: parse(bytes) };
+    } catch (error) {
+      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+      note('unknown', `${(error as Error).message}${cause}`);
+      return { outcome: 'unknown', output: undefined, json: undefined };
+    }
+  }
+
+  return {
+    ...options,
+    ask,
+    insist: async (request) => {
+      for (;;) {
+        const asked = await ask(request);
+        if (asked.outcome !== 'unknown' || options.isOver()) return asked;
+        await sleep(againMs);
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+function judge(status: number): Outcome {
+  if (status >= 200 && status < 300) return 'done';
+  if (status < statusesOfRefusal.from || status > statusesOfRefusal.to || passing.has(status)) return 'unknown';
+  return 'refused';
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,230 @@
+/** What is done to a running platform, one thing after the other, each undone before the next. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runStatements } from '../../libs/testing/postgres-pair.ts';
+import type { TcpProxy } from '../../libs/testing/tcp-proxy.ts';
+import { waitFor } from '../../libs/testing/wait-for.ts';
+import type { ServiceProcess } from '../../tools/servers/service-process.ts';
+import type { ChaosPlatform } from './platform.ts';
+import type { Random } from './random.ts';
+import type { ChaosServers, NatsMember } from './servers.ts';
+
+export interface Target {
+  readonly chaos: ChaosPlatform;
+  readonly servers: ChaosServers;
+  readonly random: Random;
+}
+
+/** Resolves when what was done is undone. @returns what exactly it was done to */
+export type Fault = (target: Target) => Promise<string>;
+
+/** How long something lasts that ends by itself. */
+const longMs = 4_000;
+const slowMs = 250;
+const services = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
+type Service = (typeof services)[number];
+
+function pickProcess({ chaos, random }: Target, among: readonly Service[] = services): [string, ServiceProcess] {
+  const name = `${random.pick(among)}${random.pick(['', '#2'])}`;
+  const found = chaos.platform.processes.get(name);
+  if (found === undefined) throw new Error(`${name} is not there`);
+  return [name, found];
+}
+
+/** A machine that loses power: one replica of a service, which comes back. */
+const killService =
+  (...among: Service[]): Fault =>
+  async (target) => {
+    const [name, running] = pickProcess(target, among);
+    running.kill('SIGKILL');
+    await running.ended;
+    await target.chaos.platform.restart(name);
+    return name;
+  };
+
+/** A deployment: asked to end, it does so in order, and comes back. */
+const restartService: Fault = async (target) => {
+  const [name, running] = pickProcess(target);
+  running.kill('SIGTERM');
+  const end = await running.ended;
+  await target.chaos.platform.restart(name);
+  return `${name}, which ${end}`;
+};
+
+/** A process that says nothing, keeps its connections, and then goes on as if no time had passed. */
+const freezeService: Fault = async (target) => {
+  const [name, running] = pickProcess(target);
+  running.kill('SIGSTOP');
+  try {
+    await sleep(longMs);
+  } finally {
+    running.kill('SIGCONT');
+  }
+  return name;
+};
+
+async function loseBroker(servers: ChaosServers, member: NatsMember): Promise<string> {
+  process.kill(member.server.identity.pid, 'SIGKILL');
+  await member.server.ended;
+  await waitFor(() => servers.findLeader(), { what: 'another leader' });
+  await member.restart();
+  await servers.waitUntilWhole();
+  return member.name;
+}
+
+const loseLeader: Fault = async ({ servers }) => loseBroker(servers, await servers.findLeader());
+
+const freezeBroker: Fault = async ({ servers, random }) => {
+  const member = random.pick(servers.nats);
+  process.kill(member.server.identity.pid, 'SIGSTOP');
+  try {
+    await sleep(longMs);
+  } finally {
+    process.kill(member.server.identity.pid, 'SIGCONT');
+  }
+  await servers.waitUntilWhole();
+  return member.name;
+};
+
+/** The primary is gone without a word; the standby, which has every commit that was answered, takes its place. */
+const loseDatabase: Fault = async ({ servers }) => {
+  const { postgres } = servers;
+  const { host } = new URL(postgres.primary.url);
+  await postgres.losePrimary();
+  await postgres.promote();
+  await sleep(longMs);
+  await postgres.rejoin();
+  return host;
+};
+
+const loseObjectStore: Fault = async ({ servers: { objectStore } }) => {
+  process.kill(objectStore.server.identity.pid, 'SIGKILL');
+  await objectStore.server.ended;
+  await sleep(longMs / 2);
+  await objectStore.restart();
+  return 'the object store';
+};
+
+/** The target of a fault that had none. */
+export const noDisk = 'nothing: this machine allows no small disks (user name spaces)';
+
+/** Nothing can be written to the disk of the object store, and then it can. */
+const fillObjectStoreDisk: Fault = async ({ servers }) => {
+  const disk = servers.findDisk(servers.objectStore.dataDir);
+  if (disk === undefined) return noDisk;
+  disk.fill();
+  await sleep(longMs);
+  disk.empty();
+  return 'the object store';
+};
+
+/** The primary's. It goes on as long as it needs no more room; without any for its log it ends, and the standby takes its place. */
+const fillDatabaseDisk: Fault = async ({ servers: { postgres, findDisk } }) => {
+  const { primary } = postgres;
+  const disk = findDisk(primary.dataDir);
+  if (disk === undefined) return noDisk;
+  let end: string | undefined;
+  void primary.ended.then((text) => (end = text));
+  disk.fill();
+  await sleep(longMs);
+  disk.empty();
+  const { host } = new URL(primary.url);
+  await waitFor(() => end !== undefined || runStatements(primary.url, 'select 1').then(() => true), { what: 'PostgreSQL, or its end' });
+  if (end === undefined) return host;
+  await postgres.promote();
+  await postgres.rejoin();
+  return `${host}, which ${end}`;
+};
+
+/** That of one NATS server, which keeps nothing more until somebody has made room and started it anew. */
+const fillBrokerDisk: Fault = async ({ servers }) => {
+  const member = servers.nats.find(({ dataDir }) => servers.findDisk(dataDir) !== undefined);
+  if (member === undefined) return noDisk;
+  const disk = servers.findDisk(member.dataDir);
+  disk?.fill();
+  await sleep(longMs);
+  disk?.empty();
+  await member.server.stop();
+  await member.restart();
+  await servers.waitUntilWhole();
+  return member.name;
+};
+
+/** The clock of one process is an hour wrong, and then it is right again; nobody else's is. */
+const jumpClock: Fault = async (target) => {
+  const [name, running] = pickProcess(target);
+  const [hours, where] = target.random.pick([[1, 'ahead'] as const, [-1, 'back'] as const]);
+  target.chaos.shiftClock(running, hours * 3_600_000);
+  await sleep(longMs / 2);
+  target.chaos.shiftClock(running, 0);
+  return `${name}, an hour ${where}`;
+};
+
+type Line = 'database' | 'broker' | 'object store';
+const proxiesOf = (servers: ChaosServers, line: Line): readonly TcpProxy[] =>
+  ({ database: servers.databaseProxies, broker: servers.natsProxies, 'object store': [servers.objectStoreProxy] })[line];
+
+/** Connections are reset and refused. */
+const cutLine =
+  (line: Line): Fault =>
+  async ({ servers }) => {
+    const proxies = proxiesOf(servers, line);
+    for (const proxy of proxies) proxy.cut();
+    await sleep(longMs / 2);
+    for (const proxy of proxies) proxy.restore();
+    return line;
+  };
+
+/** Half-open: connections stay and new ones are taken, and nothing is ever answered. */
+const hangLine =
+  (line: Line): Fault =>
+  async ({ servers }) => {
+    const proxies = proxiesOf(servers, line);
+    for (const proxy of proxies) proxy.hang();
+    await sleep(longMs);
+    for (const proxy of proxies) proxy.restore();
+    return line;
+  };
+
+/** Every answer is late. */
+const slowLine =
+  (line: Line): Fault =>
+  async ({ servers }) => {
+    const proxies = proxiesOf(servers, line);
+    for (const proxy of proxies) proxy.delay(slowMs);
+    await sleep(longMs);
+    for (const proxy of proxies) proxy.delay(0);
+    return line;
+  };
+
+/** By the names that `--faults` takes. */
+export const faults: Readonly<Record<string, Fault>> = {
+  'kill-service': killService(...services),
+  'kill-gateway': killService('api-gateway'),
+  'restart-service': restartService,
+  'freeze-service': freezeService,
+  'lose-leader': loseLeader,
+  'freeze-broker': freezeBroker,
+  'lose-database': loseDatabase,
+  'lose-object-store': loseObjectStore,
+  'fill-database-disk': fillDatabaseDisk,
+  'fill-broker-disk': fillBrokerDisk,
+  'fill-object-store-disk': fillObjectStoreDisk,
+  'jump-clock': jumpClock,
+  'cut-database': cutLine('database'),
+  'cut-broker': cutLine('broker'),
+  'cut-object-store': cutLine('object store'),
+  'hang-database': hangLine('database'),
+  'hang-broker': hangLine('broker'),
+  'hang-object-store': hangLine('object store'),
+  'slow-database': slowLine('database'),
+  'slow-broker': slowLine('broker'),
+  'slow-object-store': slowLine('object store'),
+};
+
+/** Each in turn, in an order that the seed decides, as often as there is time. */
+export function* listTurns(names: readonly string[], random: Random): Generator<string> {
+  for (;;) {
+    const left = [...names];
+    while (left.length > 0) yield left.splice(random.below(left.length), 1)[0] ?? '';
+  }
+}

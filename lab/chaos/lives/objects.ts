@@ -1,0 +1,253 @@
+/** Lives of clients that write and read one object: what they were told must be what one object can tell. */
+import { createHash } from 'node:crypto';
+import { FormData } from 'undici';
+import type { Client, Request } from '../client.ts';
+import type { Entry } from '../history.ts';
+import type { ChaosPlatform } from '../platform.ts';
+
+type Step = () => Promise<void>;
+
+const firstTime = Date.UTC(2021, 0, 1);
+/** Clients that work on the same conversations find them by the same person and times. */
+const shared = { pair: 20, found: 21 } as const;
+const audioBytes = 24 * 1024;
+/** Uploads and keys of one conversation, until the next one is taken. */
+const mostOfOne = 30;
+
+const at = (count: number): string => new Date(firstTime - count * 3_600_000).toISOString().replace('.000', '');
+const parse = (bytes: Buffer): unknown => JSON.parse(bytes.toString());
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+const conversation = (id: number, rest = ''): string => `/api/coherence/conversations/${id}${rest}`;
+
+/** Finds the conversation of a person at a time, or makes it; each time is earlier than the one before, so that it is a new one. */
+export function describeFind(person: number, journey: string, time: string): Request {
+  const query = new URLSearchParams({ person_id: String(person), journey, time });
+  return {
+    kind: 'find or create',
+    object: `singleton conversation of ${person} in ${journey} at ${time}`,
+    input: { do: 'find' },
+    method: 'GET',
+    path: `/api/coherence/conversations?${query.toString()}`,
+    read: (bytes) => (parse(bytes) as { id: number; start: string }[]).find(({ start }) => start === time)?.id,
+  };
+}
+
+/** The conversation of this number, of the client's own or of those that share it. 0 when the run was over before. */
+async function find(client: Client, count: number, place: number = client.number): Promise<number> {
+  const { workspace } = client.target;
+  const { output } = await client.insist(describeFind(workspace.people[place] ?? 0, workspace.journey, at(count)));
+  return typeof output === 'number' ? output : 0;
+}
+
+/** Gives the same conversation for so many steps, then the next one. */
+function takeTurns(client: Client, steps: number, place?: number): (count: number) => Promise<number> {
+  const found = new Map<number, number>();
+  return async (count) => {
+    const turn = Math.floor(count / steps);
+    const id = found.get(turn) ?? (await find(client, turn, place));
+    if (id !== 0) found.set(turn, id);
+    return id;
+  };
+}
+
+interface Pair {
+  readonly left: string;
+  readonly right: string;
+}
+
+/** Both halves together, or null. Halves of two writes are shown as they are. */
+function readPair(bytes: Buffer): Partial<Pair> | null {
+  const { infos } = parse(bytes) as { infos: Partial<Pair> };
+  return infos.left === undefined && infos.right === undefined ? null : { left: infos.left ?? '', right: infos.right ?? '' };
+}
+
+const describePairRead = (id: number): Request => ({
+  kind: 'GET conversation',
+  object: `register pair of conversation ${id}`,
+  input: { do: 'read' },
+  method: 'GET',
+  path: conversation(id),
+  read: readPair,
+});
+
+async function patch(client: Client, id: number, value: string): Promise<void> {
+  const pair: Pair = { left: value, right: value };
+  await client.ask({
+    kind: 'PATCH conversation',
+    object: `register pair of conversation ${id}`,
+    input: { do: 'write', value: pair },
+    method: 'PATCH',
+    path: conversation(id),
+    json: { infos: pair },
+    read: readPair,
+  });
+}
+
+async function patchAndRead(client: Client): Promise<Step> {
+  const take = takeTurns(client, 2 * mostOfOne, shared.pair);
+  let count = 0;
+  return async () => {
+    const id = await take(count);
+    count += 1;
+    if (id === 0) return;
+    if (client.random.below(2) === 0) await patch(client, id, `${client.number}-${count}`);
+    else await client.ask(describePairRead(id));
+  };
+}
+
+/** All three write and read the same conversation at the same time. */
+export const patchPair = patchAndRead;
+export const patchPairBeside = patchAndRead;
+
+/** Two clients ask for the same conversations. */
+export async function findOrMake(client: Client): Promise<Step> {
+  let count = 0;
+  return async () => void (await find(client, count++, shared.found));
+}
+
+const stepOf =
+  (target: ChaosPlatform) =>
+  (bytes: Buffer): number =>
+    target.workspace.steps.indexOf((parse(bytes) as { step_slug: string }).step_slug);
+
+const describeStepRead = (target: ChaosPlatform, id: number): Request => ({
+  kind: 'GET conversation',
+  object: `counter steps of conversation ${id}`,
+  input: { do: 'read' },
+  method: 'GET',
+  path: conversation(id),
+  read: stepOf(target),
+});
+
+/** Each key moves the conversation one step, however often it is sent. */
+export async function recordSteps(client: Client): Promise<Step> {
+  const take = takeTurns(client, mostOfOne);
+  let count = 0;
+  return async () => {
+    const id = await take(count);
+    const key = `key-${count}`;
+    count += 1;
+    if (id === 0) return;
+    const request: Request = {
+      kind: 'recorded',
+      object: `counter steps of conversation ${id}`,
+      input: { do: 'count', key },
+      method: 'POST',
+      path: conversation(id, '/recorded'),
+      json: {},
+      headers: { 'idempotency-key': key },
+      read: stepOf(client.target),
+    };
+    await client.insist(request);
+    if (client.random.below(3) === 0) await client.ask(request);
+    await client.ask(describeStepRead(client.target, id));
+  };
+}
+
+const describeRoomRead = (id: number): Request => ({
+  kind: 'GET room',
+  object: `register room of conversation ${id}`,
+  input: { do: 'read' },
+  method: 'GET',
+  path: conversation(id, '/enter-coherence'),
+  read: (bytes) => (parse(bytes) as { phase?: string | null }).phase ?? null,
+});
+
+export async function writeRoom(client: Client): Promise<Step> {
+  const take = takeTurns(client, 2 * mostOfOne);
+  let count = 0;
+  return async () => {
+    const id = await take(count);
+    const phase = `phase-${count}`;
+    count += 1;
+    if (id === 0) return;
+    await client.ask({
+      kind: 'POST room',
+      object: `register room of conversation ${id}`,
+      input: { do: 'write', value: phase },
+      method: 'POST',
+      path: conversation(id, '/enter-coherence'),
+      json: { phase },
+      read: (bytes) => (parse(bytes) as { phase: string }).phase,
+    });
+    if (client.random.below(2) === 0) await client.ask(describeRoomRead(id));
+  };
+}
+
+const describeAudioRead = (id: number): Request => ({
+  kind: 'download',
+  object: `register audio of conversation ${id}`,
+  input: { do: 'read' },
+  method: 'GET',
+  path: conversation(id, '/audio'),
+  read: sha256,
+});
+
+/** What is heard is the file that was uploaded last. */
+export async function uploadAudio(client: Client): Promise<Step> {
+  const take = takeTurns(client, mostOfOne);
+  let count = 0;
+  return async () => {
+    const id = await take(count);
+    count += 1;
+    if (id === 0) return;
+    const bytes = Uint8Array.from({ length: audioBytes }, () => client.random.below(256));
+    const form = new FormData();
+    form.append('audio', new Blob([bytes]), `talk-${count}.mp3`);
+    const { outcome } = await client.ask({
+      kind: 'upload',
+      object: `register audio of conversation ${id}`,
+      input: { do: 'write', value: sha256(bytes) },
+      method: 'POST',
+      path: conversation(id, '/audio'),
+      body: form,
+      token: client.target.workspace.session,
+    });
+    if (outcome === 'done') await client.ask(describeAudioRead(id));
+  };
+}
+
+const describeHolonRead = ({ workspace }: ChaosPlatform): Request => ({
+  kind: 'GET v1 holon',
+  object: `register name of holon ${workspace.holon}`,
+  input: { do: 'read' },
+  method: 'GET',
+  path: `/api/v1/holons/${workspace.holon}`,
+  token: workspace.session,
+  read: (bytes) => (parse(bytes) as { name: string }).name,
+});
+
+export async function renameHolon(client: Client): Promise<Step> {
+  const { workspace } = client.target;
+  const rename = (name: string): Request => ({
+    kind: 'v1 update',
+    object: `register name of holon ${workspace.holon}`,
+    input: { do: 'write', value: name },
+    method: 'POST',
+    path: `/api/v1/holons/${workspace.holon}/update`,
+    json: { name },
+    token: workspace.session,
+  });
+  await client.insist(rename('Spring begins'));
+  let count = 0;
+  return async () => {
+    await client.ask(rename(`Spring ${count++}`));
+    await client.ask(describeHolonRead(client.target));
+  };
+}
+
+/** One more look at every object that was written. */
+export function finalReads(entries: readonly Entry[], target: ChaosPlatform): Request[] {
+  // Nothing may have come of what was never answered: then there is nothing to look at.
+  const objects = new Set(entries.filter(({ input, outcome }) => input.do !== 'effect' && outcome === 'done').map(({ object }) => object));
+  return [...objects].flatMap((object) => {
+    const id = Number(/ of (?:conversation|holon) (\d+)$/.exec(object)?.[1]);
+    if (object.startsWith('register pair')) return [describePairRead(id)];
+    if (object.startsWith('register room')) return [describeRoomRead(id)];
+    if (object.startsWith('register audio')) return [describeAudioRead(id)];
+    if (object.startsWith('register name')) return [describeHolonRead(target)];
+    if (object.startsWith('counter steps')) return [describeStepRead(target, id)];
+    const [, person, journey, time] = /^singleton conversation of (\d+) in (\S+) at (\S+)$/.exec(object) ?? [];
+    return person === undefined || journey === undefined || time === undefined ? [] : [describeFind(Number(person), journey, time)];
+  });
+}

@@ -1,0 +1,69 @@
+/** A mixed load whose order a seed decides: each client has a life of its own, and several share what they write. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, createClient } from './client.ts';
+import { type Entry, type History } from './history.ts';
+import { book, chat, importTranscript, makePerson, writeToBot } from './lives/effects.ts';
+import { findOrMake, finalReads, patchPair, patchPairBeside, recordSteps, renameHolon, uploadAudio, writeRoom } from './lives/objects.ts';
+import type { ChaosPlatform } from './platform.ts';
+import type { Random } from './random.ts';
+
+/** What a client does again and again. @returns one step of it */
+export type Life = (client: Client) => Promise<() => Promise<void>>;
+
+export interface Load {
+  /** Ends the clients after their present request. */
+  stop(): Promise<void>;
+  /** Looks once more at everything that was written. */
+  readEverything(): Promise<void>;
+}
+
+const lives: readonly Life[] = [
+  patchPair,
+  patchPairBeside,
+  patchPairBeside,
+  findOrMake,
+  findOrMake,
+  recordSteps,
+  recordSteps,
+  writeRoom,
+  uploadAudio,
+  renameHolon,
+  book,
+  writeToBot,
+  chat,
+  makePerson,
+  importTranscript,
+];
+const thinkMs = { least: 80, more: 160 };
+
+export function startLoad(target: ChaosPlatform, history: History, random: Random): Load {
+  const run = { over: false, final: false };
+  const clients = lives.map((_, number) =>
+    createClient({ number, random: random.fork(`client ${number}`), target, history, isOver: () => run.over && !run.final }),
+  );
+  const running = clients.map(async (client, index) => {
+    const step = await (lives[index] as Life)(client);
+    while (!run.over) {
+      await step();
+      await sleep(thinkMs.least + client.random.below(thinkMs.more));
+    }
+  });
+  return {
+    stop: async () => {
+      run.over = true;
+      await Promise.all(running);
+    },
+    readEverything: async () => {
+      run.final = true;
+      const [client] = clients;
+      if (client === undefined) return;
+      for (const request of finalReads(history.entries, target)) await client.insist(request);
+      await Promise.all(clients.map((item) => item.close()));
+    },
+  };
+}
+
+/** Kinds of requests that the load sends, each seen with an answer. */
+export function listKinds(entries: readonly Entry[]): string[] {
+  return [...new Set(entries.map(({ kind }) => kind))].toSorted();
+}

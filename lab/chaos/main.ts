@@ -1,0 +1,91 @@
+/**
+ * `npm run test:chaos`: the platform with two processes of each service, on three NATS servers, PostgreSQL with a synchronous standby and an
+ * object store, is used and harmed at the same time; then everything that clients were told is held against what one that never fails could
+ * have told them (docs/chaos.md).
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeProblem, judge, type Problem } from './checker/judge.ts';
+import { faults } from './faults.ts';
+import { createHistory, readHistory } from './history.ts';
+import { formatTable } from './report.ts';
+import { run } from './run.ts';
+import { enterNameSpaces } from './small-disk.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+/** More are not shown: what is wrong once is mostly wrong often. */
+const mostShown = 10;
+
+interface Parameters {
+  readonly seconds: number;
+  readonly seed: number;
+  readonly faults: readonly string[];
+  /** File of an earlier run, which is judged again. */
+  readonly history: string | undefined;
+}
+
+/** @throws Error in words */
+function readParameters(): Parameters {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '60' },
+      seed: { type: 'string', default: String(1 + Math.floor(Math.random() * 1_000_000)) },
+      faults: { type: 'string', default: Object.keys(faults).join(',') },
+      history: { type: 'string' },
+    },
+  });
+  const names = values.faults.split(',').filter((name) => name !== '');
+  const unknown = names.filter((name) => !Object.hasOwn(faults, name));
+  if (unknown.length > 0) throw new Error(`There is no fault ${unknown.join(', ')}; there are ${Object.keys(faults).join(', ')}.`);
+  const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
+  if (!(seconds >= 0) || !Number.isInteger(seed)) throw new Error('--seconds and --seed are numbers, the seed a whole one.');
+  return { seconds, seed, faults: names, history: values.history };
+}
+
+function tell(problems: readonly Problem[], seed: number | undefined, file: string): void {
+  for (const problem of problems.slice(0, mostShown)) say(`\n${describeProblem(problem)}`);
+  if (problems.length > mostShown) say(`\nand ${problems.length - mostShown} more`);
+  say(`\n${problems.length} problems; ${seed === undefined ? '' : `seed ${seed}, `}history ${file}`);
+}
+
+/** @returns the exit status */
+async function main(): Promise<number> {
+  const parameters = readParameters();
+  if (parameters.history !== undefined) {
+    const problems = judge(readHistory(parameters.history), { effects: {}, leftovers: [] });
+    tell(problems, undefined, parameters.history);
+    return problems.length === 0 ? 0 : 1;
+  }
+  const { seed } = parameters;
+  const folder = join(repoDir, '.data', 'chaos');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `history-${seed}.jsonl`);
+  rmSync(file, { force: true });
+  const dir = mkdtempSync(join(tmpdir(), 'coherence-chaos-'));
+  say(`seed ${seed}; faults ${parameters.faults.join(', ')}`);
+  try {
+    const progress = (line: string): void => say(`${(performance.now() / 1_000).toFixed(0).padStart(4)} s  ${line}`);
+    const { rows, problems, requests, kinds } = await run({ ...parameters, dir, history: createHistory(file), say: progress });
+    say(`\n${formatTable(rows)}\n`);
+    say(`${requests} requests of ${kinds} kinds`);
+    tell(problems, seed, file);
+    return problems.length === 0 ? 0 : 1;
+  } catch (error) {
+    say(`\nThe run with seed ${seed} broke off: ${error instanceof Error ? error.stack : String(error)}\nhistory ${file}`);
+    return 1;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+enterNameSpaces();
+// What broke off may have left connections behind, which would keep the process.
+try {
+  process.exit(await main());
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(2);
+}

@@ -1,0 +1,29 @@
+/** Numbers that a seed decides, so that a run can be repeated. */
+export interface Random {
+  /** A whole number of 0 to `end` - 1. */
+  below(end: number): number;
+  pick<T>(items: readonly T[]): T;
+  /** Another sequence, which does not depend on how much of this one was used. */
+  fork(name: string): Random;
+}
+
+/** Mulberry32. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const below = (end: number): number => Math.floor(next() * end);
+  return {
+    below,
+    pick: (items) => {
+      const item = items[below(items.length)];
+      if (item === undefined) throw new Error('nothing to pick from');
+      return item;
+    },
+    fork: (name) => createRandom(Buffer.from(name).reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619), seed >>> 0)),
+  };
+}

@@ -1,0 +1,79 @@
+/** The table of a run: what was done to the platform, and what clients noticed of it. */
+import type { Problem } from './checker/judge.ts';
+import type { Entry } from './history.ts';
+
+export interface Turn {
+  readonly fault: string;
+  /** To what it was done. */
+  readonly target: string;
+  /** Milliseconds since the begin of the run: from the fault until everything was answered again. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Row {
+  readonly fault: string;
+  readonly times: number;
+  readonly requests: number;
+  /** Requests without an answer, or with one that says that it may be otherwise later. */
+  readonly unanswered: number;
+  readonly lost: number;
+  readonly doubled: number;
+  /** Seconds in which some kind of request was not answered by anybody. */
+  readonly unavailable: number;
+}
+
+export function summarize(entries: readonly Entry[], turns: readonly Turn[], problems: readonly Problem[]): Row[] {
+  const outages = listOutages(entries);
+  return [...Map.groupBy(turns, ({ fault }) => fault)].map(([fault, some]) => {
+    const during = (time: number): boolean => some.some(({ from, to }) => time >= from && time < to);
+    const asked = entries.filter(({ from }) => during(from));
+    const count = (what: Problem['what']): number =>
+      problems.filter((problem) => problem.what === what && problem.entries.some(({ from }) => during(from))).length;
+    return {
+      fault,
+      times: some.length,
+      requests: asked.length,
+      unanswered: asked.filter(({ outcome }) => outcome === 'unknown').length,
+      lost: count('lost'),
+      doubled: count('doubled'),
+      unavailable: some.reduce((sum, turn) => sum + overlap(outages, turn), 0) / 1000,
+    };
+  });
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Of each kind of request: from one that failed to the next one that succeeded; joined where they overlap. */
+export function listOutages(entries: readonly Entry[]): Span[] {
+  const spans = [...Map.groupBy(entries, ({ kind }) => kind).values()].flatMap((some) => {
+    const done = some.filter(({ outcome }) => outcome === 'done');
+    return some
+      .filter(({ outcome }) => outcome === 'unknown')
+      .map(({ from, to }) => {
+        const next = done.filter((entry) => entry.to > from).reduce((least, entry) => Math.min(least, entry.to), Infinity);
+        return { from, to: next === Infinity ? to : next };
+      });
+  });
+  const joined: Span[] = [];
+  for (const span of spans.toSorted((one, other) => one.from - other.from)) {
+    const last = joined.at(-1);
+    if (last !== undefined && span.from <= last.to) joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
+    else joined.push(span);
+  }
+  return joined;
+}
+
+const overlap = (spans: readonly Span[], { from, to }: Span): number =>
+  spans.reduce((sum, span) => sum + Math.max(0, Math.min(to, span.to) - Math.max(from, span.from)), 0);
+
+export function formatTable(rows: readonly Row[]): string {
+  const lines = rows.map(({ fault, times, requests, unanswered, lost, doubled, unavailable }) =>
+    [fault, times, requests, unanswered, lost, doubled, unavailable.toFixed(1)].join(' | '),
+  );
+  const head = 'fault | times | requests | unanswered | lost | doubled | unavailable s';
+  return [`| ${head} |`, '|---|---:|---:|---:|---:|---:|---:|', ...lines.map((line) => `| ${line} |`)].join('\n');
+}

@@ -1,0 +1,115 @@
+/** When a platform is at rest, and what is there then. */
+import { waitFor } from '../../libs/testing/wait-for.ts';
+import type { Facts } from './checker/judge.ts';
+import type { ChaosPlatform } from './platform.ts';
+import type { ChaosServers } from './servers.ts';
+
+const workingServices = ['directory', 'conversations', 'media', 'transcripts', 'agents'] as const;
+/** A killed worker's jobs are taken over when its lease has ended, and what failed is tried again later and later. */
+const stuckMs = 180_000;
+const longestMs = 3_600_000;
+/** Outcomes of webhooks that something is still to become of. */
+const openOutcomes = `('pending', 'answering')`;
+
+/** Resolves when every job is over and nothing waits to be sent, or when nothing moves any more: what is open then is among the facts. */
+export async function waitForRest(chaos: ChaosPlatform, servers: ChaosServers): Promise<void> {
+  let [fewest, until] = [Infinity, Infinity];
+  const isOver = async (): Promise<boolean> => {
+    const open = (await listOpen(chaos, servers)).length;
+    if (open < fewest) [fewest, until] = [open, performance.now() + stuckMs];
+    return open === 0 || performance.now() > until;
+  };
+  await waitFor(isOver, { timeoutMs: longestMs, intervalMs: 1_000, what: 'rest' });
+}
+
+/** A line for each job that is due without an end and each message that was not sent. */
+async function listOpen(chaos: ChaosPlatform, servers: ChaosServers): Promise<string[]> {
+  const { sql } = chaos;
+  const parts = workingServices.flatMap((service) => [
+    `select format('${service}: %s %s, attempt %s: %s', type, state, attempts, error) as line from ${service}.jobs where state in ('queued', 'running') and run_at < now() + interval '10 minutes'`,
+    `select format('${service}: outbox %s', subject) from ${service}.outbox`,
+  ]);
+  const tables = await sql<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables where table_name = 'feed_outbox'`,
+  );
+  parts.push(...tables.map(({ name }) => `select format('${name}: %s of %s', type, subject_id) from ${name}`));
+  for (const service of ['conversations', 'agents'])
+    parts.push(
+      `select format('${service}: webhook %s is %s', id, outcome) from ${service}.webhook_receipts where outcome in ${openOutcomes}`,
+    );
+  const lines = (await sql<{ line: string }>(parts.join(' union all '))).map(({ line }) => line);
+  const webhooks = await servers.countWebhooks();
+  const waiting = webhooks === 0 ? [] : [`stream WEBHOOKS: ${webhooks} messages`];
+  return [...lines, ...waiting, ...(await compareFeed(chaos)), ...(await compareDeliveries(chaos))];
+}
+
+export async function collectFacts(chaos: ChaosPlatform, servers: ChaosServers): Promise<Facts> {
+  const { sql, telegram } = chaos;
+  const keys = async (text: string): Promise<string[]> => (await sql<{ key: string }>(text)).map(({ key }) => key);
+  const updates = await keys(`select update_id::text as key from agents.webhook_receipts where update_id is not null`);
+  return {
+    effects: {
+      booking: await keys(`select config->'booking'->>'uid' as key from conversations.all_conversations where config ? 'booking'`),
+      update: [...updates, ...listRepeatedReplies(telegram.shown.map(({ text }) => text))],
+      turn: await keys(`select body as key from agents.messages where note_type = 'chat_visitor' and body like 'question %'`),
+      person: await keys(`select name as key from directory.people where name like 'Made %'`),
+      import: await keys(`select conversation_id::text as key from transcripts.transcript_rows`),
+    },
+    leftovers: [
+      ...(await listOpen(chaos, servers)),
+      ...(await keys(
+        workingServices
+          .map(
+            (service) =>
+              `select format('${service}: %s died without a reason', type) as key from ${service}.jobs where state = 'dead' and error is null`,
+          )
+          .join(' union all '),
+      )),
+      ...(await listFiles(chaos)),
+    ],
+  };
+}
+
+/** Numbers of updates that a chat shows more than one answer to, once for each answer too many. */
+function listRepeatedReplies(texts: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return texts.flatMap((text) => {
+    const [, key] = /^You said: update (\d+)$/.exec(text) ?? [];
+    if (key === undefined) return [];
+    if (seen.has(key)) return [key];
+    seen.add(key);
+    return [];
+  });
+}
+
+/** Objects that no record names and records without an object, after what the platform itself cleans up has had its time. */
+async function listFiles({ platform }: ChaosPlatform): Promise<string[]> {
+  const { code, stdout, stderr } = await platform.cli('media', 'orphans', '--min-age-hours', '0', '--json');
+  if (code !== 0) return [`media orphans: ${stderr}`];
+  const found = JSON.parse(stdout) as { orphans: { key: string }[]; missing: { key: string }[] };
+  return [...found.orphans.map(({ key }) => `orphan ${key}`), ...found.missing.map(({ key }) => `missing object ${key}`)];
+}
+
+/** The feed against what has committed: the same changes of the same conversations, each once. */
+async function compareFeed({ sql }: ChaosPlatform): Promise<string[]> {
+  const rows = await sql<{ id: number; committed: number; told: number }>(
+    `select coalesce(c.id, f.id)::integer as id, coalesce(c.count, 0)::integer as committed, coalesce(f.count, 0)::integer as told
+     from (select id, count(*) from conversations.committed group by id) c
+     full join (select subject_id as id, count(*) from events.feed where type = 'conversation.room_updated' group by subject_id) f on f.id = c.id
+     where c.count is distinct from f.count`,
+  );
+  return rows.map(({ id, committed, told }) => `the feed tells of ${told} changes of the room of ${id}, of which there were ${committed}`);
+}
+
+/** What came to the endpoint against the feed: each event that it wants, as often as it takes, and no other. */
+async function compareDeliveries({ sql, receiver }: ChaosPlatform): Promise<string[]> {
+  const events = await sql<{ id: string; type: string; wanted: boolean }>(
+    `select 'evt_' || replace(f.id::text, '-', '') as id, f.type, f.type = any(e.types) and f.occurred_at > e.created_at as wanted
+     from events.feed f, events.webhook_endpoints e`,
+  );
+  const [told, came] = [new Set(events.map(({ id }) => id)), new Set(receiver.received.map(({ id }) => id))];
+  return [
+    ...events.filter(({ id, wanted }) => wanted && !came.has(id)).map(({ id, type }) => `${type} ${id} was not delivered`),
+    ...[...came].filter((id) => !told.has(id)).map((id) => `${id} was delivered, of which the feed does not tell`),
+  ];
+}

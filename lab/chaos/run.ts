@@ -1,0 +1,134 @@
+/** One run: servers, platform, load, one fault after the other, rest, judgement. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../../libs/testing/wait-for.ts';
+import { judge, type Problem } from './checker/judge.ts';
+import { faults, listTurns, noDisk, type Target } from './faults.ts';
+import type { History } from './history.ts';
+import { listKinds, startLoad } from './load.ts';
+import { type ChaosPlatform, startChaosPlatform } from './platform.ts';
+import { createRandom } from './random.ts';
+import { type Row, summarize, type Turn } from './report.ts';
+import { collectFacts, waitForRest } from './rest.ts';
+import { startServers } from './servers.ts';
+import { hasNameSpaces } from './small-disk.ts';
+
+export interface RunOptions {
+  /** Faults begin until this time is over, and each at least once. */
+  readonly seconds: number;
+  readonly seed: number;
+  readonly faults: readonly string[];
+  /** Existing folder for the data of the servers. */
+  readonly dir: string;
+  readonly history: History;
+  readonly say: (line: string) => void;
+}
+
+export interface Result {
+  readonly rows: readonly Row[];
+  readonly problems: readonly Problem[];
+  readonly requests: number;
+  readonly kinds: number;
+}
+
+/** Requests of each kind that are answered before the first fault: then all clients are at work. */
+const enough = 3;
+/** Between two faults. */
+const calmMs = 1_000;
+/** Only a failure takes so long. */
+const recoveryTimeoutMs = 240_000;
+
+export async function run(options: RunOptions): Promise<Result> {
+  const { history, dir, say } = options;
+  const random = createRandom(options.seed);
+  const servers = await startServers(dir, say);
+  let chaos: ChaosPlatform | undefined;
+  try {
+    say('the servers are there; starting two processes of each service');
+    chaos = await startChaosPlatform(servers, dir);
+    const load = startLoad(chaos, history, random.fork('load'));
+    const turns: Turn[] = [];
+    try {
+      await waitUntilAnswered(history, 0, enough);
+      turns.push(...(await harm({ chaos, servers, random: random.fork('faults') }, options)));
+    } finally {
+      await load.stop();
+    }
+    say('waiting for rest');
+    await waitForRest(chaos, servers);
+    await load.readEverything();
+    const problems = [...judge(history.entries, await collectFacts(chaos, servers)), ...listEnded(chaos), ...listHarmless(turns, say)];
+    const { entries } = history;
+    return { rows: summarize(entries, turns, problems), problems, requests: entries.length, kinds: listKinds(entries).length };
+  } finally {
+    await chaos?.stop();
+    await servers.stop();
+  }
+}
+
+async function harm(target: Target, { seconds, faults: names, history, say }: RunOptions): Promise<Turn[]> {
+  const turns: Turn[] = [];
+  if (names.length === 0) {
+    await sleep(seconds * 1_000);
+    return turns;
+  }
+  const until = history.now() + seconds * 1_000;
+  for (const fault of listTurns(names, target.random)) {
+    if (history.now() >= until && turns.length >= names.length) return turns;
+    const from = history.now();
+    const what = await (faults[fault] as (typeof faults)[string])(target);
+    await waitUntilAnswered(history, history.now(), 1);
+    turns.push({ fault, target: what, from, to: history.now() });
+    say(`${fault} of ${what}: all is answered again after ${((history.now() - from) / 1000).toFixed(1)} s`);
+    await sleep(calmMs);
+  }
+  return turns;
+}
+
+/** Resolves when so many requests of every kind that were sent after this time were answered. */
+async function waitUntilAnswered({ entries }: History, after: number, count: number): Promise<void> {
+  const missing = (): string[] => {
+    const done = Map.groupBy(
+      entries.filter(({ outcome, from }) => outcome === 'done' && from >= after),
+      ({ kind }) => kind,
+    );
+    return allKinds.filter((kind) => (done.get(kind)?.length ?? 0) < count);
+  };
+  await waitFor(() => (missing().length === 0 ? true : Promise.reject(new Error(`no answer to ${missing().join(', ')}`))), {
+    timeoutMs: recoveryTimeoutMs,
+    intervalMs: 50,
+    what: 'answers of every kind',
+  });
+}
+
+const allKinds = [
+  'GET conversation',
+  'PATCH conversation',
+  'find or create',
+  'recorded',
+  'GET room',
+  'POST room',
+  'upload',
+  'download',
+  'v1 update',
+  'GET v1 holon',
+  'v1 create',
+  'booking webhook',
+  'telegram webhook',
+  'chat',
+];
+
+/** A fault that harmed nothing has shown nothing: wrong where the machine allows it, and told aloud where it does not. */
+function listHarmless(turns: readonly Turn[], say: (line: string) => void): Problem[] {
+  const harmless = turns.filter(({ target }) => target === noDisk).map(({ fault }) => fault);
+  if (harmless.length === 0) return [];
+  const text = `WARNING: ${harmless.join(', ')} harmed ${noDisk}`;
+  say(text);
+  return hasNameSpaces() ? [{ what: 'wrong', text, entries: [] }] : [];
+}
+
+/** A process that has ended by itself. */
+function listEnded({ platform }: ChaosPlatform): Problem[] {
+  return [...platform.processes]
+    .filter(([, item]) => item.hasEnded)
+    .map(([name, item]) => ({ what: 'wrong', text: `${name} has ended by itself:\n${item.readLogTail()}`, entries: [] }));
+}

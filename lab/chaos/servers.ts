@@ -1,0 +1,182 @@
+/**
+ * The servers of a run, each more than once where it can be: PostgreSQL with a synchronous standby, three NATS servers that hold the streams
+ * together, and an object store, each with a small disk of its own but for two of NATS. Services reach them through proxies, which play the network. Nothing is
+ * forced to the disk: processes are lost here, never the machine.
+ */
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectToServer } from '@nats-io/transport-node';
+import { createLogger } from '#libs/logger';
+import { startPostgresPair, type PostgresPair } from '../../libs/testing/postgres-pair.ts';
+import { startTcpProxy, type TcpProxy } from '../../libs/testing/tcp-proxy.ts';
+import { waitFor } from '../../libs/testing/wait-for.ts';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { natsServerTool } from '../../tools/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../tools/servers/nats.ts';
+import { startObjectStore } from '../../tools/servers/object-store.ts';
+import type { ObjectStoreServer } from '../../tools/servers/object-store-server.ts';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { migrateServices } from '../../tools/migrate.ts';
+import { makeStreams } from '../../tools/streams.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+
+export interface NatsMember {
+  readonly name: string;
+  readonly dataDir: string;
+  server: NatsServer;
+  /** After its end, with the data that it had. */
+  restart(): Promise<void>;
+}
+
+export interface ChaosServers {
+  readonly postgres: PostgresPair;
+  readonly databaseUrl: string;
+  /** Before both servers of PostgreSQL. */
+  readonly databaseProxies: readonly TcpProxy[];
+  readonly nats: readonly NatsMember[];
+  /** Of the proxies before them. */
+  readonly natsUrl: string;
+  readonly natsProxies: readonly TcpProxy[];
+  /** The one that leads the stream of jobs. @throws Error while none does */
+  findLeader(): Promise<NatsMember>;
+  readonly objectStore: { readonly dataDir: string; server: ObjectStoreServer; restart(): Promise<void> };
+  readonly objectStoreProxy: TcpProxy;
+  /** On which this folder is; undefined where the machine allows none, or where the folder has no such disk. */
+  findDisk(dir: string): SmallDisk | undefined;
+  /** Webhooks that nobody has worked yet. */
+  countWebhooks(): Promise<number>;
+  /** Resolves when every server has what the others have. */
+  waitUntilWhole(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const logger = createLogger({ service: 'chaos', level: 'fatal' });
+const streamBytes = 64 * 1024 * 1024;
+const limits = { JOBS: streamBytes, EVENTS: streamBytes, FEED: streamBytes, WEBHOOKS: streamBytes };
+const wholeTimeoutMs = 120_000;
+
+/** @param dir existing folder for data and logs */
+export async function startServers(dir: string, say: (line: string) => void): Promise<ChaosServers> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const work of stops.toReversed()) await work();
+  };
+  const disks = new Map(['database-one', 'database-two', 'broker', 'objects'].map((name) => [name, mountSmallDisk(join(dir, name))]));
+  for (const disk of disks.values()) if (disk !== undefined) stops.push(async () => disk.remove());
+  try {
+    const [postgres, nats, objectStore] = await startTogether(stops, [
+      startDatabase(dir),
+      startCluster(dir, say),
+      startStore(join(dir, 'objects', 'data'), join(dir, 'objects.log'), say),
+    ]);
+    const databaseProxies = [await startTcpProxy(postgres.primary.url), await startTcpProxy(postgres.standby.url)];
+    const objectStoreProxy = await startTcpProxy(objectStore.server.endpoint);
+    const natsProxies = await Promise.all(nats.map(({ server }) => startTcpProxy(server.url)));
+    for (const proxy of [...databaseProxies, ...natsProxies, objectStoreProxy]) stops.push(proxy.stop);
+    const natsUrl = nats.map(({ server }) => server.url).join(',');
+    await Promise.all([
+      migrateServices({ url: postgres.primary.url, logger }),
+      waitFor(() => makeStreams({ url: natsUrl, prefix: '', logger, limits, replicas: nats.length }).then(() => true), {
+        what: 'the streams on three servers',
+        timeoutMs: wholeTimeoutMs,
+      }),
+    ]);
+    const waitUntilWhole = (): Promise<unknown> =>
+      waitFor(() => isWhole(natsUrl), { what: 'every copy of every stream', timeoutMs: wholeTimeoutMs, intervalMs: 250 });
+    await waitUntilWhole();
+    return {
+      postgres,
+      databaseUrl: postgres.urlThrough(databaseProxies.map(({ url }) => new URL(url).host)),
+      databaseProxies,
+      nats,
+      natsUrl: natsProxies.map(({ url }) => url).join(','),
+      natsProxies,
+      findLeader: async () => {
+        const leader = (await readStreams(natsUrl)).find(({ name }) => name === 'JOBS')?.leader;
+        const found = nats.find(({ name }) => name === leader);
+        if (found === undefined) throw new Error('the stream of jobs has no leader');
+        return found;
+      },
+      objectStore,
+      objectStoreProxy,
+      findDisk: (path) => [...disks.values()].find((disk) => disk !== undefined && path.startsWith(`${disk.dir}/`)),
+      countWebhooks: async () => (await readStreams(natsUrl)).find(({ name }) => name === 'WEBHOOKS')?.messages ?? 0,
+      waitUntilWhole: async () => void (await waitUntilWhole()),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What has started stops at the end, also when one of the others could not start. */
+async function startTogether(
+  stops: (() => Promise<unknown>)[],
+  [database, cluster, store]: [Promise<PostgresPair>, Promise<NatsMember[]>, Promise<ChaosServers['objectStore']>],
+): Promise<[PostgresPair, NatsMember[], ChaosServers['objectStore']]> {
+  const started = [
+    database.then(({ stop }) => void stops.push(stop)),
+    cluster.then((nats) => void stops.push(() => Promise.all(nats.map(({ server }) => server.stop())))),
+    store.then((item) => void stops.push(() => item.server.stop())),
+  ];
+  await Promise.allSettled(started);
+  return Promise.all([database, cluster, store]);
+}
+
+const startDatabase = (dir: string): Promise<PostgresPair> =>
+  startPostgresPair({ dir, dataDirs: [join(dir, 'database-one'), join(dir, 'database-two')], synchronous: true, synced: false });
+
+async function startCluster(dir: string, say: (line: string) => void): Promise<NatsMember[]> {
+  const program = await provideGoTool(natsServerTool, say);
+  const names = ['one', 'two', 'three'];
+  const ports: number[] = [];
+  while (ports.length < 2 * names.length) ports.push(await findFreePort());
+  const routes = ports.splice(0, names.length);
+  return Promise.all(
+    names.map(async (name, index): Promise<NatsMember> => {
+      const [port = 0, route = 0] = [ports[index], routes[index]];
+      const dataDir = join(dir, index === 0 ? 'broker' : '', `nats-${name}`);
+      const logFile = join(dir, `nats-${name}.log`);
+      const cluster = { name, port: route, routes, advertised: false };
+      const start = (): Promise<NatsServer> => startNats({ program, dataDir, logFile, durable: false, port, cluster });
+      const member = { name, dataDir, server: await start(), restart: async () => void (member.server = await start()) };
+      return member;
+    }),
+  );
+}
+
+async function startStore(dataDir: string, logFile: string, say: (line: string) => void): Promise<ChaosServers['objectStore']> {
+  const port = await findFreePort();
+  const start = (): Promise<ObjectStoreServer> => startObjectStore({ dataDir, logFile, port, durable: false, progress: say });
+  const store = { dataDir, server: await start(), restart: async () => void (store.server = await start()) };
+  return store;
+}
+
+interface StreamState {
+  readonly name: string;
+  readonly leader: string | undefined;
+  /** How many others have all that the leader has. */
+  readonly current: number;
+  readonly messages: number;
+}
+
+async function readStreams(url: string): Promise<StreamState[]> {
+  const connection = await connectToServer({ servers: url.replaceAll('nats://', '').split(','), timeout: 3_000 });
+  try {
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    return await Promise.all(
+      Object.keys(limits).map(async (name) => {
+        const { cluster, state } = await manager.streams.info(name);
+        const current = (cluster?.replicas ?? []).filter((replica) => replica.current && !replica.offline).length;
+        return { name, leader: cluster?.leader, current, messages: state.messages };
+      }),
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+async function isWhole(url: string): Promise<boolean> {
+  return (await readStreams(url)).every(({ leader, current }) => leader !== undefined && current === 2);
+}

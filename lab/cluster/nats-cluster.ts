@@ -1,0 +1,56 @@
+/** Three NATS servers in the place of the profile's one, as docs/operations.md has them: each with a name, a route to the others and data of its own. */
+
+export interface ServerObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly [key: string]: unknown };
+  readonly spec?: Record<string, unknown>;
+  readonly stringData?: Readonly<Record<string, string>>;
+  readonly [key: string]: unknown;
+}
+
+export const natsServers = 3;
+const clusterPort = 6222;
+
+/** Objects of the profile `evaluation` with a cluster of NATS in them; everything else stays as it is. */
+export function clusterNats(objects: readonly ServerObject[], fullname: string): object[] {
+  const name = `${fullname}-nats`;
+  const peers = `${name}-peers`;
+  const changed = objects.map((item) => {
+    if (item.kind === 'Secret') return withRoutes(item, name, peers);
+    return item.kind === 'StatefulSet' && item.metadata.name === name ? withServers(item, peers) : item;
+  });
+  const service = objects.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name);
+  const headless = {
+    ...service,
+    metadata: { ...service?.metadata, name: peers },
+    // Servers find each other before they are ready.
+    spec: { ...service?.spec, clusterIP: 'None', publishNotReadyAddresses: true, ports: [{ name: 'cluster', port: clusterPort }] },
+  };
+  return [...changed, headless];
+}
+
+function withRoutes(secret: ServerObject, name: string, peers: string): object {
+  const routes = Array.from({ length: natsServers }, (_, place) => `"nats-route://${name}-${place}.${peers}:${clusterPort}"`);
+  const cluster = `
+server_name: $POD_NAME
+cluster { name: coherence, listen: "0.0.0.0:${clusterPort}", ping_interval: "1s", routes: [${routes.join(', ')}] }
+`;
+  return { ...secret, stringData: { ...secret.stringData, 'nats.conf': `${secret.stringData?.['nats.conf'] ?? ''}${cluster}` } };
+}
+
+function withServers(set: ServerObject, serviceName: string): object {
+  const { template, ...spec } = set.spec as { template: { metadata: object; spec: { containers: { env?: object[] }[] } } };
+  const podName = { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
+  const containers = template.spec.containers.map((container) => ({ ...container, env: [...(container.env ?? []), podName] }));
+  return {
+    ...set,
+    // One alone never is ready: it waits for another.
+    spec: {
+      ...spec,
+      serviceName,
+      replicas: natsServers,
+      podManagementPolicy: 'Parallel',
+      template: { ...template, spec: { ...template.spec, containers } },
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/** What operations cost, part by part, as `npm run bench:cost` measures it and the model takes it. */
+
+/** Parts of a platform that do work, each of which may have several processes. */
+export const parts = [
+  'gateway',
+  'conversations',
+  'directory',
+  'media',
+  'transcripts',
+  'agents',
+  'events',
+  'postgresql',
+  'nats',
+  'store',
+] as const;
+export type Part = (typeof parts)[number];
+
+/** Of one request. */
+export interface PartCost {
+  /** Milliseconds of processor time. */
+  readonly cpuMs: number;
+  /** Read and written, of connections and files. */
+  readonly bytes: number;
+  /** Written to disks. */
+  readonly diskBytes: number;
+}
+
+export interface OperationCost {
+  readonly operation: string;
+  readonly parts: Readonly<Record<Part, PartCost>>;
+  /** Milliseconds for which it holds a connection of PostgreSQL. */
+  readonly connectionMs: number;
+  /** Times that PostgreSQL waits for its disk, commits of several connections together being one. */
+  readonly databaseSyncs: number;
+  /** Durable messages, each of which NATS writes to its disk before it confirms. */
+  readonly messages: number;
+}
+
+export interface MeasuredCosts {
+  readonly takenAt: string;
+  readonly release: string;
+  /** What it was measured on, for people. */
+  readonly machine: string;
+  /** Synced writes that its disk does in a second, one after the other. */
+  readonly syncsPerSecond: number;
+  /** MB (PSS) of the busy processes. */
+  readonly megabytes: Readonly<Record<Part, number>>;
+  readonly operations: readonly OperationCost[];
+}
+
+const kilo = 1_000;
+
+/** The tables of docs/scaling.md, in Markdown. */
+export function renderCosts({ operations, megabytes }: MeasuredCosts): string {
+  const services = parts.filter((part) => !['gateway', 'postgresql', 'nats', 'store'].includes(part));
+  const groups: readonly (readonly [string, readonly Part[]])[] = [
+    ['gateway', ['gateway']],
+    ['services', services],
+    ['PostgreSQL', ['postgresql']],
+    ['NATS', ['nats']],
+    ['store', ['store']],
+  ];
+  const sum = (cost: OperationCost, of: readonly Part[], field: keyof PartCost): number =>
+    of.reduce((total, part) => total + cost.parts[part][field], 0);
+  const rows = operations.map((cost) => [
+    cost.operation,
+    ...groups.map(([, of]) => sum(cost, of, 'cpuMs').toFixed(2)),
+    cost.connectionMs.toFixed(1),
+    cost.databaseSyncs.toFixed(2),
+    cost.messages.toFixed(2),
+    (sum(cost, parts, 'bytes') / kilo).toFixed(0),
+  ]);
+  const heads = [
+    'request',
+    ...groups.map(([name]) => `${name} ms`),
+    'connection ms',
+    'syncs of PostgreSQL',
+    'durable messages',
+    'KB moved',
+  ];
+  const memory = parts.map((part) => megabytes[part].toFixed(0));
+  return `${toTable(heads, rows)}\n\n${toTable(parts, [memory])}`;
+}
+
+export function toTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** The same with other rows for these operations. */
+export const replaceRows = (costs: MeasuredCosts, rows: readonly OperationCost[]): MeasuredCosts => ({
+  ...costs,
+  operations: costs.operations.map((row) => rows.find(({ operation }) => operation === row.operation) ?? row),
+});

@@ -1,0 +1,184 @@
+/** Measures what each kind of request costs at each part, on a platform of its own after the demo. */
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import pg from 'pg';
+import { streams } from '#libs/nats';
+import { releaseVersion } from '#libs/release';
+import { type DemoPlatform, readMemory, withDemoPlatform } from '../bench/demo-platform.ts';
+import { type Request, runLoad } from '../bench/load.ts';
+import { type MeasuredCosts, type OperationCost, type Part, parts } from './costs.ts';
+import { type Counted, nothing, readCounted } from './processes.ts';
+import { listRequests } from './requests.ts';
+
+/** Name of a process of `npm start` → part. */
+const partOf: Readonly<Record<string, Part>> = { 'api-gateway': 'gateway', PostgreSQL: 'postgresql', NATS: 'nats' };
+const streamNames = Object.keys(streams);
+const connections = 8;
+const warmUpSeconds = 2;
+/** For what goes on after the answer: jobs, write-ahead logs. */
+const settleMs = 1_500;
+/** What a platform does by itself is measured for so long, and is no cost of requests. */
+const idleMs = 5_000;
+const sampleEveryMs = 100;
+
+/** @param wants chooses operations by their name. @throws Error where there is no `/proc` */
+export function measure(seconds: number, wants: (operation: string) => boolean, say: (line: string) => void): Promise<MeasuredCosts> {
+  return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, say, (platform) => measureOn(platform, seconds, wants, say));
+}
+
+/** The same on a platform that runs. */
+export async function measureOn(
+  platform: DemoPlatform,
+  seconds: number,
+  wants: (operation: string) => boolean,
+  say: (line: string) => void,
+): Promise<MeasuredCosts> {
+  const { settings, processes } = platform;
+  const baseUrl = `http://127.0.0.1:${settings['PORT']}`;
+  const meter = await openMeter(platform);
+  try {
+    say('nothing, for comparison');
+    const rest = await meter.read();
+    await sleep(idleMs);
+    const idle = differ(await meter.read(), rest, () => 0, 1_000 / idleMs);
+    const operations: OperationCost[] = [];
+    for (const [operation, makeRequest] of Object.entries(await listRequests(baseUrl, settings))) {
+      if (!wants(operation)) continue;
+      say(operation);
+      operations.push({ operation, ...(await measureOne(meter, idle, seconds, { baseUrl, makeRequest })) });
+    }
+    const memory = new Map(processes.map((item) => [partNamed(item.name), readMemory(item)]));
+    return {
+      takenAt: new Date().toISOString(),
+      release: releaseVersion,
+      machine: `${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}`,
+      syncsPerSecond: measureSyncs(),
+      megabytes: byPart((part) => memory.get(part) ?? 0),
+      operations,
+    };
+  } finally {
+    await meter.close();
+  }
+}
+
+const byPart = <Value>(of: (part: Part) => Value): Record<Part, Value> =>
+  Object.fromEntries(parts.map((part) => [part, of(part)])) as Record<Part, Value>;
+
+const partNamed = (name: string): Part => partOf[name] ?? ((parts as readonly string[]).includes(name) ? (name as Part) : 'store');
+
+interface Reading {
+  readonly counted: Readonly<Record<Part, Counted>>;
+  readonly databaseSyncs: number;
+  readonly messages: number;
+}
+
+interface Meter {
+  read(): Promise<Reading>;
+  /** Connections of PostgreSQL that are in use right now. */
+  countBusy(): Promise<number>;
+  close(): Promise<void>;
+}
+
+async function openMeter({ settings, processes }: DemoPlatform): Promise<Meter> {
+  const database = new pg.Client({ connectionString: settings['DATABASE_URL'], application_name: 'cost' });
+  database.on('error', () => {}); // its statements fail by themselves
+  await database.connect();
+  // The user of the admin CLI, who may ask for the streams by their names.
+  const { host, username, password } = new URL(settings['NATS_URL'] ?? '');
+  const nats = await connect({ servers: host, user: username, pass: password, name: 'cli', inboxPrefix: '_INBOX.cli' });
+  const manager = await jetstreamManager(nats, { checkAPI: false });
+  return {
+    read: async () => {
+      const counted = readCounted(processes);
+      const { rows } = await database.query<{ syncs: string }>(
+        `select coalesce(sum(fsyncs), 0) as syncs from pg_stat_io where object = 'wal'`,
+      );
+      const sizes = await Promise.all(streamNames.map((name) => manager.streams.info(name)));
+      return {
+        counted: byPart(
+          (part) => processes.filter(({ name }) => partNamed(name) === part).map(({ name }) => counted.get(name) ?? nothing)[0] ?? nothing,
+        ),
+        databaseSyncs: Number(rows[0]?.syncs),
+        messages: sizes.reduce((sum, { state }) => sum + state.last_seq, 0),
+      };
+    },
+    countBusy: async () => {
+      const { rows } = await database.query<{ busy: string }>(
+        `select count(*) as busy from pg_stat_activity where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`,
+      );
+      return Number(rows[0]?.busy);
+    },
+    close: async () => {
+      await database.end();
+      await nats.close();
+    },
+  };
+}
+
+/** `scale` × (after − before − what there would have been anyway), never below nothing. */
+function differ(after: Reading, before: Reading, anyway: (value: (reading: Reading) => number) => number, scale: number): Reading {
+  const value = (of: (reading: Reading) => number): number => Math.max(0, of(after) - of(before) - anyway(of)) * scale;
+  return {
+    counted: byPart((part) => ({
+      cpuMs: value(({ counted }) => counted[part].cpuMs),
+      bytes: value(({ counted }) => counted[part].bytes),
+      diskBytes: value(({ counted }) => counted[part].diskBytes),
+    })),
+    databaseSyncs: value(({ databaseSyncs }) => databaseSyncs),
+    messages: value(({ messages }) => messages),
+  };
+}
+
+/** `idle` = what there is in a second without any request. */
+async function measureOne(
+  meter: Meter,
+  idle: Reading,
+  seconds: number,
+  load: { baseUrl: string; makeRequest: (index: number) => Request },
+): Promise<Omit<OperationCost, 'operation'>> {
+  await runLoad({ ...load, connections, seconds: warmUpSeconds });
+  await sleep(settleMs);
+  const before = await meter.read();
+  const beganAt = performance.now();
+  const samples: number[] = [];
+  const running = runLoad({ ...load, connections, seconds });
+  const state = { runs: true };
+  const sampling = (async () => {
+    while (state.runs) {
+      samples.push(await meter.countBusy());
+      await sleep(sampleEveryMs);
+    }
+  })();
+  const { requests } = await running.finally(() => (state.runs = false));
+  await sampling;
+  await sleep(settleMs);
+  const after = await meter.read();
+  const passed = (performance.now() - beganAt) / 1_000;
+  const { counted, databaseSyncs, messages } = differ(after, before, (of) => of(idle) * passed, 1 / requests);
+  const busy = samples.reduce((sum, count) => sum + count, 0) / samples.length;
+  // Little's law: connections in use = requests a second × seconds for which each uses one.
+  return { parts: counted, connectionMs: (busy * seconds * 1_000) / requests, databaseSyncs, messages };
+}
+
+/** Of a file on the disk of this folder: a block of 8 KB, then its sync, again and again. */
+function measureSyncs(): number {
+  const dir = mkdtempSync(join(process.cwd(), '.data', 'syncs-'));
+  const file = openSync(join(dir, 'block'), 'w');
+  const block = Buffer.alloc(8_192, 1);
+  try {
+    const startedAt = performance.now();
+    let count = 0;
+    for (; performance.now() - startedAt < 1_000; count += 1) {
+      writeSync(file, block, 0, block.length, count * block.length);
+      fdatasyncSync(file);
+    }
+    return Math.round((count * 1_000) / (performance.now() - startedAt));
+  } finally {
+    closeSync(file);
+    rmSync(dir, { recursive: true });
+  }
+}

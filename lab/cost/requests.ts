@@ -1,0 +1,78 @@
+/** The kinds of requests whose cost is measured. */
+import { randomUUID } from 'node:crypto';
+import { demoValues } from '#libs/config';
+import type { DemoPlatform } from '../bench/demo-platform.ts';
+import type { Request } from '../bench/load.ts';
+
+/** Several are changed in turn: writers of one conversation wait for each other, and for the disk. */
+const changedCount = 37;
+const changedFrom = Date.UTC(2033, 0, 1);
+
+/** By name; of the demo's people, conversation and agent. */
+export async function listRequests(
+  baseUrl: string,
+  settings: DemoPlatform['settings'],
+): Promise<Record<string, (index: number) => Request>> {
+  const gate = { 'x-svc-api-key': settings['API_LOGIN_SECRET'] ?? '', 'content-type': 'application/json' };
+  const credentials = JSON.stringify({ email: 'ada@example.org', password: settings['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD });
+  const login: Request = { method: 'POST', path: '/api/v1/auth/login', headers: gate, body: credentials };
+  const session = (await (await fetch(`${baseUrl}${login.path}`, { method: 'POST', headers: gate, body: credentials })).json()) as {
+    token: string;
+    person: { id: number };
+  };
+  const user = { authorization: `Bearer ${session.token}` };
+  const shared = { authorization: `Bearer ${settings['API_TOKEN']}`, 'content-type': 'application/json' };
+  const search = await fetch(`${baseUrl}/api/coherence/conversations/search?person_id=${session.person.id}`, { headers: user });
+  const [conversation] = (await search.json()) as { id: number; start: string }[];
+  if (conversation === undefined) throw new Error('the demo has left no conversation');
+  const path = `/api/coherence/conversations/${conversation.id}`;
+  const made = await fetch(`${baseUrl}/api/v1/keys`, {
+    method: 'POST',
+    headers: { ...user, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Bench', scopes: ['conversations:read'] }),
+  });
+  const key = { authorization: `Bearer ${((await made.json()) as { token: string }).token}` };
+  const find = new URLSearchParams({ person_id: String(session.person.id), journey: 'open-circle', time: conversation.start });
+  const changed: string[] = [];
+  for (let count = 0; count < changedCount; count += 1) {
+    const time = new Date(changedFrom + count * 7_200_000).toISOString();
+    const query = new URLSearchParams({ person_id: String(session.person.id), journey: 'open-circle', time });
+    const answer = await fetch(`${baseUrl}/api/coherence/conversations?${query.toString()}`, { headers: shared });
+    const [own] = (await answer.json()) as { id: number }[];
+    if (own === undefined) throw new Error(`no conversation was made: ${answer.status}`);
+    changed.push(`/api/coherence/conversations/${own.id}`);
+  }
+  const ping = JSON.stringify({ triggerEvent: 'PING', payload: { title: 'Test', description: 'x'.repeat(1_500) } });
+  const get = (where: string, headers: Record<string, string>) => (): Request => ({ method: 'GET', path: where, headers });
+  return {
+    'read a conversation': get(path, shared),
+    'read a conversation, logged in': get(path, user),
+    'read a conversation with a service key': get(path, key),
+    'find the active conversation': get(`/api/coherence/conversations?${find.toString()}`, shared),
+    'change a conversation (PATCH)': (index) => ({
+      method: 'PATCH',
+      path: changed[index % changed.length] ?? path,
+      headers: shared,
+      body: JSON.stringify({ infos: { n: index } }),
+    }),
+    'read the room': get(`${path}/enter-coherence`, shared),
+    'find people by name': get('/api/v1/people?q=ad', user),
+    'search everything': get('/api/v1/search?q=spring', user),
+    "read an hour's transcript": get(`${path}/transcript`, shared),
+    'download audio, each 10 MB': get(`${path}/audio`, shared),
+    // Before those that leave jobs behind, which would be counted with it.
+    'log in': () => login,
+    'take a webhook': () => ({
+      method: 'POST',
+      path: `/api/coherence/hook/booking/${session.person.id}`,
+      headers: { 'content-type': 'application/json' },
+      body: ping,
+    }),
+    'answer a visitor': () => ({
+      method: 'POST',
+      path: '/api/chat/guide/message/',
+      headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID() },
+      body: JSON.stringify({ body: 'What is an open circle?' }),
+    }),
+  };
+}

@@ -1,0 +1,130 @@
+/** Servers and services of their own that may be killed: PostgreSQL, NATS, and two processes of each service that the feed goes through. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type ActorSigner, createActorSigner, generateActorKeys } from '#libs/actor';
+import { createLogger } from '#libs/logger';
+import { type Bus, connectBus } from '#libs/nats';
+import { migrateServices } from '../../tools/migrate.ts';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { natsServerTool } from '../../tools/servers/go-tools.ts';
+import { startNats } from '../../tools/servers/nats.ts';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { startPostgres } from '../../tools/servers/postgres.ts';
+import type { ServerProcess } from '../../tools/servers/server-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
+import { makeStreams } from '../../tools/streams.ts';
+
+const repoDir = join(import.meta.dirname, '..', '..');
+const services = ['directory', 'conversations', 'events'];
+const replicas = 2;
+
+export interface FaultWorld {
+  readonly bus: Bus;
+  readonly actors: ActorSigner;
+  /** Everything that can be killed. */
+  readonly names: readonly string[];
+  /** Ends it as a machine would, and starts it again. */
+  kill(name: string): Promise<void>;
+  /** Runs one statement, once PostgreSQL is there. */
+  sql<Row>(text: string, params?: readonly unknown[]): Promise<Row[]>;
+  stop(): Promise<void>;
+}
+
+/**
+ * @param dataDir is made, and removed at the end
+ * @param more settings of the services
+ */
+export async function startFaultWorld(dataDir: string, more: Readonly<Record<string, string>> = {}): Promise<FaultWorld> {
+  mkdirSync(dataDir, { recursive: true });
+  const logger = createLogger({ service: 'lab', level: 'fatal' });
+  const ports = { nats: await findFreePort(), postgres: await findFreePort() };
+  const program = await provideGoTool(natsServerTool, () => {});
+  const logFile = (name: string): string => join(dataDir, 'logs', `${name.replace('#', '-')}.log`);
+  // What they were told is on the disk of a machine that goes on: only the processes are killed.
+  const starts: Readonly<Record<string, () => Promise<ServerProcess & { readonly url: string }>>> = {
+    PostgreSQL: () =>
+      startPostgres({
+        dataDir: join(dataDir, 'postgres'),
+        logFile: logFile('postgres'),
+        modulesDir: join(repoDir, 'node_modules'),
+        database: 'feed',
+        durable: true,
+        port: ports.postgres,
+      }),
+    NATS: () => startNats({ program, dataDir: join(dataDir, 'nats'), logFile: logFile('nats'), durable: false, port: ports.nats }),
+  };
+  const servers = new Map<string, ServerProcess & { readonly url: string }>();
+  for (const [name, start] of Object.entries(starts)) servers.set(name, await start());
+  const [databaseUrl, natsUrl] = [servers.get('PostgreSQL')?.url ?? '', servers.get('NATS')?.url ?? ''];
+  await migrateServices({ url: databaseUrl, logger });
+  await makeStreams({ url: natsUrl, prefix: '', logger });
+
+  const keys = generateActorKeys();
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    DATABASE_POOL_SIZE: '10',
+    NATS_URL: natsUrl,
+    ACTOR_PUBLIC_KEY: keys.publicKey,
+    ACTOR_SIGNING_KEY: keys.signingKey,
+    LOG_LEVEL: 'error',
+    ...more,
+  };
+  const processes = new Map<string, ServiceProcess>();
+  const startProcess = async (name: string): Promise<void> => {
+    const [service = name] = name.split('#');
+    const env = { ...settings, METRICS_PORT: String(await findFreePort()) };
+    const item = await startServiceProcess({ repoDir, name: service, logFile: logFile(name), env });
+    processes.set(name, item);
+    while (!item.hasEnded && (await item.readReadiness()) !== undefined) await sleep(50);
+    if (item.hasEnded) throw new Error(`${name} ended while starting; its log ends with:\n${item.readLogTail()}`);
+  };
+  const processNames = services.flatMap((service) =>
+    Array.from({ length: replicas }, (_, index) => (index === 0 ? service : `${service}#2`)),
+  );
+  await Promise.all(processNames.map(startProcess));
+  const actors = createActorSigner(keys.signingKey);
+  const bus = await connectBus({ url: natsUrl, name: 'lab', logger, actors });
+  return {
+    bus,
+    actors,
+    names: ['PostgreSQL', 'NATS', ...processNames],
+    kill: async (name) => {
+      const start = starts[name];
+      if (start === undefined) {
+        processes.get(name)?.kill('SIGKILL');
+        await processes.get(name)?.ended;
+        return startProcess(name);
+      }
+      const server = servers.get(name);
+      if (server !== undefined) process.kill(server.identity.pid, 'SIGKILL');
+      await server?.ended;
+      servers.set(name, await start());
+    },
+    sql: (text, params) => ask(databaseUrl, text, params),
+    stop: async () => {
+      await bus.close();
+      await Promise.all([...processes.values()].map((item) => item.stop()));
+      await Promise.all([...servers.values()].map((server) => server.stop()));
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A connection for each: one that outlives PostgreSQL would be dead. */
+async function ask<Row>(url: string, text: string, params: readonly unknown[] = []): Promise<Row[]> {
+  for (let attempt = 1; ; attempt++) {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return (await client.query(text, [...params])).rows as Row[];
+    } catch (error) {
+      if (attempt === 50 || (error as { code?: string }).code?.startsWith('42') === true) throw error;
+      await sleep(200);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/** Fills the feed as if much had happened: most of it to what one account does not see. For measurements and the test of plans. */
+
+export interface FeedSizes {
+  readonly days: number;
+  readonly eventsPerDay: number;
+  /** Conversations in which others take part; as many memberships in private holons. */
+  readonly hiddenSubjects: number;
+  /** Conversations that the account sees, with an event of each hundredth of the feed. */
+  readonly seen: readonly number[];
+  /** A private holon. */
+  readonly hiddenHolon: number;
+  readonly personId: number;
+}
+
+type Run = (text: string, params?: readonly unknown[]) => Promise<unknown>;
+
+/** First id of subjects that are nobody's. */
+const firstHidden = 10_000_000;
+/** Of so many events one is of a conversation that the account sees. */
+const everySeen = 1_000;
+
+/** @param run as the owner of the schema */
+export async function fillFeed(run: Run, { days, eventsPerDay, hiddenSubjects, seen, hiddenHolon, personId }: FeedSizes): Promise<void> {
+  await run(`select events.add_feed_days((now() at time zone 'UTC')::date - $1::integer, (now() at time zone 'UTC')::date + 2)`, [days]);
+  const [first] = (await run('select last_position from events.feed_head')) as { last_position: string }[];
+  const begin = Number(first?.last_position ?? 0);
+  for (let day = 0; day < days; day++) {
+    await run(
+      `insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
+       select $1::bigint + n, now() - ($2::integer * interval '1 day') + n * (interval '20 hours' / $3::integer), 'filler', $1::bigint + n, gen_random_uuid(),
+         case when n % $4 = 0 or n % 3 > 0 then 'conversation.updated' when n % 30 = 3 then 'membership.created' else 'membership.updated' end,
+         case when n % $4 = 0 or n % 3 > 0 then 'conversation' else 'membership' end,
+         case when n % $4 = 0 then ($5::integer[])[1 + (n / $4) % cardinality($5::integer[])] else $6 + (n * 7919::bigint) % $7 end, '{}', false
+       from generate_series(1, $3::integer) n`,
+      [begin + day * eventsPerDay, days - day, eventsPerDay, everySeen, seen, firstHidden, hiddenSubjects],
+    );
+  }
+  const last = begin + days * eventsPerDay;
+  await run(
+    `insert into events.subjects (type, id, known, holons, people, gone, last_position)
+     select kind.type, $1 + n, true, case when kind.type = 'membership' then array[$2::integer] else '{}'::integer[] end,
+       case when kind.type = 'membership' then '{}'::integer[] else array[20000000 + n] end, false, $3::bigint - n % 1000
+     from generate_series(0, $4::integer - 1) n, (values ('conversation'), ('membership')) kind (type)
+     on conflict do nothing`,
+    [firstHidden, hiddenHolon, last, hiddenSubjects],
+  );
+  await run(
+    `insert into events.subjects (type, id, known, holons, people, gone, last_position)
+     select 'conversation', id, true, '{}', array[$2::integer], false, $3::bigint from unnest($1::integer[]) id
+     on conflict (type, id) do update set last_position = excluded.last_position, people = excluded.people, known = true`,
+    [seen, personId, last],
+  );
+  await run('update events.feed_head set last_position = $1', [last]);
+  await run('analyze events.feed');
+  await run('analyze events.subjects');
+}

@@ -1,0 +1,56 @@
+/**
+ * `npm run bench:feed`: what the feed of events costs, and what it keeps. On PostgreSQL, NATS and services of its own.
+ *   costs    pages of 500 for accounts that see little of much, and a reader who catches up
+ *     --days N, --events N   days that are kept and events of each (30, 1,000,000)   --subjects N   that they are about, of each kind (300,000)
+ *   faults   writers change conversations while every process, NATS and PostgreSQL are killed in turn
+ *     --changes N (100,000)   --writers N (8)   --rounds N   how often everything is killed (5)
+ */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { measureCosts } from './costs.ts';
+import { startFaultWorld } from './fault-world.ts';
+import { runFaults } from './faults.ts';
+
+const text = (value: string): { type: 'string'; default: string } => ({ type: 'string', default: value });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    days: text('30'),
+    events: text('1000000'),
+    subjects: text('300000'),
+    changes: text('100000'),
+    writers: text('8'),
+    rounds: text('5'),
+  },
+});
+const startedAt = performance.now();
+const say = (line: string): void => {
+  process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
+};
+const count = (name: keyof typeof values): number => {
+  const value = Number(values[name]);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} is a whole number from 1`);
+  return value;
+};
+
+const [command = 'costs'] = positionals;
+if (command !== 'costs' && command !== 'faults') throw new Error(`there is costs and faults, not "${command}"`);
+const world = await startFaultWorld(mkdtempSync(join(tmpdir(), 'coherence-feed-')), { CONVERSATION_ACCESS: 'members' });
+try {
+  if (command === 'faults') {
+    const table = await runFaults(world, { changes: count('changes'), writers: count('writers'), rounds: count('rounds'), say });
+    console.table([table]);
+    if (table.lost + table.doubled + table.outOfOrder + table.gaps > 0) process.exitCode = 1;
+  } else {
+    const sizes = { days: count('days'), eventsPerDay: count('events'), hiddenSubjects: count('subjects') };
+    const { pages, catchUpPerSecond } = await measureCosts(world, sizes, say);
+    console.table(
+      pages.map(({ median, slowest, ...row }) => ({ ...row, 'median ms': Math.round(median), 'slowest ms': Math.round(slowest) })),
+    );
+    console.log(`catching up: ${Math.round(catchUpPerSecond)} events/s`);
+  }
+} finally {
+  await world.stop();
+}

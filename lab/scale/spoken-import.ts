@@ -1,0 +1,108 @@
+/** How much of its speed an import keeps while what it brings is made searchable (T3): rounds with the index's job, and with the job put off. */
+import { createLogger } from '#libs/logger';
+import { connectBus, newContext } from '#libs/nats';
+import { transcripts } from '#services/transcripts';
+import type { Pool } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { emptyConversations, usualRowsPerConversation as rowsPerConversation, wordOf } from './spoken-sql.ts';
+
+export interface ImportSpeed {
+  /** Rows a second. */
+  readonly withIndex: number;
+  readonly withoutIndex: number;
+  /** From the end of an import of a round until all of it is found. */
+  readonly searchableSeconds: number;
+}
+
+const rounds = 8;
+const conversationsPerRound = emptyConversations / (rounds + 2);
+const jobType = transcripts.jobs.indexTranscripts.type;
+
+export async function measureImport(options: {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly pool: Pool;
+  /** The first conversation without a transcript. */
+  readonly firstId: number;
+  readonly say: (line: string) => void;
+}): Promise<ImportSpeed> {
+  const { settings, pool, firstId, say } = options;
+  const logger = createLogger({ service: 'bench', level: 'warn' });
+  const bus = await connectBus({
+    url: settings['NATS_URL'] ?? '',
+    name: 'cli',
+    caller: 'cli',
+    prefix: settings['NATS_SUBJECT_PREFIX'] ?? '',
+    logger,
+  });
+  const { installLegacy } = transcripts.rpcs;
+  const importRound = async (round: number): Promise<number> => {
+    const startedAt = performance.now();
+    for (let index = 0; index < conversationsPerRound; index++) {
+      const id = firstId + round * conversationsPerRound + index;
+      await bus.call(installLegacy, { items: [{ conversation_id: id, rows: makeRows(id) }], dry_run: false }, newContext());
+    }
+    return (conversationsPerRound * rowsPerConversation) / ((performance.now() - startedAt) / 1_000);
+  };
+  const speeds = { true: [] as number[], false: [] as number[] };
+  let waited = 0;
+  try {
+    await forgetImports(pool, firstId);
+    for (let round = -2; round < rounds; round++) {
+      const isIndexed = round % 2 === 0;
+      say(`import, round ${round + 3} of ${rounds + 2}, ${isIndexed ? 'with' : 'without'} the index`);
+      await putOff(pool, !isIndexed);
+      const speed = await importRound(round + 2);
+      const endedAt = performance.now();
+      if (isIndexed) await waitForIndex(pool);
+      // The first round of either is the warm-up.
+      if (round < 0) continue;
+      speeds[`${isIndexed}`].push(speed);
+      if (isIndexed) waited = Math.max(waited, (performance.now() - endedAt) / 1_000);
+    }
+  } finally {
+    await putOff(pool, false);
+    await bus.close();
+  }
+  return { withIndex: median(speeds.true), withoutIndex: median(speeds.false), searchableSeconds: waited };
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+function makeRows(seed: number) {
+  return Array.from({ length: rowsPerConversation }, (_, index) => ({
+    start_ms: index * 4_000,
+    end_ms: index * 4_000 + 3_500,
+    person_id: 1 + (index % 3),
+    speaker: null,
+    text: Array.from({ length: 12 }, (_word, place) => wordOf((seed * 31 + index * 7919 + place * 104_729) % 160_000)).join(' '),
+  }));
+}
+
+/** What an earlier run on the same data has imported would be left as it is. */
+async function forgetImports(pool: Pool, firstId: number): Promise<void> {
+  for (const table of ['transcript_rows', 'search_segments', 'speakers', 'import_evidence', 'legacy_transcripts'])
+    await pool.query(`delete from transcripts.${table} where conversation_id >= $1`, [firstId]);
+}
+
+/** Jobs of the index that are made from now on wait for a day, or do not. */
+async function putOff(pool: Pool, wanted: boolean): Promise<void> {
+  await pool.query('drop trigger if exists put_off on transcripts.jobs');
+  if (!wanted) return;
+  await pool.query(
+    `create or replace function transcripts.put_off() returns trigger language plpgsql as $$ begin new.run_at := now() + interval '1 day'; return new; end $$`,
+  );
+  await pool.query(
+    `create trigger put_off before insert on transcripts.jobs for each row when (new.type = '${jobType}') execute function transcripts.put_off()`,
+  );
+}
+
+async function waitForIndex(pool: Pool): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      `select 1 from transcripts.jobs where type = '${jobType}' and state in ('queued', 'running') and run_at < now() + interval '1 hour' limit 1`,
+    );
+    if (rowCount === 0) return;
+    await sleep(50);
+  }
+}

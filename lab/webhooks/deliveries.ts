@@ -1,0 +1,200 @@
+/** Endpoints that are well and ill, events at a steady pace, and what came of each where (V6, V7). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import type { Actor, ReplyOf } from '#libs/contract';
+import { newContext } from '#libs/nats';
+import type { ReceivedWebhook, ReceiverAnswer, WebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { events } from '#services/events';
+import type { FaultWorld } from '../feed/fault-world.ts';
+import { contextFor, superuser } from '../feed/faults.ts';
+
+type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
+
+/** Of ten endpoints; the others answer at once. */
+const ill: readonly ReceiverAnswer[] = [500, 'hang', 'redirect', 410, 'drop'];
+const illOfTen = 3;
+const endpointsOfAccount = 5;
+const subjects = 20;
+const wantedMs = 1_000;
+/** For the events to come everywhere, once everything answers. */
+const mendMs = 300_000;
+
+export interface Run {
+  readonly deliveries: number;
+  readonly endpoints: number;
+  /** Deliveries that begin in a second. */
+  readonly rate: number;
+  readonly say: (line: string) => void;
+}
+
+/** Of all endpoints that were answered likewise while events were made. */
+export interface Row {
+  readonly answer: string;
+  readonly endpoints: number;
+  readonly requests: number;
+  /** Events that never came, of all endpoints. */
+  readonly missing: number;
+  /** Requests whose signature, id or body is not that of the event. */
+  readonly wrong: number;
+  /** Most requests of an endpoint at once. */
+  readonly open: number;
+  /** From the commit to the first receipt, ms. */
+  readonly p50: number;
+  readonly p95: number;
+  readonly slowest: number;
+}
+
+interface Endpoint {
+  readonly id: number;
+  readonly path: string;
+  readonly secret: string;
+  readonly answer: ReceiverAnswer;
+}
+
+const healthy = 204;
+
+/** Nothing is lost or changed, and who answers does not wait for who does not. */
+export function isKept(rows: readonly Row[]): boolean {
+  return rows.every(({ answer, missing, wrong, p95 }) => missing + wrong === 0 && (answer !== String(healthy) || p95 < wantedMs));
+}
+
+export async function runDeliveries(world: FaultWorld, receiver: WebhookReceiver, run: Run): Promise<Row[]> {
+  const { say } = run;
+  const ids = await setUp(world, Math.ceil(run.endpoints / endpointsOfAccount));
+  const endpoints = await makeEndpoints(world, receiver, ids.accounts, run.endpoints);
+  const made = Math.ceil(run.deliveries / run.endpoints);
+  say(`${made} events for ${run.endpoints} endpoints`);
+  await write(world, ids.conversations, { made, everyMs: (1_000 * run.endpoints) / run.rate });
+  const told = await readTold(world);
+  const well = endpoints.filter(({ answer }) => answer === healthy);
+  await untilAll(receiver, well, told);
+  const rows = well.length === 0 ? [] : [describe(receiver, well, told)];
+  say(`${rows[0]?.requests ?? 0} came where they are answered; the others are mended`);
+  for (const { path } of endpoints) receiver.answer(path, healthy);
+  const { switchEndpoint, recoverAnyEndpoint } = events.rpcs;
+  for (const { id, answer } of endpoints) {
+    if (answer === healthy) continue;
+    if (answer === 410) await world.bus.call(switchEndpoint, { endpoint_id: id, disabled: false }, contextFor(switchEndpoint));
+    await world.bus.call(recoverAnyEndpoint, { endpoint_id: id, since: '2020-01-01T00:00:00Z' }, contextFor(recoverAnyEndpoint));
+  }
+  await untilAll(receiver, endpoints, told);
+  const others = ill.map((kind) => endpoints.filter(({ answer }) => answer === kind)).filter(({ length }) => length > 0);
+  return [...rows, ...others.map((alike) => describe(receiver, alike, told))];
+}
+
+async function setUp({ bus }: FaultWorld, accounts: number): Promise<{ accounts: Actor[]; conversations: number[] }> {
+  const names = Array.from({ length: Math.max(accounts, subjects) }, (_, index) => `p${index}`);
+  const journey = { slug: 'circle', name: 'Circle', svc_app: 'coherence', object_kind: 'holon', applies_to: 'event' };
+  const document = {
+    classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
+    journeys: [{ ...journey, is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] }],
+    holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['circle'] }],
+    people: names.map((key) => ({ key, name: key, contact: {} })),
+    accounts: names.slice(0, accounts).map((person) => ({ email: `${person}@example.org`, person, password: `secret-of-${person}-1` })),
+  };
+  const { applyWorkspace } = directory.rpcs;
+  const { findActive } = conversations.rpcs;
+  const { ids } = await bus.call(applyWorkspace, { document, dry_run: false }, contextFor(applyWorkspace));
+  const people = Object.values(ids['people'] ?? {});
+  const found = await Promise.all(
+    people
+      .slice(0, subjects)
+      .map((id) => bus.call(findActive, { person_id: id, journey: 'circle', time: '2030-01-01T10:00:00Z' }, contextFor(findActive))),
+  );
+  const user = { kind: 'user', personId: null, superuser: false, globalEditor: false, coherenceAccess: true } as const;
+  return {
+    accounts: Object.values(ids['accounts'] ?? {}).map((accountId) => ({ ...user, accountId })),
+    conversations: found.flatMap((items) => items.map(({ id }) => id)),
+  };
+}
+
+async function makeEndpoints(
+  { bus }: FaultWorld,
+  receiver: WebhookReceiver,
+  accounts: readonly Actor[],
+  count: number,
+): Promise<Endpoint[]> {
+  const made: Endpoint[] = [];
+  for (let index = 0; index < count; index++) {
+    const path = `/${index}`;
+    const place = Math.floor(index / 10) * illOfTen + (index % 10);
+    const answer = index % 10 < illOfTen ? (ill[place % ill.length] ?? healthy) : healthy;
+    receiver.answer(path, answer);
+    const actor = accounts[Math.floor(index / endpointsOfAccount)] ?? superuser;
+    const wanted = { url: receiver.url(path), types: ['conversation.updated'] };
+    const { endpoint, secret } = await bus.call(events.rpcs.createEndpoint, wanted, { ...newContext(), actor });
+    made.push({ id: endpoint.id, path, secret: secret ?? '', answer });
+  }
+  return made;
+}
+
+/** At a pace that the platform does not choose. */
+async function write({ bus }: FaultWorld, ids: readonly number[], pace: { made: number; everyMs: number }): Promise<void> {
+  const { patch } = conversations.rpcs;
+  const beganMs = performance.now();
+  const writing: Promise<unknown>[] = [];
+  for (let n = 0; n < pace.made; n++) {
+    await sleep(Math.max(0, beganMs + n * pace.everyMs - performance.now()));
+    writing.push(bus.call(patch, { conversation_id: ids[n % ids.length] ?? 0, infos: { n } }, contextFor(patch)));
+  }
+  await Promise.all(writing);
+}
+
+/** What the feed says that happened, when it has it all. */
+async function readTold({ bus, sql }: FaultWorld): Promise<FeedEvent[]> {
+  while ((await sql('select 1 from conversations.feed_outbox limit 1')).length > 0) await sleep(100);
+  await sleep(wantedMs);
+  const { readFeed } = events.rpcs;
+  const told: FeedEvent[] = [];
+  for (let after: string | undefined, more = true; more;) {
+    const wanted = { ...(after !== undefined && { after }), types: 'conversation.updated', wait: 0, limit: 500 };
+    const page = await bus.call(readFeed, wanted, contextFor(readFeed));
+    told.push(...page.items);
+    [after, more] = [page.next, page.has_more];
+  }
+  return told;
+}
+
+const requestsOf = (receiver: WebhookReceiver, { path }: Endpoint): ReceivedWebhook[] =>
+  receiver.received.filter((request) => request.path === path);
+
+/** Requests that were answered as by one that is well. */
+async function untilAll(receiver: WebhookReceiver, endpoints: readonly Endpoint[], told: readonly FeedEvent[]): Promise<void> {
+  const endMs = Date.now() + mendMs;
+  const isWhole = (endpoint: Endpoint): boolean => new Set(takenBy(receiver, endpoint).map(({ id }) => id)).size >= told.length;
+  while (Date.now() < endMs && !endpoints.every(isWhole)) await sleep(500);
+}
+
+const takenBy = (receiver: WebhookReceiver, endpoint: Endpoint): ReceivedWebhook[] =>
+  requestsOf(receiver, endpoint).filter(({ answer }) => answer === healthy);
+
+function describe(receiver: WebhookReceiver, alike: readonly Endpoint[], told: readonly FeedEvent[]): Row {
+  const delays: number[] = [];
+  let [requests, missing, wrong] = [0, 0, 0];
+  for (const endpoint of alike) {
+    const got = requestsOf(receiver, endpoint);
+    const taken = new Set(takenBy(receiver, endpoint).map(({ id }) => id));
+    requests += got.length;
+    missing += told.filter(({ id }) => !taken.has(id)).length;
+    wrong += got.filter((request) => !isGenuine(request, endpoint.secret)).length + new Set(bodiesOf(got)).size - new Set(idsOf(got)).size;
+    const firstMs = new Map(got.toReversed().map(({ id, atMs }) => [id, atMs]));
+    delays.push(...told.map(({ id, occurred_at: at }) => (firstMs.get(id) ?? Infinity) - Date.parse(at)));
+  }
+  delays.sort((a, b) => a - b);
+  const at = (share: number): number => Math.round(delays[Math.floor((delays.length - 1) * share)] ?? 0);
+  const open = Math.max(...alike.map(({ path }) => receiver.mostOpen(path)));
+  const answer = String(alike[0]?.answer);
+  return { answer, endpoints: alike.length, requests, missing, wrong, open, p50: at(0.5), p95: at(0.95), slowest: at(1) };
+}
+
+const idsOf = (requests: readonly ReceivedWebhook[]): string[] => requests.map(({ id }) => id);
+const bodiesOf = (requests: readonly ReceivedWebhook[]): string[] => requests.map(({ body }) => body);
+
+/** Signed as the reference library signs it, whenever it came. */
+function isGenuine({ id, body, headers }: ReceivedWebhook, secret: string): boolean {
+  const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+  const event = JSON.parse(body) as { id?: unknown };
+  return event.id === id && new Webhook(secret).sign(id, at, body) === headers['webhook-signature'];
+}

@@ -1,0 +1,37 @@
+/**
+ * `npm run bench:webhooks`: deliveries to receivers of which three of ten fail, hang, redirect, answer 410 or drop the connection (V6, V7). On
+ * PostgreSQL, NATS and services of its own, two processes of each.
+ *   --deliveries N   that are made (10,000)   --endpoints N   to which (20)   --rate N   begun in a second (50)
+ * While the others are ill, how long a healthy endpoint waits for an event; then they are mended, and every event comes everywhere.
+ */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
+import { startFaultWorld } from '../feed/fault-world.ts';
+import { isKept, runDeliveries } from './deliveries.ts';
+
+const text = (value: string): { type: 'string'; default: string } => ({ type: 'string', default: value });
+const { values } = parseArgs({ options: { deliveries: text('10000'), endpoints: text('20'), rate: text('50') } });
+const count = (name: keyof typeof values): number => {
+  const value = Number(values[name]);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} is a whole number from 1`);
+  return value;
+};
+const startedAt = performance.now();
+const say = (line: string): void => {
+  process.stderr.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${line}\n`);
+};
+
+const size = { deliveries: count('deliveries'), endpoints: count('endpoints'), rate: count('rate') };
+const receiver = await startWebhookReceiver();
+const world = await startFaultWorld(mkdtempSync(join(tmpdir(), 'coherence-webhooks-')), { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1' });
+try {
+  const rows = await runDeliveries(world, receiver, { ...size, say });
+  console.table(rows);
+  if (!isKept(rows)) process.exitCode = 1;
+} finally {
+  await world.stop();
+  await receiver.stop();
+}

@@ -1,0 +1,34 @@
+/** The audit log as its service answers it: handlers of `auditRpcs`, to be spread into the service's handlers. */
+import { type Actor, mayReadOps, type RequestOf, type auditRpcs } from '#libs/contract';
+import { appError } from '#libs/errors';
+import { type RawJson, rawJson } from '#libs/nats';
+import type { Queryable } from '#libs/sql';
+import { listEntries, readLinks } from './statements.ts';
+
+type Asked = RequestOf<ReturnType<typeof auditRpcs>['searchAudit']>;
+
+export function auditHandlers(db: Queryable) {
+  const search = async ({
+    account_id: accountId,
+    action,
+    target_type: targetType,
+    target_id: targetId,
+    from,
+    to,
+    before,
+    limit,
+  }: Asked) => {
+    const filter = { accountId, action, targetType, targetId, from, to, beforeAt: before?.at, beforeId: before?.id, limit };
+    return rawJson(`{"items":${(await listEntries(db, filter)).items}}`);
+  };
+  return {
+    listAudit: async (request: Asked, { actor }: { readonly actor?: Actor | undefined }): Promise<RawJson> => {
+      // The gateway has looked at it already; what the log says is worth a second look (A3).
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      return search(request);
+    },
+    searchAudit: search,
+    readAudit: async (request: { readonly after: number; readonly limit: number }): Promise<RawJson> =>
+      rawJson((await readLinks(db, request)).body),
+  };
+}

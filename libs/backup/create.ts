@@ -1,0 +1,71 @@
+/** Makes a backup: the database of one moment, then the objects, then the manifest; its digest is written last and makes it complete. */
+import { Readable } from 'node:stream';
+import { lastBackupKey, type ObjectStore } from '#libs/object-store';
+import { findPrevious, findUnfinished, type OpenedBackup } from './catalog.ts';
+import { dumpDatabase, type OnProgress } from './database.ts';
+import { BackupError } from './errors.ts';
+import { keepErasures } from './erasures.ts';
+import { digestPath, draftPath, manifestPath, newBackupId } from './layout.ts';
+import { type Draft, hashOf, type Manifest } from './manifest.ts';
+import { dumpObjects } from './objects.ts';
+import type { Seal } from './seal.ts';
+import type { BackupTarget } from './target.ts';
+
+export interface CreateOptions {
+  /** Of a role that reads every schema. */
+  readonly url: string;
+  readonly schemas: readonly string[];
+  readonly target: BackupTarget;
+  readonly seal: Seal;
+  /** Of this release. */
+  readonly version: string;
+  /** Absent: who was erased is not copied either. */
+  readonly store: ObjectStore | undefined;
+  readonly withObjects: boolean;
+  /** Begin anew although one was broken off. */
+  readonly fresh: boolean;
+  readonly onProgress: OnProgress;
+}
+
+/** What was broken off goes on for so long; its database is of the time when it began. */
+const resumedForMs = 24 * 3_600_000;
+
+export async function createBackup(options: CreateOptions): Promise<OpenedBackup & { readonly resumed: boolean }> {
+  const { target, seal, store, withObjects } = options;
+  await store?.ensureBucket(); // as the media service does at its start
+  const begun = options.fresh || !withObjects ? undefined : await findUnfinished(target, seal.recipients, new Date(), resumedForMs);
+  const draft = begun ?? (await dump(options));
+  if (Object.keys(draft.schemas).length === 0) throw new BackupError('the database has no schema of the platform');
+  if (withObjects && store === undefined) throw new BackupError('the objects cannot be read: S3_ENDPOINT is not set');
+  const objects =
+    withObjects && store !== undefined
+      ? await dumpObjects({ ...options, store, draft, previous: await findPrevious(target, seal.recipients) })
+      : null;
+  if (store !== undefined) await keepErasures(store, target);
+  const manifest: Manifest = { ...draft, finished_at: new Date().toISOString(), objects };
+  const text = `${JSON.stringify(manifest, null, 1)}\n`;
+  const digest = hashOf(text);
+  await put(target, manifestPath(draft.id), text);
+  await put(target, digestPath(draft.id), `${digest}\n`);
+  await target.remove(draftPath(draft.id));
+  if (store !== undefined) await tellAge(store, manifest);
+  return { manifest, digest, resumed: begun !== undefined };
+}
+
+async function dump({ url, schemas, target, seal, version, onProgress }: CreateOptions): Promise<Draft> {
+  const id = newBackupId(new Date());
+  const draft = await dumpDatabase({ url, schemas, target, seal, id, version, onProgress });
+  const asManifest: Manifest = { ...draft, finished_at: draft.taken_at, objects: null };
+  await put(target, draftPath(id), JSON.stringify(asManifest));
+  return draft;
+}
+
+/** Monitoring sees by it how old the newest backup is. */
+async function tellAge(store: ObjectStore, { id, version, taken_at: takenAt }: Manifest): Promise<void> {
+  const text = JSON.stringify({ id, version, taken_at: takenAt });
+  await store.putStream(lastBackupKey, Readable.from([Buffer.from(text)]), { contentType: 'application/json' });
+}
+
+async function put(target: BackupTarget, path: string, text: string): Promise<void> {
+  await target.write(path, Readable.from([Buffer.from(text)]));
+}

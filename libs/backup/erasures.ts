@@ -1,0 +1,45 @@
+/**
+ * Who was erased, kept outside the database so that a restored one can be told again: small files of ids and digests, in the object store and
+ * beside the backups. Each place is given what the other has.
+ */
+import { Readable } from 'node:stream';
+import { erasuresPrefix, type ObjectStore } from '#libs/object-store';
+import { BackupError } from './errors.ts';
+import { erasuresFolder } from './layout.ts';
+import { type BackupTarget, readText } from './target.ts';
+
+const entryName = /^[0-9]{1,10}-[0-9a-f]{32}\.json$/;
+const maxEntryBytes = 64 * 1024;
+const contentType = 'application/json';
+
+/** Copies from the store to the target what is not there yet. */
+export async function keepErasures(store: ObjectStore, target: BackupTarget): Promise<number> {
+  let copied = 0;
+  for await (const { key, sizeBytes } of store.list(erasuresPrefix)) {
+    const name = key.slice(erasuresPrefix.length);
+    if (!entryName.test(name) || sizeBytes > maxEntryBytes) throw new BackupError(`${key} is no entry of the erasures`);
+    const path = `${erasuresFolder}/${name}`;
+    if ((await target.sizeOf(path)) === sizeBytes) continue;
+    const object = await store.get(key);
+    if (object === undefined) continue;
+    await target.write(path, object.body as AsyncIterable<Uint8Array>);
+    copied += 1;
+  }
+  return copied;
+}
+
+/** Copies from the target to the store what is not there yet. */
+export async function bringErasures(store: ObjectStore, target: BackupTarget): Promise<number> {
+  let copied = 0;
+  for await (const { path } of target.list(erasuresFolder)) {
+    const name = path.slice(erasuresFolder.length + 1);
+    if (!entryName.test(name)) throw new BackupError(`${path} is no entry of the erasures`);
+    const key = erasuresPrefix + name;
+    if ((await store.head(key)) !== undefined) continue;
+    const text = await readText(target, path, maxEntryBytes);
+    if (text === undefined) continue;
+    await store.putStream(key, Readable.from([Buffer.from(text)]), { contentType });
+    copied += 1;
+  }
+  return copied;
+}

@@ -1,0 +1,118 @@
+/** Backups in a folder of this machine, or of a volume that is mounted. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { constants, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { BackupError } from './errors.ts';
+import { type BackupTarget, checkPath, type StoredFile } from './target.ts';
+
+/** A file under way has this end; none is left of a name without it. */
+const unfinished = '.part~';
+
+export function createFolderTarget(root: string): BackupTarget {
+  const placeOf = (path: string): string => join(root, ...checkPath(path).split('/'));
+  return {
+    place: root,
+    write: (path, body) => writeFile(placeOf(path), body),
+    read: async (path) => {
+      const place = placeOf(path);
+      return (await statFile(place)) === undefined ? undefined : openFile(place);
+    },
+    sizeOf: async (path) => (await statFile(placeOf(path)))?.size,
+    list: (folder) => listFiles(root, checkPath(folder)),
+    folders: async (folder) =>
+      (await readFolder(placeOf(folder)))
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name)
+        .toSorted(),
+    remove: async (path) => {
+      await rm(placeOf(path), { force: true });
+      await removeEmptyFolders(root, dirname(placeOf(path)));
+    },
+    close: () => {},
+  };
+}
+
+async function writeFile(place: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+  // Speech and contacts of people are in it: nobody else's to read.
+  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  const draft = `${place}${unfinished}`;
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  try {
+    const file = await open(draft, 'w', 0o600);
+    try {
+      for await (const chunk of body) {
+        hash.update(chunk);
+        sizeBytes += chunk.byteLength;
+        for (let rest = chunk; rest.byteLength > 0;) rest = rest.subarray((await file.write(rest)).bytesWritten);
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, place);
+    await syncFolder(dirname(place));
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  return { sizeBytes, sha256: hash.digest('hex') };
+}
+
+/** The new name is on the disk, too. */
+async function syncFolder(place: string): Promise<void> {
+  const folder = await open(place, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function statFile(place: string): Promise<{ size: number } | undefined> {
+  const stat = await lstat(place).catch(ignoreMissing);
+  if (stat === undefined) return undefined;
+  // A link could lead anywhere.
+  if (!stat.isFile()) throw new BackupError(`${place} is no file`);
+  return stat;
+}
+
+function openFile(place: string): Promise<Readable> {
+  return new Promise((resolve, reject) => {
+    const stream = createReadStream(place, { flags: constants.O_RDONLY | constants.O_NOFOLLOW } as never);
+    stream.once('open', () => resolve(stream)).once('error', reject);
+  });
+}
+
+/** A folder without files is none, as in a bucket. */
+async function removeEmptyFolders(root: string, place: string): Promise<void> {
+  for (let folder = place; folder.length > root.length; folder = dirname(folder)) {
+    try {
+      await rmdir(folder);
+    } catch {
+      return; // something is in it
+    }
+  }
+}
+
+async function* listFiles(root: string, folder: string): AsyncGenerator<{ path: string; sizeBytes: number }> {
+  const entries = await readFolder(join(root, ...folder.split('/')));
+  // A folder's place among files is that of its name with the slash behind it, as in a bucket.
+  const sortKey = (entry: { name: string; isDirectory(): boolean }): string => (entry.isDirectory() ? `${entry.name}/` : entry.name);
+  for (const entry of entries.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) yield* listFiles(root, path);
+    else if (entry.isFile() && !entry.name.endsWith(unfinished)) yield { path, sizeBytes: (await lstat(join(root, path))).size };
+  }
+}
+
+async function readFolder(place: string) {
+  return (await readdir(place, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT') return undefined;
+  throw error;
+}

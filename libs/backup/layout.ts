@@ -1,0 +1,50 @@
+/**
+ * Names of files in a target:
+ *
+ *     backups/<id>/manifest.json, manifest.sha256      a backup is complete when the second is there
+ *     backups/<id>/draft.json                          the database is there, objects may be missing
+ *     backups/<id>/database/<schema>/<table>.zst[.age]
+ *     backups/<id>/objects/<n>.jsonl                   which objects belong to it
+ *     objects/<pool>/<key>                             their bytes, once for all backups
+ *     erasures/<name>.json                             who was erased
+ */
+import { randomBytes } from 'node:crypto';
+import { poolOf } from './seal.ts';
+
+export const backupsFolder = 'backups';
+export const objectsFolder = 'objects';
+export const erasuresFolder = 'erasures';
+
+const backupId = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
+
+export const isBackupId = (text: string): boolean => backupId.test(text);
+
+/** Ids are in the order of time, to the millisecond, which the first three digits behind the second are. */
+export function newBackupId(now: Date): string {
+  const milliseconds = now.getUTCMilliseconds().toString(16).padStart(3, '0');
+  return `${now.toISOString().replace(/[-:]|\.\d+/g, '')}-${milliseconds}${randomBytes(2).toString('hex').slice(1)}`;
+}
+
+/** When the backup of that id was begun. */
+export function timeOfId(id: string): Date {
+  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? [];
+  return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}
+
+export const folderOf = (id: string): string => `${backupsFolder}/${id}`;
+export const manifestPath = (id: string): string => `${folderOf(id)}/manifest.json`;
+export const digestPath = (id: string): string => `${folderOf(id)}/manifest.sha256`;
+export const draftPath = (id: string): string => `${folderOf(id)}/draft.json`;
+export const listPath = (id: string, index: number): string => `${folderOf(id)}/objects/${String(index).padStart(6, '0')}.jsonl`;
+
+export function tablePath(
+  backup: { readonly id: string; readonly encrypted_to: readonly string[] },
+  schema: string,
+  table: string,
+): string {
+  return `${folderOf(backup.id)}/database/${schema}/${table}.zst${backup.encrypted_to.length > 0 ? '.age' : ''}`;
+}
+
+export function objectPath(backup: { readonly encrypted_to: readonly string[] }, key: string): string {
+  return `${objectsFolder}/${poolOf(backup.encrypted_to)}/${key}`;
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { isObjectKey } from './manifest.ts';
+
+describe('isObjectKey (rules/operations#backups)', () => {
+  it.each(['audio/5/-D7wgI1IEkq7HFJMnWQxfP7xVnck6-x2.mp3', 'thumbnails/1/_x2.jpg', 'logos/12/a.b.png'])(
+    'takes %s, as random names begin',
+    (key) => {
+      expect(isObjectKey(key)).toBe(true);
+    },
+  );
+
+  it.each([
+    '',
+    '/etc/passwd',
+    '../x',
+    'audio/../x',
+    'audio/./x',
+    'audio/.x',
+    'audio//x',
+    'audio/x/',
+    'Audio/x',
+    '-audio/x',
+    'audio/\u0000',
+    'a\\b',
+  ])('refuses %j, which could be another place', (key) => {
+    expect(isObjectKey(key)).toBe(false);
+  });
+});

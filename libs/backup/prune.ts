@@ -1,0 +1,68 @@
+/** Removes old backups, and the objects that none of the others names. */
+import { isComplete, listIds, openBackup } from './catalog.ts';
+import { folderOf, objectsFolder, timeOfId, digestPath } from './layout.ts';
+import type { Manifest, ObjectEntry } from './manifest.ts';
+import { listObjects } from './objects.ts';
+import { poolOf } from './seal.ts';
+import type { BackupTarget } from './target.ts';
+
+export interface Pruned {
+  readonly backups: readonly string[];
+  readonly objects: number;
+}
+
+/** Complete backups younger than `keepDays` stay, and the newest in any case; so does what may still be under way. */
+export async function pruneBackups(target: BackupTarget, keepDays: number, now: Date, dryRun: boolean): Promise<Pruned> {
+  const kept: Manifest[] = [];
+  const removed: string[] = [];
+  let isUnderWay = false;
+  for (const id of await listIds(target)) {
+    const isYoung = now.getTime() - timeOfId(id).getTime() < keepDays * 86_400_000;
+    const complete = await isComplete(target, id);
+    if (complete && (isYoung || kept.length === 0)) kept.push((await openBackup(target, id)).manifest);
+    else if (!complete && isYoung) isUnderWay = true;
+    else removed.push(id);
+  }
+  for (const id of dryRun ? [] : removed) await removeBackup(target, id);
+  // An object of a backup under way may be in no list yet.
+  const objects = isUnderWay ? 0 : await removeObjects(target, kept, dryRun);
+  return { backups: removed, objects };
+}
+
+/** The file that makes it complete goes first. */
+async function removeBackup(target: BackupTarget, id: string): Promise<void> {
+  await target.remove(digestPath(id));
+  for await (const { path } of target.list(folderOf(id))) await target.remove(path);
+}
+
+async function removeObjects(target: BackupTarget, kept: readonly Manifest[], dryRun: boolean): Promise<number> {
+  let count = 0;
+  for (const pool of await target.folders(objectsFolder)) {
+    const owners = kept.filter((manifest) => manifest.objects !== null && poolOf(manifest.encrypted_to) === pool);
+    const named = followAll(owners.map((manifest) => listObjects(target, manifest)));
+    for await (const { path } of target.list(`${objectsFolder}/${pool}`)) {
+      if (await named(path.slice(objectsFolder.length + pool.length + 2))) continue;
+      if (!dryRun) await target.remove(path);
+      count += 1;
+    }
+  }
+  return count;
+}
+
+/** Asked for keys in their order, says whether one of the lists has them. */
+function followAll(lists: readonly AsyncGenerator<ObjectEntry>[]): (key: string) => Promise<boolean> {
+  const heads: (ObjectEntry | undefined)[] = lists.map(() => undefined);
+  const ended = lists.map(() => false);
+  return async (key) => {
+    let found = false;
+    for (const [index, list] of lists.entries()) {
+      while (ended[index] !== true && (heads[index] === undefined || heads[index].key < key)) {
+        const { value, done } = await list.next();
+        if (done === true) ended[index] = true;
+        heads[index] = done === true ? undefined : value;
+      }
+      found ||= heads[index]?.key === key;
+    }
+    return found;
+  };
+}

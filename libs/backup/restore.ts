@@ -1,0 +1,69 @@
+/** Puts a backup into an empty installation. */
+import type { ObjectStore } from '#libs/object-store';
+import { dropSchemas, findFilledTables } from '#libs/orm';
+import { loadDatabase, type OnProgress } from './database.ts';
+import { BackupError } from './errors.ts';
+import { bringErasures } from './erasures.ts';
+import type { Manifest } from './manifest.ts';
+import { loadObjects } from './objects.ts';
+import type { Unseal } from './seal.ts';
+import type { BackupTarget } from './target.ts';
+
+/** What migrations put into tables; the rows of a backup take its place. */
+const seededTables = ['audit_head', 'feed_head'];
+
+export interface RestoreOptions {
+  /** Of a role that may make schemas. */
+  readonly url: string;
+  readonly target: BackupTarget;
+  readonly manifest: Manifest;
+  readonly unseal: Unseal;
+  readonly store: ObjectStore | undefined;
+  /** Names of all migrations that this release knows, by schema. */
+  readonly known: Readonly<Record<string, readonly string[]>>;
+  /** Makes the schemas, with these migrations and no others; with undefined, all there are. */
+  readonly migrate: (only: Readonly<Record<string, readonly string[]>> | undefined) => Promise<void>;
+  readonly onProgress: OnProgress;
+}
+
+export interface Restored {
+  readonly objects: { readonly restored: number; readonly present: number } | null;
+  readonly erasures: number;
+}
+
+/** The database is restored as a whole or not at all; run again after a failure, what is there already is left as it is. */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { url, target, manifest, store, known, migrate } = options;
+  checkRelease(manifest, known);
+  if (manifest.objects !== null && manifest.objects.length > 0 && store === undefined) {
+    throw new BackupError('the backup has objects: S3_ENDPOINT and its keys are needed');
+  }
+  const schemas = Object.keys(known);
+  const filled = await findFilledTables(url, schemas, seededTables);
+  if (filled.length > 0) {
+    throw new BackupError(
+      `the database is not empty (${filled.slice(0, 3).join(', ')}${filled.length > 3 ? ', …' : ''}): a backup goes into an empty installation`,
+    );
+  }
+  // Objects first: when the database is there, everything is.
+  if (store !== undefined) await store.ensureBucket();
+  const objects = store === undefined || manifest.objects === null ? null : await loadObjects({ ...options, store });
+  const erasures = store === undefined ? 0 : await bringErasures(store, target);
+  await dropSchemas(url, schemas);
+  await migrate(Object.fromEntries(Object.entries(manifest.schemas).map(([schema, { migrations }]) => [schema, migrations])));
+  await loadDatabase(options);
+  await migrate(undefined);
+  return { objects, erasures };
+}
+
+/** A release restores what it, or one before it, has made. */
+function checkRelease(manifest: Manifest, known: Readonly<Record<string, readonly string[]>>): void {
+  for (const [schema, { migrations }] of Object.entries(manifest.schemas)) {
+    const own = known[schema];
+    if (own === undefined) throw new BackupError(`the backup has a schema "${schema}", which this release does not know`);
+    const unknown = migrations.find((name) => !own.includes(name));
+    if (unknown !== undefined) {
+      throw new BackupError(`the backup was made by a newer release, ${manifest.version}: ${unknown} is not known here`);
+    }
+  }
+}

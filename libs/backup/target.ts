@@ -1,0 +1,67 @@
+/** Where backups are kept: a folder, or a bucket of any S3-compatible store. */
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { BackupError } from './errors.ts';
+
+export interface StoredFile {
+  readonly sizeBytes: number;
+  /** SHA-256 of the bytes, lower-case hex. */
+  readonly sha256: string;
+}
+
+/** Paths are of names that {@link checkPath} allows, with `/` between them. */
+export interface BackupTarget {
+  /** For people. */
+  readonly place: string;
+  /** Stores what `body` yields, read no faster than it can be stored: whole, or not at all. What was there is replaced. */
+  write(path: string, body: AsyncIterable<Uint8Array>): Promise<StoredFile>;
+  read(path: string): Promise<Readable | undefined>;
+  sizeOf(path: string): Promise<number | undefined>;
+  /** Files below a folder, in the order of their paths' bytes. */
+  list(folder: string): AsyncIterable<{ readonly path: string; readonly sizeBytes: number }>;
+  /** Names of the folders right in a folder, in their order. */
+  folders(folder: string): Promise<string[]>;
+  remove(path: string): Promise<void>;
+  close(): void;
+}
+
+/** Random names of objects begin with - and _ too (`isObjectKey`). */
+const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,250}$/;
+
+/** @throws BackupError for what would lead out of the target */
+export function checkPath(path: string): string {
+  if (path.length > 2_000 || !path.split('/').every((part) => segment.test(part)))
+    throw new BackupError(`"${path}" is no name of a file of a backup`);
+  return path;
+}
+
+/** A small file. @throws BackupError when it is over `maxBytes` */
+export async function readText(target: BackupTarget, path: string, maxBytes: number): Promise<string | undefined> {
+  const body = await target.read(path);
+  if (body === undefined) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new BackupError(`${path} is larger than it can be`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Passes a file on and fails at its end when it is not the expected one. */
+export async function* checked(
+  body: AsyncIterable<Uint8Array>,
+  expected: { readonly path: string; readonly bytes: number; readonly sha256: string },
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > expected.bytes) throw new BackupError(`${expected.path} has more bytes than its manifest says`);
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (size < expected.bytes) throw new BackupError(`${expected.path} ends after ${size} of ${expected.bytes} bytes`);
+  if (hash.digest('hex') !== expected.sha256) throw new BackupError(`${expected.path} is not what was stored: its digest differs`);
+}

@@ -1,0 +1,115 @@
+/**
+ * The audit log of a service as operations: pages for the gateway and the admin CLI, and its chain of hashes for `audit verify` and `audit export`
+ * (A1, A2). Here and not in the audit library, so that importing a contract does not load its statements.
+ */
+import { type Static, Type } from 'typebox';
+import { byOperators, byUsers } from './callers.ts';
+import { rpc } from './declarations.ts';
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const instant = (description: string) => Type.String({ format: 'date-time', description });
+const hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
+const position = Type.Integer({ minimum: 0 });
+
+export const auditActorKinds = ['account', 'key', 'cli', 'shared'] as const;
+export const auditOutcomes = ['ok', 'refused'] as const;
+
+const actorFacts = {
+  kind: Type.Enum([...auditActorKinds], { description: 'A person with a token, a service key, the admin CLI, or the shared token.' }),
+  account_id: nullable(Type.Integer({ description: 'Account that acted; null when nobody knows one.' })),
+  key_id: nullable(Type.String({ description: 'Service key that acted for the account.' })),
+};
+
+const entryFacts = {
+  action: Type.String({ description: 'What was done, for example `login` or `jobs.redrive`.' }),
+  target: nullable(
+    Type.Object({ type: Type.String(), id: Type.String() }, { description: 'To what it was done; null when there is no one thing.' }),
+  ),
+  changes: nullable(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          'What changed: names of fields, dotted paths of configuration, rights, ids and counts; never a secret or what a person wrote.',
+      },
+    ),
+  ),
+  request_id: nullable(Type.String({ description: 'The `X-Request-Id` of the request.' })),
+  ip: nullable(Type.String({ description: "The client's IPv4 address, or the /64 of its IPv6 address." })),
+  outcome: Type.Enum([...auditOutcomes], { description: '`refused`: somebody tried, and nothing was changed.' }),
+};
+
+/** One entry as its service keeps it: the email of an account is looked up when the entry is read, so that the log holds none. */
+export const auditEntry = Type.Object({
+  id: Type.Integer({ description: 'Place in the log of its service, from 1, without gaps.' }),
+  at: instant('When, by the clock of the database.'),
+  actor: Type.Object(actorFacts),
+  ...entryFacts,
+});
+export type AuditEntry = Static<typeof auditEntry>;
+
+/** One entry as clients see it. */
+export const publicAuditEntry = Type.Object({
+  id: Type.String({ description: '`<service>:<place in its log>`.' }),
+  at: instant('When, by the clock of the database.'),
+  actor: Type.Object({ ...actorFacts, email: nullable(Type.String({ description: 'Of the account, as long as there is one.' })) }),
+  ...entryFacts,
+});
+export type PublicAuditEntry = Static<typeof publicAuditEntry>;
+
+/** An entry as a link of the chain (docs/adr/the-audit-log-is-a-chain.md). */
+export const auditLink = Type.Object({
+  ...auditEntry.properties,
+  previous_hash: hash('The hash of the entry before it.'),
+  hash: hash('SHA-256 of this entry and of the hash before it.'),
+});
+export type AuditLink = Static<typeof auditLink>;
+
+const chainEnd = (description: string) =>
+  Type.Object({ id: position, hash: hash('Its hash; zeros where there was none.') }, { description });
+
+/** Entries that match, newest first. */
+const auditFilter = {
+  account_id: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
+  action: Type.Optional(Type.String({ maxLength: 100 })),
+  target_type: Type.Optional(Type.String({ maxLength: 100 })),
+  target_id: Type.Optional(Type.String({ maxLength: 200 })),
+  from: Type.Optional(instant('Those of then or later.')),
+  to: Type.Optional(instant('Those of before.')),
+  before: Type.Optional(
+    Type.Object({ at: instant('Those of before then'), id: position }, { description: 'then: those with a lower id.' }),
+  ),
+  limit: Type.Integer({ minimum: 1, maximum: 1_001 }),
+};
+const page = { request: Type.Object(auditFilter), reply: Type.Object({ items: Type.Array(auditEntry) }) };
+
+/** RPCs of the audit log, to be spread into the service's contract. */
+export function auditRpcs(service: string) {
+  return {
+    listAudit: rpc({
+      subject: `${service}.audit.list`,
+      callers: byUsers,
+      summary: 'Entries of the audit log that match, newest first; for those who may see operations alone (A3)',
+      ...page,
+      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+    }),
+    searchAudit: rpc({
+      subject: `admin.${service}.audit.search`,
+      callers: byOperators,
+      summary: 'Entries of the audit log that match, newest first',
+      ...page,
+    }),
+    readAudit: rpc({
+      subject: `admin.${service}.audit.read`,
+      callers: byOperators,
+      summary: 'Links of the chain in their order, with the two ends of the chain as they are at that moment',
+      request: Type.Object({ after: position, limit: Type.Integer({ minimum: 1, maximum: 1_000 }) }),
+      reply: Type.Object({
+        items: Type.Array(auditLink),
+        anchor: chainEnd('The last entry that retention has removed: the oldest one that is kept follows it.'),
+        head: chainEnd('The newest entry.'),
+      }),
+    }),
+  };
+}

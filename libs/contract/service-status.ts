@@ -1,0 +1,71 @@
+/**
+ * What a service says of itself to operators (P1): the same of every service, answered by its frame. Here and not there, so that importing a
+ * contract does not load the frame.
+ */
+import { type Static, Type } from 'typebox';
+import { byOperators, byUsers } from './callers.ts';
+import { rpc } from './declarations.ts';
+import { jobStates } from './job-admin.ts';
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** A process: the one that answers. */
+const process = {
+  version: Type.String({ description: 'Release that runs.' }),
+  uptime_seconds: Type.Integer({ description: 'Since the start of the process that answers.' }),
+  ready: Type.Boolean({ description: 'Started, not stopping, and every dependency answers.' }),
+  checks: Type.Array(
+    Type.Object({ name: Type.String(), problem: nullable(Type.String({ description: 'What is wrong; null when it answers.' })) }),
+    { description: 'What it needs.' },
+  ),
+};
+export const processStatus = Type.Object(process);
+export type ProcessStatus = Static<typeof processStatus>;
+
+export const jobCount = Type.Object({
+  type: Type.String({ description: '`<service>.<job>`.' }),
+  state: Type.Enum([...jobStates]),
+  count: Type.Integer(),
+  oldest_at: nullable(Type.String({ format: 'date-time', description: 'When the oldest of them was asked for.' })),
+});
+
+export const consumerLag = Type.Object({
+  stream: Type.String(),
+  name: Type.String(),
+  pending: Type.Integer({ description: 'Messages that it was not given yet.' }),
+  lag: Type.Integer({ description: 'Messages that it has not finished: `pending`, and those that are being worked.' }),
+});
+
+export const webhookCount = Type.Object({
+  kind: Type.String({ description: '`booking`, `meeting` or `telegram`.' }),
+  outcome: Type.String(),
+  last_hour: Type.Integer({ description: 'Webhooks of the last hour.' }),
+  last_day: Type.Integer({ description: 'Webhooks of the last 24 hours.' }),
+});
+
+const status = {
+  request: Type.Object({}),
+  reply: Type.Object({
+    ...process,
+    jobs: Type.Array(jobCount),
+    consumers: Type.Array(consumerLag),
+    webhooks: Type.Optional(Type.Array(webhookCount, { description: 'Of services that receive some.' })),
+    failed_logins: Type.Optional(Type.Integer({ description: 'Logins that were refused within the last hour; of the directory alone.' })),
+  }),
+};
+export type ServiceStatus = Static<typeof status.reply>;
+
+/** To be spread into the contract of every service with a frame. */
+export function statusRpcs(service: string) {
+  const summary = 'What the service says of itself: readiness, jobs, consumers';
+  return {
+    describeService: rpc({
+      subject: `${service}.operations.describe`,
+      callers: byUsers,
+      summary,
+      ...status,
+      errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+    }),
+    serviceDescribe: rpc({ subject: `admin.${service}.service.describe`, callers: byOperators, summary, ...status }),
+  };
+}

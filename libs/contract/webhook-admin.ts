@@ -1,0 +1,99 @@
+/** Inbound webhooks as operators see them, the same of every service that receives some (P4). */
+import { type Static, Type } from 'typebox';
+import { byUsers } from './callers.ts';
+import { rpc } from './declarations.ts';
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const instant = (description: string) => Type.String({ format: 'date-time', description });
+
+export const webhookKinds = ['booking', 'meeting', 'telegram'] as const;
+
+const facts = {
+  id: Type.Integer({ description: 'Number of its receipt.' }),
+  kind: Type.Enum([...webhookKinds]),
+  received_at: instant('When the gateway took it.'),
+  outcome: Type.String({ description: 'What became of it, for example `applied`, `answered`, `rejected_signature`.' }),
+  message: nullable(Type.String({ description: 'What was done, or why nothing was.' })),
+  event: nullable(Type.String({ description: 'What it tells, for example `BOOKING_CREATED`.' })),
+  person_id: nullable(Type.Integer({ description: 'The person of its path; null where the path names none.' })),
+  agent_slug: nullable(Type.String({ description: 'The agent of its path.' })),
+  conversation_id: nullable(Type.Integer({ description: 'The conversation that it has made or changed.' })),
+  deliveries: Type.Integer({ description: 'Times that the same request came.' }),
+  processed_at: nullable(instant('When it was worked last.')),
+  body_digest: nullable(Type.String({ description: 'SHA-256 of the body as it came, in hex; null when it was too large to be read.' })),
+  body_size: nullable(Type.Integer({ description: 'Bytes of the body as it came.' })),
+};
+export const webhookItem = Type.Object(facts);
+export type WebhookItem = Static<typeof webhookItem>;
+
+export const webhookDetails = Type.Object({
+  ...facts,
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Those that were kept; secrets and signatures are `[redacted]`.' }),
+  body: nullable(Type.String({ description: 'As it came, but for secrets; null when it was not kept or is gone.' })),
+});
+
+/** Which webhooks are meant; what is absent limits nothing. */
+const filter = {
+  kind: Type.Optional(Type.Enum([...webhookKinds])),
+  outcome: Type.Optional(Type.String({ maxLength: 60 })),
+  person_id: Type.Optional(Type.Integer()),
+  from: Type.Optional(instant('Those that came then or later.')),
+  to: Type.Optional(instant('Those that came before.')),
+  q: Type.Optional(Type.String({ minLength: 3, maxLength: 200, description: 'Text in the body.' })),
+};
+
+/** Ids that one call may name, and webhooks that one may work again. */
+export const maxReplayed = 10_000;
+
+const changeReply = Type.Object({
+  matched: Type.Integer({ description: 'Webhooks that can be worked again.' }),
+  changed: Type.Integer({ description: 'Those that are worked again; 0 in a dry run.' }),
+  failed: Type.Integer({ description: 'Ids without a webhook, and those whose agent there is not.' }),
+  without_body: Type.Integer({ description: 'Those that match and whose body is not kept: nothing is done with them.' }),
+  more: Type.Boolean({ description: 'More match than one call takes: the oldest were taken.' }),
+  items: Type.Array(webhookItem, { description: 'The first hundred that matched, oldest first.' }),
+});
+export type WebhookChange = Static<typeof changeReply>;
+
+/** To be spread into the contract of a service that receives webhooks. */
+export function webhookAdminRpcs(service: string) {
+  const notAnOperator = { not_an_operator: { code: 'permission_denied', when: 'The caller may not do this with operations.' } } as const;
+  return {
+    listWebhooks: rpc({
+      subject: `${service}.operations.list-webhooks`,
+      callers: byUsers,
+      summary: 'Webhooks that match, newest first',
+      request: Type.Object({
+        ...filter,
+        before: Type.Optional(
+          Type.Object({ at: instant('Those of before then'), id: Type.Integer({ description: 'then: those with a lower id.' }) }),
+        ),
+        limit: Type.Integer({ minimum: 1, maximum: 201 }),
+      }),
+      reply: Type.Object({ items: Type.Array(webhookItem) }),
+      errors: notAnOperator,
+    }),
+    showWebhook: rpc({
+      subject: `${service}.operations.show-webhook`,
+      callers: byUsers,
+      summary: 'One webhook with its headers and body, without secrets. 404 when absent.',
+      request: Type.Object({ id: Type.Integer() }),
+      reply: webhookDetails,
+      errors: notAnOperator,
+    }),
+    replayWebhooks: rpc({
+      subject: `${service}.operations.replay-webhooks`,
+      callers: byUsers,
+      audit: 'webhook.replay',
+      summary: 'Works webhooks again: those named, or those that match, oldest first',
+      request: Type.Object({
+        ...filter,
+        ids: Type.Optional(Type.Array(Type.Integer(), { maxItems: maxReplayed })),
+        dry_run: Type.Optional(Type.Boolean()),
+      }),
+      reply: changeReply,
+      timeoutMs: 60_000,
+      errors: notAnOperator,
+    }),
+  };
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { unavailable } from '#libs/errors';
+import { sendEvents } from './event-stream.ts';
+import type { HttpContext } from './exchange.ts';
+import { Room } from './room.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** What a client of these chunks is sent. */
+async function open(chunks: AsyncIterable<Uint8Array>, silenceMs = 60_000): Promise<{ response: Response; server: ServerResponse }> {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const server = createServer((req, res) => {
+    const state = {
+      surface: 'api',
+      startedAt: performance.now(),
+      refused: () => undefined,
+      answers: new Room(1e9),
+      beginAnswer: () => undefined,
+    };
+    void sendEvents({ req, res, state } as unknown as HttpContext, { kind: 'stream', chunks }, silenceMs);
+    arrived.resolve(res);
+  }).listen(0, '127.0.0.1');
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  return { response, server: await arrived.promise };
+}
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+
+describe('an answer in events (C1, C4)', () => {
+  it('keeps a silent line alive with comments, but not within an event', async () => {
+    const next = Promise.withResolvers<void>();
+    async function* source(): AsyncGenerator<Uint8Array> {
+      yield bytes('event: a\ndata: {}\n\n');
+      await next.promise;
+      yield bytes('event: b\nda');
+      await once(new Readable({ read: () => undefined }), 'never', { signal: AbortSignal.timeout(60) }).catch(() => undefined);
+      yield bytes('ta: {}\n\n');
+    }
+    const { response } = await open(source(), 20);
+    let text = '';
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part;
+      if ((text.match(/^:$/gm) ?? []).length >= 2) next.resolve();
+    }
+    expect(text).toMatch(/^event: a\ndata: \{\}\n\n(?::\n\n){2,}event: b\ndata: \{\}\n\n(?::\n\n)*$/);
+  });
+
+  it('ends with the error that ends its source, and without one within an event', async () => {
+    const failing = (first: string) =>
+      (async function* () {
+        await Promise.resolve();
+        yield bytes(first);
+        throw unavailable('The agent cannot answer now');
+      })();
+    expect(await (await open(failing('event: a\ndata: 1\n\n'))).response.text()).toBe(
+      'event: a\ndata: 1\n\nevent: error\ndata: {"detail":"The agent cannot answer now"}\n\n',
+    );
+    expect(await (await open(failing('event: a\nda'))).response.text()).toBe('event: a\nda');
+  });
+
+  it('leaves its source when the client goes', async () => {
+    const left = Promise.withResolvers<string>();
+    const chunks = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.resolve({ value: bytes('event: a\ndata: 1\n\n'), done: false }),
+        return: () => {
+          left.resolve('left');
+          return Promise.resolve({ value: undefined, done: true as const });
+        },
+      }),
+    };
+    const { response } = await open(chunks as AsyncIterable<Uint8Array>);
+    await response.body?.cancel();
+    expect(await left.promise).toBe('left');
+  });
+
+  it('takes no more from its source than the client takes', async () => {
+    let made = 0;
+    async function* source(): AsyncGenerator<Uint8Array> {
+      for (; made < 2_000; made++) yield Buffer.concat([Buffer.alloc(65_534, 'x'), bytes('\n\n')]);
+      await Promise.resolve();
+    }
+    const { response, server } = await open(source());
+    await new Promise((resolve) => setImmediate(resolve));
+    while (!server.writableNeedDrain) await new Promise((resolve) => setImmediate(resolve));
+    expect(made).toBeLessThan(1_000);
+    expect((await readText(Readable.fromWeb(response.body as never))).length).toBe(2_000 * 65_536);
+  });
+});

@@ -1,0 +1,87 @@
+/**
+ * Operations that a handler reads for its own caller (rules/mcp#tools): the route's checks of input, its operation and its answer, without a
+ * request of HTTP.
+ */
+import type { Actor, Route, Rpc } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { CallContext, RawReply } from '#libs/nats';
+import { invalidInput, renderError } from './envelope.ts';
+import { findSurface, type HttpContext } from './exchange.ts';
+import { compileArguments } from './input.ts';
+import { mergeFields } from './reply.ts';
+
+/** What the route would answer: its body, of an error its envelope. */
+export interface ReadAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+export interface ReadOptions {
+  /** Who may. @throws AppError permission_denied */
+  readonly admit: (route: Route, actor: Actor) => void;
+  readonly callRaw: (rpc: Rpc, request: unknown, context: CallContext) => Promise<RawReply>;
+  /** Larger answers are refused: who asked holds them whole. */
+  readonly maxBytes: number;
+}
+
+export type Read = (ctx: HttpContext, call: CallContext, actor: Actor, given: Readonly<Record<string, unknown>>) => Promise<ReadAnswer>;
+
+/** Reads one route, which must be a GET of an operation. Values go by the names of its path and query. Failures are answers. */
+export function compileRead(route: Route, { admit, callRaw, maxBytes }: ReadOptions): Read {
+  const { rpc } = route;
+  if (rpc === undefined || route.method !== 'GET') throw new Error(`route ${route.path} cannot be read`);
+  const toText = compileTexts(route);
+  const readInput = compileArguments(route);
+  const toRequest = route.toRequest ?? mergeFields;
+  return async (ctx, call, actor, given) => {
+    try {
+      admit(route, actor);
+      const input = readInput(ctx, actor, toText(given));
+      return { status: route.status ?? 200, body: await gather(await callRaw(rpc, toRequest(input), call), maxBytes) };
+    } catch (error) {
+      const { status, body } = renderError(findSurface(route.path), error);
+      return { status, body: Buffer.from(body, 'utf8') };
+    }
+  };
+}
+
+const namesOf = (schema: unknown): string[] => Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
+
+/** Values as they stand in an address. @throws AppError unprocessable for what no address has */
+function compileTexts(route: Route): (given: Readonly<Record<string, unknown>>) => { path: Record<string, string>; query: string } {
+  const [inPath, inQuery] = [new Set(namesOf(route.params)), new Set(namesOf(route.query))];
+  return (given) => {
+    const path: Record<string, string> = {};
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(given)) {
+      if (value === null || value === undefined) continue;
+      const values = Array.isArray(value) ? (value as unknown[]) : [value];
+      const isKnown = inPath.has(name) || inQuery.has(name);
+      if (!isKnown) throw invalid('extra_forbidden', name, 'There is no such argument');
+      if (values.some((item) => !isScalar(item)))
+        throw invalid('scalar_type', name, 'Input should be a text, a number, a boolean, or a list of them');
+      const text = values.map(String).join(',');
+      if (inPath.has(name)) path[name] = text;
+      else query.set(name, text);
+    }
+    for (const name of inPath) if (path[name] === undefined) throw invalid('missing', name, 'Field required');
+    return { path, query: query.toString() };
+  };
+}
+
+const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+const invalid = (type: string, name: string, msg: string): AppError => invalidInput([{ type, loc: ['arguments', name], msg }]);
+
+async function gather(reply: RawReply, maxBytes: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of reply.kind === 'bytes' ? [reply.bytes] : reply.chunks) {
+    size += part.byteLength;
+    if (size > maxBytes) {
+      const message = `The answer is larger than ${maxBytes} bytes; ask for less of it`;
+      throw new AppError({ code: 'payload_too_large', message });
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts, size);
+}

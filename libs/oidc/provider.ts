@@ -1,0 +1,74 @@
+/** An identity provider, as its discovery document describes it. Everything it answers is bounded, and judged before it is used. */
+import { type Outbound, namesHost } from '#libs/outbound';
+import { isJsonObject } from '#libs/json';
+
+export interface Provider {
+  readonly issuer: string;
+  /** The discovery document, asked for anew. @throws Error, OutboundError when there is none that can be used */
+  readMetadata(signal?: AbortSignal): Promise<ProviderMetadata>;
+  /** The public keys of its tokens, asked for anew. @throws as `readMetadata` */
+  readKeys(): Promise<{ keys: Record<string, unknown>[] }>;
+}
+
+export interface ProviderMetadata {
+  readonly issuer: string;
+  readonly jwks_uri: string;
+  readonly [name: string]: unknown;
+}
+
+export interface ProviderOptions {
+  readonly issuer: string;
+  readonly outbound: Outbound;
+  /** Value of OUTBOUND_ALLOWED_HOSTS: what it names may be reached without TLS (S5). */
+  readonly allowedHosts: string;
+}
+
+/** For both documents together; a request with a token waits for them. */
+const timeoutMs = 4_000;
+const maxBytes = 512 * 1024;
+const maxKeys = 100;
+
+export function createProvider({ issuer, outbound, allowedHosts }: ProviderOptions): Provider {
+  const readJson = async (url: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> => {
+    const reply = await outbound.request({ url, headers: { accept: 'application/json' }, maxBytes, signal });
+    if (reply.status !== 200) {
+      reply.discard();
+      throw new Error(`${new URL(url).origin} answers ${reply.status}`);
+    }
+    const body: unknown = JSON.parse(await reply.text());
+    if (!isJsonObject(body)) throw new Error(`${new URL(url).origin} answers what is no JSON object`);
+    return body;
+  };
+
+  const readMetadata = async (signal = AbortSignal.timeout(timeoutMs)): Promise<ProviderMetadata> => {
+    const document = await readJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal);
+    const { issuer: named, jwks_uri: keysUrl } = document;
+    if (named !== issuer) throw new Error('the discovery document is that of another issuer: OIDC_ISSUER must be the same text');
+    if (typeof keysUrl !== 'string' || findUrlProblem(keysUrl, allowedHosts) !== undefined) {
+      throw new Error('the discovery document has no jwks_uri that may be asked');
+    }
+    return { ...document, issuer, jwks_uri: keysUrl };
+  };
+
+  return {
+    issuer,
+    readMetadata,
+    readKeys: async () => {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const { keys } = await readJson((await readMetadata(signal)).jwks_uri, signal);
+      if (!Array.isArray(keys) || keys.length > maxKeys) throw new Error(`the provider has no list of at most ${maxKeys} keys`);
+      return { keys: keys.filter((key: unknown): key is Record<string, unknown> => isJsonObject(key)) };
+    },
+  };
+}
+
+/** Why a URL is none that an identity provider may be asked at; undefined when it is one (S5). */
+export function findUrlProblem(text: string, allowedHosts: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'must be a URL that starts with https://';
+  if (url.username !== '' || url.password !== '' || url.hash !== '') return 'must have no user, password or fragment';
+  if (url.protocol === 'http:' && !namesHost(allowedHosts, url)) {
+    return 'must start with https://, unless OUTBOUND_ALLOWED_HOSTS names its host';
+  }
+  return undefined;
+}

@@ -1,0 +1,139 @@
+/** Whether a JWT is one that the provider made for us, and whom it names (S1). */
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify, type JWTPayload } from 'jose';
+import { AppError } from '#libs/errors';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** Who an identity provider says that somebody is. */
+export interface Identity {
+  readonly issuer: string;
+  /** Names a person at the issuer, for good. */
+  readonly subject: string;
+  /** An email that the issuer has verified; undefined for every other. */
+  readonly verifiedEmail: string | undefined;
+}
+
+export interface VerifiedToken {
+  readonly identity: Identity;
+  readonly claims: JWTPayload;
+  /** Epoch milliseconds from which it is not accepted any more, the leeway included. */
+  readonly endsAtMs: number;
+}
+
+export interface Verifier {
+  /** @throws TokenRefused; AppError unavailable when the provider would have to be asked and is away (S4) */
+  verify(token: string): Promise<VerifiedToken>;
+}
+
+export interface VerifierOptions {
+  readonly issuer: string;
+  /** One of them must be in `aud`. */
+  readonly audiences: readonly string[];
+  readonly keys: SigningKeys;
+  /** Epoch milliseconds. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Why a token is refused, for whoever sets a provider up; clients hear 401 alone. */
+export const tokenRefusals = [
+  'malformed',
+  'algorithm',
+  'type',
+  'issuer',
+  'audience',
+  'expired',
+  'early',
+  'claims',
+  'key',
+  'signature',
+] as const;
+export type TokenRefusal = (typeof tokenRefusals)[number];
+
+export class TokenRefused extends AppError {
+  readonly refusal: TokenRefusal;
+
+  constructor(refusal: TokenRefusal) {
+    super({ code: 'unauthenticated', message: 'Authentication is required.' });
+    this.refusal = refusal;
+  }
+}
+
+/** Asymmetric ones: with HS* the public key would be the secret. */
+const algorithms: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+/** An identity or access token; others of the same issuer, such as logout tokens, say so here (RFC 8725). */
+const types: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
+const leewaySeconds = 30;
+/** As OpenID Connect bounds a subject. */
+const maxSubject = 255;
+const maxEmail = 320;
+
+export function createVerifier({ issuer, audiences, keys, now = () => Date.now() }: VerifierOptions): Verifier {
+  /** What can be refused without a key is, so that no token of others makes the provider be asked. */
+  const screen = (token: string): void => {
+    const { header, claims } = read(token);
+    if (!algorithms.includes(String(header.alg))) throw new TokenRefused('algorithm');
+    if (!types.includes(typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ)) throw new TokenRefused('type');
+    if (claims.iss !== issuer) throw new TokenRefused('issuer');
+    if (typeof claims.exp !== 'number') throw new TokenRefused('claims');
+    if (endOf(claims.exp) <= now()) throw new TokenRefused('expired');
+  };
+
+  return {
+    verify: async (token) => {
+      screen(token);
+      try {
+        const { payload } = await jwtVerify(
+          token,
+          async (header) => {
+            const key = await keys.find(header);
+            if (key === undefined) throw new TokenRefused('key');
+            return key;
+          },
+          {
+            issuer,
+            audience: [...audiences],
+            algorithms: [...algorithms],
+            clockTolerance: leewaySeconds,
+            currentDate: new Date(now()),
+            requiredClaims: ['exp', 'sub'],
+          },
+        );
+        return { identity: readIdentity(issuer, payload), claims: payload, endsAtMs: endOf(payload.exp ?? 0) };
+      } catch (error) {
+        throw error instanceof errors.JOSEError ? new TokenRefused(refusalOf(error)) : error;
+      }
+    },
+  };
+}
+
+const endOf = (exp: number): number => (exp + leewaySeconds) * 1_000;
+
+function read(token: string) {
+  try {
+    return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
+  } catch {
+    throw new TokenRefused('malformed');
+  }
+}
+
+function readIdentity(issuer: string, { sub: subject, events, email, email_verified: isVerified }: JWTPayload): Identity {
+  // A logout token has `events`; older providers do not say so in its header.
+  if (events !== undefined) throw new TokenRefused('type');
+  if (typeof subject !== 'string' || subject === '' || subject.length > maxSubject || !isStorable(subject))
+    throw new TokenRefused('claims');
+  const isUsable = isVerified === true && typeof email === 'string' && email.length <= maxEmail && isStorable(email);
+  return { issuer, subject, verifiedEmail: isUsable ? email : undefined };
+}
+
+/** No control character, no lone surrogate: neither can be kept, or shown. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+function refusalOf(error: errors.JOSEError): TokenRefusal {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return claimRefusals[error.claim] ?? 'claims';
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
+  return error instanceof errors.JWSSignatureVerificationFailed ? 'signature' : 'malformed';
+}
+
+const claimRefusals: Readonly<Record<string, TokenRefusal>> = { iss: 'issuer', aud: 'audience', nbf: 'early' };

@@ -1,0 +1,90 @@
+/** What PostgreSQL's catalog says about the tables of some schemas, for whole copies of them. Names come quoted from there. */
+import type pg from 'pg';
+
+/** Columns that PostgreSQL computes itself are left out: they are made anew where the rows are written. */
+export interface CopyTable {
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+export interface CopySequence {
+  readonly schema: string;
+  readonly name: string;
+  /** Text: it may be beyond what a JavaScript number holds. */
+  readonly value: string;
+}
+
+/** In the order of their names, one of parts as a whole; the history of the migrations is none of them. */
+export async function listTables(client: pg.ClientBase, schemas: readonly string[]): Promise<CopyTable[]> {
+  const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(
+    `select n.nspname as schema, c.relname as name,
+       array(select a.attname::text from pg_attribute a
+         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p'
+       and c.relname <> 'migrations'
+     order by n.nspname collate "C", c.relname collate "C"`,
+    [schemas],
+  );
+  return rows;
+}
+
+/** Those that gave a number already. */
+export async function listSequences(client: pg.ClientBase, schemas: readonly string[]): Promise<CopySequence[]> {
+  const { rows } = await client.query<CopySequence>(
+    `select schemaname as schema, sequencename as name, last_value::text as value from pg_sequences
+     where schemaname = any($1) and last_value is not null and sequencename not like 'migrations\\_%'
+     order by schemaname collate "C", sequencename collate "C"`,
+    [schemas],
+  );
+  return rows;
+}
+
+/** Names of the migrations of each schema that has a history, in their order. */
+export async function readHistories(client: pg.ClientBase, schemas: readonly string[]): Promise<Record<string, string[]>> {
+  const histories: Record<string, string[]> = {};
+  for (const schema of schemas) {
+    const { rows: found } = await client.query<{ exists: boolean }>(
+      `select to_regclass(format('%I.migrations', $1::text)) is not null as exists`,
+      [schema],
+    );
+    if (found[0]?.exists !== true) continue;
+    const text = await format(client, 'select array(select name::text from %I.migrations order by name) as names', [schema]);
+    const { rows } = await client.query<{ names: string[] }>(text);
+    histories[schema] = rows[0]?.names ?? [];
+  }
+  return histories;
+}
+
+/** Statements that take away what slows the loading of rows or depends on their order, and those that bring it back. */
+export async function listLoadObstacles(
+  client: pg.ClientBase,
+  schemas: readonly string[],
+): Promise<{ remove: string[]; restore: string[] }> {
+  const { rows } = await client.query<{ remove: string; restore: string }>(
+    `select format('alter table %s drop constraint %I', c.conrelid::regclass, c.conname) as remove,
+       format('alter table %s add constraint %I %s', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) as restore, 2 as place, c.conname as name
+     from pg_constraint c join pg_namespace n on n.oid = c.connamespace where n.nspname = any($1) and c.contype = 'f'
+     union all
+     select format('drop index %s', i.indexrelid::regclass), pg_get_indexdef(i.indexrelid), 1, r.relname
+     from pg_index i join pg_class r on r.oid = i.indexrelid join pg_namespace n on n.oid = r.relnamespace
+     where n.nspname = any($1) and r.relkind = 'i' and not r.relispartition
+       and not exists (select from pg_constraint c where c.conindid = i.indexrelid and c.contype in ('p', 'u', 'x'))
+     union all
+     select format('alter table %s disable trigger user', c.oid::regclass), format('alter table %s enable trigger user', c.oid::regclass), 3, c.relname
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = any($1) and c.relkind = 'r' and exists (select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal)
+     order by place, name`,
+    [schemas],
+  );
+  // Foreign keys go before the unique indexes that they stand on, and come back behind them.
+  return { remove: rows.map(({ remove }) => remove).toReversed(), restore: rows.map(({ restore }) => restore) };
+}
+
+/** A statement with names and literals that PostgreSQL itself quotes. */
+export async function format(client: pg.ClientBase, template: string, values: readonly (string | number)[]): Promise<string> {
+  const places = values.map((_value, index) => `$${index + 2}::text`).join(', ');
+  const { rows } = await client.query<{ text: string }>(`select format($1::text, ${places}) as text`, [template, ...values.map(String)]);
+  return rows[0]?.text ?? '';
+}

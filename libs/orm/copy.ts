@@ -1,0 +1,164 @@
+/**
+ * Whole tables, out and in, as the text of PostgreSQL's COPY: what a backup of the database is made of (docs/adr/a-backup-holds-rows.md).
+ * Rows pass as bytes and are never held.
+ */
+import type { Readable, Writable } from 'node:stream';
+import pg from 'pg';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { type CopySequence, type CopyTable, format, listLoadObstacles, listSequences, listTables, readHistories } from './copy-catalog.ts';
+import { toDatabaseError } from './errors.ts';
+
+export type { CopySequence, CopyTable } from './copy-catalog.ts';
+
+/** One moment of the database: what others commit meanwhile is not seen. */
+export interface Snapshot {
+  /** ISO 8601, by the database's clock. */
+  readonly takenAt: string;
+  readonly serverVersion: string;
+  readonly tables: readonly CopyTable[];
+  readonly sequences: readonly CopySequence[];
+  /** Names of the migrations by schema. */
+  readonly migrations: Readonly<Record<string, readonly string[]>>;
+  /** Rows of a table; one table at a time. `rowCount` of it is known at its end. */
+  read(table: CopyTable): Readable & { readonly rowCount: number };
+  close(): Promise<void>;
+}
+
+/** An open transaction that fills empty tables. */
+export interface Loader {
+  readonly tables: readonly CopyTable[];
+  /** Takes the rows of a table; one table at a time. `rowCount` of it is known at its end. */
+  write(table: CopyTable): Writable & { readonly rowCount: number };
+  /** The sequence goes on `gap` behind this value. */
+  advance(sequence: CopySequence, gap: number): Promise<void>;
+}
+
+/** The text of values depends on these; a limit of the role must not end a copy that takes hours. */
+const sessionSettings = {
+  client_encoding: 'UTF8',
+  datestyle: 'ISO, YMD',
+  intervalstyle: 'postgres',
+  timezone: 'UTC',
+  extra_float_digits: '1',
+  bytea_output: 'hex',
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  // Names come back with their schema.
+  search_path: '""',
+} as const;
+
+/** @throws AppError `unavailable` when the database is away */
+export async function openSnapshot(url: string, schemas: readonly string[]): Promise<Snapshot> {
+  const client = await connect(url, 'backup');
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const { rows } = await client.query<{ at: string; version: string }>(
+      `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at, current_setting('server_version') as version`,
+    );
+    const migrations = await readHistories(client, schemas);
+    const known = Object.keys(migrations);
+    return {
+      takenAt: rows[0]?.at ?? '',
+      serverVersion: rows[0]?.version ?? '',
+      migrations,
+      tables: await listTables(client, known),
+      sequences: await listSequences(client, known),
+      read: (table) => client.query(copyTo(`copy (select ${columnsOf(table)} from ${nameOf(table)}) to stdout`)),
+      close: () => client.end(),
+    };
+  } catch (error) {
+    await client.end();
+    throw toDatabaseError(error);
+  }
+}
+
+/**
+ * Fills all tables of `schemas` in one transaction: all rows are there afterwards, or none. Foreign keys are checked and indexes built behind
+ * the rows; triggers do not run, what they keep is among the rows. What migrations had put into the tables is replaced.
+ */
+export async function loadTables(url: string, schemas: readonly string[], work: (loader: Loader) => Promise<void>): Promise<void> {
+  const client = await connect(url, 'restore');
+  try {
+    await client.query('begin');
+    const tables = await listTables(client, schemas);
+    const { remove, restore } = await listLoadObstacles(client, schemas);
+    for (const text of remove) await client.query(text);
+    if (tables.length > 0) await client.query(`truncate ${tables.map(nameOf).join(', ')}`);
+    await work({
+      tables,
+      write: (table) => client.query(copyFrom(`copy ${nameOf(table)} (${columnsOf(table)}) from stdin`)),
+      advance: (sequence, gap) => advance(client, sequence, gap),
+    });
+    for (const text of restore) await client.query(text);
+    await client.query('commit');
+    for (const table of tables) await client.query(`analyze ${nameOf(table)}`);
+  } catch (error) {
+    throw toDatabaseError(error);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Schemas of these that have rows beyond what migrations put there (`seeded`), each with one such table. */
+export async function findFilledTables(url: string, schemas: readonly string[], seeded: readonly string[]): Promise<string[]> {
+  const client = await connect(url, 'restore');
+  try {
+    const filled: string[] = [];
+    for (const table of await listTables(client, schemas)) {
+      if (seeded.includes(table.name)) continue;
+      const { rows } = await client.query<{ filled: boolean }>(`select exists (select from ${nameOf(table)}) as filled`);
+      if (rows[0]?.filled === true) filled.push(`${table.schema}.${table.name}`);
+    }
+    return filled;
+  } catch (error) {
+    throw toDatabaseError(error);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Drops schemas with all that is in them. */
+export async function dropSchemas(url: string, schemas: readonly string[]): Promise<void> {
+  const client = await connect(url, 'restore');
+  try {
+    for (const schema of schemas) await client.query(`drop schema if exists ${pg.escapeIdentifier(schema)} cascade`);
+  } catch (error) {
+    throw toDatabaseError(error);
+  } finally {
+    await client.end();
+  }
+}
+
+async function advance(client: pg.ClientBase, { schema, name, value }: CopySequence, gap: number): Promise<void> {
+  const sequence = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+  const text = await format(
+    client,
+    `select setval(%L, least(%L::bigint + %s, (select max_value from pg_sequences where schemaname = %L and sequencename = %L)))`,
+    [sequence, value, gap, schema, name],
+  );
+  await client.query(text);
+}
+
+async function connect(url: string, applicationName: string): Promise<pg.Client> {
+  if (!URL.canParse(url)) throw new Error('DATABASE_URL is not a valid PostgreSQL URL');
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: applicationName,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  client.on('error', () => {}); // the statement under way says it
+  try {
+    await client.connect();
+    const settings = Object.entries(sessionSettings).map(([name, value]) => `set ${name} = ${pg.escapeLiteral(value)}`);
+    await client.query(settings.join('; '));
+    return client;
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw toDatabaseError(error);
+  }
+}
+
+const nameOf = ({ schema, name }: CopyTable): string => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(name)}`;
+const columnsOf = ({ columns }: CopyTable): string => columns.map((column) => pg.escapeIdentifier(column)).join(', ');

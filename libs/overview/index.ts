@@ -1,0 +1,100 @@
+/**
+ * How the platform is (P1): what every service says of itself and what the broker holds, put together. The same for the API and for the admin CLI,
+ * which ask in different ways.
+ */
+import type { ProcessStatus, ReplyOf, ServiceStatus, statusRpcs } from '#libs/contract';
+import { redactJson } from '#libs/redaction';
+import { releaseVersion } from '#libs/release';
+
+/** What a process says; the gateway has neither jobs nor consumers. */
+type Status = ProcessStatus & Partial<ServiceStatus>;
+type Told = ReplyOf<ReturnType<typeof statusRpcs>['describeService']>;
+type Consumer = Omit<Told['consumers'][number], 'stream'>;
+
+interface Described {
+  readonly name: string;
+  /** Absent: it does not answer. */
+  readonly status?: Status | undefined;
+}
+
+interface ServiceState {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly version: string | null;
+  readonly uptime_seconds: number | null;
+  readonly missing: string[];
+}
+
+export interface Overview {
+  /** Release of who asks. */
+  readonly version: string;
+  readonly generated_at: string;
+  readonly services: ServiceState[];
+  readonly dependencies: { name: string; ready: boolean; detail: string | null }[];
+  readonly jobs: ({ service: string } & Told['jobs'][number])[];
+  readonly webhooks: NonNullable<Told['webhooks']>;
+  readonly streams: { name: string; messages: number; bytes: number; consumers: Consumer[] }[];
+  readonly logins: { failed_last_hour: number };
+}
+
+/** @returns what could be learned: a service or a stream that does not answer hides nothing of the others */
+export async function composeOverview<Service extends string, Stream extends string>(parts: {
+  readonly services: readonly Service[];
+  readonly describe: (service: Service) => Promise<Status>;
+  readonly streams: readonly Stream[];
+  readonly streamSize: (stream: Stream) => Promise<{ readonly messages: number; readonly bytes: number }>;
+}): Promise<Overview> {
+  const [sizes, all] = await Promise.all([
+    Promise.all(parts.streams.map(async (name) => ({ name, size: await parts.streamSize(name).catch(() => undefined) }))),
+    Promise.all(
+      parts.services.map(async (name): Promise<Described> => ({ name, status: await parts.describe(name).catch(() => undefined) })),
+    ),
+  ]);
+  const consumers = all.flatMap(({ status }) => status?.consumers ?? []);
+  return {
+    version: releaseVersion,
+    generated_at: new Date().toISOString(),
+    services: all.map(describeService),
+    dependencies: listDependencies(all),
+    jobs: all.flatMap(({ name, status }) => (status?.jobs ?? []).map((count) => ({ service: name, ...count }))),
+    webhooks: all.flatMap(({ status }) => status?.webhooks ?? []),
+    streams: sizes.flatMap(({ name, size }) =>
+      size === undefined
+        ? []
+        : [
+            {
+              name,
+              messages: size.messages,
+              bytes: size.bytes,
+              consumers: consumers.filter(({ stream }) => stream === name).map(({ stream: _stream, ...consumer }) => consumer),
+            },
+          ],
+    ),
+    logins: { failed_last_hour: all.reduce((sum, { status }) => sum + (status?.failed_logins ?? 0), 0) },
+  };
+}
+
+function describeService({ name, status }: Described): ServiceState {
+  if (status === undefined) return { name, ready: false, version: null, uptime_seconds: null, missing: [name] };
+  const { ready, version, uptime_seconds: uptime, checks } = status;
+  return {
+    name,
+    ready,
+    version,
+    uptime_seconds: uptime,
+    missing: checks.filter(({ problem }) => problem !== null).map((check) => check.name),
+  };
+}
+
+/** Each with what those say who miss it; what they say may quote an address with its password. */
+function listDependencies(all: readonly Described[]): Overview['dependencies'] {
+  const names = new Set(all.flatMap(({ status }) => (status?.checks ?? []).map(({ name }) => name)));
+  return [...names].map((name) => {
+    const problems = all.flatMap(({ name: service, status }) =>
+      (status?.checks ?? [])
+        .filter((check) => check.name === name && check.problem !== null)
+        .map(({ problem }) => `${service}: ${problem}`),
+    );
+    return { name, ready: problems.length === 0, detail: problems.length === 0 ? null : (redactJson(problems.join('; ')) as string) };
+  });
+}

@@ -1,0 +1,67 @@
+/** What a service says of itself (P1): handlers of `statusRpcs`, served by its frame. */
+import { type Actor, consumerOf, mayReadOps, type ServiceContract, type ServiceStatus } from '#libs/contract';
+import { appError } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { Telemetry } from '#libs/telemetry';
+
+/** What one service alone can tell. */
+export type ServiceFacts = Partial<Pick<ServiceStatus, 'webhooks' | 'failed_logins'>>;
+
+export interface StatusParts {
+  readonly contract: ServiceContract;
+  readonly telemetry: Pick<Telemetry, 'describe'>;
+  readonly jobs: Pick<Jobs, 'admin'>;
+  readonly bus: Pick<Bus, 'consumerLag'>;
+  readonly facts: (() => Promise<ServiceFacts>) | undefined;
+}
+
+/** However many look at it, the counts are made this often. */
+const keptMs = 2_000;
+
+export function statusHandlers(parts: StatusParts) {
+  const count = shareFor(keptMs, async () => ({
+    jobs: await parts.jobs.admin.count(),
+    consumers: await listConsumers(parts),
+    ...(await parts.facts?.()),
+  }));
+  const describe = async (): Promise<ServiceStatus> => {
+    const [process, counts] = await Promise.all([parts.telemetry.describe(), count()]);
+    return { ...process, ...counts };
+  };
+  return {
+    describeService: (_request: object, { actor }: { readonly actor?: Actor | undefined }): Promise<ServiceStatus> => {
+      if (!mayReadOps(actor)) throw appError('permission_denied', 'not_an_operator', 'You may not see operations.');
+      return describe();
+    },
+    serviceDescribe: describe,
+  };
+}
+
+/** The consumers of the service, each of which it alone may ask about. */
+function listConsumers({ contract, bus }: StatusParts): Promise<ServiceStatus['consumers']> {
+  const own = [
+    ...Object.values(contract.jobs).map(({ type }) => ({ stream: 'JOBS' as const, name: consumerOf(type) })),
+    ...Object.values(contract.consumers ?? {}).map(({ stream, durable }) => ({ stream, name: durable })),
+  ];
+  return Promise.all(
+    own.map(async ({ stream, name }) => {
+      const { pending, ackPending } = await bus.consumerLag(stream, name);
+      return { stream, name, pending, lag: pending + ackPending };
+    }),
+  );
+}
+
+/** Callers of the same time get the same answer; a failure is nobody's but theirs. */
+function shareFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
+  let until = -Infinity;
+  let shared: Promise<T> | undefined;
+  return () => {
+    if (shared !== undefined && performance.now() < until) return shared;
+    until = performance.now() + milliseconds;
+    const own = work();
+    shared = own;
+    own.catch(() => (shared = undefined));
+    return own;
+  };
+}

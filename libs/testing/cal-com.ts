@@ -1,0 +1,126 @@
+/**
+ * Cal.com as its API v2 is, as far as the platform asks it: bookings by page, one by its uid, the key, the version, the rate limit, and its faults.
+ * What happens to a booking there is also told as the webhooks that it would have sent.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface CalComBooking {
+  readonly id: number;
+  readonly uid: string;
+  title: string;
+  status: 'accepted' | 'cancelled' | 'pending' | 'rejected';
+  readonly hosts: readonly { readonly name: string; readonly email: string }[];
+  readonly attendees: readonly { readonly name: string; readonly email: string }[];
+  readonly start: string;
+  readonly end: string;
+  readonly createdAt: string;
+  updatedAt: string;
+  readonly meetingUrl: string;
+  readonly location: string;
+  readonly icsUid: string;
+  readonly rescheduledFromUid?: string;
+  rescheduledToUid?: string;
+  cancellationReason?: string;
+}
+
+export type CalComFault =
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'dropped' }
+  | { readonly kind: 'nonsense' };
+
+export interface CalComServer {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly bookings: Map<string, CalComBooking>;
+  /** Requests that were answered with a page or a booking, and those that were asked to wait. */
+  readonly served: readonly string[];
+  readonly limited: number;
+  /** What the next requests get instead of an answer. */
+  fail(...faults: readonly CalComFault[]): void;
+  /** Every so many requests one is asked to wait for a second; 0 = none. */
+  limitEvery(requests: number): void;
+  stop(): Promise<void>;
+}
+
+const apiKey = 'cal_live_of_the_tests_0123456789';
+const mostOfPage = 250;
+
+export async function startCalCom(): Promise<CalComServer> {
+  const bookings = new Map<string, CalComBooking>();
+  const served: string[] = [];
+  const faults: CalComFault[] = [];
+  let limited = 0;
+  let every = 0;
+  let asked = 0;
+
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const url = new URL(request.url ?? '/', 'http://cal.invalid');
+    const send = (status: number, body: unknown, headers = {}): void => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    };
+    const fault = faults.shift();
+    if (fault?.kind === 'dropped') return void request.socket.destroy();
+    if (fault?.kind === 'nonsense') return void response.writeHead(200).end('<html>');
+    if (fault?.kind === 'status') return send(fault.status, { status: 'error', error: { code: 'X', message: 'scripted' } });
+    if (request.headers.authorization !== `Bearer ${apiKey}`)
+      return send(401, { status: 'error', error: { code: 'UnauthorizedException' } });
+    if (request.headers['cal-api-version'] !== '2024-08-13') return send(404, { status: 'error' });
+    if (every > 0 && ++asked % every === 0) {
+      limited++;
+      return send(429, { status: 'error', error: { code: 'TooManyRequests' } }, { 'retry-after': '1' });
+    }
+    served.push(`${url.pathname}${url.search}`);
+    const [, uid] = /^\/v2\/bookings\/([^/]+)$/.exec(url.pathname) ?? [];
+    if (uid !== undefined) {
+      const booking = bookings.get(decodeURIComponent(uid));
+      return booking === undefined ? send(404, { status: 'error' }) : send(200, { status: 'success', data: booking });
+    }
+    if (url.pathname !== '/v2/bookings') return send(404, { status: 'error' });
+    send(200, page(bookings, url.searchParams));
+  };
+  const server = createServer(answer);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v2`,
+    apiKey,
+    bookings,
+    served,
+    get limited() {
+      return limited;
+    },
+    fail: (...next) => void faults.push(...next),
+    limitEvery: (requests) => {
+      every = requests;
+      asked = 0;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function page(bookings: ReadonlyMap<string, CalComBooking>, query: URLSearchParams) {
+  const after = query.get('afterUpdatedAt');
+  const wanted = [...bookings.values()]
+    .filter(({ updatedAt }) => after === null || Date.parse(updatedAt) >= Date.parse(after))
+    .filter(({ status }) => status === 'accepted' || status === 'cancelled')
+    .toSorted((left, right) => Date.parse(left.createdAt) - Date.parse(right.createdAt) || left.id - right.id);
+  const take = Math.min(Number(query.get('take') ?? 100), mostOfPage);
+  const skip = Number(query.get('skip') ?? 0);
+  const data = wanted.slice(skip, skip + take);
+  const pagination = {
+    totalItems: wanted.length,
+    remainingItems: Math.max(0, wanted.length - skip - data.length),
+    returnedItems: data.length,
+    itemsPerPage: take,
+    hasNextPage: skip + data.length < wanted.length,
+    hasPreviousPage: skip > 0,
+  };
+  return { status: 'success', data, pagination };
+}

@@ -1,0 +1,138 @@
+/**
+ * An OpenID provider (the certified `oidc-provider`) in a process of its own, told what to do by its parent: to change its keys, to go away, and to
+ * sign what no provider would.
+ */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT } from 'jose';
+import Provider, { type ClientMetadata, type Configuration, type JWK } from 'oidc-provider';
+
+interface Key {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+}
+
+/** What the parent asks, each answered by `{id, value}`. */
+export type Wish =
+  /** New keys; the old ones are not shown any more. */
+  | { readonly do: 'rotate' }
+  /** Closes the port. */
+  | { readonly do: 'leave' }
+  | { readonly do: 'return' }
+  /** Requests of the discovery document and of the keys, since the last time. */
+  | { readonly do: 'count' }
+  | { readonly do: 'fail'; readonly status: number | null }
+  | { readonly do: 'claims'; readonly subject: string; readonly claims: Readonly<Record<string, unknown>> }
+  /** A JWT with this header and these claims, by the provider's key for the algorithm. */
+  | { readonly do: 'sign'; readonly header: Readonly<Record<string, unknown>>; readonly claims: Readonly<Record<string, unknown>> };
+
+export interface Settings {
+  readonly audience: string;
+  readonly clients: readonly ClientMetadata[];
+}
+
+// What it says at its start is for those who put it into production.
+console.info = console.warn = () => undefined;
+
+const settings = JSON.parse(process.env['IDENTITY_PROVIDER'] ?? '{}') as Settings;
+const people = new Map<string, Readonly<Record<string, unknown>>>();
+const played = {
+  generation: 0,
+  keys: {} as Readonly<Record<string, Key>>,
+  answer: ((_request, response) => response.destroy()) as RequestListener,
+  /** Requests by path. */
+  counts: new Map<string, number>(),
+  /** Status of every answer. */
+  failure: null as number | null,
+  server: createServer(),
+  port: 0,
+};
+
+function makeKeys(): void {
+  played.generation += 1;
+  const { generation } = played;
+  const rsa = { kid: `rsa-${generation}`, privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey };
+  played.keys = {
+    RS256: rsa,
+    PS256: rsa,
+    ES256: { kid: `ec-${generation}`, privateKey: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey },
+    EdDSA: { kid: `ed-${generation}`, privateKey: generateKeyPairSync('ed25519').privateKey },
+  };
+  const configuration: Configuration = {
+    jwks: {
+      keys: [...new Set(Object.values(played.keys))].map(({ kid, privateKey }) => ({
+        ...(privateKey.export({ format: 'jwk' }) as JWK),
+        kid,
+        use: 'sig',
+      })),
+    },
+    clients: settings.clients.map((client) => ({ ...client })),
+    claims: { email: ['email', 'email_verified'] },
+    conformIdTokenClaims: false,
+    cookies: { keys: ['a key of the tests'] },
+    findAccount: (_ctx, subject) => ({ accountId: subject, claims: () => ({ sub: subject, ...people.get(subject) }) }),
+    extraTokenClaims: (_ctx, token) => ({ ...people.get('accountId' in token ? token.accountId : '') }),
+    features: {
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => settings.audience,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: 'openid email',
+          audience: settings.audience,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'ES256' } },
+        }),
+      },
+    },
+  };
+  const answer = new Provider(`http://127.0.0.1:${played.port}`, configuration).callback();
+  played.answer = (request, response) => void answer(request, response);
+}
+
+function listen(): Promise<void> {
+  played.server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://provider');
+    played.counts.set(pathname, (played.counts.get(pathname) ?? 0) + 1);
+    if (played.failure === null) played.answer(request, response);
+    else response.writeHead(played.failure).end();
+  });
+  return new Promise((done) => played.server.listen(played.port, '127.0.0.1', () => done()));
+}
+
+function leave(): Promise<void> {
+  played.server.closeAllConnections();
+  return new Promise((done) => played.server.close(() => done()));
+}
+
+async function grant(wish: Wish): Promise<unknown> {
+  if (wish.do === 'rotate') makeKeys();
+  if (wish.do === 'leave') await leave();
+  if (wish.do === 'return') await listen();
+  if (wish.do === 'fail') played.failure = wish.status;
+  if (wish.do === 'claims') people.set(wish.subject, wish.claims);
+  if (wish.do === 'count') {
+    const seen = Object.fromEntries(played.counts);
+    played.counts.clear();
+    return seen;
+  }
+  if (wish.do !== 'sign') return null;
+  const key = played.keys[String(wish.header['alg'])];
+  if (key === undefined) throw new Error('There is no key for that algorithm');
+  const header = { kid: key.kid, ...wish.header, alg: String(wish.header['alg']) };
+  return new SignJWT({ ...wish.claims }).setProtectedHeader(header).sign(key.privateKey);
+}
+
+process.on('message', ({ id, wish }: { id: number; wish: Wish }) => {
+  grant(wish).then(
+    (value) => process.send?.({ id, value }),
+    (error: unknown) => process.send?.({ id, error: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit());
+
+await listen();
+played.port = (played.server.address() as AddressInfo).port;
+makeKeys();
+process.send?.({ issuer: `http://127.0.0.1:${played.port}` });

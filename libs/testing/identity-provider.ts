@@ -1,0 +1,148 @@
+/** A certified OpenID provider for tests (`identity-provider-process.ts`), and a browser that signs people in at it. */
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Wish } from './identity-provider-process.ts';
+import { startScriptProcess } from './script-process.ts';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+export interface IdentityProvider {
+  readonly issuer: string;
+  /** In the tokens for our API. */
+  readonly audience: string;
+  /** For OUTBOUND_ALLOWED_HOSTS: it is reached without TLS. */
+  readonly host: string;
+  /** New keys; the old ones are not shown any more. */
+  rotate(): Promise<void>;
+  /** Closes the port, and opens it again. */
+  leave(): Promise<void>;
+  return(): Promise<void>;
+  /** Every answer has this status; null = none is played. */
+  fail(status: number | null): Promise<void>;
+  /** How often its keys were asked for since the last time. */
+  countReads(): Promise<number>;
+  /** What its tokens say of somebody. */
+  describe(subject: string, claims: Claims): Promise<void>;
+  /** A JWT of the provider with these claims over those of a good one, which `undefined` takes out. */
+  sign(claims?: Claims, header?: Claims): Promise<string>;
+  /** An access token for our API, as an app gets it by the code flow. */
+  accessToken(subject: string): Promise<string>;
+  /** The address to which a browser comes back from the address of an authorization, after somebody has signed in. */
+  signIn(authorizationUrl: string, subject: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Where the provider sends browsers back to. */
+export const consoleRedirectUri = 'http://127.0.0.1:8080/console/sign-in/callback';
+export const consoleClientId = 'console';
+export const confidentialClientId = 'console-with-secret';
+export const confidentialClientSecret = 'a-secret-of-the-console-of-the-tests';
+const appClientId = 'app';
+const appRedirectUri = 'http://127.0.0.1:8085/callback';
+const audience = 'https://api.coherence.example.org';
+
+export async function startIdentityProvider(): Promise<IdentityProvider> {
+  const publicClient = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] };
+  const clients = [
+    // Native: every port of the loopback address is the same to the provider.
+    { ...publicClient, client_id: consoleClientId, application_type: 'native', redirect_uris: [consoleRedirectUri] },
+    {
+      client_id: confidentialClientId,
+      client_secret: confidentialClientSecret,
+      token_endpoint_auth_method: 'client_secret_post',
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      redirect_uris: [consoleRedirectUri],
+    },
+    { ...publicClient, client_id: appClientId, redirect_uris: [appRedirectUri] },
+  ];
+  const script = startScriptProcess(join(import.meta.dirname, 'identity-provider-process.ts'), {
+    IDENTITY_PROVIDER: JSON.stringify({ audience, clients }),
+  });
+  const issuer = await script.waitForMessage((message) => (message as { issuer?: string }).issuer);
+  let asked = 0;
+  const ask = async (wish: Wish): Promise<unknown> => {
+    const id = ++asked;
+    script.send({ id, wish });
+    type Answer = { id: number; value?: unknown; error?: string };
+    const answer = await script.waitForMessage((message) => ((message as Answer).id === id ? (message as Answer) : undefined));
+    if (answer.error !== undefined) throw new Error(answer.error);
+    return answer.value;
+  };
+  const tell = async (wish: Wish): Promise<void> => void (await ask(wish));
+
+  return {
+    issuer,
+    audience,
+    host: new URL(issuer).host,
+    rotate: () => tell({ do: 'rotate' }),
+    leave: () => tell({ do: 'leave' }),
+    return: () => tell({ do: 'return' }),
+    fail: (status) => tell({ do: 'fail', status }),
+    countReads: async () => ((await ask({ do: 'count' })) as Record<string, number>)['/jwks'] ?? 0,
+    describe: (subject, claims) => tell({ do: 'claims', subject, claims }),
+    sign: async (claims = {}, header = {}) => {
+      const now = Math.floor(Date.now() / 1000);
+      const usual = { iss: issuer, aud: audience, sub: 'somebody', iat: now, exp: now + 600 };
+      return String(await ask({ do: 'sign', header: { alg: 'RS256', typ: 'JWT', ...header }, claims: { ...usual, ...claims } }));
+    },
+    accessToken: (subject) => getAccessToken(issuer, subject),
+    signIn: followSignIn,
+    stop: async () => {
+      script.signal('SIGKILL');
+      await script.ended;
+    },
+  };
+}
+
+async function getAccessToken(issuer: string, subject: string): Promise<string> {
+  const verifier = randomBytes(32).toString('base64url');
+  const url = new URL(`${issuer}/auth`);
+  url.search = new URLSearchParams({
+    client_id: appClientId,
+    redirect_uri: appRedirectUri,
+    response_type: 'code',
+    scope: 'openid email',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  }).toString();
+  const code = new URL(await followSignIn(url.href, subject)).searchParams.get('code') ?? '';
+  const body = { grant_type: 'authorization_code', code, client_id: appClientId, redirect_uri: appRedirectUri, code_verifier: verifier };
+  const answer = await fetch(`${issuer}/token`, { method: 'POST', body: new URLSearchParams(body) });
+  const { access_token: token } = (await answer.json()) as { access_token?: string };
+  if (token === undefined) throw new Error(`the provider gave no token: ${answer.status}`);
+  return token;
+}
+
+/** Goes where it is sent, with cookies, through the provider's pages of sign-in and consent, until it is sent elsewhere. */
+async function followSignIn(authorizationUrl: string, subject: string): Promise<string> {
+  const { origin } = new URL(authorizationUrl);
+  const jar = new Map<string, string>();
+  let url = authorizationUrl;
+  let form: URLSearchParams | undefined;
+  for (let step = 0; step < 12; step++) {
+    const answer = await fetch(url, {
+      method: form === undefined ? 'GET' : 'POST',
+      ...(form === undefined ? {} : { body: form }),
+      redirect: 'manual',
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      jar.set(name, value);
+    }
+    const location = answer.headers.get('location');
+    form = undefined;
+    if (location !== null) {
+      url = new URL(location, url).href;
+      if (new URL(url).origin !== origin) return url;
+      continue;
+    }
+    const page = await answer.text();
+    const [, action] = /<form[^>]* action="([^"]+)"/.exec(page) ?? [];
+    if (action === undefined) throw new Error(`the provider shows no form: ${answer.status} ${page.slice(0, 500)}`);
+    url = new URL(action, url).href;
+    form = new URLSearchParams(page.includes('value="login"') ? { prompt: 'login', login: subject, password: 'x' } : { prompt: 'consent' });
+  }
+  throw new Error('the provider sends the browser round in a circle');
+}

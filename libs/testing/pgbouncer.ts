@@ -1,0 +1,98 @@
+/** A real PgBouncer in transaction mode before the PostgreSQL of a run. */
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { type ServerProcess, startServerProcess } from '../../tools/servers/server-process.ts';
+import { providePgBouncer } from './system-programs.ts';
+
+export interface PgBouncer {
+  /** The same address by way of the pooler. */
+  through(url: string): string;
+  /** It ends, and with it all that it forwards, and comes back on its port. */
+  leave(): Promise<void>;
+  return(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PgBouncerOptions {
+  /** Addresses of the roles that may come through, all of one server. */
+  readonly urls: readonly string[];
+  /** Connections to the server for each role and database. */
+  readonly poolSize: number;
+  /** Further settings, e.g. `ignore_startup_parameters`. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** It refuses to run as root, and another account has to read what it is told. */
+const readable = { mode: 0o644 };
+const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'];
+
+export async function startPgBouncer({ urls, poolSize, settings = {} }: PgBouncerOptions): Promise<PgBouncer> {
+  const program = await providePgBouncer();
+  const target = new URL(urls[0] ?? '');
+  const port = await findFreePort();
+  const dir = await mkdtemp(join(tmpdir(), 'coherence-pgbouncer-'));
+  const users = new Map(urls.map((url) => [decodeURIComponent(new URL(url).username), decodeURIComponent(new URL(url).password)]));
+  const config = join(dir, 'pgbouncer.ini');
+  const all = {
+    listen_addr: '127.0.0.1',
+    listen_port: String(port),
+    unix_socket_dir: '',
+    auth_type: 'scram-sha-256',
+    auth_file: join(dir, 'users.txt'),
+    pool_mode: 'transaction',
+    default_pool_size: String(poolSize),
+    max_client_conn: '1000',
+    // It would try again only after fifteen seconds.
+    server_login_retry: '1',
+    ...settings,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
+  await writeFile(config, `[databases]\n* = host=${target.hostname} port=${target.port}\n\n[pgbouncer]\n${lines.join('\n')}\n`, readable);
+  await writeFile(all.auth_file, [...users].map(([user, password]) => `${quote(user)} ${quote(password)}\n`).join(''), readable);
+  const prefix = process.getuid?.() === 0 ? asNobody : [];
+  let server: ServerProcess | undefined;
+  const start = async (): Promise<void> => {
+    server = await startServerProcess({
+      name: 'PgBouncer',
+      prefix,
+      command: program,
+      args: [config],
+      logFile: join(dir, 'pgbouncer.log'),
+      stopSignal: 'SIGTERM', // at once, whatever is under way
+      isReady: () => accepts(port),
+    });
+  };
+  const leave = async (): Promise<void> => server?.stop();
+  await chmod(dir, 0o755);
+  await start();
+  return {
+    through: (url) => {
+      const changed = new URL(url);
+      changed.hostname = '127.0.0.1';
+      changed.port = String(port);
+      return changed.href;
+    },
+    leave,
+    return: start,
+    stop: async () => {
+      await leave();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const quote = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}

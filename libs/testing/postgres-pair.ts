@@ -1,0 +1,169 @@
+/**
+ * PostgreSQL with a standby, as operators have it: two real servers of which one follows the other, the loss of the one that takes writes, the
+ * promotion of the other, and the return of the lost one as the new standby.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { type PostgresServer, startPostgres } from '../../tools/servers/postgres.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface PostgresPairOptions {
+  /** Existing folder for data and logs; the caller's to remove, after `stop`. */
+  readonly dir: string;
+  /** The same for the data of each, where the two are not to share a disk. */
+  readonly dataDirs?: readonly [string, string];
+  /**
+   * A commit is answered when the standby has it on its disk too. While it is away commits wait: nobody may be told of what is on one disk
+   * alone. Can be changed later by `synchronous_standby_names` of the primary.
+   */
+  readonly synchronous: boolean;
+  /** False: nothing is forced to the disk, which only the loss of the machine would show. Default true. */
+  readonly synced?: boolean;
+  /** Default `coherence`. */
+  readonly database?: string;
+}
+
+export interface PostgresPair {
+  /** The one that takes writes, or took them until it was lost. */
+  readonly primary: PostgresServer;
+  /** @throws Error when it was promoted and no other has come. */
+  readonly standby: PostgresServer;
+  /** Of the administrator, with both servers, at first the standby before the primary: a connection is made to the one that takes writes. */
+  readonly url: string;
+  /** The same, through other addresses (`host:port`) than those of the servers, such as proxies. */
+  urlThrough(hosts: readonly string[]): string;
+  /** `kill -9` of the primary, of which nobody is told. */
+  losePrimary(): Promise<void>;
+  /** The standby takes writes from now on, alone. Whoever calls it has made sure that the old primary takes none any more. */
+  promote(): Promise<void>;
+  /** What is left of the server that was lost is thrown away, and it follows the new primary from a fresh copy. */
+  rejoin(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Name = 'one' | 'two';
+const modulesDir = join(import.meta.dirname, '..', '..', 'node_modules');
+/** What a primary keeps of its log for a standby that is being copied. */
+const keptLog = '512MB';
+
+/** Starts both. */
+export async function startPostgresPair(options: PostgresPairOptions): Promise<PostgresPair> {
+  const { dir, dataDirs = [dir, dir], synchronous, synced = true, database = 'coherence' } = options;
+  const ports: Record<Name, number> = { one: await findFreePort(), two: await findFreePort() };
+  const servers = new Map<Name, PostgresServer>();
+  const fileOf = (name: Name, suffix = ''): string => join(dataDirs[name === 'one' ? 0 : 1], `postgres-${name}${suffix}`);
+  const start = async (name: Name): Promise<void> => {
+    const [dataDir, logFile] = [fileOf(name), join(dir, `postgres-${name}.log`)];
+    servers.set(name, await startPostgres({ dataDir, logFile, modulesDir, database, durable: true, port: ports[name] }));
+  };
+  let leading: Name = 'one';
+  const following = (): Name => (leading === 'one' ? 'two' : 'one');
+  const get = (name: Name): PostgresServer => {
+    const server = servers.get(name);
+    if (server === undefined) throw new Error('there is no standby now');
+    return server;
+  };
+
+  const follow = async (): Promise<void> => {
+    const [primary, name] = [get(leading), following()];
+    const { username, password, port } = new URL(primary.url);
+    await copyRunning(primary, fileOf(name));
+    const address = `host=127.0.0.1 port=${port} user=${username} password=${password}`;
+    writeFileSync(join(fileOf(name), 'postgresql.auto.conf'), `primary_conninfo = '${address}'\n`);
+    writeFileSync(join(fileOf(name), 'standby.signal'), '');
+    await start(name);
+    await waitForStandby(primary, "state = 'streaming'");
+    if (!synchronous) return;
+    await runStatements(primary.url, "alter system set synchronous_standby_names = '*'", 'select pg_reload_conf()');
+    await waitForStandby(primary, "sync_state = 'sync'");
+  };
+  const urlThrough = (hosts: readonly string[]): string => {
+    const { url } = get(leading);
+    return `${url.replace(new URL(url).host, hosts.join(','))}?target_session_attrs=read-write`;
+  };
+  const stop = async (): Promise<void> => {
+    // The standby last: a primary that stops waits until it has everything.
+    await servers.get(leading)?.stop();
+    await servers.get(following())?.stop();
+  };
+  try {
+    await start('one');
+    copyFileSync(fileOf('one', '.password'), fileOf('two', '.password'));
+    appendFileSync(join(get('one').dataDir, 'pg_hba.conf'), 'host replication all 127.0.0.1/32 scram-sha-256\n');
+    appendFileSync(join(get('one').dataDir, 'postgresql.conf'), `wal_keep_size = '${keptLog}'\nfsync = ${synced ? 'on' : 'off'}\n`);
+    await runStatements(get('one').url, 'select pg_reload_conf()');
+    await follow();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    get primary() {
+      return get(leading);
+    },
+    get standby() {
+      return get(following());
+    },
+    url: urlThrough([ports.two, ports.one].map((port) => `127.0.0.1:${port}`)),
+    urlThrough,
+    losePrimary: async () => {
+      process.kill(get(leading).identity.pid, 'SIGKILL');
+      await get(leading).ended;
+    },
+    promote: async () => {
+      await runStatements(get(following()).url, 'select pg_promote()');
+      leading = following();
+    },
+    rejoin: async () => {
+      const lost = get(following());
+      await lost.stop();
+      rmSync(lost.dataDir, { recursive: true, force: true });
+      servers.delete(following());
+      await follow();
+    },
+    stop,
+  };
+}
+
+/** Runs statements one after the other on one server. @returns the rows of the last one */
+export async function runStatements(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined); // its statements fail by themselves
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const text of statements) ({ rows } = await client.query<Record<string, unknown>>(text));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function waitForStandby(primary: PostgresServer, condition: string): Promise<void> {
+  await waitFor(async () => (await runStatements(primary.url, `select 1 from pg_stat_replication where ${condition}`)).length === 1, {
+    what: `a standby of which ${condition}`,
+  });
+}
+
+/**
+ * A base backup by the low-level API: the programs of the package have no `pg_basebackup`. Files may change and vanish while they are copied; the
+ * log says what is right in them.
+ */
+async function copyRunning(primary: PostgresServer, to: string): Promise<void> {
+  const client = new pg.Client({ connectionString: primary.url });
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('standby', true)");
+    const { status, stderr } = spawnSync('cp', ['-a', primary.dataDir, to], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+    const lines = stderr.split('\n').filter((line) => line !== '' && !line.endsWith('No such file or directory'));
+    if (status !== 0 && lines.length > 0) throw new Error(`the copy of ${primary.dataDir} failed: ${lines.join('; ')}`);
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    writeFileSync(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
+  } finally {
+    await client.end();
+  }
+  for (const file of ['postmaster.pid', 'postmaster.opts', 'standby.signal']) rmSync(join(to, file), { force: true });
+}

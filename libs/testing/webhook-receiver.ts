@@ -1,0 +1,74 @@
+/** Somebody's server to which events are sent: it keeps what came, and answers as it is told. */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+
+/**
+ * `hang` never answers, `endless` answers with 200 and a body that does not end, `drop` cuts the connection, a number is the status; `redirect` leads to
+ * `/elsewhere`.
+ */
+export type ReceiverAnswer = number | 'hang' | 'endless' | 'drop' | 'redirect';
+
+export interface ReceivedWebhook {
+  readonly path: string;
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+  /** As it came, byte for byte. */
+  readonly body: string;
+  readonly atMs: number;
+  readonly answer: ReceiverAnswer;
+}
+
+export interface WebhookReceiver {
+  readonly port: number;
+  readonly received: readonly ReceivedWebhook[];
+  /** Most requests of a path that were open at once. */
+  mostOpen(path: string): number;
+  url(path: string): string;
+  /** How requests to the path are answered from now on; usually with 204. `answer` gets the place of the request among those of its path. */
+  answer(path: string, answer: ReceiverAnswer | ((place: number) => ReceiverAnswer)): void;
+  stop(): Promise<void>;
+}
+
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const received: ReceivedWebhook[] = [];
+  const answers = new Map<string, (place: number) => ReceiverAnswer>();
+  const open = new Map<string, { now: number; most: number; count: number }>();
+  const server = createServer((request, response) => {
+    void (async () => {
+      const path = request.url ?? '';
+      const state = open.get(path) ?? { now: 0, most: 0, count: 0 };
+      open.set(path, state);
+      state.now++;
+      state.count++;
+      state.most = Math.max(state.most, state.now);
+      response.on('close', () => state.now--);
+      const place = state.count;
+      const body = await readText(request);
+      const answer = answers.get(path)?.(place) ?? 204;
+      received.push({ path, id: String(request.headers['webhook-id']), headers: request.headers, body, atMs: Date.now(), answer });
+      give(response, answer);
+    })().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    received,
+    mostOpen: (path) => open.get(path)?.most ?? 0,
+    url: (path) => `http://127.0.0.1:${port}${path}`,
+    answer: (path, answer) => answers.set(path, typeof answer === 'function' ? answer : () => answer),
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function give(response: ServerResponse, answer: ReceiverAnswer): void {
+  if (answer === 'hang') return;
+  if (answer === 'endless') response.writeHead(200).write('more ');
+  else if (answer === 'drop') response.destroy();
+  else if (answer === 'redirect') response.writeHead(302, { location: '/elsewhere' }).end();
+  else response.writeHead(answer).end();
+}

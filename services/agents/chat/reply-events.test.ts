@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { WordsSoFar, writeEvents } from './reply-events.ts';
+
+interface Seen {
+  readonly at: number;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+async function read(events: AsyncIterable<string>, onEvent?: (seen: Seen) => Promise<void> | void): Promise<Seen[]> {
+  const all: Seen[] = [];
+  for await (const text of events) {
+    const [, event = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(text) ?? [];
+    const seen = { at: performance.now(), event, data: JSON.parse(data) as unknown };
+    all.push(seen);
+    await onEvent?.(seen);
+  }
+  return all;
+}
+
+describe('the events of a turn (C1, C2)', () => {
+  it('are snapshots of the newest words, not more often than every 80 ms, and the turn', async () => {
+    const words = new WordsSoFar();
+    const turn = Promise.withResolvers<{ agent_html: string }>();
+    let text = '';
+    const timer = setInterval(() => {
+      words.listener((text += 'word '));
+      if (text.length < 500) return;
+      clearInterval(timer);
+      turn.resolve({ agent_html: 'whole' });
+    }, 5);
+    const seen = await read(writeEvents(words, turn.promise, (markdown) => markdown));
+    const snapshots = seen.slice(0, -1);
+    expect(seen.at(-1)).toMatchObject({ event: 'done', data: { agent_html: 'whole' } });
+    expect(snapshots.length).toBeGreaterThan(1);
+    for (const [index, { at, event, data }] of snapshots.entries()) {
+      expect([event, text.startsWith((data as { agent_html: string }).agent_html)]).toEqual(['snapshot', true]);
+      if (index > 0) expect(at - (snapshots[index - 1]?.at ?? 0)).toBeGreaterThan(78);
+    }
+  });
+
+  it('are made of what there is when they are taken: who is slow misses what was in between', async () => {
+    const words = new WordsSoFar();
+    const turn = Promise.withResolvers<string>();
+    words.listener('one');
+    const seen = await read(
+      writeEvents(words, turn.promise, (markdown) => markdown),
+      ({ data }) => {
+        if (JSON.stringify(data) !== '{"agent_html":"one"}') return turn.resolve('whole');
+        for (const more of ['one two', 'one two three', 'one two three four']) words.listener(more);
+        return undefined;
+      },
+    );
+    expect(seen.map(({ data }) => data)).toEqual([{ agent_html: 'one' }, { agent_html: 'one two three four' }, 'whole']);
+  });
+
+  it('are the turn alone when there were no words, and none of what cannot be stored', async () => {
+    const words = new WordsSoFar();
+    expect(await read(writeEvents(words, Promise.resolve('whole'), (markdown) => markdown))).toMatchObject([{ event: 'done' }]);
+    const turn = Promise.withResolvers<string>();
+    words.listener('\n Wel\0come \ud83d');
+    const seen = await read(
+      writeEvents(words, turn.promise, (markdown) => markdown),
+      () => turn.resolve('whole'),
+    );
+    expect(seen[0]?.data).toEqual({ agent_html: 'Welcome' });
+  });
+
+  it('end with what the turn fails with, and not before the turn when their reader leaves', async () => {
+    const words = new WordsSoFar();
+    words.listener('one');
+    const failing = writeEvents(words, Promise.reject<string>(new Error('no turn')), (markdown) => markdown);
+    await expect(read(failing)).rejects.toThrow('no turn');
+    const turn = Promise.withResolvers<string>();
+    const events = writeEvents(words, turn.promise, (markdown) => `${markdown} more`);
+    words.listener('two');
+    await events.next();
+    let isLeft = false;
+    const leaving = events.return(undefined).then(() => (isLeft = true));
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(isLeft).toBe(false);
+    turn.resolve('whole');
+    await leaving;
+  });
+});

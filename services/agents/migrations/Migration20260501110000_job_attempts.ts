@@ -1,0 +1,8 @@
+import { jobAttempts } from '#libs/jobs';
+import { Migration } from '#libs/orm';
+
+export class Migration20260501110000_job_attempts extends Migration {
+  override up(): void {
+    for (const sql of jobAttempts('agents')) this.addSql(sql);
+  }
+}

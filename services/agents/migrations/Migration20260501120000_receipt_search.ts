@@ -1,0 +1,8 @@
+import { Migration } from '#libs/orm';
+import { receiptSearchIndexes } from '#libs/webhooks';
+
+export class Migration20260501120000_receipt_search extends Migration {
+  override up(): void {
+    for (const sql of receiptSearchIndexes('agents', false)) this.addSql(sql);
+  }
+}

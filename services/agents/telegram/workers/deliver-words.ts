@@ -1,0 +1,35 @@
+/** Sends what operators say in a chat (H3): in its queue, so that it stands in order with the agent's replies, and each part once. */
+import { LeaseLost } from '#libs/jobs';
+import { findMessagingAgent } from '../../agent/index.ts';
+import { splitReply } from '../rules/split-html.ts';
+import type { ClaimedChat } from '../statements/chats.ts';
+import { findNextWords, giveWordsUp, markOrphanedWords, writeWords } from '../statements/words.ts';
+import type { ChatRun, ChatWorkerDependencies } from '../work-item.ts';
+import { deliverPart, type SendChange } from './deliver-part.ts';
+
+/** Until nothing of operators waits in the chat. @throws RetryLater while it cannot be sent */
+export async function deliverWords({ db, bot }: ChatWorkerDependencies, run: ChatRun, chat: ClaimedChat): Promise<void> {
+  const fenced = { chat: chat.id, fence: chat.fence };
+  await markOrphanedWords(db, { chat: chat.id });
+  const agent = await findMessagingAgent(db, { id: chat.agent_id });
+  const token = agent?.bot_token ?? null;
+  if (agent === undefined || token === null) {
+    await giveWordsUp(db, { ...fenced, error: 'The agent has no config.messaging.bot_token.' });
+    return;
+  }
+  for (let next = await findNextWords(db, fenced); next !== undefined; next = await findNextWords(db, fenced)) {
+    const { messageId, part, plain, expired } = next;
+    const write = async ({ status, chatId, messageId: sentMessageId, error, plain: isPlain = false }: SendChange): Promise<void> => {
+      const written = { status, chatId, sentMessageId, error, plain: isPlain };
+      if ((await writeWords(db, { ...fenced, messageId, part, ...written })) === undefined) throw new LeaseLost();
+    };
+    const html = splitReply(next.html)[part - 1];
+    if (html === undefined || expired) {
+      await write({ status: 'given_up', error: 'Too old to be sent.' });
+      continue;
+    }
+    const place = { db, bot, run, agent: { ...agent, bot_token: token }, chatId: chat.chat_id };
+    const goesOn = await deliverPart(place, { html, plain, bare: true, write, named: { messageId } });
+    if (!goesOn) await giveWordsUp(db, { ...fenced, error: 'The bot may not write to the chat.' });
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * Markdown that is still being written (C1). What is open at its end is shown as what it will most likely be: bold that nobody has closed yet is
+ * bold, a link without its target its words, the first row of a table a table. What may turn out to be the beginning of a sign is not shown
+ * before that is known. So a reader sees no sign come and go. All of it happens at the end of the text; what stands before is as ever.
+ */
+import type { MarkdownIt as Parser, StateBlock, StateInline, Token } from 'markdown-it';
+
+/** What the parser is given with a text that is unfinished. */
+export interface Unfinished {
+  isUnfinished: true;
+  /** Inline content at the end of the text. */
+  last?: Token[] | null;
+}
+
+/** Leaves out what is not known yet at the end of the text: signs of a line that has only signs, and halves of signs. */
+export function dropUncertainEnd(markdown: string): string {
+  let text = markdown
+    .replace(/[\ud800-\udbff]$/, '')
+    .replace(/(?<!\\)((?:\\\\)*)\\$/, '$1')
+    .replace(/&#?\w{0,10}$|(?<!~)~$/, '')
+    .trimEnd();
+  for (;;) {
+    const lineStart = text.lastIndexOf('\n') + 1;
+    const line = text.slice(lineStart);
+    if (text === '' || line.length > maxSigns || !(signs.test(line) || fence.test(line))) return text;
+    text = text.slice(0, lineStart).trimEnd();
+  }
+}
+
+/** A longer line is looked at no further. */
+const maxSigns = 200;
+/** A bullet, a rule, the line below a heading or a table's head, a number that may count. */
+const signs = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:[-+*_=~`#|: \t]+|\d{1,9}[.)]?)?$/;
+/** The beginning of a code block, with half its language perhaps, or its end, which changes nothing. */
+const fence = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)?(?:`{3,}[^`]*|~{3,}[^~]*)$/;
+
+/** Teaches the parser to read unfinished texts, with an `Unfinished` as their environment; others it reads as before. */
+export function readUnfinished({ core, block, inline }: Parser): void {
+  core.ruler.before('inline', 'unfinished', ({ env, tokens }) => {
+    if (!isUnfinished(env)) return;
+    const isTable = tokens.findLast(({ nesting, type }) => nesting === 0 || type === 'table_close')?.type === 'table_close';
+    if (isTable) dropCellsToCome(tokens);
+    const content = tokens.findLast(({ nesting }) => nesting === 0);
+    env.last = content?.type === 'inline' ? content.children : null;
+  });
+  block.ruler.before('table', 'unfinished_table', readTableHead, { alt: ['paragraph'] });
+  inline.ruler.before('backticks', 'unfinished_code', readCode);
+  inline.ruler.after('link', 'unfinished_link', readLink);
+  inline.ruler.before('autolink', 'unfinished_autolink', readAutolink);
+  inline.ruler2.after('balance_pairs', 'unfinished_emphasis', closeEmphasis);
+}
+
+/** The parser fills a row up with empty cells. */
+function dropCellsToCome(tokens: Token[]): void {
+  for (;;) {
+    const last = tokens.findLastIndex(({ type }) => type === 'inline' || type === 'tr_open');
+    if (tokens[last]?.type !== 'inline' || tokens[last].content !== '') return;
+    tokens.splice(last, 1);
+  }
+}
+
+function isUnfinished(env: object): env is Unfinished {
+  return 'isUnfinished' in env;
+}
+
+function isAtEnd({ env, tokens }: StateInline): boolean {
+  return isUnfinished(env) && env.last === tokens;
+}
+
+/** A row at the end is the head of a table: the line that would say so is yet to come. */
+function readTableHead(state: StateBlock, startLine: number, _endLine: number, silent: boolean): boolean {
+  if (!isUnfinished(state.env) || startLine !== state.lineMax - 1) return false;
+  const start = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0);
+  const row = state.src.slice(start, state.eMarks[startLine]);
+  if (!/^\|.*[^|\s]/.test(row) || start + row.length < state.src.trimEnd().length) return false;
+  if (silent) return true;
+  state.push('table_open', 'table', 1);
+  state.push('tr_open', 'tr', 1);
+  for (const cell of row.replace(/^\||\|$/g, '').split(/(?<!\\)\|/)) {
+    const token = state.push('inline', '', 0);
+    token.content = cell.trim();
+    token.children = [];
+  }
+  state.push('tr_close', 'tr', -1);
+  state.push('table_close', 'table', -1);
+  state.line = startLine + 1;
+  return true;
+}
+
+/** Code that nobody has closed is code to the end. */
+function readCode(state: StateInline, silent: boolean): boolean {
+  if (!isAtEnd(state) || state.src[state.pos] !== '`') return false;
+  const [signs = ''] = /^`+/.exec(state.src.slice(state.pos, state.posMax)) ?? [];
+  const rest = state.src.slice(state.pos + signs.length, state.posMax);
+  if (new RegExp(`(?<!\`)${signs}(?!\`)`).test(rest)) return false;
+  if (!silent) {
+    const code = rest.replace(/`+$/, '').replaceAll('\n', ' ').trim();
+    if (code !== '') state.push('code_inline', 'code', 0).content = code;
+  }
+  state.pos = state.posMax;
+  return true;
+}
+
+/** A link or picture without all of its target is its words. */
+function readLink(state: StateInline, silent: boolean): boolean {
+  const { src, pos, posMax } = state;
+  if (!isAtEnd(state) || silent) return false;
+  const start = src.startsWith('![', pos) ? pos + 1 : pos;
+  if (src[start] !== '[') return src[pos] === '!' && pos === posMax - 1 && skip(state, 1);
+  const end = state.md.helpers.parseLinkLabel(state, start, false);
+  state.pos = pos;
+  // A footnote or a box to tick, more likely than a link.
+  if (/^\[[\d\s,x]*\]?$/.test(src.slice(start, posMax))) return skip(state, posMax - pos);
+  if (end < 0) return skip(state, start + 1 - pos);
+  if (!/^(?:$|\($|\(<[^<>\n]*$|\(<?[^\s<>)]+>?(?:\s+(?:"[^"]*|'[^']*|\([^)]*)?["')]?)?$)/.test(src.slice(end + 1, posMax))) return false;
+  state.pos = start + 1;
+  state.posMax = end;
+  state.md.inline.tokenize(state);
+  state.pos = posMax;
+  state.posMax = posMax;
+  return true;
+}
+
+function skip(state: StateInline, characters: number): true {
+  state.pos += characters;
+  return true;
+}
+
+function readAutolink(state: StateInline, silent: boolean): boolean {
+  const rest = state.src.slice(state.pos, state.posMax);
+  return isAtEnd(state) && !silent && /^<(?:h|ht|htt|https?|https?:[^\s<>]*)?$/.test(rest) && skip(state, 1);
+}
+
+/** What nobody has closed is closed at the end; signs there with nothing behind them are not shown. */
+function closeEmphasis(state: StateInline): void {
+  if (!isAtEnd(state)) return;
+  const { delimiters, tokens } = state;
+  const closers = new Set(delimiters.map(({ end }) => end));
+  const isOpen = (index: number): boolean => delimiters[index]?.end === -1 && !closers.has(index);
+  const signs = new Map(delimiters.map(({ token }, index) => [token, index]));
+  let end = tokens.length;
+  for (; end > 0; end--) {
+    const sign = tokens[end - 1];
+    const index = signs.get(end - 1);
+    if (sign === undefined || index === undefined || !isOpen(index)) break;
+    sign.content = '';
+  }
+  let covered = -1;
+  const open: number[] = [];
+  for (const [index, delimiter] of delimiters.entries()) {
+    covered = Math.max(covered, delimiter.end);
+    if (index > covered && delimiter.token < end && isOpen(index) && delimiter.open && !isWithinWord(tokens, delimiter.token))
+      open.push(index);
+  }
+  for (const index of open.toReversed()) {
+    const opener = delimiters[index];
+    if (opener === undefined) continue;
+    state.push('text', '', 0);
+    opener.end = delimiters.length;
+    delimiters.push({ ...opener, token: tokens.length - 1, end: -1, open: false, close: true });
+  }
+}
+
+/** A star within a word multiplies more often than it begins anything. */
+function isWithinWord(tokens: readonly Token[], sign: number): boolean {
+  let before = sign;
+  while (before >= 0 && sign - before < 3 && tokens[before]?.content === tokens[sign]?.content) before--;
+  return /[\p{L}\p{N}]$/u.test(tokens[before]?.content ?? '');
+}

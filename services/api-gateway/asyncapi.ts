@@ -1,0 +1,95 @@
+/** The AsyncAPI document of the feed, made from what the services declare that they tell (rules/events#documents; V8). */
+import { type FeedEvent, Type } from '#libs/contract';
+import { releaseVersion } from '#libs/release';
+import { feedQuery, feedTypes, PublicEvent } from '#services/events';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const description = `What happens on the platform, in one order, to those who may read what it happened to.
+
+A client asks \`GET /api/v1/events\` for what came behind the cursor that it keeps, and waits there for the next. Nothing is told twice or left out, and nothing
+appears behind a cursor. \`data\` has ids, slugs and enumerations: read the object for the rest.`;
+
+export function buildAsyncApi(): Json {
+  const messages = Object.fromEntries(feedTypes.map((event) => [nameOf(event), describeMessage(event)]));
+  const refs = (to: string): Json => Object.fromEntries(Object.keys(messages).map((name) => [name, { $ref: `#/${to}/${name}` }]));
+  return {
+    asyncapi: '3.0.0',
+    id: 'urn:coherence:events',
+    info: { title: 'Coherence events', version: releaseVersion, description, license: { name: 'Apache-2.0' }, tags: listTags() },
+    defaultContentType: 'application/json',
+    channels: {
+      feed: {
+        address: '/api/v1/events',
+        title: 'The feed',
+        description: 'Pages of events behind a cursor; `items` of the answer are the messages.',
+        messages: refs('components/messages'),
+        bindings: { http: { bindingVersion: '0.3.0' } },
+      },
+    },
+    operations: {
+      listEvents: {
+        action: 'send',
+        channel: { $ref: '#/channels/feed' },
+        title: 'Follow what happens',
+        summary: 'The platform tells what happened, as far as the caller may read what it happened to.',
+        security: [{ $ref: '#/components/securitySchemes/token' }],
+        bindings: { http: { method: 'GET', query: plain(feedQuery), bindingVersion: '0.3.0' } },
+        messages: Object.values(refs('channels/feed/messages')),
+      },
+    },
+    components: {
+      messages,
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'A service key with the scope `events:read`, or the token of a login.' },
+      },
+    },
+  };
+}
+
+/** The schema of an event of this type. */
+export function describeEvent({ type, subject, data }: FeedEvent): Json {
+  const { id, occurred_at: occurredAt, subject: about, cursor } = PublicEvent.properties;
+  const subjectSchema = Type.Object(
+    { type: Type.Literal(subject), id: about.properties.id },
+    { description: 'What it happened to: who may read that sees the event.' },
+  );
+  return plain(Type.Object({ id, type: Type.Literal(type), occurred_at: occurredAt, subject: subjectSchema, data, cursor }));
+}
+
+/** `conversation.created` → `conversationCreated`. */
+export function nameOf({ type }: FeedEvent): string {
+  return type.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function describeMessage(event: FeedEvent): Json {
+  const payload = {
+    id: 'evt_018f3e7c5a1b7c3d9e0f1a2b3c4d5e6f',
+    type: event.type,
+    occurred_at: '2030-01-15T10:00:00.123456Z',
+    subject: { type: event.subject, id: 42 },
+    data: event.example,
+    cursor: 'q3Yx0m5nT1uVbC7dEfGhIg',
+  };
+  return {
+    name: event.type,
+    title: event.type,
+    summary: event.summary,
+    tags: [{ name: event.subject }],
+    contentType: 'application/json',
+    payload: describeEvent(event),
+    examples: [{ name: nameOf(event), summary: event.summary, payload }],
+  };
+}
+
+function listTags(): Json[] {
+  return [...new Set(feedTypes.map(({ subject }) => subject))].map((name) => ({
+    name,
+    description: `Events about a ${name.replace('_', ' ')}.`,
+  }));
+}
+
+/** As it is sent: without what the compiler alone knows of it. */
+function plain(schema: object): Json {
+  return JSON.parse(JSON.stringify(schema)) as Json;
+}

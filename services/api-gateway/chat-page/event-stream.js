@@ -1,0 +1,33 @@
+/** Server-sent events of an answer to a POST, which the browser's own EventSource cannot make. */
+
+/**
+ * Ends without a word when the line breaks: whoever reads misses the last event.
+ * @param {Response} response
+ * @returns {AsyncGenerator<{ event: string, data: unknown }>}
+ */
+export async function* readEvents(response) {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done = true } = (await reader?.read().catch(() => undefined)) ?? {};
+    if (done) return;
+    const parts = (rest + (value ?? '')).split('\n\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) {
+      const event = parseEvent(part);
+      if (event !== undefined) yield event;
+    }
+  }
+}
+
+/** @param {string} text */
+function parseEvent(text) {
+  const name = /^event: (.*)$/m.exec(text)?.[1];
+  const data = /^data: (.*)$/m.exec(text)?.[1];
+  if (name === undefined || data === undefined) return undefined; // a comment that kept the line alive
+  try {
+    return { event: name, data: /** @type {unknown} */ (JSON.parse(data)) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+/** The address says what is shown, filters included: it can be kept, sent and gone back to. */
+import { createShared, html, useEffect, useRef } from './ui.js';
+
+export const root = '/console';
+
+const here = createShared(location.href);
+addEventListener('popstate', () => here.write(location.href));
+
+/** @returns {{ path: string, query: URLSearchParams, href: string }} path below the root, without a slash at its end */
+export function useAddress() {
+  const url = new URL(here.use());
+  return { path: url.pathname.slice(root.length).replace(/\/$/, ''), query: url.searchParams, href: url.href };
+}
+
+/** @param {string} href */
+export function go(href) {
+  if (new URL(href, location.href).href === location.href) return;
+  history.pushState(null, '', href);
+  here.write(location.href);
+}
+
+/**
+ * The same page with other filters; a filter that changes leads back to the first page.
+ * @param {URLSearchParams} query
+ * @param {Readonly<Record<string, string | undefined>>} changes
+ */
+export function withQuery(query, changes) {
+  const next = new URLSearchParams(query);
+  next.delete('cursor');
+  next.delete('offset');
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.delete(name);
+    else next.set(name, value);
+  }
+  return `${location.pathname}${next.size === 0 ? '' : `?${next}`}`;
+}
+
+/**
+ * A link within the console: no page is loaded, but everything else that a link can do it does.
+ * @param {{ href: string, children?: import('./ui.js').Children } & Record<string, unknown>} properties
+ */
+export function Link({ href, children, ...rest }) {
+  /** @param {MouseEvent} event */
+  const follow = (event) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(href);
+  };
+  return html`<a href=${href} onClick=${follow} ...${rest}>${children}</a>`;
+}
+
+/**
+ * The heading of a page; who comes from another page of the console begins to read here.
+ * @param {{ title: string, children?: import('./ui.js').Children }} properties
+ */
+export function Heading({ title, children }) {
+  const heading = /** @type {{ current: HTMLElement | null }} */ (useRef(null));
+  useEffect(() => {
+    document.title = `${title} · Coherence console`;
+    if (isSettled) heading.current?.focus();
+    isSettled = true;
+  }, [title]);
+  return html`<div class="heading">
+    <h1 ref=${heading} tabindex="-1">${title}</h1>
+    ${children}
+  </div>`;
+}
+
+/** False until the first page of this tab is shown: there the browser says where to begin. */
+let isSettled = false;

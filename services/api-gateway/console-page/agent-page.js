@@ -1,0 +1,135 @@
+/** One agent: the sentences that wait for a decision, and those that others may hear (D70). */
+import { Heading, Link, root } from './address.js';
+import { call } from './calls.js';
+import { Freshness, Trouble, useLive } from './live.js';
+import { Command, Dialog, Failure, List, useAct } from './parts.js';
+import { Time } from './times.js';
+import { html, useState } from './ui.js';
+
+/** @typedef {import('../../../clients/typescript/operations.ts').ListAgentKnowledgeResult} Knowledge */
+/** @typedef {Knowledge['items'][number]} Sentence */
+/** @typedef {{ verb: 'approve' | 'reject', sentence: Sentence }} Decision */
+
+/** An agent gathers no more of either kind. */
+const sentences = 200;
+
+/** @type {Readonly<Record<Knowledge['mode'], string>>} */
+const meanings = {
+  off: 'AGENT_KNOWLEDGE is off: none of these reaches anybody.',
+  reviewed: 'AGENT_KNOWLEDGE is reviewed: those that are approved reach every visitor.',
+  automatic: 'AGENT_KNOWLEDGE is automatic: all of these reach every visitor, approved or not.',
+};
+
+/** @type {Readonly<Record<Decision['verb'], { word: string, explanation: string }>>} */
+const verbs = {
+  approve: {
+    word: 'Approve',
+    explanation: 'Every visitor of the agent may hear this: all of it goes into the prompt of every conversation.',
+  },
+  reject: {
+    word: 'Reject',
+    explanation: 'The sentence is deleted for good, with what was made of it. The conversation that it comes from stays.',
+  },
+};
+
+/** @param {import('./pages.js').PageProperties} properties */
+export function AgentPage({ names: [slug = ''] }) {
+  const [decision, setDecision] = useState(/** @type {Decision | undefined} */ (undefined));
+  const path = `/ops/agents/${encodeURIComponent(slug)}`;
+  /** @type {import('./live.js').Live<[Knowledge, Knowledge]>} */
+  const live = useLive(path, (signal) =>
+    Promise.all([
+      call('GET', `${path}/knowledge`, { query: { state: 'waiting', limit: sentences }, signal }),
+      call('GET', `${path}/knowledge`, { query: { state: 'approved', limit: sentences }, signal }),
+    ]),
+  );
+  const [waiting, approved] = live.data ?? [];
+  return html`<${Heading} title=${`Agent ${slug}`}><${Freshness} live=${live} /><//>
+    <p>
+      <${Link} href=${`${root}/agents`}>All agents<//> ·
+      <${Link} href=${`${root}/threads?agent=${encodeURIComponent(slug)}`}>Its threads<//>
+    </p>
+    <${Trouble} live=${live} />
+    ${
+      waiting === undefined || approved === undefined
+        ? null
+        : html`<h2>Wait for a decision (${waiting.items.length})</h2>
+            <p class="faint">${meanings[waiting.mode]} Read them first, and where they come from.</p>
+            <${List}
+              title="Sentences that wait"
+              columns=${columnsFor(['approve', 'reject'], setDecision)}
+              items=${waiting.items}
+              id=${idOf}
+              empty="No sentence waits."
+            />
+            <h2>Approved (${approved.items.length})</h2>
+            <${List}
+              title="Approved sentences"
+              columns=${columnsFor(['reject'], setDecision)}
+              items=${approved.items}
+              id=${idOf}
+              empty="No sentence is approved."
+            />
+            <${Command} words=${['agents', 'knowledge', 'list', slug]} /> `
+    }
+    ${
+      decision === undefined
+        ? null
+        : html`<${Ask} slug=${slug} decision=${decision} onClose=${() => setDecision(undefined)} onDone=${live.refresh} />`
+    }`;
+}
+
+/**
+ * @param {readonly Decision['verb'][]} possible
+ * @param {(decision: Decision) => void} decide
+ * @returns {readonly import('./parts.js').Column<Sentence>[]}
+ */
+const columnsFor = (possible, decide) => [
+  { title: 'Sentence', wide: true, show: ({ body }) => body },
+  {
+    title: 'From',
+    show: ({ thread_id: thread, channel, up_to_turn: turn }) =>
+      html`<${Link} href=${`${root}/threads/${thread}`}>thread ${thread}<//><small>${channel}, up to turn ${turn}</small>`,
+  },
+  { title: 'Gathered', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
+  {
+    title: 'Decide',
+    show: (sentence) =>
+      possible.map(
+        (verb) =>
+          html`<button
+            type="button"
+            class="quiet"
+            aria-label=${`${verbs[verb].word} sentence ${sentence.id}`}
+            onClick=${() => decide({ verb, sentence })}
+          >
+            ${verbs[verb].word}
+          </button> `,
+      ),
+  },
+];
+
+/** @param {{ slug: string, decision: Decision, onClose: () => void, onDone: () => void }} properties */
+function Ask({ slug, decision: { verb, sentence }, onClose, onDone }) {
+  const { word, explanation } = verbs[verb];
+  const { busy, failure, run } = useAct(async () => {
+    await call('POST', `/ops/agents/${encodeURIComponent(slug)}/knowledge/${verb}`, { body: { ids: [sentence.id] } });
+    onDone();
+    onClose();
+  });
+  return html`<${Dialog} title=${`${word} this sentence?`} onClose=${onClose}>
+    <blockquote>${sentence.body}</blockquote>
+    <p>${explanation}</p>
+    <${Failure} failure=${failure} />
+    <p class="buttons">
+      <button type="button" class=${verb === 'reject' ? 'danger' : ''} aria-disabled=${String(busy)} onClick=${run}>${word}</button>
+      <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
+    </p>
+    <${Command} words=${['agents', 'knowledge', verb, slug, String(sentence.id)]} />
+  <//>`;
+}
+
+/** @param {{ id: number }} item */
+function idOf({ id }) {
+  return id;
+}

@@ -1,0 +1,95 @@
+/** Conversations: found by what was said in them, or by their number (T2). */
+import { go, Heading, Link, root } from './address.js';
+import { call } from './calls.js';
+import { Freshness, Trouble, useLive } from './live.js';
+import { Command, Filters, List, Pages, readForm, toOptions, toWords } from './parts.js';
+import { Time, toClock } from './times.js';
+import { html } from './ui.js';
+
+/** @typedef {import('../../../clients/typescript/operations.ts').SpokenMatches} Matches */
+/** @typedef {Matches['items'][number]} Match */
+
+const rows = 50;
+/** @type {readonly import('./parts.js').Field[]} */
+const fields = [
+  { name: 'q', label: 'What was said', hint: 'words, "a phrase", -without' },
+  { name: 'person_id', label: 'By person (id)', type: 'number' },
+  { name: 'holon_slug', label: 'At event or below (slug)' },
+  { name: 'journey', label: 'Journey (slug)' },
+  { name: 'from', label: 'From', type: 'time' },
+  { name: 'to', label: 'Before', type: 'time' },
+];
+
+/** @type {readonly import('./parts.js').Column<Match>[]} */
+const columns = [
+  {
+    title: 'Conversation',
+    show: ({ conversation: { id, title, start } }) =>
+      html`<${Link} href=${`${root}/conversations/${id}`}>${title}<//> <small>${id} · <${Time} at=${start} none="no start" /></small>`,
+  },
+  { title: 'Speaker', show: ({ segment }) => html`${segment.speaker.name} <small>${toClock(segment.start_ms)}</small>` },
+  { title: 'What was said', wide: true, show: (match) => html`<${Said} match=${match} />` },
+];
+
+/** @param {import('./pages.js').PageProperties} properties */
+export function ConversationsPage({ query }) {
+  const asked = Object.fromEntries([...fields.map(({ name }) => name), 'cursor'].map((name) => [name, query.get(name) ?? undefined]));
+  const isAsked = asked['q'] !== undefined;
+  /** @type {import('./live.js').Live<Matches | undefined>} */
+  const live = useLive(query.toString(), (signal) =>
+    isAsked ? call('GET', '/coherence/transcripts/search', { query: { ...asked, limit: rows }, signal }) : Promise.resolve(undefined),
+  );
+  /** @param {SubmitEvent} event */
+  const open = (event) => {
+    event.preventDefault();
+    const id = readForm(/** @type {HTMLFormElement} */ (event.currentTarget)).text('id').trim();
+    if (id !== '') go(`${root}/conversations/${encodeURIComponent(id)}`);
+  };
+  return html`<${Heading} title="Conversations">${isAsked ? html`<${Freshness} live=${live} />` : null}<//>
+    <form class="filters" onSubmit=${open}>
+      <p class="field">
+        <label for="conversation-id">Conversation number</label>
+        <input id="conversation-id" name="id" inputmode="numeric" pattern="[0-9]+" required />
+      </p>
+      <p class="buttons"><button type="submit">Open</button></p>
+    </form>
+    <${Filters} fields=${fields} query=${query} />
+    <${Trouble} live=${live} />
+    ${
+      live.data === undefined
+        ? null
+        : html`<p class="faint">About ${live.data.total_estimate.toLocaleString()} places</p>
+            <${List}
+              title="What was said"
+              columns=${columns}
+              items=${live.data.items}
+              id=${idOf}
+              empty="Nobody said that, as far as you may read."
+            />
+            <${Pages} query=${query} name="cursor" next=${live.data.next} />
+            <${Command} words=${toCommand(asked)} />`
+    }`;
+}
+
+/** @param {Readonly<Record<string, string | undefined>>} asked */
+function toCommand({ q, person_id: person, holon_slug: holon, journey, from, to, cursor }) {
+  return ['transcripts', 'search', ...toOptions({ person, holon, journey, from, to, limit: String(rows), cursor }), ...toWords(q)];
+}
+
+/** The words that were asked for stand out. @param {{ match: Match }} properties */
+function Said({ match: { segment, highlights, before, after } }) {
+  /** @type {import('./ui.js').Children[]} */
+  const parts = [];
+  let at = 0;
+  for (const [from = 0, to = 0] of highlights) {
+    parts.push(segment.text.slice(at, from), html`<mark>${segment.text.slice(from, to)}</mark>`);
+    at = to;
+  }
+  parts.push(segment.text.slice(at));
+  return html`<small>${before}</small><span>${parts}</span><small>${after}</small>`;
+}
+
+/** @param {Match} match */
+function idOf({ conversation, segment }) {
+  return `${conversation.id}/${segment.index}`;
+}

@@ -1,0 +1,90 @@
+/** What happens, as it happens: the feed, as far as who looks may read it (V3, V4). */
+import { Heading } from './address.js';
+import { call, CallFailure } from './calls.js';
+import { Command, Filters, List, refusalOf, toOptions } from './parts.js';
+import { Time } from './times.js';
+import { html, useEffect, useState } from './ui.js';
+
+/** @typedef {import('../../../clients/typescript/operations.ts').Event} Happened */
+
+const mostShown = 200;
+const waitSeconds = 20;
+const againMs = 5_000;
+
+/** @type {readonly import('./parts.js').Field[]} */
+const fields = [{ name: 'types', label: 'Types', hint: 'conversation.*,question.changed' }];
+
+/** @type {readonly import('./parts.js').Column<Happened>[]} */
+const columns = [
+  { title: 'When', show: ({ occurred_at: at }) => html`<${Time} at=${at} />` },
+  { title: 'What', show: ({ type }) => type },
+  { title: 'To what', show: ({ subject }) => `${subject.type} ${subject.id}` },
+  { title: 'Data', wide: true, show: ({ data }) => html`<code>${JSON.stringify(data)}</code>` },
+];
+
+/** @param {import('./pages.js').PageProperties} properties */
+export function EventsPage({ query }) {
+  const types = query.get('types') ?? undefined;
+  const [following, setFollowing] = useState(true);
+  const [items, setItems] = useState(/** @type {Happened[]} */ ([]));
+  const [failure, setFailure] = useState('');
+  useEffect(() => {
+    setItems([]);
+    setFailure('');
+    if (!following) return undefined;
+    const asked = new AbortController();
+    void follow(
+      types,
+      asked.signal,
+      (found) => setItems((/** @type {Happened[]} */ before) => [...found, ...before].slice(0, mostShown)),
+      setFailure,
+    );
+    return () => asked.abort();
+  }, [types, following]);
+  return html`<${Heading} title="Events">
+      <p class="freshness">
+        <button type="button" class="quiet" aria-pressed=${String(following)} onClick=${() => setFollowing(!following)}>Follow</button>
+      </p>
+    <//>
+    <${Filters} fields=${fields} query=${query} />
+    ${
+      failure === ''
+        ? null
+        : html`<div class="problem" role="alert">
+            <strong>Not loaded</strong>
+            <p>${failure}</p>
+          </div>`
+    }
+    <${List} title="Events" columns=${columns} items=${items} id=${idOf} empty="Nothing has happened since this page was opened." />
+    <${Command} words=${['events', 'tail', ...toOptions({ types })]} />`;
+}
+
+/**
+ * One request after the other, each held until something comes.
+ * @param {string | undefined} types
+ * @param {AbortSignal} signal
+ * @param {(found: Happened[]) => void} onFound newest first
+ * @param {(failure: string) => void} onFailure
+ */
+async function follow(types, signal, onFound, onFailure) {
+  for (let after = 'latest'; !signal.aborted;) {
+    try {
+      const query = { after, wait: waitSeconds, limit: mostShown, ...(types === undefined ? {} : { types }) };
+      /** @type {{ items: Happened[], next: string }} */
+      const page = await call('GET', '/v1/events', { query, signal });
+      after = page.next;
+      onFailure('');
+      if (page.items.length > 0) onFound(page.items.toReversed());
+    } catch (error) {
+      if (signal.aborted) return;
+      onFailure(error instanceof CallFailure ? refusalOf(error) : 'This page has a fault.');
+      if (error instanceof CallFailure && error.status >= 400 && error.status < 429) return;
+      await new Promise((resolve) => setTimeout(resolve, againMs));
+    }
+  }
+}
+
+/** @param {Happened} event */
+function idOf({ id }) {
+  return id;
+}

@@ -1,0 +1,110 @@
+/** One service key: what it is, a new secret for it, its end (K5). */
+import { Heading, Link, root } from './address.js';
+import { call } from './calls.js';
+import { KeyState } from './keys-page.js';
+import { Freshness, Trouble, useLive } from './live.js';
+import { Command, Dialog, Facts, Failure, useAct } from './parts.js';
+import { Time } from './times.js';
+import { Token } from './token.js';
+import { html, useState } from './ui.js';
+
+/** @typedef {import('../../../clients/typescript/operations.ts').ServiceKey} Key */
+
+/** @param {import('./pages.js').PageProperties} properties */
+export function KeyPage({ names: [id = ''] }) {
+  const [asking, setAsking] = useState(/** @type {'' | 'rotate' | 'revoke'} */ (''));
+  const path = `/v1/keys/${encodeURIComponent(id)}`;
+  /** @type {import('./live.js').Live<{ key: Key }>} */
+  const live = useLive(id, (signal) => call('GET', path, { signal }));
+  const key = live.data?.key;
+  const close = () => setAsking('');
+  return html`<${Heading} title=${key === undefined ? `Key ${id}` : key.name}><${Freshness} live=${live} /><//>
+    <p><${Link} href=${`${root}/keys`}>All keys<//></p>
+    <${Trouble} live=${live} />
+    ${
+      key === undefined
+        ? null
+        : html`<${Facts} facts=${describe(key)} /> ${
+              key.revoked_at === null
+                ? html`<p class="buttons">
+                    <button type="button" onClick=${() => setAsking('rotate')}>Rotate</button>
+                    <button type="button" class="danger" onClick=${() => setAsking('revoke')}>Revoke</button>
+                  </p>`
+                : null
+            } <${Command} words=${['keys', 'show', id]} />`
+    }
+    ${asking === 'rotate' ? html`<${Rotate} path=${path} id=${id} onClose=${close} onDone=${live.refresh} />` : null}
+    ${asking === 'revoke' ? html`<${Revoke} path=${path} id=${id} name=${key?.name ?? id} onClose=${close} onDone=${live.refresh} />` : null}`;
+}
+
+/** @param {Key} key @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
+function describe(key) {
+  const { account_id: maker, key_id: makerKey } = key.created_by;
+  return [
+    ['State', html`<${KeyState} keyFacts=${key} />`],
+    ['Id', html`<code>${key.id}</code>`],
+    ['Acts as', `${key.account.email} (account ${key.account.id})`],
+    ['Scopes', key.scopes.join(', ')],
+    ['Last used', html`<${Time} at=${key.last_used_at} />`],
+    ['Ends', html`<${Time} at=${key.expires_at} />`],
+    ['Old secret until', html`<${Time} at=${key.rotating_until} none="there is none" />`],
+    ['Revoked', html`<${Time} at=${key.revoked_at} />`],
+    ['Made', html`<${Time} at=${key.created_at} />`],
+    ['Made by', maker === null ? 'the admin CLI' : `account ${maker}${makerKey === null ? '' : ` with key ${makerKey}`}`],
+  ];
+}
+
+const overlaps = /** @type {const} */ ([
+  ['0', 'ends at once'],
+  ['3600', 'an hour'],
+  ['86400', 'a day'],
+  ['604800', 'a week'],
+]);
+
+/** @param {{ path: string, id: string, onClose: () => void, onDone: () => void }} properties */
+function Rotate({ path, id, onClose, onDone }) {
+  const [overlap, setOverlap] = useState('86400');
+  const [token, setToken] = useState('');
+  const { busy, failure, run } = useAct(async () => {
+    const rotated = await call('POST', `${path}/rotate`, { body: { overlap_seconds: Number(overlap) } });
+    setToken(rotated.token);
+    onDone();
+  });
+  if (token !== '') return html`<${Dialog} title="The new token" onClose=${onClose}><${Token} token=${token} onClose=${onClose} /><//>`;
+  return html`<${Dialog} title="Rotate this key?" onClose=${onClose}>
+    <p>It gets a new secret, and keeps its name and scopes.</p>
+    <p class="field">
+      <label for="overlap">The old secret is accepted for</label>
+      <select
+        id="overlap"
+        onChange=${(/** @type {Event} */ event) => setOverlap(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
+      >
+        ${overlaps.map(([value, label]) => html`<option value=${value} selected=${value === overlap}>${label}</option>`)}
+      </select>
+    </p>
+    <${Failure} failure=${failure} />
+    <p class="buttons">
+      <button type="button" aria-disabled=${String(busy)} onClick=${run}>Rotate</button>
+      <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
+    </p>
+    <${Command} words=${['keys', 'rotate', id, '--overlap-seconds', overlap]} />
+  <//>`;
+}
+
+/** @param {{ path: string, id: string, name: string, onClose: () => void, onDone: () => void }} properties */
+function Revoke({ path, id, name, onClose, onDone }) {
+  const { busy, failure, run } = useAct(async () => {
+    await call('POST', `${path}/revoke`, { body: {} });
+    onDone();
+    onClose();
+  });
+  return html`<${Dialog} title=${`Revoke ${name}?`} onClose=${onClose}>
+    <p>It ends at once and for good; whatever uses it is refused.</p>
+    <${Failure} failure=${failure} />
+    <p class="buttons">
+      <button type="button" class="danger" aria-disabled=${String(busy)} onClick=${run}>Revoke</button>
+      <button type="button" class="quiet" onClick=${onClose}>Keep it</button>
+    </p>
+    <${Command} words=${['keys', 'revoke', id]} />
+  <//>`;
+}

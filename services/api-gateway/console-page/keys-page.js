@@ -1,0 +1,130 @@
+/** Service keys: those that there are, and new ones (K5). */
+import { Heading, Link, root } from './address.js';
+import { call } from './calls.js';
+import { Freshness, Trouble, useLive } from './live.js';
+import { Command, Dialog, Failure, Filters, List, Pages, readForm, toOptions, useAct } from './parts.js';
+import { fromField, Time } from './times.js';
+import { Token } from './token.js';
+import { html, useRef, useState } from './ui.js';
+
+/** @typedef {import('../../../clients/typescript/operations.ts').ListKeysResult} KeyList */
+/** @typedef {import('../../../clients/typescript/operations.ts').ServiceKey} Key */
+
+const rows = 50;
+const scopes = (document.body.dataset['scopes'] ?? '').split(' ');
+
+/** @type {readonly import('./parts.js').Field[]} */
+const fields = [{ name: 'account_id', label: 'Account id', type: 'number' }];
+
+/** @type {readonly import('./parts.js').Column<Key>[]} */
+const columns = [
+  { title: 'Name', show: (key) => html`<${Link} href=${`${root}/keys/${key.id}`}>${key.name}<//>` },
+  { title: 'State', show: (key) => html`<${KeyState} keyFacts=${key} />` },
+  { title: 'Account', show: ({ account }) => html`${account.email} <small>${account.id}</small>` },
+  { title: 'Scopes', wide: true, show: (key) => key.scopes.join(', ') },
+  { title: 'Last used', show: (key) => html`<${Time} at=${key.last_used_at} />` },
+  { title: 'Made', show: (key) => html`<${Time} at=${key.created_at} />` },
+];
+
+/** @param {import('./pages.js').PageProperties} properties */
+export function KeysPage({ query }) {
+  const [making, setMaking] = useState(false);
+  const offset = Number(query.get('offset') ?? 0);
+  const account = query.get('account_id') ?? undefined;
+  /** @type {import('./live.js').Live<KeyList>} */
+  const live = useLive(query.toString(), (signal) =>
+    call('GET', '/v1/keys', { query: { account_id: account, limit: rows, offset }, signal }),
+  );
+  const { data } = live;
+  const next = data !== undefined && offset + data.items.length < data.count ? String(offset + data.items.length) : null;
+  return html`<${Heading} title="Keys"><${Freshness} live=${live} /><//>
+    <p><button type="button" onClick=${() => setMaking(true)}>Make a key</button></p>
+    <${Filters} fields=${fields} query=${query} />
+    <${Trouble} live=${live} />
+    ${
+      data === undefined
+        ? null
+        : html`<p class="faint">${data.count === 1 ? '1 key' : `${data.count} keys`}</p>
+            <${List} title="Service keys" columns=${columns} items=${data.items} id=${idOf} empty="There is no key." />
+            <${Pages} query=${query} name="offset" next=${next} />
+            <${Command} words=${['keys', 'list', ...toOptions({ account, limit: String(rows), offset: String(offset) })]} />`
+    }
+    ${making ? html`<${NewKey} onClose=${() => setMaking(false)} onMade=${live.refresh} />` : null}`;
+}
+
+/** @param {{ onClose: () => void, onMade: () => void }} properties */
+function NewKey({ onClose, onMade }) {
+  const form = /** @type {{ current: HTMLFormElement | null }} */ (useRef(null));
+  const [token, setToken] = useState('');
+  const [words, setWords] = useState(/** @type {readonly string[] | undefined} */ (undefined));
+  const { busy, failure, run } = useAct(async () => {
+    const { name, scopes: chosen, account, expires } = readWish(form.current);
+    const made = await call('POST', '/v1/keys', {
+      body: {
+        name,
+        scopes: chosen,
+        ...(account === '' ? {} : { account_id: Number(account) }),
+        ...(expires === '' ? {} : { expires_at: expires }),
+      },
+    });
+    setToken(made.token);
+    onMade();
+  });
+  if (token !== '') return html`<${Dialog} title="The new key" onClose=${onClose}><${Token} token=${token} onClose=${onClose} /><//>`;
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    void run();
+  };
+  return html`<${Dialog} title="Make a key" onClose=${onClose}>
+    <form ref=${form} onSubmit=${submit} onInput=${() => setWords(toCommand(readWish(form.current)))}>
+      <p class="field"><label for="key-name">Name: what it is for</label><input id="key-name" name="name" required maxlength="200" /></p>
+      <fieldset>
+        <legend>Scopes</legend>
+        ${['*', ...scopes].map(
+          (scope) =>
+            html`<label class="choice"><input type="checkbox" name="scope" value=${scope} /> ${scope === '*' ? '* (all)' : scope}</label>`,
+        )}
+      </fieldset>
+      <p class="field">
+        <label for="key-account">Account id (empty: your own; a superuser names one)</label>
+        <input id="key-account" name="account_id" inputmode="numeric" pattern="[0-9]*" />
+      </p>
+      <p class="field">
+        <label for="key-expires">Ends (empty: never)</label><input id="key-expires" name="expires_at" type="datetime-local" step="1" />
+      </p>
+      <${Failure} failure=${failure} />
+      <p class="buttons">
+        <button type="submit" aria-disabled=${String(busy)}>Make the key</button>
+        <button type="button" class="quiet" onClick=${onClose}>Cancel</button>
+      </p>
+    </form>
+    <${Command} words=${words} />
+  <//>`;
+}
+
+/** @param {HTMLFormElement | null} form */
+function readWish(form) {
+  const wish = readForm(form);
+  const [name, account] = [wish.text('name'), wish.text('account_id').trim()];
+  return { name, scopes: wish.texts('scope'), account, expires: fromField(wish.text('expires_at')) };
+}
+
+/** None until all is there that it needs: the admin CLI has no account of its own. @param {ReturnType<typeof readWish>} wish */
+function toCommand({ name, scopes: chosen, account, expires }) {
+  if (name === '' || chosen.length === 0 || account === '') return undefined;
+  return ['keys', 'create', ...toOptions({ account, name, 'expires-at': expires }), '--scope', ...chosen];
+}
+
+/** @param {{ keyFacts: Key }} properties */
+export function KeyState({ keyFacts: { revoked_at: revoked, expires_at: expires, rotating_until: rotating } }) {
+  if (revoked !== null) return html`<span class="mark">revoked</span>`;
+  if (expires !== null && Date.parse(expires) <= Date.now()) return html`<span class="mark">expired</span>`;
+  if (rotating !== null && Date.parse(rotating) > Date.now()) return html`<span class="mark good">rotating</span>`;
+  return html`<span class="mark good">in use</span>`;
+}
+
+/** @param {Key} key */
+function idOf({ id }) {
+  return id;
+}

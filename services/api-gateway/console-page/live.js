@@ -1,0 +1,88 @@
+/** What is asked again by itself, and how old it is. */
+import { CallFailure } from './calls.js';
+import { useAge } from './times.js';
+import { createShared, html, useCallback, useEffect, useRef, useState } from './ui.js';
+
+/**
+ * @template T
+ * @typedef {object} Live
+ * @property {T | undefined} data of the last answer, kept while it is asked again
+ * @property {CallFailure | undefined} failure of the last try
+ * @property {number} at when `data` came
+ * @property {() => void} refresh
+ */
+
+const everyMs = 10_000;
+/** Whether pages refresh themselves; people who read slowly, or hear the page, can stop it. */
+const isRunning = createShared(true);
+
+/**
+ * @template T
+ * @param {string} key what is asked for: another key is another question
+ * @param {(signal: AbortSignal) => Promise<T>} load
+ * @returns {Live<T>}
+ */
+export function useLive(key, load) {
+  /** @type {[{ key: string, data: T | undefined, failure: CallFailure | undefined, at: number }, (next: any) => void]} */
+  const [state, setState] = useState({ key, data: undefined, failure: undefined, at: 0 });
+  const [round, setRound] = useState(0);
+  const running = isRunning.use();
+  const question = useRef(load);
+  question.current = load;
+
+  useEffect(() => {
+    const asked = new AbortController();
+    /** @param {Partial<typeof state>} change */
+    const keep = (change) =>
+      asked.signal.aborted ||
+      setState((/** @type {typeof state} */ before) => ({ ...(before.key === key ? before : { data: undefined, at: 0 }), key, ...change }));
+    question.current(asked.signal).then(
+      (data) => keep({ data, failure: undefined, at: Date.now() }),
+      (error) => keep({ failure: error instanceof CallFailure ? error : new CallFailure('This page has a fault.', 0) }),
+    );
+    return () => asked.abort();
+  }, [key, round]);
+
+  const refresh = useCallback(() => setRound((/** @type {number} */ before) => before + 1), []);
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(() => document.hidden || refresh(), everyMs);
+    return () => clearInterval(timer);
+  }, [running, key]);
+
+  const current = state.key === key ? state : { data: undefined, failure: undefined, at: 0 };
+  return { data: current.data, failure: current.failure, at: current.at, refresh };
+}
+
+/** How old the figures are, and the ways to have others. @param {{ live: Live<unknown> }} properties */
+export function Freshness({ live }) {
+  const running = isRunning.use();
+  const age = useAge(live.at);
+  return html`<p class="freshness">
+    <span>${live.at === 0 ? 'Loading…' : html`As of ${age}`}</span>
+    <button type="button" class="quiet" onClick=${live.refresh}>Refresh</button>
+    <button type="button" class="quiet" aria-pressed=${String(running)} onClick=${() => isRunning.write(!running)}>Every 10 s</button>
+  </p>`;
+}
+
+/** Services whose rows a list leaves out. @param {{ names: readonly string[] | undefined }} properties */
+export function Missing({ names = [] }) {
+  if (names.length === 0) return null;
+  return html`<div class="problem" role="alert">
+    <strong>Not complete</strong>
+    <p>No answer from ${names.join(', ')}: what is theirs is left out.</p>
+  </div>`;
+}
+
+/**
+ * What to show instead of figures, or above old ones.
+ * @param {{ live: Live<unknown> }} properties
+ */
+export function Trouble({ live: { failure, data } }) {
+  if (failure === undefined) return null;
+  const title = failure.status === 403 ? 'Not for this account' : failure.status === 404 ? 'Not found' : 'Not loaded';
+  return html`<div class="problem" role="alert">
+    <strong>${title}</strong>
+    <p>${failure.message}${data === undefined ? '' : ' What is shown is what came before.'}</p>
+  </div>`;
+}

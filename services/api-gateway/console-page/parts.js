@@ -1,0 +1,242 @@
+/** Parts that pages are made of: lists, filters, commands to copy, questions. */
+import { CallFailure } from './calls.js';
+import { go, Link, withQuery } from './address.js';
+import { fromField, toField } from './times.js';
+import { html, useId, useLayoutEffect, useRef, useState } from './ui.js';
+
+/** @typedef {import('./ui.js').Children} Children */
+/**
+ * @template T
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(item: T) => Children} show
+ * @property {boolean} [wide] gets the room that is left
+ */
+
+/**
+ * A table; on a phone each row is a card. The roles stand because a table that is laid out otherwise is none for screen readers.
+ * @template T
+ * @param {{ title: string, columns: readonly Column<T>[], items: readonly T[], id: (item: T) => string | number, empty: string }} properties
+ */
+export function List({ title, columns, items, id, empty }) {
+  if (items.length === 0) return html`<p class="empty">${empty}</p>`;
+  return html`<div class="list">
+    <table role="table" aria-label=${title}>
+      <thead role="rowgroup">
+        <tr role="row">
+          ${columns.map((column) => html`<th role="columnheader" scope="col" class=${column.wide === true ? 'wide' : ''}>${column.title}</th>`)}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${items.map(
+          (item) =>
+            html`<tr role="row" key=${id(item)}>
+              ${columns.map((column) => html`<td role="cell" class=${column.wide === true ? 'wide' : ''} data-title=${column.title}><div>${column.show(item)}</div></td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/**
+ * To the page after this one and back to the first. Pages before are the browser's.
+ * @param {{ query: URLSearchParams, name: 'cursor' | 'offset', next: string | null }} properties
+ */
+export function Pages({ query, name, next }) {
+  const isFirst = !query.has(name);
+  if (isFirst && next === null) return null;
+  return html`<nav class="pages" aria-label="Pages of the list">
+    ${isFirst ? null : html`<${Link} href=${withQuery(query, {})}>First page<//>`}
+    ${next === null ? null : html`<${Link} href=${withQuery(query, { [name]: next })}>Next page<//>`}
+  </nav>`;
+}
+
+/**
+ * @typedef {object} Field
+ * @property {string} name of the filter, in the address as in the API
+ * @property {string} label
+ * @property {'text' | 'time' | 'number'} [type]
+ * @property {readonly (readonly [string, string])[]} [options] value and label; makes it a choice
+ * @property {string} [hint]
+ */
+
+/** @param {{ fields: readonly Field[], query: URLSearchParams }} properties */
+export function Filters({ fields, query }) {
+  const id = useId();
+  /** @param {SubmitEvent} event */
+  const apply = (event) => {
+    event.preventDefault();
+    const form = readForm(/** @type {HTMLFormElement} */ (event.currentTarget));
+    const given = fields.map(({ name, type }) => {
+      const value = form.text(name).trim();
+      return [name, type === 'time' ? fromField(value) : value];
+    });
+    go(withQuery(query, Object.fromEntries(given)));
+  };
+  const isFiltered = fields.some(({ name }) => query.has(name));
+  /** @type {Record<string, undefined>} */
+  const none = Object.fromEntries(fields.map(({ name }) => [name, undefined]));
+  return html`<form class="filters" role="search" aria-label="Filters" key=${query.toString()} onSubmit=${apply}>
+    ${fields.map(
+      (field) =>
+        html`<p class="field">
+          <label for=${`${id}-${field.name}`}>${field.label}</label>
+          <${Input} field=${field} id=${`${id}-${field.name}`} value=${query.get(field.name) ?? ''} />
+        </p>`,
+    )}
+    <p class="buttons">
+      <button type="submit">Filter</button>
+      ${isFiltered ? html`<button type="button" class="quiet" onClick=${() => go(withQuery(query, none))}>Show all</button>` : null}
+    </p>
+  </form>`;
+}
+
+/** A value of configuration or the like: in its line when it is short. @param {{ name: string, value: unknown }} properties */
+export function Value({ name, value }) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length <= 80) return html`<b>${name}</b> ${text}`;
+  return html`<details class="long">
+    <summary><b>${name}</b></summary>
+    <code tabindex="0">${text}</code>
+  </details>`;
+}
+
+/** What a form says. @param {HTMLFormElement | null} form */
+export function readForm(form) {
+  const data = new FormData(form ?? undefined);
+  /** @param {string} name */
+  const texts = (name) => data.getAll(name).filter((value) => typeof value === 'string');
+  return {
+    /** @param {string} name */
+    text: (name) => texts(name)[0] ?? '',
+    texts,
+  };
+}
+
+/** @param {{ field: Field, id: string, value: string }} properties */
+function Input({ field: { name, type = 'text', options, hint = '' }, id, value }) {
+  if (options !== undefined)
+    return html`<select id=${id} name=${name}>
+      <option value="">all</option>
+      ${options.map(([key, label]) => html`<option value=${key} selected=${key === value}>${label}</option>`)}
+    </select>`;
+  if (type === 'time') return html`<input id=${id} name=${name} type="datetime-local" step="1" defaultValue=${toField(value)} />`;
+  const kind = type === 'number' ? { inputmode: 'numeric', pattern: '[0-9]*' } : {};
+  return html`<input
+    id=${id}
+    name=${name}
+    placeholder=${hint}
+    spellcheck=${false}
+    autocapitalize="none"
+    defaultValue=${value}
+    ...${kind}
+  />`;
+}
+
+/**
+ * What the admin CLI is told to show or do the same; nothing where it cannot.
+ * @param {{ words: readonly string[] | undefined, what?: string }} properties `what` tells it from others of the page
+ */
+export function Command({ words, what = '' }) {
+  const [copied, setCopied] = useState('');
+  if (words === undefined) return null;
+  // Behind `--` everything is a word.
+  const end = words.indexOf('--');
+  const [options, texts] = end < 0 ? [words, []] : [words.slice(0, end), words.slice(end)];
+  const line = ['coherence', ...options, '--json', ...texts].map(quote).join(' ');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(line);
+      setCopied('Copied');
+    } catch {
+      setCopied('Not copied: select it instead');
+    }
+  };
+  return html`<details class="command">
+    <summary>Copy as command${what === '' ? '' : `: ${what}`}</summary>
+    <code>${line}</code>
+    <button type="button" class="quiet" onClick=${copy}>Copy</button>
+    <span role="status">${copied}</span>
+  </details>`;
+}
+
+/** For POSIX shells. @param {string} word */
+function quote(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Options of the CLI with their values; what is not given is left out. @param {Readonly<Record<string, string | null | undefined>>} options */
+export function toOptions(options) {
+  return Object.entries(options).flatMap(([name, value]) =>
+    value === null || value === undefined || value === '' ? [] : [`--${name}`, value],
+  );
+}
+
+/** A text that somebody wrote, which may begin like an option; the last words of a command. @param {string | null | undefined} text */
+export function toWords(text) {
+  return text === null || text === undefined || text === '' ? [] : ['--', text];
+}
+
+/**
+ * A dialog that is there as long as it is drawn; the browser gives the focus back when it goes.
+ * @param {{ title: string, onClose: () => void, children?: Children }} properties
+ */
+export function Dialog({ title, onClose, children }) {
+  const dialog = /** @type {{ current: HTMLDialogElement | null }} */ (useRef(null));
+  const id = useId();
+  // Before anything else is typed.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return html`<dialog ref=${dialog} aria-labelledby=${id} onClose=${onClose}>
+    <h2 id=${id}>${title}</h2>
+    ${children}
+  </dialog>`;
+}
+
+/**
+ * Does something, once at a time, and tells what became of it.
+ * @param {() => Promise<unknown>} work
+ */
+export function useAct(work) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState('');
+  const run = async () => {
+    if (busy) return;
+    setBusy(true);
+    setFailure('');
+    try {
+      await work();
+    } catch (error) {
+      setFailure(error instanceof CallFailure ? refusalOf(error) : 'This page has a fault.');
+    }
+    setBusy(false);
+  };
+  return { busy, failure, run };
+}
+
+/** @param {CallFailure} failure */
+export function refusalOf(failure) {
+  return failure.status === 403 ? `You may not do this. ${failure.message}` : failure.message;
+}
+
+/** @param {{ failure: string }} properties */
+export function Failure({ failure }) {
+  return html`<p class="failure" role="alert">${failure}</p>`;
+}
+
+/** Facts about one thing. @param {{ facts: readonly (readonly [string, Children])[] }} properties */
+export function Facts({ facts }) {
+  return html`<dl class="facts">
+    ${facts.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}

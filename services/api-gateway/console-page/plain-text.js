@@ -1,0 +1,20 @@
+/** What was written as rich text, as text: the pages show no HTML that people wrote, and parse none. */
+
+const lineEnds = /<(?:br|\/p|\/li|\/h[1-6]|\/blockquote|\/pre)\b[^>]*>/gi;
+const tags = /<\/?[a-z!][^>]*>/gi;
+const entities = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi;
+/** @type {Readonly<Record<string, string>>} */
+const named = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+
+/** @param {string} rich as the platform stores it: cleaned, with every sign that is none of a tag written as an entity */
+export function toPlainText(rich) {
+  return rich
+    .replaceAll(lineEnds, '\n')
+    .replaceAll(tags, '')
+    .replaceAll(entities, (whole, decimal, hex, name) => {
+      if (name !== undefined) return named[name.toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+      return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+    })
+    .trim();
+}

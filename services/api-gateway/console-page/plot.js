@@ -1,0 +1,84 @@
+/** A plot over time. Its last figures stand beside it in words; the picture itself says no more than its name to who does not see it. */
+import uPlot from 'uplot';
+import { html, useEffect, useRef, useState } from './ui.js';
+
+/** @typedef {{ title: string, at: readonly number[], lines: readonly { label: string, values: readonly number[], colour: '--good' | '--alarm' | '--link' }[] }} Plotted */
+
+const height = 180;
+const scheme = matchMedia('(prefers-color-scheme: dark)');
+
+/** @param {Plotted} plotted */
+export function Plot({ title, at, lines }) {
+  const place = /** @type {{ current: HTMLElement | null }} */ (useRef(null));
+  const [isDark, setDark] = useState(scheme.matches);
+  const kept = /** @type {{ current: uPlot | null }} */ (useRef(null));
+  /** @type {any} */
+  const data = [at, ...lines.map(({ values }) => values)];
+
+  useEffect(() => {
+    const look = () => setDark(scheme.matches);
+    scheme.addEventListener('change', look);
+    return () => scheme.removeEventListener('change', look);
+  }, []);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const style = getComputedStyle(document.documentElement);
+    /** @param {string} name */
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const axis = { stroke: colour('--faint'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 } };
+    const options = {
+      width: element.clientWidth,
+      height,
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { x: { range: lastMinutes }, y: { range: fromZero } },
+      axes: [axis, axis],
+      series: [{}, ...lines.map((line) => ({ label: line.label, stroke: colour(line.colour), width: 2, points: { show: at.length < 2 } }))],
+    };
+    const plot = new uPlot(options, data, element);
+    kept.current = plot;
+    const fit = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    fit.observe(element);
+    return () => {
+      fit.disconnect();
+      plot.destroy();
+      kept.current = null;
+    };
+  }, [isDark, lines.length]);
+  useEffect(() => {
+    kept.current?.setData(data);
+  }, [at.length]);
+
+  return html`<figure class="plot">
+    <figcaption>
+      <strong>${title}</strong>
+      ${lines.map(
+        ({ label, values, colour }) =>
+          html`<span class=${`line ${colour.slice(2)}`}>${label} <b>${Math.round(values.at(-1) ?? 0).toLocaleString()}</b></span>`,
+      )}
+    </figcaption>
+    <div ref=${place} role="img" aria-label=${`${title}, since this page was opened`}></div>
+  </figure>`;
+}
+
+/**
+ * @param {unknown} _plot
+ * @param {number} _low
+ * @param {number} high
+ * @returns {[number, number]}
+ */
+function fromZero(_plot, _low, high) {
+  return [0, Math.max(1, high * 1.1)];
+}
+
+/**
+ * At first there is little to see; it stands at the right of five minutes.
+ * @param {unknown} _plot
+ * @param {number} low
+ * @param {number} high
+ * @returns {[number, number]}
+ */
+function lastMinutes(_plot, low, high) {
+  return [Math.min(low, high - 300), high];
+}

@@ -1,0 +1,55 @@
+/** The way in. The address stays: who has signed in sees what it names. */
+import { signIn } from './calls.js';
+import { Failure, readForm, useAct } from './parts.js';
+import { html, useEffect, useRef } from './ui.js';
+
+/** @param {{ ended: boolean }} properties `ended`: a session was there until now */
+export function SignIn({ ended }) {
+  useEffect(() => {
+    document.title = 'Sign in · Coherence console';
+  }, []);
+  return html`<main class="alone">
+    <h1>Coherence console</h1>
+    ${ended ? html`<p role="alert">Your session has ended. Sign in to go on where you were.</p>` : null}
+    ${isSecureContext ? null : html`<p role="alert">Browsers keep the session only over https, or on this machine itself.</p>`}
+    ${document.body.dataset['signIn'] === 'provider' ? html`<${AtProvider} />` : html`<${ByPassword} />`}
+  </main>`;
+}
+
+/** The provider sends the browser back to this page of the console; why nobody is signed in then is in the address. */
+function AtProvider() {
+  const asked = new URL(location.href);
+  const reason = asked.searchParams.get('signIn');
+  asked.searchParams.delete('signIn');
+  const way = `/console/sign-in?${new URLSearchParams({ to: `${asked.pathname}${asked.search}` })}`;
+  const texts = new Map([
+    ['refused', 'Nobody was signed in. It was cancelled, or no account belongs to whom the provider named.'],
+    ['limited', 'Too many sign-ins from here. Please try again in a minute.'],
+    ['away', 'The identity provider cannot be reached now. Please try again.'],
+  ]);
+  const text = texts.get(reason ?? '');
+  return html`${text === undefined ? null : html`<p role="alert">${text}</p>`}
+    <p><a class="button" href=${way}>Sign in</a></p>`;
+}
+
+function ByPassword() {
+  const form = /** @type {{ current: HTMLFormElement | null }} */ (useRef(null));
+  const { busy, failure, run } = useAct(async () => {
+    const { text } = readForm(form.current);
+    await signIn(text('email').trim(), text('password'));
+  });
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    void run();
+  };
+  return html`<form ref=${form} onSubmit=${submit} class="sign-in">
+    <label for="email">Email</label>
+    <input id="email" name="email" type="email" autocomplete="username" required maxlength="1000" />
+    <label for="password">Password</label>
+    <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="4000" />
+    <button type="submit" aria-disabled=${String(busy)}>${busy ? 'Signing in…' : 'Sign in'}</button>
+    <${Failure} failure=${failure} />
+  </form>`;
+}

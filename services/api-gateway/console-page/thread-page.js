@@ -1,0 +1,129 @@
+/** One chat with an agent: read, taken over, written in and handed back (H1 to H5). */
+import { Heading, Link, root } from './address.js';
+import { call } from './calls.js';
+import { Freshness, Trouble, useLive } from './live.js';
+import { Command, Facts, Failure, List, toOptions, toWords, useAct } from './parts.js';
+import { Holder, nameOf } from './threads-page.js';
+import { Time } from './times.js';
+import { html, useId, useState } from './ui.js';
+
+/** @typedef {import('../../../clients/typescript/operations.ts').GetThreadResult} ThreadDetails */
+/** @typedef {ThreadDetails['messages'][number]} Message */
+
+const rows = 100;
+
+/** What was said is text, whoever said it: no HTML of theirs is parsed. @type {readonly import('./parts.js').Column<Message>[]} */
+const columns = [
+  { title: 'When', show: ({ created_at: at }) => html`<${Time} at=${at} />` },
+  {
+    title: 'Who',
+    show: ({ author: { kind, account } }) => html`${kind}${kind === 'operator' ? html`<small>${nameOf(account)}</small>` : null}`,
+  },
+  { title: 'What', wide: true, show: ({ body }) => html`<span class="words">${body}</span>` },
+  {
+    title: 'Delivery',
+    show: ({ delivery }) =>
+      delivery === null
+        ? html`<span class="faint">–</span>`
+        : html`<span class=${`mark ${delivery === 'sent' ? 'good' : ''}`}>${delivery}</span>`,
+  },
+];
+
+/** @param {import('./pages.js').PageProperties} properties */
+export function ThreadPage({ names: [id = ''] }) {
+  const path = `/ops/threads/${encodeURIComponent(id)}`;
+  const [before, setBefore] = useState(/** @type {number | undefined} */ (undefined));
+  /** @type {import('./live.js').Live<ThreadDetails>} */
+  const live = useLive(`${path} ${before}`, (signal) => call('GET', path, { query: { before, limit: rows }, signal }));
+  const { data } = live;
+  return html`<${Heading} title=${`Thread ${id}`}><${Freshness} live=${live} /><//>
+    <p><${Link} href=${`${root}/threads`}>All threads<//></p>
+    <${Trouble} live=${live} />
+    ${
+      data === undefined
+        ? null
+        : html`<${Facts} facts=${describe(data.thread)} />
+            <${Acts} path=${path} id=${id} isTaken=${data.thread.taken_by !== null} onDone=${live.refresh} />
+            <h2>Messages</h2>
+            <p class="buttons">
+              ${
+                data.before === null
+                  ? null
+                  : html`<button type="button" class="quiet" onClick=${() => setBefore(data.before ?? undefined)}>Earlier messages</button>`
+              }
+              ${before === undefined ? null : html`<button type="button" class="quiet" onClick=${() => setBefore(undefined)}>Newest messages</button>`}
+            </p>
+            <${List} title="Messages" columns=${columns} items=${data.messages} id=${idOf} empty="No message is left." />
+            ${data.thread.taken_by === null ? null : html`<${Write} path=${path} id=${id} isOfCli=${data.thread.taken_by.account === null} onDone=${live.refresh} />`}`
+    }
+    <${Command} words=${['threads', 'show', id, ...toOptions({ limit: String(rows), before: before?.toString() })]} what="show it" />`;
+}
+
+/** @param {ThreadDetails['thread']} thread @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
+function describe(thread) {
+  return [
+    ['Agent', thread.agent],
+    ['Channel', thread.channel],
+    ['Answered by', html`<${Holder} thread=${thread} />`],
+    ['The visitor waits', thread.waiting ? 'yes' : 'no'],
+    ['Begun', html`<${Time} at=${thread.created_at} />`],
+    ['Last word', html`<${Time} at=${thread.updated_at} />`],
+  ];
+}
+
+/** @param {{ path: string, id: string, isTaken: boolean, onDone: () => void }} properties */
+function Acts({ path, id, isTaken, onDone }) {
+  const { busy, failure, run } = useAct(async () => {
+    await call('POST', `${path}/${isTaken ? 'hand-back' : 'take'}`, { body: {} });
+    onDone();
+  });
+  return html`<p>
+      ${
+        isTaken
+          ? 'The agent is silent. It answers again, and knows what was said, when the thread is handed back.'
+          : 'Take the thread over to answer in the place of the agent, which is silent then.'
+      }
+    </p>
+    <p class="buttons">
+      <button type="button" aria-disabled=${String(busy)} onClick=${run}>${isTaken ? 'Hand back to the agent' : 'Take over'}</button>
+    </p>
+    <${Failure} failure=${failure} />
+    <${Command} words=${['threads', isTaken ? 'hand-back' : 'take', id]} what=${isTaken ? 'hand it back' : 'take it over'} />`;
+}
+
+/** The admin CLI can write in what it has taken itself. @param {{ path: string, id: string, isOfCli: boolean, onDone: () => void }} properties */
+function Write({ path, id, isOfCli, onDone }) {
+  const field = useId();
+  const [text, setText] = useState('');
+  const { busy, failure, run } = useAct(async () => {
+    if (text.trim() === '') return;
+    await call('POST', `${path}/message`, { body: { body: text } });
+    setText('');
+    onDone();
+  });
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    void run();
+  };
+  return html`<form onSubmit=${submit}>
+    <p class="field">
+      <label for=${field}>Your message to the visitor</label>
+      <textarea
+        id=${field}
+        rows="4"
+        maxlength="16384"
+        value=${text}
+        onInput=${(/** @type {InputEvent} */ event) => setText(/** @type {HTMLTextAreaElement} */ (event.currentTarget).value)}
+      ></textarea>
+    </p>
+    <${Failure} failure=${failure} />
+    <p class="buttons"><button type="submit" aria-disabled=${String(busy || text.trim() === '')}>Send</button></p>
+    <${Command} words=${isOfCli && text.trim() !== '' ? ['threads', 'say', id, ...toWords(text)] : undefined} what="say it" />
+  </form>`;
+}
+
+/** @param {Message} message */
+function idOf({ turn, author: { kind } }) {
+  return `${turn} ${kind}`;
+}

@@ -1,0 +1,28 @@
+/** A token that is shown this once. */
+import { html, useEffect, useRef, useState } from './ui.js';
+
+/** @param {{ token: string, onClose: () => void }} properties */
+export function Token({ token, onClose }) {
+  const field = /** @type {{ current: HTMLInputElement | null }} */ (useRef(null));
+  const [copied, setCopied] = useState('');
+  useEffect(() => field.current?.select(), []);
+  const copy = async () => {
+    field.current?.select();
+    try {
+      await navigator.clipboard.writeText(token);
+      setCopied('Copied');
+    } catch {
+      setCopied('Not copied: it is selected');
+    }
+  };
+  return html`<p id="token-hint">Keep it now: it is shown this once, and nobody can find it out later.</p>
+    <p class="field">
+      <label for="token">Token</label>
+      <input id="token" ref=${field} readonly value=${token} aria-describedby="token-hint" autocomplete="off" spellcheck=${false} />
+    </p>
+    <p class="buttons">
+      <button type="button" onClick=${copy}>Copy</button>
+      <button type="button" class="quiet" onClick=${onClose}>I have kept it</button>
+      <span role="status">${copied}</span>
+    </p>`;
+}

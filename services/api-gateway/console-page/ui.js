@@ -1,0 +1,40 @@
+/** The library of the page, under the names that our modules use. */
+import htm from 'htm';
+import { h, render } from 'preact';
+import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** @typedef {import('preact').ComponentChildren} Children */
+/** @typedef {import('preact').VNode<any> | import('preact').VNode<any>[]} View */
+
+/** @type {(strings: TemplateStringsArray, ...values: any[]) => View} */
+export const html = /** @type {any} */ (htm).bind(h);
+export { render, useCallback, useEffect, useId, useLayoutEffect, useRef, useState };
+
+/**
+ * A value that several parts of the page look at.
+ * @template T
+ * @param {T} initial
+ */
+export function createShared(initial) {
+  let value = initial;
+  /** @type {Set<(value: T) => void>} */
+  const watchers = new Set();
+  return {
+    read: () => value,
+    /** @param {T} next */
+    write: (next) => {
+      value = next;
+      for (const watcher of watchers) watcher(next);
+    },
+    /** The value; who asks is drawn anew when it changes. */
+    use: () => {
+      const [seen, setSeen] = useState(value);
+      useLayoutEffect(() => {
+        setSeen(value);
+        watchers.add(setSeen);
+        return () => void watchers.delete(setSeen);
+      }, []);
+      return seen;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** One inbound webhook, as it came (P4). */
+import { Heading, Link, root } from './address.js';
+import { call } from './calls.js';
+import { Json } from './job-page.js';
+import { Freshness, Trouble, useLive } from './live.js';
+import { Command, Dialog, Facts, Failure, useAct } from './parts.js';
+import { Time } from './times.js';
+import { html, useState } from './ui.js';
+import { Outcome, replay, WebhookSubject } from './webhooks-page.js';
+
+/** @typedef {import('../../../clients/typescript/operations.ts').GetWebhookResult} Webhook */
+
+/** @param {import('./pages.js').PageProperties} properties */
+export function WebhookPage({ names: [id = ''] }) {
+  const [isAsking, setAsking] = useState(false);
+  const path = `/ops/webhooks/${encodeURIComponent(id)}`;
+  /** @type {import('./live.js').Live<Webhook>} */
+  const live = useLive(path, (signal) => call('GET', path, { signal }));
+  const webhook = live.data;
+  return html`<${Heading} title=${webhook === undefined ? `Webhook ${id}` : `${webhook.kind} ${webhook.id}`}
+      ><${Freshness} live=${live}
+    /><//>
+    <p><${Link} href=${`${root}/webhooks`}>All webhooks<//></p>
+    <${Trouble} live=${live} />
+    ${
+      webhook === undefined
+        ? null
+        : html`<${Facts} facts=${describe(webhook)} />
+            ${
+              webhook.body === null
+                ? html`<p class="faint">Its body is not kept: it cannot be replayed.</p>`
+                : html`<p><button type="button" onClick=${() => setAsking(true)}>Replay</button></p>`
+            }
+            <h2>Headers</h2>
+            <${Json} title="Headers" value=${webhook.headers} />
+            ${
+              webhook.body === null
+                ? null
+                : html`<h2>Body</h2>
+                    <${Body} body=${webhook.body} />`
+            }`
+    }
+    <${Command} words=${['webhooks', 'show', id]} />
+    ${isAsking ? html`<${Ask} id=${id} onClose=${() => setAsking(false)} onDone=${live.refresh} />` : null}`;
+}
+
+/** @param {Webhook} webhook @returns {readonly (readonly [string, import('./ui.js').Children])[]} */
+function describe(webhook) {
+  return [
+    ['Outcome', html`<${Outcome} outcome=${webhook.outcome} />`],
+    ['What was done', webhook.message ?? '–'],
+    ['Event', webhook.event ?? '–'],
+    ['About', html`<${WebhookSubject} webhook=${webhook} />`],
+    ['Came', html`<${Time} at=${webhook.received_at} />`],
+    ['Worked', html`<${Time} at=${webhook.processed_at} none="not yet" />`],
+    ['Times', webhook.deliveries],
+    ['Size', webhook.body_size === null ? '–' : `${webhook.body_size.toLocaleString()} bytes`],
+    ['Digest', html`<code>${webhook.body_digest ?? '–'}</code>`],
+  ];
+}
+
+/** As it came, or laid out when it is JSON. @param {{ body: string }} properties */
+function Body({ body }) {
+  try {
+    return html`<${Json} title="Body" value=${JSON.parse(body)} />`;
+  } catch {
+    return html`<pre class="json" tabindex="0" aria-label="Body"><code>${body}</code></pre>`;
+  }
+}
+
+/** @param {{ id: string, onClose: () => void, onDone: () => void }} properties */
+function Ask({ id, onClose, onDone }) {
+  const { busy, failure, run } = useAct(async () => {
+    await call('POST', '/ops/webhooks/replay', { body: { ids: [Number(id)] } });
+    onDone();
+    onClose();
+  });
+  return html`<${Dialog} title="Replay this webhook?" onClose=${onClose}>
+    <p>${replay.explanation}</p>
+    <${Failure} failure=${failure} />
+    <p class="buttons">
+      <button type="button" aria-disabled=${String(busy)} onClick=${run}>Replay</button>
+      <button type="button" class="quiet" onClick=${onClose}>Leave it</button>
+    </p>
+    <${Command} words=${['webhooks', 'replay', id]} />
+  <//>`;
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { readPlace, withReason } from './place.ts';
+
+describe('readPlace (S3)', () => {
+  it.each([
+    '/console',
+    '/console/jobs',
+    '/console/jobs?state=failed&q=a%20b',
+    '/console/jobs/media/1',
+    '/console?x=https://evil.example.org',
+  ])('keeps %s', (place) => {
+    expect(readPlace(place)).toBe(place);
+  });
+
+  it.each([
+    null,
+    undefined,
+    '',
+    '/',
+    '/consoles',
+    '/api/v1/people',
+    '/console/../api',
+    '/console/%2e%2e/api',
+    '/console/..\\api',
+    '//evil.example.org/console',
+    'https://evil.example.org/console/jobs',
+    '\\\\evil.example.org/console',
+    '/\t/evil.example.org/console',
+    'javascript:alert(1)',
+    'data:text/html,/console',
+    'http://console.invalid.example.org/console',
+    '/console@evil.example.org',
+    '/console/sign-in',
+    '/console/sign-in?to=/console/sign-in',
+    '/console/sign-in/callback?code=1',
+    '/console/jobs/../sign-in',
+    '/console/api/v1/auth/whoami',
+    '/console/assets/1/main.js',
+    '/console/session',
+    `/console/jobs?q=${'x'.repeat(1_600)}`,
+  ])('keeps nothing of %j', (text) => {
+    expect(readPlace(text)).toBe('/console');
+  });
+
+  it('is a path below the console of any server that it is read at, whatever the text', () => {
+    const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl({ withQueryParameters: true }), fc.webPath());
+    fc.assert(
+      fc.property(fc.constantFrom('', '/', '/console', '/console/', '//', '/console/..'), texts, (start, rest) => {
+        const place = readPlace(`${start}${rest}`);
+        const url = new URL(place, 'https://own.example.org/console/sign-in/callback');
+        expect([url.origin, url.username, /^\/console(?:\/|$)/.test(url.pathname)]).toEqual(['https://own.example.org', '', true]);
+        expect(place).toMatch(/^[\u0021-\u007e]+$/);
+      }),
+    );
+  });
+});
+
+describe('withReason', () => {
+  it('says it once, beside the filters', () => {
+    expect(withReason('/console/jobs?state=failed', 'away')).toBe('/console/jobs?state=failed&signIn=away');
+    expect(withReason('/console?signIn=away', 'refused')).toBe('/console?signIn=refused');
+  });
+});

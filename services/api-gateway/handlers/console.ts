@@ -1,0 +1,129 @@
+/**
+ * The console: one page, the modules that it is made of, and its sign-in. Files are served as they are, those of libraries out of
+ * node_modules, from this process alone.
+ */
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, extname, join } from 'node:path';
+import { scopes } from '#libs/contract';
+import { notFound } from '#libs/errors';
+import { type Asset, packAsset, type RouteHandlers, sendAsset, sendBytes } from '#libs/http';
+import type { Bus } from '#libs/nats';
+import type { CodeSignIn } from '#libs/oidc';
+import { directory } from '#services/directory';
+import { findCookie } from '../console/door.ts';
+import { readPageFile } from './page-file.ts';
+import { createProviderSignIn } from '../console/sign-in.ts';
+import type { consoleRoutes } from '../routes/console.ts';
+
+const folder = join(import.meta.dirname, '..', 'console-page');
+const template = 'index.html';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Files of libraries in their packages; modules by the names under which ours import them. */
+const modules: Readonly<Record<string, string>> = {
+  preact: 'preact/dist/preact.mjs',
+  'preact/hooks': 'preact/hooks/dist/hooks.mjs',
+  htm: 'htm/dist/htm.mjs',
+  uplot: 'uplot/dist/uPlot.esm.js',
+};
+
+/** Of the same libraries, named by the page. */
+const styles = ['uplot/dist/uPlot.min.css'];
+
+/** Handlers of the page and its files, which are read and compressed once, here. */
+export async function createConsole(
+  bus: Pick<Bus, 'call'>,
+  codeSignIn: CodeSignIn | undefined,
+): Promise<RouteHandlers<(typeof consoleRoutes)[number]>> {
+  const assets = await packAssets();
+  // One for all: the modules import each other by relative names.
+  const version = hash('sha256', [...assets.values()].map(({ tag }) => tag).join(), 'base64url').slice(0, 16);
+  const { page, contentSecurityPolicy } = composePage(`/console/assets/${version}`, codeSignIn === undefined ? 'password' : 'provider');
+  const provider = codeSignIn === undefined ? undefined : createProviderSignIn(bus, codeSignIn);
+
+  return {
+    'console-page': ({ ctx }) => {
+      const { res } = ctx;
+      res.setHeader('Content-Security-Policy', contentSecurityPolicy);
+      res.setHeader('Referrer-Policy', 'no-referrer');
+      res.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+      res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+      res.setHeader('Permissions-Policy', 'camera=(), microphone=(), geolocation=()');
+      res.setHeader('Cache-Control', 'no-cache');
+      sendBytes(ctx, page, undefined, { status: 200, contentType: 'text/html; charset=utf-8', etag: true });
+    },
+    'console-asset': ({ ctx, input }) => {
+      const asset = assets.get(input.params.file);
+      if (asset === undefined) throw notFound();
+      ctx.res.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+      // A page of another release, while replicas are being replaced: this one's file, but not for keeping.
+      sendAsset(ctx, asset, input.params.version === version ? 'public, max-age=31536000, immutable' : 'no-store');
+    },
+    'console-begin-sign-in': (asked) => (provider ?? absent()).begin(asked),
+    'console-finish-sign-in': (asked) => (provider ?? absent()).finish(asked),
+    'console-sign-in': async ({ ctx, input, call, answer }) => {
+      // Who is to sign in at the provider has no other way in (S3).
+      if (provider !== undefined) throw notFound();
+      ctx.res.setHeader('Cache-Control', 'no-store');
+      const { token, person } = await bus.call(directory.rpcs.login, { ...input.body, ip: input.ip, without_gate_key: true }, call);
+      ctx.res.appendHeader('Set-Cookie', findCookie(ctx).write(token));
+      answer({ person });
+    },
+  };
+}
+
+function absent(): never {
+  throw notFound();
+}
+
+async function packAssets(): Promise<Map<string, Asset>> {
+  const own = readdirSync(folder).map((file) => join(folder, file));
+  const others = [...Object.values(modules), ...styles].map(findInPackage);
+  const read = [...own.map((path) => [path, readPageFile] as const), ...others.map((path) => [path, readFileSync] as const)];
+  const packed = read
+    .filter(([path]) => contentTypes[extname(path)] !== undefined)
+    .map(async ([path, readFile]) => [basename(path), await packAsset(readFile(path), contentTypes[extname(path)] ?? '')] as const);
+  return new Map(await Promise.all(packed));
+}
+
+/** A package's file, wherever npm has put the package. */
+function findInPackage(path: string): string {
+  const [name = '', ...rest] = path.split('/');
+  const paths = createRequire(import.meta.url).resolve.paths(name) ?? [];
+  const found = paths.map((place) => join(place, name, ...rest)).find((file) => existsSync(file));
+  if (found === undefined) throw new Error(`${path} is not installed`);
+  return found;
+}
+
+/** The page, and what it may do: load and talk to its own server only, run no inline script but its map of modules, stand in no other page. */
+function composePage(assetsPath: string, signIn: 'password' | 'provider'): { page: Buffer; contentSecurityPolicy: string } {
+  const imports = Object.fromEntries(Object.entries(modules).map(([name, path]) => [name, `${assetsPath}/${basename(path)}`]));
+  const importMap = JSON.stringify({ imports });
+  const values: Readonly<Record<string, string>> = {
+    assets: assetsPath,
+    importMap: `<script type="importmap">${importMap}</script>`,
+    scopes: scopes.join(' '),
+    signIn,
+  };
+  const page = readFileSync(join(folder, template), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash('sha256', importMap, 'base64')}'`,
+    "style-src 'self'",
+    "img-src 'self'",
+    "media-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return { page: Buffer.from(page, 'utf8'), contentSecurityPolicy: policy.join('; ') };
+}

@@ -1,0 +1,31 @@
+/** Asking several services at once: one that does not answer hides nothing that the others say (P2, P4). */
+import { AppError } from '#libs/errors';
+
+/** Time for a service to answer with a page; what it may take for an act is the call's own. */
+export const patienceMs = 10_000;
+
+/**
+ * @returns what they say, and the names of those that do not answer
+ * @throws AppError what a service refuses; unavailable when none of them answers
+ */
+export async function askEach<Name extends string, Reply>(
+  names: readonly Name[],
+  ask: (name: Name) => Promise<Reply>,
+): Promise<{ replies: Reply[]; missing: Name[] }> {
+  const missing: Name[] = [];
+  let failure: unknown;
+  const replies = await Promise.all(
+    names.map(async (name) => {
+      try {
+        return [await ask(name)];
+      } catch (error) {
+        if (!(error instanceof AppError) || !['unavailable', 'deadline_exceeded'].includes(error.code)) throw error;
+        failure = error;
+        missing.push(name);
+        return [];
+      }
+    }),
+  );
+  if (missing.length > 0 && missing.length === names.length) throw failure;
+  return { replies: replies.flat(), missing: missing.toSorted() };
+}

@@ -1,0 +1,125 @@
+/** `/api/ops/jobs`: the jobs of all services as one list, and acts on them (P2, P3). */
+import type { AnswerOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
+import { AppError, appError } from '#libs/errors';
+import type { RouteHandler } from '#libs/http';
+import { beginOf, jobList, mergePages, readCursor, writeCursor } from '#libs/merged-list';
+import type { Bus } from '#libs/nats';
+import type { jobRoutes } from '../../routes/ops/jobs.ts';
+import { askEach, patienceMs } from './ask-each.ts';
+import { readChoice } from './choice.ts';
+import { contracts, findServiceName, type ServiceName, serviceNames } from './services.ts';
+
+type RouteOf<Name extends string> = Extract<(typeof jobRoutes)[number], HandledRoute<Name>>;
+type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
+type Filter = Omit<InputOf<RouteOf<'ops-jobs'>>['query'], 'limit' | 'cursor'>;
+type Choice = InputOf<RouteOf<'ops-redrive'>>['body'];
+
+const usualLimit = 50;
+const kind = jobList(serviceNames);
+const uuid = kind.at;
+const filterFields = [
+  'service',
+  'type',
+  'state',
+  'key',
+  'error',
+  'conversation_id',
+  'request_id',
+  'created_after',
+  'created_before',
+] as const satisfies (keyof Filter)[];
+/** Jobs that the answer to an act shows. */
+const shown = 100;
+
+type Item = JobItem & { readonly service: string };
+const positionOf = ({ id, service }: Item) => ({ at: id, source: service });
+
+export function createJobHandlers(bus: Bus): {
+  'ops-jobs': Handler<'ops-jobs'>;
+  'ops-job': Handler<'ops-job'>;
+  'ops-redrive': Handler<'ops-redrive'>;
+  'ops-cancel': Handler<'ops-cancel'>;
+} {
+  return {
+    'ops-jobs': async ({ input, call, answer }) => {
+      const { limit = usualLimit, cursor, service, ...filter } = input.query;
+      const position = cursor === undefined ? undefined : readCursor(kind, cursor);
+      if (cursor !== undefined && position === undefined) throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+      const patient = { ...call, deadlineMs: Date.now() + patienceMs };
+      const { replies, missing } = await askEach(serviceOf({ service, type: filter.type }), async (name): Promise<Item[]> => {
+        const { rpcs } = contracts[name];
+        const begin = position === undefined ? {} : beginOf(name, position);
+        const { items } = await bus.call(rpcs.listJobs, { ...filter, ...begin, limit: limit + 1 }, patient);
+        return items.map((item) => ({ service: name, ...item }));
+      });
+      const { items, next } = mergePages(replies, { limit, positionOf });
+      answer({ items, next: next === undefined ? null : writeCursor(kind, next), missing });
+    },
+    'ops-job': async ({ input, call, answer }) => {
+      const { service, job_id: id } = input.params;
+      const name = findServiceName(service);
+      if (name === undefined || !uuid.test(id)) throw jobNotFound();
+      const { rpcs } = contracts[name];
+      try {
+        answer({ service, ...(await bus.call(rpcs.showJob, { id }, call)) });
+      } catch (error) {
+        throw error instanceof AppError && error.code === 'not_found' ? jobNotFound() : error;
+      }
+    },
+    'ops-redrive': async ({ input, call, answer }) => {
+      const asked = (name: ServiceName, request: Request): Promise<JobChange> => {
+        const { rpcs } = contracts[name];
+        return bus.call(rpcs.redriveJobs, request, call);
+      };
+      answer(await act(input.body, asked));
+    },
+    'ops-cancel': async ({ input, call, answer }) => {
+      const asked = (name: ServiceName, request: Request): Promise<JobChange> => {
+        const { rpcs } = contracts[name];
+        return bus.call(rpcs.cancelJobs, request, call);
+      };
+      answer(await act(input.body, asked));
+    },
+  };
+}
+
+const jobNotFound = (): AppError => appError('not_found', 'job_not_found', 'There is no such job.');
+
+/** Types are named after the service that works them. */
+function serviceOf({ service, type }: { readonly service?: string | undefined; readonly type?: string | undefined }): ServiceName[] {
+  return serviceNames.filter((name) => (service ?? name) === name && (type === undefined || type.startsWith(`${name}.`)));
+}
+
+type Request = RequestOf<(typeof contracts)['media']['rpcs']['redriveJobs']>;
+type Ask = (name: ServiceName, request: Request) => Promise<JobChange>;
+
+/** Asks each service for its part; what one of them does is one transaction, and one entry of its audit log. */
+async function act(body: Choice, ask: Ask): Promise<AnswerOf<RouteOf<'ops-redrive'>>> {
+  const { filter, ids } = readChoice<Filter, { service: string; id: string }>(body, filterFields);
+  const dryRun = body.dry_run === undefined ? {} : { dry_run: body.dry_run };
+  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== 'service'));
+  const asked =
+    ids === undefined
+      ? serviceOf(filter).map((name) => ({ name, request: { ...rest, ...dryRun } }))
+      : serviceNames
+          .map((name) => ({ name, request: { ids: idsOf(name, ids), ...dryRun } }))
+          .filter(({ request }) => request.ids.length > 0);
+  const requests = new Map<ServiceName, Request>(asked.map(({ name, request }) => [name, request]));
+  const { replies: parts, missing } = await askEach([...requests.keys()], async (name) => {
+    const { items, ...counts } = await ask(name, requests.get(name) ?? {});
+    return { ...counts, items: items.map((item): Item => ({ service: name, ...item })) };
+  });
+  const sum = (name: 'matched' | 'changed' | 'failed'): number => parts.reduce((total, part) => total + part[name], 0);
+  const meant = ids === undefined ? 0 : new Set(ids.map(({ service: of, id }) => `${of}/${id}`)).size;
+  const passedOn = ids === undefined ? 0 : asked.reduce((total, { request }) => total + (request as { ids: string[] }).ids.length, 0);
+  const { items } = mergePages(
+    parts.map((part) => part.items),
+    { limit: shown, positionOf },
+  );
+  return { matched: sum('matched'), changed: sum('changed'), failed: sum('failed') + meant - passedOn, items, missing };
+}
+
+/** Those of a service that can be ids, each once. */
+function idsOf(name: ServiceName, ids: readonly { service: string; id: string }[]): string[] {
+  return [...new Set(ids.filter(({ service, id }) => service === name && uuid.test(id)).map(({ id }) => id))];
+}

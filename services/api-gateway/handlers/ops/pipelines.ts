@@ -1,0 +1,65 @@
+/** `/api/ops/pipelines`: where conversations stand in their pipeline steps, and their jobs run now (P5). */
+import type { AnswerOf, HandledRoute, InputOf, LatestJob } from '#libs/contract';
+import { appError } from '#libs/errors';
+import type { RouteHandler } from '#libs/http';
+import { operatorLists, readCursor, writeCursor } from '#libs/merged-list';
+import type { Bus, CallContext } from '#libs/nats';
+import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
+import { conversations } from '#services/conversations';
+import type { pipelineRoutes } from '../../routes/ops/pipelines.ts';
+import { contracts, findServiceName } from './services.ts';
+
+type RouteOf<Name extends string> = Extract<(typeof pipelineRoutes)[number], HandledRoute<Name>>;
+type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
+
+const usualLimit = 50;
+const kind = operatorLists.pipelines;
+
+export function createPipelineHandlers(bus: Bus): { 'ops-pipelines': Handler<'ops-pipelines'>; 'ops-retry': Handler<'ops-retry'> } {
+  const rpcsOf = (type: string) => {
+    const name = findServiceName(type.split('.')[0] ?? '');
+    if (name === undefined) throw new Error(`no service works ${type}`);
+    return contracts[name].rpcs;
+  };
+  const readJobs = async (type: string, ids: readonly number[], call: CallContext): Promise<readonly LatestJob[]> => {
+    const rpcs = rpcsOf(type);
+    return (await bus.call(rpcs.findLatestJobs, { type, conversation_ids: [...ids] }, call)).items;
+  };
+  return {
+    'ops-pipelines': async ({ input, call, answer }) => {
+      const { limit = usualLimit, cursor, state, ...filter } = input.query;
+      const position = cursor === undefined ? undefined : readCursor(kind, cursor);
+      const before = Number(position?.at ?? 0);
+      if (cursor !== undefined && (position === undefined || before > 2_147_483_647))
+        throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+      const { items, next } = await listStandings({
+        limit,
+        state,
+        before: position === undefined ? undefined : before,
+        registry: pipelineJobs,
+        readEntries: (behind, count) =>
+          bus.call(
+            conversations.rpcs.listPipelines,
+            { ...filter, ...(behind === undefined ? {} : { before: behind }), limit: count },
+            call,
+          ),
+        readJobs: (type, ids) => readJobs(type, ids, call),
+      });
+      answer({ items, next: next === undefined ? null : writeCursor(kind, { at: String(next), source: 'conversations' }) });
+    },
+    'ops-retry': async ({ input, call, answer }) => {
+      const { conversation_id: id } = input.params;
+      const { items, is_known: isKnown } = await bus.call(conversations.rpcs.listPipelines, { conversation_id: id, limit: 1 }, call);
+      if (!isKnown) throw appError('not_found', 'conversation_not_found', 'There is no such conversation.');
+      const [entry] = items;
+      const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
+      const [job] = type === undefined ? [] : await readJobs(type, [id], call);
+      if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
+        throw appError('conflict', 'no_job', 'There is no job that could be run now.');
+      const rpcs = rpcsOf(type);
+      await bus.call(rpcs.retryJob, { id: job.id, conversation_id: id }, call);
+      const [now] = await readJobs(type, [id], call);
+      answer(describeStanding(entry, now));
+    },
+  };
+}

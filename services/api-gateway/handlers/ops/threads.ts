@@ -1,0 +1,97 @@
+/** `/api/ops/threads`: chats with agents, and the operators who have them by name (H1 to H5). */
+import type { AnswerOf, HandledRoute, InputOf } from '#libs/contract';
+import { AppError, appError } from '#libs/errors';
+import type { RouteHandler } from '#libs/http';
+import { operatorLists, readCursor, readThreadPlace, writeCursor } from '#libs/merged-list';
+import type { Bus, CallContext } from '#libs/nats';
+import { agents, type Thread, type ThreadMessage } from '#services/agents';
+import { directory } from '#services/directory';
+import type { threadRoutes } from '../../routes/ops/threads.ts';
+
+type RouteOf<Name extends string> = Extract<(typeof threadRoutes)[number], HandledRoute<Name>>;
+type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
+
+const usualLimit = 50;
+const kind = operatorLists.threads;
+
+type Emails = ReadonlyMap<number, string>;
+
+export function createThreadHandlers(bus: Bus): {
+  'ops-threads': Handler<'ops-threads'>;
+  'ops-thread': Handler<'ops-thread'>;
+  'ops-take-thread': Handler<'ops-take-thread'>;
+  'ops-say-in-thread': Handler<'ops-say-in-thread'>;
+  'ops-hand-thread-back': Handler<'ops-hand-thread-back'>;
+} {
+  const findEmails = async (accounts: readonly (number | null | undefined)[], call: CallContext): Promise<Emails> => {
+    const ids = [...new Set(accounts.flatMap((id) => id ?? []))];
+    const named = ids.length === 0 ? [] : (await bus.call(directory.rpcs.nameAccounts, { ids }, call)).items;
+    return new Map(named.map(({ id, email }) => [id, email]));
+  };
+  const nameThread = async (thread: Thread, call: CallContext) => showThread(thread, await findEmails([thread.taken_by?.account_id], call));
+  /** Who has it is told by email, as everywhere else. */
+  const nameHolder = async (error: unknown, call: CallContext): Promise<never> => {
+    if (!(error instanceof AppError) || error.reason !== 'thread_taken') throw error;
+    const { account_id: id = null, since } = error.details['taken_by'] as { account_id?: number | null; since?: string };
+    const taken = { account: showAccount(id, await findEmails([id], call)), since };
+    throw appError(error.code, 'thread_taken', error.message, { taken_by: taken });
+  };
+
+  return {
+    'ops-threads': async ({ input, call, answer }) => {
+      const { limit = usualLimit, cursor, ...filter } = input.query;
+      const position = cursor === undefined ? undefined : readCursor(kind, cursor);
+      if (cursor !== undefined && position === undefined) throw badCursor();
+      const { items } = await bus.call(agents.rpcs.listThreads, { ...filter, ...readPosition(position?.at), limit: limit + 1 }, call);
+      const shown = items.slice(0, limit);
+      const emails = await findEmails(
+        shown.map((thread) => thread.taken_by?.account_id),
+        call,
+      );
+      const last = items.length > limit ? shown.at(-1) : undefined;
+      const next = last === undefined ? null : writeCursor(kind, { at: `${last.updated_at} ${last.id}`, source: 'agents' });
+      answer({ items: shown.map((thread) => showThread(thread, emails)), next });
+    },
+    'ops-thread': async ({ input, call, answer }) => {
+      const { limit = usualLimit, before } = input.query;
+      const request = { ...input.params, limit, ...(before === undefined ? {} : { before }) };
+      const { thread, messages, before: next } = await bus.call(agents.rpcs.readThread, request, call);
+      const emails = await findEmails([thread.taken_by?.account_id, ...messages.map(({ account_id: id }) => id)], call);
+      answer({ thread: showThread(thread, emails), messages: messages.map((message) => showMessage(message, emails)), before: next });
+    },
+    'ops-take-thread': async ({ input, call, answer }) => {
+      const { thread } = await bus.call(agents.rpcs.takeThread, input.params, call).catch((error: unknown) => nameHolder(error, call));
+      answer({ thread: await nameThread(thread, call) });
+    },
+    'ops-say-in-thread': async ({ input, call, answer }) => {
+      const request = { ...input.params, body: input.body.body, idempotency_key: input.headers['Idempotency-Key'] ?? null };
+      const { message } = await bus.call(agents.rpcs.sayInThread, request, call).catch((error: unknown) => nameHolder(error, call));
+      answer({ message: showMessage(message, await findEmails([message.account_id], call)) });
+    },
+    'ops-hand-thread-back': async ({ input, call, answer }) => {
+      const { thread } = await bus.call(agents.rpcs.handThreadBack, input.params, call);
+      answer({ thread: await nameThread(thread, call) });
+    },
+  };
+}
+
+const badCursor = () => appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+
+function readPosition(place: string | undefined): { before?: { at: string; id: number } } {
+  if (place === undefined) return {};
+  const before = readThreadPlace(place);
+  if (before === undefined) throw badCursor();
+  return { before };
+}
+
+function showAccount(id: number | null | undefined, emails: Emails) {
+  return id === null || id === undefined ? null : { id, email: emails.get(id) ?? null };
+}
+
+function showThread({ taken_by: taken, ...facts }: Thread, emails: Emails) {
+  return { ...facts, taken_by: taken === null ? null : { account: showAccount(taken.account_id, emails), since: taken.since } };
+}
+
+function showMessage({ author, account_id: id, ...facts }: ThreadMessage, emails: Emails) {
+  return { ...facts, author: { kind: author, account: showAccount(id, emails) } };
+}

@@ -1,0 +1,99 @@
+/** `/api/ops/webhooks`: the webhooks of all services as one list, and their replay (P4). */
+import type { AnswerOf, HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
+import { AppError, appError } from '#libs/errors';
+import type { RouteHandler } from '#libs/http';
+import { mergePages, operatorLists, readCursor, readInstant, writeCursor, writeInstant } from '#libs/merged-list';
+import type { Bus } from '#libs/nats';
+import { agents, firstUpdateReceiptId } from '#services/agents';
+import { conversations } from '#services/conversations';
+import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
+import { askEach, patienceMs } from './ask-each.ts';
+import { readChoice } from './choice.ts';
+
+type RouteOf<Name extends string> = Extract<(typeof webhookRoutes)[number], HandledRoute<Name>>;
+type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
+type Filter = Omit<InputOf<RouteOf<'ops-webhooks'>>['query'], 'limit' | 'cursor'>;
+type Request = RequestOf<typeof conversations.rpcs.replayWebhooks>;
+
+const usualLimit = 50;
+const shown = 100;
+const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
+
+const kind = operatorLists.webhooks;
+const positionOf = ({ received_at: at, id }: WebhookItem) => ({ at: writeInstant({ at, id }), source: 'webhooks' });
+
+/** The services that receive webhooks. */
+const receivers = { agents, conversations } as const;
+type Receiver = keyof typeof receivers;
+
+/** Those that can have what a filter means. */
+function receiversOf({ kind: wanted, person_id: person }: { kind?: string | undefined; person_id?: number | undefined }): Receiver[] {
+  const hasUpdates = (wanted ?? 'telegram') === 'telegram' && person === undefined;
+  return [...(hasUpdates ? (['agents'] as const) : []), ...(wanted === 'telegram' ? [] : (['conversations'] as const))];
+}
+
+export function createWebhookHandlers(bus: Bus): {
+  'ops-webhooks': Handler<'ops-webhooks'>;
+  'ops-webhook': Handler<'ops-webhook'>;
+  'ops-replay': Handler<'ops-replay'>;
+} {
+  return {
+    'ops-webhooks': async ({ input, call, answer }) => {
+      const { limit = usualLimit, cursor, ...filter } = input.query;
+      const request = { ...filter, ...readBegin(cursor), limit: limit + 1 };
+      const patient = { ...call, deadlineMs: Date.now() + patienceMs };
+      const { replies, missing } = await askEach(receiversOf(filter), (name) => {
+        const { rpcs } = receivers[name];
+        return bus.call(rpcs.listWebhooks, request, patient);
+      });
+      const { items, next } = mergePages(
+        replies.map((page) => page.items),
+        { limit, positionOf },
+      );
+      answer({ items, next: next === undefined ? null : writeCursor(kind, next), missing });
+    },
+    'ops-webhook': async ({ input, call, answer }) => {
+      const { receipt_id: id } = input.params;
+      try {
+        answer(
+          id >= firstUpdateReceiptId
+            ? await bus.call(agents.rpcs.showWebhook, { id }, call)
+            : await bus.call(conversations.rpcs.showWebhook, { id }, call),
+        );
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+        throw appError('not_found', 'webhook_not_found', 'There is no such webhook.');
+      }
+    },
+    'ops-replay': async ({ input, call, answer }) => {
+      const { filter, ids } = readChoice<Filter, number>(input.body, filterFields);
+      const dryRun = input.body.dry_run === undefined ? {} : { dry_run: input.body.dry_run };
+      const idsOf = (name: Receiver): number[] => (ids ?? []).filter((id) => id >= firstUpdateReceiptId === (name === 'agents'));
+      const asked = ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
+      const { replies: parts, missing } = await askEach(asked, (name) => {
+        const request: Request = { ...dryRun, ...(ids === undefined ? filter : { ids: idsOf(name) }) };
+        const { rpcs } = receivers[name];
+        return bus.call(rpcs.replayWebhooks, request, call);
+      });
+      const sum = (name: 'matched' | 'changed' | 'failed' | 'without_body'): number => parts.reduce((total, own) => total + own[name], 0);
+      const items = parts.flatMap((own) => own.items).toSorted((left, right) => (positionOf(left).at < positionOf(right).at ? -1 : 1));
+      answer({
+        matched: sum('matched'),
+        changed: sum('changed'),
+        failed: sum('failed'),
+        without_body: sum('without_body'),
+        more: parts.some((own) => own.more),
+        items: items.slice(0, shown),
+        missing,
+      });
+    },
+  };
+}
+
+/** @throws AppError 400 `bad_cursor` */
+function readBegin(cursor: string | undefined): { before?: { at: string; id: number } } {
+  if (cursor === undefined) return {};
+  const before = readInstant(readCursor(kind, cursor)?.at ?? '');
+  if (before === undefined) throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+  return { before };
+}

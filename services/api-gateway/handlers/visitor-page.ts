@@ -1,0 +1,88 @@
+/** The visitor page of one agent in one language (rules/agents#embedded). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject } from '#libs/json';
+import { maxChatBodyCharacters } from '#services/agents';
+
+const folder = join(import.meta.dirname, '..', 'chat-page');
+
+export const languages = ['en', 'de', 'fr', 'es'] as const;
+export type Language = (typeof languages)[number];
+type Words = Readonly<Record<string, string>>;
+
+/** The words of each language, from its file. */
+export function readLanguages(): Readonly<Record<Language, Words>> {
+  const read = (language: Language): Words => JSON.parse(readFileSync(join(folder, 'languages', `${language}.json`), 'utf8')) as Words;
+  return { en: read('en'), de: read('de'), fr: read('fr'), es: read('es') };
+}
+
+/** What the site asks for, else what the browser likes, else English. */
+export function chooseLanguage(asked: string | undefined, liked: unknown): Language {
+  const named = asked?.toLowerCase().split('-', 1)[0];
+  return languages.find((language) => language === named) ?? languages.find((language) => language === liked) ?? 'en';
+}
+
+/** What visitors are shown of an agent, beside what it says. */
+export interface ShownAgent {
+  readonly name: string;
+  /** Absolute, or a path of the platform. */
+  readonly logo: string | undefined;
+  readonly privacy: string | undefined;
+}
+
+const maxName = 100;
+const maxUrl = 2_000;
+
+/** `chat` of the agent's infos; what is missing there or no address for a page is left out. */
+export function readShown(slug: string, infos: unknown): ShownAgent {
+  const {
+    name,
+    logo_url: logo,
+    privacy_url: privacy,
+  } = (isJsonObject(infos) && isJsonObject(infos['chat']) ? infos['chat'] : {}) as Record<string, unknown>;
+  const given = typeof name === 'string' ? name.trim() : '';
+  return {
+    name: given === '' || given.length > maxName ? toTitle(slug) : given,
+    logo: isUrl(logo, ['https:']) ? logo : undefined,
+    privacy: isUrl(privacy, ['https:', 'http:']) ? privacy : undefined,
+  };
+}
+
+function isUrl(value: unknown, schemes: readonly string[]): value is string {
+  if (typeof value !== 'string' || value.length > maxUrl || /[\s\\]/.test(value)) return false;
+  if (value.startsWith('/')) return !value.startsWith('//');
+  return URL.canParse(value) && schemes.includes(new URL(value).protocol);
+}
+
+/** `welcome-guide` → `Welcome guide`. */
+export function toTitle(slug: string): string {
+  const words = slug.replaceAll(/[-_]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function writePage(template: string, { name, logo, privacy }: ShownAgent, words: Words): string {
+  const initial = String.fromCodePoint(name.codePointAt(0) ?? 63);
+  const mark =
+    logo === undefined
+      ? `<span class="mark" aria-hidden="true">${escapeHtml(initial)}</span>`
+      : `<img class="mark" src="${escapeHtml(logo)}" alt="" />`;
+  const privacyLink =
+    privacy === undefined
+      ? ''
+      : `<a id="privacy" href="${escapeHtml(privacy)}" target="_blank" rel="noopener noreferrer">${escapeHtml(words['privacy'] ?? '')}</a>`;
+  // In a script element only `<` could end it.
+  const strings = JSON.stringify(words).replaceAll('<', String.raw`\u003c`);
+  const messageTo = (words['messageTo'] ?? '').replace('{name}', () => name);
+  return fill(template, { ...words, title: name, mark, privacyLink, strings, messageTo, maxLength: String(maxChatBodyCharacters) });
+}
+
+/** `{{name}}` is text, `{{&name}}` is HTML. */
+export function fill(template: string, values: Words): string {
+  return template.replaceAll(/\{\{(&?)(\w+)\}\}/g, (_, raw: string, name: string) =>
+    raw === '&' ? (values[name] ?? '') : escapeHtml(values[name] ?? ''),
+  );
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}

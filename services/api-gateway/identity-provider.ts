@@ -1,0 +1,75 @@
+/**
+ * The identity provider of the platform (rules/access#identity-provider). Loaded when one is configured and not before: what asks it is half of what
+ * the gateway would load.
+ */
+import { ConfigError, listSecretValues } from '#libs/config';
+import type { Logger } from '#libs/logger';
+import {
+  type CodeSignIn,
+  createCodeSignIn,
+  createProvider,
+  createSigningKeys,
+  createVerifier,
+  findUrlProblem,
+  type TokenRefusal,
+  tokenRefusals,
+  type Verifier,
+} from '#libs/oidc';
+import { createOutbound } from '#libs/outbound';
+import type { Metrics } from '#libs/telemetry';
+import type { GatewayConfig } from './config.ts';
+
+export interface IdentityProvider {
+  /** Of bearer tokens; undefined when none are taken. */
+  readonly verifier: Verifier | undefined;
+  /** Of the console; undefined when people sign in there by email and password. */
+  readonly codeSignIn: CodeSignIn | undefined;
+  readonly countRefusal: (refusal: TokenRefusal) => void;
+  close(): Promise<void>;
+}
+
+export interface IdentityProviderOptions {
+  readonly config: GatewayConfig;
+  readonly issuer: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** @throws ConfigError when the issuer may not be reached as it is written */
+export function connectIdentityProvider({ config, issuer, logger, metrics }: IdentityProviderOptions): IdentityProvider {
+  const {
+    OUTBOUND_ALLOWED_HOSTS: allowedHosts,
+    OIDC_AUDIENCE: audience,
+    OIDC_CLIENT_ID: clientId,
+    OIDC_CLIENT_SECRET: clientSecret,
+  } = config;
+  const problem = findUrlProblem(issuer, allowedHosts);
+  if (problem !== undefined) throw new ConfigError([`OIDC_ISSUER ${problem}`]);
+  const outbound = createOutbound({ allowedHosts, baseUrls: [issuer], metrics });
+  const provider = createProvider({ issuer, outbound, allowedHosts });
+  const keys = createSigningKeys({
+    provider,
+    onFailure: (error) => logger.warn({ err: error }, 'the identity provider gave no keys'),
+  });
+  const refused = metrics.counter('identity_tokens_refused_total', 'Tokens of the identity provider that were refused, by reason', {
+    reason: tokenRefusals,
+  });
+  return {
+    verifier: audience === undefined ? undefined : createVerifier({ issuer, audiences: listSecretValues(audience), keys }),
+    codeSignIn:
+      clientId === undefined
+        ? undefined
+        : createCodeSignIn({
+            provider,
+            keys,
+            outbound,
+            allowedHosts,
+            clientId,
+            clientSecret: clientSecret === '' ? undefined : clientSecret,
+            // Every replica has it, and nobody else: what it vouches for is as much as the sealed values do.
+            secret: config.ACTOR_SIGNING_KEY,
+          }),
+    countRefusal: (reason) => refused.inc({ reason }),
+    close: () => outbound.close(),
+  };
+}

@@ -1,0 +1,38 @@
+/** What 401 is answered to, by kind of credential: a client with an old one, or somebody who tries, is seen by its rise. */
+import type { Actor, AuthClass, Route } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { HttpContext } from '#libs/http';
+import type { Metrics } from '#libs/telemetry';
+
+type Authenticate = (route: Pick<Route, 'auth' | 'scope'>, ctx: HttpContext) => Actor | undefined | Promise<Actor | undefined>;
+
+/** `other` is what has no shape that the platform issues, a wrong or an old shared token among it. */
+const credentials = ['none', 'gate_key', 'login_token', 'service_key', 'identity_token', 'other'] as const;
+type Credential = (typeof credentials)[number];
+/** By how they begin. */
+const forms: Readonly<Record<string, Credential>> = { svc_agentic_: 'login_token', svc_key_: 'service_key', eyJ: 'identity_token' };
+
+/** The same check, which counts what it refuses. */
+export function countRefusedCredentials(metrics: Metrics, authenticate: Authenticate): Authenticate {
+  const refused = metrics.counter('credentials_refused_total', 'Requests answered 401, by kind of credential', { credential: credentials });
+  const count = (auth: AuthClass, ctx: HttpContext, error: unknown): never => {
+    if (error instanceof AppError && error.code === 'unauthenticated')
+      refused.inc({ credential: kindOf(auth, ctx.req.headers.authorization) });
+    throw error;
+  };
+  return (route, ctx) => {
+    try {
+      const actor = authenticate(route, ctx);
+      return actor instanceof Promise ? actor.catch((error: unknown) => count(route.auth, ctx, error)) : actor;
+    } catch (error) {
+      return count(route.auth, ctx, error);
+    }
+  };
+}
+
+function kindOf(auth: AuthClass, authorization: string | undefined): Credential {
+  if (auth === 'login-gate') return 'gate_key';
+  if (authorization === undefined) return 'none';
+  const [, form] = /^[Bb][Ee][Aa][Rr][Ee][Rr] +(svc_agentic_|svc_key_|eyJ)/.exec(authorization) ?? [];
+  return forms[form ?? ''] ?? 'other';
+}

@@ -1,0 +1,24 @@
+/** The door for assistants: the Model Context Protocol (rules/mcp). What its tools answer is the public APIs', which the documents describe. */
+import { route, Type } from '#libs/contract';
+
+export const mcpRoutes = [
+  route({
+    method: 'POST',
+    path: '/mcp',
+    operationId: 'mcp',
+    tag: 'mcp',
+    summary: 'One message of the Model Context Protocol',
+    documented: false,
+    auth: 'user',
+    scope: null,
+    body: {
+      schema: Type.Object(
+        { jsonrpc: Type.Literal('2.0'), method: Type.Optional(Type.String({ maxLength: 200 })) },
+        { additionalProperties: true },
+      ),
+    },
+    handler: 'mcp',
+    deadlineMs: 60_000,
+    replies: { 200: { description: 'The answer of the protocol.' }, 202: { description: 'A notification was taken.' } },
+  }),
+];

@@ -1,0 +1,69 @@
+/** Agents, and which sentences of theirs others may hear (D70). */
+import { route, Type } from '#libs/contract';
+import { agents, sentence } from '#services/agents';
+import { badCursor, page, pageOf } from './filters.ts';
+
+const root = '/api/ops/agents';
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const next = nullable(Type.String({ description: '`cursor` of the next page; null at the end.' }));
+const slug = Type.String({ maxLength: 100, description: 'Slug of the agent.' });
+
+const { items } = agents.rpcs.listAgents.reply.properties;
+const { mode } = agents.rpcs.listSentences.reply.properties;
+const { ids } = agents.rpcs.approveSentences.request.properties;
+
+const agentNotFound = { agent_not_found: { code: 'not_found', when: 'No agent has that slug.' } } as const;
+
+const reading = { tag: 'operations', auth: 'ops', scope: 'ops:read' } as const;
+const acting = { tag: 'operations', auth: 'ops-act', scope: 'ops:write' } as const;
+const decision = { params: Type.Object({ slug }), body: { schema: Type.Object({ ids }) } };
+
+export const agentRoutes = [
+  route({
+    method: 'GET',
+    path: root,
+    operationId: 'listAgents',
+    summary: 'List agents',
+    description: 'By slug, with the number of sentences that wait for a decision.',
+    ...reading,
+    query: Type.Object(page),
+    handler: 'ops-agents',
+    replies: { 200: { description: 'A page of agents.', schema: pageOf(items.items) } },
+    errors: badCursor,
+  }),
+  route({
+    method: 'GET',
+    path: `${root}/{slug}/knowledge`,
+    operationId: 'listAgentKnowledge',
+    summary: 'List what an agent gathered',
+    description: 'Sentences of visitors for all its threads, oldest first; what they are for is `mode`.',
+    ...reading,
+    params: Type.Object({ slug }),
+    query: Type.Object({ state: agents.rpcs.listSentences.request.properties.state, ...page }),
+    handler: 'ops-agent-knowledge',
+    replies: { 200: { description: 'A page of sentences.', schema: Type.Object({ mode, items: Type.Array(sentence), next }) } },
+    errors: { ...badCursor, ...agentNotFound },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{slug}/knowledge/approve`,
+    operationId: 'approveAgentKnowledge',
+    summary: 'Let an agent tell sentences to everybody',
+    description: 'All of these or, with an error, none; every word goes into its prompt for all visitors. Approved ones stay so.',
+    ...acting,
+    ...decision,
+    rpc: agents.rpcs.approveSentences,
+    replies: { 200: { description: 'They are approved.', schema: agents.rpcs.approveSentences.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{slug}/knowledge/reject`,
+    operationId: 'rejectAgentKnowledge',
+    summary: 'Delete sentences of an agent',
+    description: 'For good, approved or not, with what was made of them: all of these or, with an error, none.',
+    ...acting,
+    ...decision,
+    rpc: agents.rpcs.rejectSentences,
+    replies: { 200: { description: 'They are gone.', schema: agents.rpcs.rejectSentences.reply } },
+  }),
+];

@@ -1,0 +1,44 @@
+/** What the lists and acts of operators have in common (P2, P3, P8). */
+import { type TProperties, type TSchema, Type } from '#libs/contract';
+
+export const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Rows of a page, default 50, at most 200.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 400, description: '`next` of the page before.' })),
+};
+
+export const pageOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({
+    items: Type.Array(item),
+    next: Type.Union([Type.String(), Type.Null()], { description: '`cursor` of the next page; null at the end.' }),
+  });
+
+/** Of what several services are asked for. */
+export const missing = {
+  missing: Type.Array(Type.String(), {
+    description: 'Services that did not answer: what is theirs is left out here. 503 when none answers.',
+  }),
+};
+
+export const instant = (description: string) => Type.String({ format: 'date-time-offset', description });
+
+export const badCursor = { bad_cursor: { code: 'bad_request', when: 'The cursor is none of this list.' } } as const;
+
+/**
+ * The body of an act on many: a filter as the list has it, or ids. A field of the filter that is null counts as absent, so does one that the list
+ * does not know; what is left must limit something, since nobody acts on everything by a slip.
+ */
+export function chosen<Fields extends TProperties, Id extends TSchema>(fields: Fields, id: Id, maxIds: number) {
+  const nullable = Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name, Type.Optional(Type.Union([schema, Type.Null()]))]),
+  ) as { [Name in keyof Fields]: ReturnType<typeof orNull<Fields[Name]>> };
+  return Type.Object({
+    filter: Type.Optional(Type.Object(nullable, { description: 'As the list takes it; it must limit something.' })),
+    ids: Type.Optional(Type.Array(id, { maxItems: maxIds, description: `In the place of a filter, at most ${maxIds}.` })),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Count, and change nothing.' })),
+  });
+}
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+export const choiceErrors = {
+  empty_choice: { code: 'bad_request', when: 'Neither ids nor a filter that limits anything were given, or both were.' },
+} as const;

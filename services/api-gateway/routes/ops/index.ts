@@ -1,0 +1,18 @@
+import { agentRoutes } from './agents.ts';
+import { auditRoutes } from './audit.ts';
+import { jobRoutes } from './jobs.ts';
+import { overviewRoutes } from './overview.ts';
+import { pipelineRoutes } from './pipelines.ts';
+import { threadRoutes } from './threads.ts';
+import { webhookRoutes } from './webhooks.ts';
+
+/** What operators see and do, under `/api/ops` (rules/access#operators). */
+export const opsRoutes = [
+  ...overviewRoutes,
+  ...jobRoutes,
+  ...webhookRoutes,
+  ...pipelineRoutes,
+  ...threadRoutes,
+  ...agentRoutes,
+  ...auditRoutes,
+];

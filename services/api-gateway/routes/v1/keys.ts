@@ -1,0 +1,77 @@
+/** Service keys of the open API (rules/access#service-keys; K5). */
+import { route, Type } from '#libs/contract';
+import { directory, keyListQuery, newKey, rotation } from '#services/directory';
+
+const root = '/api/v1/keys';
+const params = Type.Object({ key_id: Type.String({ description: 'Id of the key.' }) });
+const { createKey, listKeys, getKey, rotateKey, revokeKey } = directory.rpcs;
+
+export const keyRoutes = [
+  route({
+    method: 'POST',
+    path: root,
+    operationId: 'createKey',
+    tag: 'keys',
+    summary: 'Make a service key',
+    description: 'The answer alone has the token: keep it. A superuser makes keys for every account, others for their own.',
+    auth: 'v1',
+    scope: 'keys:write',
+    body: { schema: newKey },
+    rpc: createKey,
+    status: 201,
+    replies: { 201: { description: 'The key and its token.', schema: createKey.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: root,
+    operationId: 'listKeys',
+    tag: 'keys',
+    summary: 'List service keys',
+    description: 'A superuser sees those of every account, others their own. Revoked and expired keys stay in the list.',
+    auth: 'v1',
+    scope: 'keys:write',
+    query: keyListQuery,
+    rpc: listKeys,
+    replies: { 200: { description: 'A page of the keys.', schema: listKeys.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: `${root}/{key_id}`,
+    operationId: 'getKey',
+    tag: 'keys',
+    summary: 'Read one service key',
+    auth: 'v1',
+    scope: 'keys:write',
+    params,
+    rpc: getKey,
+    replies: { 200: { description: 'The key.', schema: getKey.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{key_id}/rotate`,
+    operationId: 'rotateKey',
+    tag: 'keys',
+    summary: 'Give a service key a new secret',
+    description: 'The answer alone has the new token. The old one is accepted until the overlap ends.',
+    auth: 'v1',
+    scope: 'keys:write',
+    params,
+    body: { schema: rotation, optional: true },
+    rpc: rotateKey,
+    replies: { 200: { description: 'The key and its new token.', schema: rotateKey.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${root}/{key_id}/revoke`,
+    operationId: 'revokeKey',
+    tag: 'keys',
+    summary: 'Revoke a service key',
+    description: 'It ends for good and at once, with every secret that it has. To revoke it again changes nothing.',
+    auth: 'v1',
+    scope: 'keys:write',
+    params,
+    body: { schema: Type.Object({}), optional: true },
+    rpc: revokeKey,
+    replies: { 200: { description: 'The revoked key.', schema: revokeKey.reply } },
+  }),
+];

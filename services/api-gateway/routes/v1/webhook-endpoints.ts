@@ -1,0 +1,150 @@
+/** Webhook endpoints of the open API: where events are sent, and what was sent (rules/events#endpoints; V5, V11). */
+import { route, Type } from '#libs/contract';
+import { deliveryListQuery, endpointListQuery, endpointUpdate, events, newEndpoint, recovery, secretRotation } from '#services/events';
+import { ifMatch } from './if-match.ts';
+
+const root = '/api/v1/webhook-endpoints';
+const one = `${root}/{endpoint_id}`;
+const id = { endpoint_id: Type.Integer({ description: 'Id of the endpoint.' }) };
+const params = Type.Object(id);
+const nothing = { schema: Type.Object({}), optional: true } as const;
+const access = { auth: 'v1', scope: 'webhooks:write' } as const;
+const { createEndpoint, listEndpoints, getEndpoint, updateEndpoint, deleteEndpoint, rotateEndpointSecret } = events.rpcs;
+const { listDeliveries, redeliver, testEndpoint, recoverEndpoint } = events.rpcs;
+
+export const webhookEndpointRoutes = [
+  route({
+    method: 'POST',
+    path: root,
+    operationId: 'createWebhookEndpoint',
+    tag: 'endpoints',
+    summary: 'Have events sent to an address',
+    description:
+      'What happens from now on, as far as the account may read it, is sent to the address, signed after Standard Webhooks. The answer alone has ' +
+      'the secret: keep it. A receiver answers with 2xx within 15 seconds; what it has seen before it knows by its `webhook-id`.',
+    ...access,
+    body: { schema: newEndpoint },
+    rpc: createEndpoint,
+    status: 201,
+    replies: { 201: { description: 'The endpoint and its secret.', schema: createEndpoint.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: root,
+    operationId: 'listWebhookEndpoints',
+    tag: 'endpoints',
+    summary: 'List webhook endpoints',
+    description: 'A superuser sees those of every account, others their own.',
+    ...access,
+    query: endpointListQuery,
+    rpc: listEndpoints,
+    replies: { 200: { description: 'A page of the endpoints.', schema: listEndpoints.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: one,
+    operationId: 'getWebhookEndpoint',
+    tag: 'endpoints',
+    summary: 'Read one webhook endpoint',
+    ...access,
+    params,
+    etag: true,
+    rpc: getEndpoint,
+    replies: { 200: { description: 'The endpoint.', schema: getEndpoint.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/update`,
+    operationId: 'updateWebhookEndpoint',
+    tag: 'endpoints',
+    summary: 'Change a webhook endpoint',
+    description: 'Only what is named changes. A disabled one gives up what waits; enabled again it gets what happens from then on.',
+    ...access,
+    params,
+    headers: ifMatch('endpoint'),
+    etag: true,
+    body: { schema: endpointUpdate },
+    rpc: updateEndpoint,
+    toRequest: ({ params: path, headers, body }) => ({ ...body, ...path, if_match: headers['If-Match'] }),
+    replies: { 200: { description: 'The endpoint as it is now.', schema: updateEndpoint.reply } },
+  }),
+  route({
+    method: 'DELETE',
+    path: one,
+    operationId: 'deleteWebhookEndpoint',
+    tag: 'endpoints',
+    summary: 'Delete a webhook endpoint',
+    description: 'Nothing is sent any more, and what was sent is forgotten.',
+    ...access,
+    params,
+    rpc: deleteEndpoint,
+    status: 204,
+    replies: { 204: { description: 'It is gone.' } },
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/rotate-secret`,
+    operationId: 'rotateWebhookSecret',
+    tag: 'endpoints',
+    summary: 'Give a webhook endpoint a new secret',
+    description: 'The answer alone has it. Until the overlap ends, deliveries have two signatures: of the new secret and of the old one.',
+    ...access,
+    params,
+    body: { schema: secretRotation, optional: true },
+    rpc: rotateEndpointSecret,
+    replies: { 200: { description: 'The endpoint and its new secret.', schema: rotateEndpointSecret.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/test`,
+    operationId: 'testWebhookEndpoint',
+    tag: 'endpoints',
+    summary: 'Send a webhook endpoint a test',
+    description: 'An event `webhook_endpoint.test`, whatever types the endpoint wants, signed like any other and not in the feed.',
+    ...access,
+    params,
+    body: nothing,
+    rpc: testEndpoint,
+    replies: { 200: { description: 'The delivery, which is on its way.', schema: testEndpoint.reply } },
+  }),
+  route({
+    method: 'GET',
+    path: `${one}/deliveries`,
+    operationId: 'listWebhookDeliveries',
+    tag: 'endpoints',
+    summary: 'List what was sent to a webhook endpoint',
+    description: 'Each with its attempts, newest first; only of events that the caller may read.',
+    ...access,
+    params,
+    query: deliveryListQuery,
+    rpc: listDeliveries,
+    replies: { 200: { description: 'A page of the deliveries.', schema: listDeliveries.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/deliveries/{delivery_id}/redeliver`,
+    operationId: 'redeliverWebhook',
+    tag: 'endpoints',
+    summary: 'Send an event again',
+    description: 'Delivered or not, under the same `webhook-id`.',
+    ...access,
+    params: Type.Object({ ...id, delivery_id: Type.String({ description: 'Id of the delivery.' }) }),
+    body: nothing,
+    rpc: redeliver,
+    replies: { 200: { description: 'The delivery, which is on its way again.', schema: redeliver.reply } },
+  }),
+  route({
+    method: 'POST',
+    path: `${one}/recover`,
+    operationId: 'recoverWebhookEndpoint',
+    tag: 'endpoints',
+    summary: 'Send what was not delivered since a time',
+    description:
+      'What happened while the endpoint was disabled included, as far as the feed keeps it, and not from before the endpoint was made.',
+    ...access,
+    params,
+    body: { schema: recovery },
+    rpc: recoverEndpoint,
+    replies: { 200: { description: 'The endpoint; the events follow.', schema: recoverEndpoint.reply } },
+  }),
+];

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { createSecretCheck } from './secret-check.ts';
+
+const secrets = ['new-söcret', 'o'.repeat(400), 'older', 'oldest'];
+
+describe('createSecretCheck (K8)', () => {
+  it('takes each of four, and counts which it was', () => {
+    const used: number[] = [];
+    const check = createSecretCheck(secrets, (index) => used.push(index));
+    expect([...secrets, 'older', ...secrets.toReversed()].map(check)).not.toContain(false);
+    expect(used).toEqual([0, 1, 2, 3, 2, 3, 2, 1, 0]);
+  });
+
+  it('takes nothing else, and counts nothing for it', () => {
+    const used: number[] = [];
+    const check = createSecretCheck(secrets, (index) => used.push(index));
+    const others = ['', 'old', 'olde', 'older\0', 'older oldest', 'new-secret', secrets.join(' '), 'o'.repeat(399), 'o'.repeat(401)];
+    expect(others.filter(check)).toEqual([]);
+    expect(used).toEqual([]);
+    expect(createSecretCheck([])('')).toBe(false);
+  });
+
+  it('takes as long for the first as for the last, and for none of them', () => {
+    const many = Array.from({ length: 4 }, (_value, index) => String(index).repeat(64));
+    const check = createSecretCheck(many);
+    /** Processor time of 20,000 checks: unlike the clock it does not depend on what else the machine does. */
+    const measure = (given: string): number => {
+      const before = process.cpuUsage();
+      for (let turn = 0; turn < 20_000; turn++) check(given);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    const candidates = [many[0] ?? '', many[3] ?? '', 'x'.repeat(64)];
+    const least = candidates.map(() => Infinity);
+    for (let round = 0; round < 9; round++) {
+      for (const [index, given] of candidates.entries()) least[index] = Math.min(least[index] ?? 0, measure(given));
+    }
+    expect(Math.max(...least)).toBeLessThan(Math.min(...least) * 2);
+  });
+});

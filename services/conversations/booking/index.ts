@@ -1,0 +1,2 @@
+/** What other features need of bookings. */
+export { findConversationJourney } from './workers/prepare.ts';

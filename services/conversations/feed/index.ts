@@ -1,0 +1,69 @@
+/** Telling the feed of conversations, in the transaction that changes them (V1, V2). */
+import type { FeedAccess } from '#libs/contract';
+import type { Feed } from '#libs/feed';
+import type { Tx } from '#libs/orm';
+import type { CachedJourney } from '../directory-cache/index.ts';
+import { idsFromSql } from '../sql-values.ts';
+import type { JourneyStep } from '../step.ts';
+import { refusedOutcomes } from '../receipts/contract.ts';
+import { conversationFeed } from './contract.ts';
+import { listAccess } from './statements.ts';
+
+type JourneyName = Pick<CachedJourney, 'id' | 'slug'> | undefined;
+
+/** Everybody who may read the directory reads people (rules/access#access-model). */
+const everybody: FeedAccess = { holons: [], people: [] };
+
+interface AccessRow {
+  readonly id: number;
+  readonly event_id: number | null;
+  readonly participants: string;
+}
+
+/** What decides who may read a conversation (D18f, D69). */
+export function accessOf({ event_id: eventId, participants }: Omit<AccessRow, 'id'>): FeedAccess {
+  return { holons: eventId === null ? [] : [eventId], people: idsFromSql(participants) };
+}
+
+export function tellCreated(news: Feed, tx: Tx, row: AccessRow & { readonly journey_id: number | null }, journey: JourneyName): void {
+  const data = { journey_id: row.journey_id, journey: journey?.slug ?? null, event_id: row.event_id };
+  news.tell(tx, conversationFeed.created, { subject: row.id, data, access: accessOf(row) });
+}
+
+/** Nobody who may read them has changed by it. */
+export function tellUpdated(news: Feed, tx: Tx, id: number): void {
+  news.tell(tx, conversationFeed.updated, { subject: id, data: {} });
+}
+
+/** Who takes part, or the event, may have changed, or a deleted one is back. Those that are deleted are left out. */
+export async function tellAccessUpdated(news: Feed, tx: Tx, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  for (const row of await listAccess(tx, { ids }))
+    news.tell(tx, conversationFeed.updated, { subject: row.id, data: {}, access: accessOf(row) });
+}
+
+type Reason = 'booking_cancelled' | 'bookings_joined' | 'operator' | 'erasure';
+
+/** `row` as it was when it went. */
+export function tellDeleted(news: Feed, tx: Tx, row: AccessRow, reason: Reason): void {
+  news.tell(tx, conversationFeed.deleted, { subject: row.id, data: { reason }, access: accessOf(row) });
+}
+
+/** A cancellation stays visible as the deletion does (V9). */
+export function tellApplied(news: Feed, tx: Tx, id: number, trigger: string): void {
+  const what = trigger === 'BOOKING_CANCELLED' ? 'cancelled' : 'booked';
+  news.tell(tx, conversationFeed.bookingApplied, { subject: id, data: { change: what }, farewell: what === 'cancelled' });
+}
+
+/** An event on the hook of a person who exists was refused; not once more for the same reason. */
+export function tellRefused(news: Feed, tx: Tx, personId: number, outcome: string): void {
+  const reason = refusedOutcomes.find((refused) => refused === outcome);
+  if (reason !== undefined) news.tell(tx, conversationFeed.bookingRefused, { subject: personId, data: { reason }, access: everybody });
+}
+
+export function tellStepEntered(news: Feed, tx: Tx, id: number, journey: JourneyName, step: JourneyStep): void {
+  const data = { journey_id: journey?.id ?? null, journey: journey?.slug ?? null, step_id: step.id, step: step.slug };
+  news.tell(tx, conversationFeed.stepEntered, { subject: id, data });
+}
+
+export { conversationFeed } from './contract.ts';

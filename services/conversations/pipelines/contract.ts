@@ -1,0 +1,41 @@
+/** Contract: conversations that are in a step with a pipeline job, for operators (P5). */
+import { byOperators, byUsers, rpc, type Static, Type } from '#libs/contract';
+import { Id, nullable } from '../schemas.ts';
+
+const PipelineEntry = Type.Object({
+  entry_id: Type.Integer({ description: 'Grows with the time of the entry.' }),
+  conversation_id: Id,
+  journey: Type.String({ description: 'Slug.' }),
+  step: Type.String({ description: 'Slug.' }),
+  since: Type.String({ format: 'date-time', description: 'When the conversation entered the step.' }),
+  pipeline_job: Type.String({ description: 'Name of the job of the step, e.g. `transcript_import`.' }),
+});
+export type PipelineEntry = Static<typeof PipelineEntry>;
+
+const list = {
+  request: Type.Object({
+    journey: Type.Optional(Type.String({ maxLength: 200 })),
+    step: Type.Optional(Type.String({ maxLength: 200 })),
+    conversation_id: Type.Optional(Type.Integer()),
+    before: Type.Optional(Type.Integer({ description: 'Entries before this one.' })),
+    limit: Type.Integer({ minimum: 1, maximum: 500 }),
+  }),
+  reply: Type.Object({
+    items: Type.Array(PipelineEntry),
+    read: nullable(Type.Integer({ description: 'The last entry that was looked at, for `before`; null at the end.' })),
+    is_known: Type.Boolean({ description: 'There is such a conversation, where one was asked for.' }),
+  }),
+};
+const summary = 'Conversations in steps with a pipeline job, those that entered last first.';
+
+/** To be spread into the contract of the service. */
+export const pipelineRpcs = {
+  listPipelines: rpc({
+    subject: 'conversations.operations.list-pipelines',
+    callers: byUsers,
+    summary,
+    ...list,
+    errors: { not_an_operator: { code: 'permission_denied', when: 'The caller may not see operations.' } },
+  }),
+  pipelinesList: rpc({ subject: 'admin.conversations.pipelines.list', callers: byOperators, summary, ...list }),
+} as const;

@@ -1,0 +1,33 @@
+/** Statements on the entries of conversations into steps with a pipeline job (P5). */
+import { sql, statement, t } from '#libs/sql';
+
+/** The last entry of each conversation that is still in that step, newest first; each null for any. */
+export const listCurrentEntries = statement.many({
+  name: 'pipelines.list',
+  planned: 'each-call',
+  params: { stepIds: t.integer.array.nullable, conversationId: t.integer.nullable, before: t.integer.nullable, limit: t.integer },
+  row: {
+    id: t.integer,
+    conversation_id: t.integer,
+    journey_id: t.integer,
+    step_id: t.integer,
+    pipeline_job: t.text,
+    since: t.text,
+  },
+  sql: ({ stepIds, conversationId, before, limit }) => sql`
+    select e.id, e.conversation_id, c.journey_id, e.step_id, e.pipeline_job, conversations.iso_utc(e.entered_at) as since
+    from conversations.pipeline_entries e
+    join conversations.conversations c on c.id = e.conversation_id and c.step_id = e.step_id
+    where (${before} is null or e.id < ${before}) and (${conversationId} is null or e.conversation_id = ${conversationId})
+      and (${stepIds} is null or (e.step_id = any(${stepIds}) and c.step_id = any(${stepIds})))
+      and not exists (
+        select from conversations.pipeline_entries later where later.conversation_id = e.conversation_id and later.id > e.id)
+    order by e.id desc limit ${limit}`,
+});
+
+export const isConversation = statement.one({
+  name: 'pipelines.is-conversation',
+  params: { id: t.integer },
+  row: { known: t.boolean },
+  sql: ({ id }) => sql`select exists (select from conversations.conversations where id = ${id}) as known`,
+});

@@ -1,0 +1,23 @@
+/** `bookings reconcile` of the admin CLI (B1). */
+import { recordAudit } from '#libs/audit';
+import type { ReplyOf, RequestOf } from '#libs/contract';
+import { appError } from '#libs/errors';
+import type { RequestContext } from '#libs/nats';
+import { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import type { reconcileRpcs } from './contract.ts';
+
+export async function reconcileBookings(
+  { config, jobs }: Dependencies,
+  { since, dry_run: isDry }: RequestOf<typeof reconcileRpcs.reconcileBookings>,
+  context: RequestContext,
+): Promise<ReplyOf<typeof reconcileRpcs.reconcileBookings>> {
+  if (config.CALCOM_API_KEY === '') throw appError('conflict', 'not_configured', 'CALCOM_API_KEY of the conversations service is not set.');
+  const payload = { since: since ?? null, dry_run: isDry, daily: false };
+  const { requestId, traceparent } = context;
+  const jobId = await jobs.transaction(async (tx) => {
+    if (!isDry) recordAudit(tx, context, { changes: { since: since ?? null } });
+    return await jobs.enqueue(tx, conversations.jobs.bookingReconcile, payload, { requestId, traceparent });
+  });
+  return { job_id: jobId };
+}

@@ -1,0 +1,135 @@
+/**
+ * What of the booking service's bookings is missing here (B2). Bookings that follow each other by rescheduling are one chain: its last one, the tip,
+ * says how it stands, and at most one event of a chain is fed.
+ */
+import { isJsonObject, isRawNumber, type JsonObject } from '#libs/json';
+import { parseInstant } from '#libs/time';
+
+/** A booking as Cal.com's API v2 tells of it; what it sends in the wrong type counts as missing. */
+export interface CalBooking {
+  readonly uid: string;
+  readonly id: number | null;
+  readonly status: 'accepted' | 'cancelled';
+  readonly title: string | null;
+  readonly start: string | null;
+  readonly end: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly hosts: readonly string[];
+  readonly attendees: readonly { readonly name: string | null; readonly email: string | null }[];
+  readonly videoCallUrl: string | null;
+  readonly icsUid: string | null;
+  readonly rescheduledFromUid: string | null;
+  readonly rescheduledToUid: string | null;
+  readonly cancellationReason: string | null;
+}
+
+const maxUidLength = 250;
+const maxListed = 1_000;
+
+/** Undefined for what never had a webhook (unconfirmed, rejected) or cannot be read. */
+export function readCalBooking(value: unknown): CalBooking | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const uid = readUid(value['uid']);
+  const status = value['status'];
+  const createdAt = readTime(value['createdAt']);
+  if (uid === null || createdAt === null || (status !== 'accepted' && status !== 'cancelled')) return undefined;
+  return {
+    uid,
+    id: readNumber(value['id']),
+    status,
+    title: readString(value['title']),
+    start: readTime(value['start']),
+    end: readTime(value['end']),
+    createdAt,
+    updatedAt: readTime(value['updatedAt']) ?? createdAt,
+    hosts: listObjects(value['hosts']).flatMap(({ email }) => readString(email) ?? []),
+    attendees: listObjects(value['attendees']).map(({ name, email }) => ({ name: readString(name), email: readString(email) })),
+    videoCallUrl: readVideoCallUrl(value),
+    icsUid: readUid(value['icsUid']),
+    rescheduledFromUid: readUid(value['rescheduledFromUid']),
+    rescheduledToUid: readUid(value['rescheduledToUid']),
+    cancellationReason: readString(value['cancellationReason']),
+  };
+}
+
+/** The API leaves `metadata.videoCallUrl` out and tells it as `meetingUrl` or, in newer releases, as `location`. */
+function readVideoCallUrl(booking: JsonObject): string | null {
+  const metadata = booking['metadata'];
+  const candidates = [isJsonObject(metadata) ? metadata['videoCallUrl'] : undefined, booking['meetingUrl'], booking['location']];
+  return candidates.map(readString).find((text) => text !== null && /^https?:\/\//i.test(text)) ?? null;
+}
+
+const readString = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
+
+function readUid(value: unknown): string | null {
+  const text = readString(value);
+  return text === null || text.length > maxUidLength ? null : text;
+}
+
+function readNumber(value: unknown): number | null {
+  const number = Number(isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? value : Number.NaN);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+function readTime(value: unknown): string | null {
+  const text = readString(value);
+  return text === null || parseInstant(text).kind === 'invalid' ? null : text;
+}
+
+function listObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject).slice(0, maxListed) : [];
+}
+
+/** Those that no other one has followed. */
+export function findTips(bookings: readonly CalBooking[]): CalBooking[] {
+  const followed = new Set(bookings.map(({ rescheduledFromUid }) => rescheduledFromUid));
+  return bookings.filter(({ uid, rescheduledToUid }) => rescheduledToUid === null && !followed.has(uid));
+}
+
+/** What is known here under one of a chain's uids. */
+export interface KnownBooking {
+  readonly uid: string;
+  /** Several of one chain are several here: the webhook that linked them is lost. */
+  readonly bookingId: number;
+  readonly cancelled: boolean;
+  /** Null when it has none any more. */
+  readonly conversationId: number | null;
+  /** Who was first to take part in it. */
+  readonly personId: number | null;
+}
+
+export type MissingTrigger = 'BOOKING_CREATED' | 'BOOKING_RESCHEDULED' | 'BOOKING_CANCELLED';
+
+/** The event of a chain that had no effect here; undefined when all is well. */
+export function findMissing(tip: CalBooking, known: readonly KnownBooking[]): MissingTrigger | undefined {
+  if (tip.status === 'cancelled') {
+    return known.some(({ cancelled, conversationId }) => !cancelled && conversationId !== null) ? 'BOOKING_CANCELLED' : undefined;
+  }
+  const isSplit = new Set(known.map(({ bookingId }) => bookingId)).size > 1;
+  if (!isSplit && known.some(({ uid }) => uid === tip.uid)) return undefined;
+  return tip.rescheduledFromUid === null ? 'BOOKING_CREATED' : 'BOOKING_RESCHEDULED';
+}
+
+/**
+ * The webhook that should have come, of the time at which it would have: what is newer here stays. The same booking gives the same bytes, so that
+ * they are one receipt however often they are fed. `formerUids`: the chain before it, nearest first.
+ */
+export function composeWebhook(trigger: MissingTrigger, tip: CalBooking, formerUids: readonly string[]): Buffer {
+  const { uid, id, title, start, end, attendees, videoCallUrl, icsUid, cancellationReason } = tip;
+  const cancels = trigger === 'BOOKING_CANCELLED';
+  const [rescheduleUid] = formerUids;
+  const payload = {
+    uid,
+    ...(id === null ? {} : { bookingId: id }),
+    ...(rescheduleUid === undefined ? {} : { rescheduleUid, formerUids }),
+    ...(icsUid === null ? {} : { iCalUID: icsUid }),
+    title,
+    startTime: start,
+    endTime: end,
+    attendees,
+    ...(videoCallUrl === null ? {} : { metadata: { videoCallUrl } }),
+    ...(cancels && cancellationReason !== null ? { cancellationReason } : {}),
+  };
+  return Buffer.from(JSON.stringify({ triggerEvent: trigger, createdAt: cancels ? tip.updatedAt : tip.createdAt, payload }));
+}

@@ -1,0 +1,223 @@
+/**
+ * Job `conversations.booking-reconcile` (B1, B2): Cal.com sends a webhook once, and what is lost while we are away never comes again. The job asks
+ * what it has, and feeds what is missing through the worker of webhooks, as receipts marked `reconciled`.
+ */
+import { createHash } from 'node:crypto';
+import type { PayloadOf } from '#libs/contract';
+import { type JobRun, PermanentJobError } from '#libs/jobs';
+import { keepBody } from '#libs/webhooks';
+import { formatInstant } from '#libs/time';
+import { directory } from '#services/directory';
+import { findConversationJourney } from '../booking/index.ts';
+import { conversations } from '../contract.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { insertReceipt, reconciledHeader } from '../receipts/index.ts';
+import type { CalCom } from './cal-com.ts';
+import type { ReconcileResult } from './contract.ts';
+import { type CalBooking, composeWebhook, findMissing, findTips, type KnownBooking, type MissingTrigger } from './rules.ts';
+import { findDaily, findKnown } from './statements.ts';
+
+type Run = JobRun<PayloadOf<typeof conversations.jobs.bookingReconcile>>;
+
+/** Chains that are looked at together. */
+const chunkSize = 200;
+/** Bookings before the first of a list that are asked for one by one: further back a chain is known, or nobody needs it. */
+const maxFormer = 50;
+const emailsPerCall = 500;
+
+/** Undefined when no key is configured. */
+export function createReconcileWorker(dependencies: Dependencies, calCom: CalCom | undefined) {
+  return async (run: Run): Promise<void> => {
+    if (calCom === undefined) throw new PermanentJobError('CALCOM_API_KEY is not set.');
+    const { since, dry_run: isDry } = run.payload;
+    const all = await calCom.listBookings(since, { signal: run.signal, progress: (listed) => run.progress(0, `${listed} bookings read`) });
+    const counts = {
+      listed: all.length,
+      missing: 0,
+      fed: 0,
+      created: 0,
+      rescheduled: 0,
+      cancelled: 0,
+      without_person: 0,
+      without_journey: 0,
+    };
+    const chains = new Chains(calCom, run, all);
+    const tips = findTips(all);
+    for (let begin = 0; begin < tips.length; begin += chunkSize) {
+      run.signal.throwIfAborted();
+      run.progress(Math.floor((100 * begin) / tips.length), 'comparing');
+      const missing = await findMissingOf(dependencies, run, chains, tips.slice(begin, begin + chunkSize), counts);
+      if (!isDry) counts.fed += await feed(dependencies, run, missing);
+    }
+    const result: ReconcileResult = { since, dry_run: isDry, ...counts };
+    run.logger.info(result, 'bookings were reconciled');
+    await run.complete(async () => result);
+  };
+}
+
+/** Once a day in all, where a key is configured. */
+export async function enqueueDaily({ jobs, db, clock }: Dependencies): Promise<void> {
+  const { type } = conversations.jobs.bookingReconcile;
+  const { due, last } = await findDaily(db, { type });
+  if (!due) return;
+  const day = 86_400_000_000n;
+  // What was lost a while ago and changed since is found too; at first a month.
+  const since = formatInstant((last === null ? clock.now() - 30n * day : BigInt(Date.parse(last)) * 1_000n) - day);
+  await jobs.transaction((tx) =>
+    jobs.enqueue(tx, conversations.jobs.bookingReconcile, { since, dry_run: false, daily: true }, { key: 'daily' }),
+  );
+}
+
+interface Missing {
+  readonly trigger: MissingTrigger;
+  readonly tip: CalBooking;
+  readonly formerUids: readonly string[];
+  readonly personId: number;
+}
+
+/** The uids of chains, as far back as they are needed. */
+class Chains {
+  readonly #calCom: CalCom;
+  readonly #run: Run;
+  readonly #bookings: Map<string, CalBooking>;
+
+  constructor(calCom: CalCom, run: Run, all: readonly CalBooking[]) {
+    this.#calCom = calCom;
+    this.#run = run;
+    this.#bookings = new Map(all.map((booking) => [booking.uid, booking]));
+  }
+
+  /** The bookings before one, nearest first: what the list has of them, and the first that it has not. */
+  follow(tip: CalBooking): string[] {
+    const uids: string[] = [];
+    for (
+      let next = tip.rescheduledFromUid;
+      next !== null && isNew(next, tip, uids);
+      next = this.#bookings.get(next)?.rescheduledFromUid ?? null
+    )
+      uids.push(next);
+    return uids;
+  }
+
+  /** The one before the last of them, where the list has not told it. */
+  async extend(tip: CalBooking, uids: readonly string[]): Promise<string | undefined> {
+    const last = uids.at(-1);
+    if (last === undefined || this.#bookings.has(last)) return undefined;
+    const next = (await this.#calCom.findBooking(last, this.#run))?.rescheduledFromUid ?? null;
+    return next !== null && isNew(next, tip, uids) ? next : undefined;
+  }
+}
+
+/** A chain has an end, and goes in no circle, whatever it says of itself. */
+function isNew(uid: string, tip: CalBooking, uids: readonly string[]): boolean {
+  return uids.length < maxFormer && uid !== tip.uid && !uids.includes(uid);
+}
+
+interface Chain {
+  readonly tip: CalBooking;
+  readonly formerUids: string[];
+  readonly known: KnownBooking[];
+}
+
+/** With what is known of them here. One that is not known at all is followed further back than the list goes. */
+async function lookUp({ db }: Dependencies, chains: Chains, tips: readonly CalBooking[]): Promise<Chain[]> {
+  const find = (uids: readonly string[]) => findKnown(db, { identifiers: uids.map((uid) => `uid:${uid}`) });
+  const followed = tips.map((tip) => ({ tip, formerUids: chains.follow(tip) }));
+  const rows = Map.groupBy(await find(followed.flatMap(({ tip, formerUids }) => [tip.uid, ...formerUids])), ({ uid }) => uid);
+  const found: Chain[] = [];
+  for (const { tip, formerUids } of followed) {
+    const known = [tip.uid, ...formerUids].flatMap((uid) => rows.get(uid) ?? []);
+    for (let next = known.length > 0 ? undefined : await chains.extend(tip, formerUids); next !== undefined;) {
+      formerUids.push(next);
+      known.push(...(await find([next])));
+      next = known.length > 0 ? undefined : await chains.extend(tip, formerUids);
+    }
+    found.push({ tip, formerUids, known });
+  }
+  return found;
+}
+
+type Counts = Record<'missing' | 'created' | 'rescheduled' | 'cancelled' | 'without_person' | 'without_journey', number>;
+const countOf = { BOOKING_CREATED: 'created', BOOKING_RESCHEDULED: 'rescheduled', BOOKING_CANCELLED: 'cancelled' } as const;
+
+async function findMissingOf(
+  dependencies: Dependencies,
+  run: Run,
+  chains: Chains,
+  tips: readonly CalBooking[],
+  counts: Counts,
+): Promise<Missing[]> {
+  const found = (await lookUp(dependencies, chains, tips)).flatMap((chain) => {
+    const trigger = findMissing(chain.tip, chain.known);
+    return trigger === undefined ? [] : [{ ...chain, trigger }];
+  });
+  const hosts = await findHosts(
+    dependencies,
+    run,
+    found.flatMap(({ tip }) => tip.hosts),
+  );
+  const missing: Missing[] = [];
+  for (const { trigger, tip, formerUids, known } of found) {
+    const personId =
+      tip.hosts.map((email) => hosts.get(email)).find((id) => id !== undefined) ?? known.find((item) => item.personId)?.personId;
+    const hasPlace = known.some(({ conversationId }) => conversationId !== null) || (await hasJourney(dependencies, tip));
+    if (!hasPlace) counts.without_journey++;
+    else if (personId === undefined || personId === null) counts.without_person++;
+    else {
+      counts.missing++;
+      counts[countOf[trigger]]++;
+      missing.push({ trigger, tip, formerUids, personId });
+    }
+  }
+  return missing;
+}
+
+/** Without one nothing could become of it: an account has appointments that are no conversations, and nobody wants a note about each. */
+async function hasJourney(dependencies: Dependencies, { videoCallUrl }: CalBooking): Promise<boolean> {
+  return typeof (await findConversationJourney(dependencies, videoCallUrl)) === 'object';
+}
+
+/** Whose bookings they are, by email, as attendees are found. */
+async function findHosts({ bus }: Dependencies, run: Run, emails: readonly string[]): Promise<Map<string, number>> {
+  const wanted = [...new Set(emails)];
+  const found = new Map<string, number>();
+  for (let begin = 0; begin < wanted.length; begin += emailsPerCall) {
+    const some = wanted.slice(begin, begin + emailsPerCall);
+    const request = { attendees: some.map((email) => ({ name: email, email })), create: false, key: 'hosts' };
+    const { person_ids: ids } = await bus.call(directory.rpcs.resolveAttendees, request, run.context);
+    for (const [index, email] of some.entries()) {
+      const id = ids[index];
+      if (typeof id === 'number') found.set(email, id);
+    }
+  }
+  return found;
+}
+
+/** @returns how many are worked now: what was fed before is not worked again */
+async function feed({ jobs, clock }: Dependencies, run: Run, missing: readonly Missing[]): Promise<number> {
+  if (missing.length === 0) return 0;
+  return await jobs.transaction(async (tx) => {
+    let fed = 0;
+    for (const { trigger, tip, formerUids, personId } of missing) {
+      const body = composeWebhook(trigger, tip, formerUids);
+      const id = await insertReceipt(tx, {
+        source: 'booking',
+        dedupeKey: createHash('sha256').update(`reconciled\n${personId}\n`).update(body).digest('hex'),
+        deliveryId: `reconciled:${run.id}`,
+        receivedAt: formatInstant(clock.now()),
+        personId: String(personId),
+        headers: { [reconciledHeader]: 'cal.com' },
+        trigger,
+        outcome: 'pending',
+        message: null,
+        // Cal.com itself has told it, to who has the key.
+        wasSigned: true,
+        ...keepBody('pending', body),
+      });
+      if (id === undefined) continue;
+      await jobs.enqueue(tx, conversations.jobs.bookingEvent, { receipt_id: id }, { requestId: run.requestId });
+      fed++;
+    }
+    return fed;
+  });
+}

@@ -1,0 +1,20 @@
+/** What a change of accounts means for their tokens, login sessions and service keys alike (rules/access#credentials). */
+import type { Jobs } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
+import { directory } from '../contract.ts';
+import { findAccountKeys, revokeAccountKeys } from '../keys/index.ts';
+import { findAccountSessions, revokeAccountSessions } from './statements/sessions.ts';
+
+/** `end`: all of them are revoked; `sign-out`: the logins are, the keys stay; `refresh`: what they may do has changed. */
+export type TokenChange = 'end' | 'sign-out' | 'refresh';
+
+/** In the transaction that changes the accounts, after their rows: the gateways forget what they remember of the tokens. */
+export async function changeTokens(tx: Tx, jobs: Jobs, accountIds: readonly number[], change: TokenChange): Promise<void> {
+  if (accountIds.length === 0) return;
+  const accounts = { accountIds };
+  const sessions = await (change === 'refresh' ? findAccountSessions : revokeAccountSessions)(tx, accounts);
+  const keys = change === 'sign-out' ? [] : await (change === 'end' ? revokeAccountKeys : findAccountKeys)(tx, accounts);
+  const { sessionsRevoked, keysChanged } = directory.events;
+  if (sessions.length > 0) await jobs.emit(tx, sessionsRevoked, { session_keys: sessions.map((row) => row.session_key) });
+  if (keys.length > 0) await jobs.emit(tx, keysChanged, { key_ids: keys.map(({ id }) => id) });
+}

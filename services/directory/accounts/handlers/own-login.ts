@@ -1,0 +1,102 @@
+/** What people do with their own login: another password, a look at their sessions, the end of one (rules/access#own-login). */
+import { type AuditContext, recordAudit } from '#libs/audit';
+import type { Actor } from '#libs/contract';
+import { AppError, appError, notFound, unavailable } from '#libs/errors';
+import type { Jobs } from '#libs/jobs';
+import { type Handlers, rawJson } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { directory, type ownLoginRpcs } from '../../contract.ts';
+import type { LoginThrottle } from '../login-throttle.ts';
+import { hashNewPassword } from '../new-password.ts';
+import type { Passwords } from '../rules/password.ts';
+import { isSessionKey } from '../rules/token.ts';
+import { findOwnCredentials, listSessions, replacePasswordHash, revokeOtherSessions, revokeOwnSession } from '../statements/sessions.ts';
+
+export interface OwnLoginOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+}
+
+/** Times that a change looks at an account that changes under it. */
+const maxAttempts = 3;
+/** Sessions of a page when the caller does not say. */
+const usualLimit = 50;
+
+export function createOwnLoginHandlers({
+  db,
+  jobs,
+  passwords,
+  throttle,
+}: OwnLoginOptions): Pick<Handlers<typeof directory>, keyof typeof ownLoginRpcs> {
+  /** The account and its verified hash; a wrong password counts as a failed login does. */
+  async function verifyCurrent(sessionKey: string, current: string, ip: string) {
+    const account = await findOwnCredentials(db, { sessionKey });
+    if (account === undefined) throw new AppError({ code: 'unauthenticated', message: 'Authentication is required.' });
+    await throttle.admitEmail(account.email, ip);
+    const hash = account.password_hash;
+    if (!(await passwords.verify(current, hash)) || hash === null) {
+      await throttle.countFailure(account.email, ip);
+      throttle.count('credentials');
+      throw appError('permission_denied', 'wrong_password', 'The current password is another one.');
+    }
+    await throttle.admitEmail(account.email, ip);
+    return { ...account, hash };
+  }
+
+  /** Undefined when the account was changed while the password was checked. */
+  function replace(
+    { accountId, sessionKey }: { readonly accountId: number; readonly sessionKey: string },
+    known: string,
+    next: string,
+    context: AuditContext,
+  ): Promise<number | undefined> {
+    return jobs.transaction(async (tx) => {
+      // Before the sessions: a login that waits for the lock must find the change.
+      if ((await replacePasswordHash(tx, { accountId, known, next })) === undefined) return undefined;
+      const keys = (await revokeOtherSessions(tx, { accountId, sessionKey })).map((row) => row.session_key);
+      if (keys.length > 0) await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: keys });
+      const changes = { password: 'changed', revoked_sessions: keys.length };
+      recordAudit(tx, context, { target: { type: 'account', id: accountId }, changes });
+      return keys.length;
+    });
+  }
+
+  return {
+    changePassword: async ({ current, new: next, ip }, context) => {
+      const { sessionKey } = requireLogin(context.actor);
+      await throttle.admitLogin(ip);
+      for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+        const { id, email, hash } = await verifyCurrent(sessionKey, current, ip);
+        const revoked = await replace({ accountId: id, sessionKey }, hash, await hashNewPassword(passwords, next, email), context);
+        if (revoked !== undefined) return { changed: true, revoked_sessions: revoked };
+      }
+      throw unavailable('The account is being changed');
+    },
+    listSessions: async ({ limit = usualLimit, offset = 0 }, { actor }) => {
+      const { accountId, sessionKey } = requireLogin(actor);
+      return rawJson((await listSessions(db, { accountId, current: sessionKey, limit, offset })).body);
+    },
+    revokeSession: async ({ session_id: sessionKey }, context) => {
+      const { accountId } = requireLogin(context.actor);
+      if (!isSessionKey(sessionKey)) throw notFound();
+      return jobs.transaction(async (tx) => {
+        const { is_known: isKnown, is_revoked: isRevoked } = await revokeOwnSession(tx, { accountId, sessionKey });
+        if (!isKnown) throw notFound();
+        if (isRevoked) {
+          await jobs.emit(tx, directory.events.sessionsRevoked, { session_keys: [sessionKey] });
+          recordAudit(tx, context, { target: { type: 'account', id: accountId } });
+        }
+        return { revoked: true };
+      });
+    },
+  };
+}
+
+/** @throws AppError permission_denied for a token that no login has made */
+function requireLogin(actor: Actor | undefined): { readonly accountId: number; readonly sessionKey: string } {
+  if (actor?.kind === 'user' && actor.key === undefined && actor.sessionKey !== undefined)
+    return { accountId: actor.accountId, sessionKey: actor.sessionKey };
+  throw new AppError({ code: 'permission_denied', message: 'This is for tokens of a login with email and password.' });
+}

@@ -1,0 +1,17 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { columns } from '#libs/orm';
+import { AccountSchema } from './account.entity.ts';
+
+/** Who an identity provider names, by issuer and subject, and the account that they are. */
+export const IdentitySchema = defineEntity({
+  name: 'Identity',
+  tableName: 'identities',
+  schema: 'directory',
+  properties: {
+    issuer: p.text().primary(),
+    subject: p.text().primary(),
+    account: () => p.manyToOne(AccountSchema).ref(),
+    linkedBy: p.text(),
+    linkedAt: columns.now(),
+  },
+});

@@ -1,0 +1,30 @@
+/** Who may read what the feed tells of (rules/events#feed; V4, D48). */
+import type { Handlers } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { bodyOf } from '../body.ts';
+import type { directory } from '../contract.ts';
+import { isPossibleId } from '../possible-id.ts';
+import type { Viewer } from '../viewer.ts';
+import type { feedRpcs } from './contract.ts';
+import { findSeesAll, listHiddenHolons, listReadable } from './statements.ts';
+
+export function createFeedHandlers(db: Database): Pick<Handlers<typeof directory>, keyof typeof feedRpcs> {
+  const findViewer = async (accountId: number | null): Promise<Viewer> => ({
+    seesAll: accountId !== null && (await findSeesAll(db, { accountId })) !== undefined,
+    accountId,
+  });
+  return {
+    listHiddenHolons: async ({ account_id: accountId }) => bodyOf(await listHiddenHolons(db, await findViewer(accountId))),
+    listFeedReadable: async ({ account_id: accountId, people, holons, memberships, relationships, notes }) =>
+      bodyOf(
+        await listReadable(db, {
+          people: people.filter(isPossibleId),
+          holons: holons.filter(isPossibleId),
+          memberships: memberships.filter(isPossibleId),
+          relationships: relationships.filter(isPossibleId),
+          notes: notes.filter(isPossibleId),
+          ...(await findViewer(accountId)),
+        }),
+      ),
+  };
+}

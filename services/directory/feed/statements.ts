@@ -1,0 +1,84 @@
+/** What is told of memberships and relationships, and who may read what (rules/events; V4, V9, D48). */
+import { type Sql, sql, statement, t } from '#libs/sql';
+import { bodyRow } from '../body.ts';
+import { type ViewerSql, viewerParams } from '../viewer.ts';
+import { coveredHolonsSql, holonVisibleSql } from '../visibility.ts';
+
+const journeyRow = { journey_id: t.integer.nullable, journey: t.text.nullable };
+
+/** In their order, as they are; those that are gone are left out. */
+export const listMemberships = statement.many({
+  name: 'feed.memberships',
+  params: { ids: t.integer.array },
+  row: { id: t.integer, person_id: t.integer, holon_id: t.integer, ...journeyRow },
+  sql: ({ ids }) => sql`
+    select m.id, m.person_id, m.holon_id, m.journey_id, j.slug as journey
+    from directory.memberships m left join directory.journeys j on j.id = m.journey_id where m.id = any(${ids}) order by m.id`,
+});
+
+/** The same of relationships. */
+export const listRelationships = statement.many({
+  name: 'feed.relationships',
+  params: { ids: t.integer.array },
+  row: { id: t.integer, from_holon_id: t.integer, to_holon_id: t.integer, ...journeyRow },
+  sql: ({ ids }) => sql`
+    select r.id, r.from_holon_id, r.to_holon_id, r.journey_id, j.slug as journey
+    from directory.relationships r left join directory.journeys j on j.id = r.journey_id where r.id = any(${ids}) order by r.id`,
+});
+
+/** Whether the account sees everything: what it may is looked up when it is asked for, since nobody vouches for who calls. */
+export const findSeesAll = statement.maybeOne({
+  name: 'feed.sees-all',
+  params: { accountId: t.integer },
+  row: { id: t.integer },
+  sql: ({ accountId }) => sql`
+    select id from directory.accounts where id = ${accountId} and is_active and (superuser or global_editor)`,
+});
+
+/** The reply of `feed.hidden-holons`: from the private classes, and what the caller covers from above. */
+export const listHiddenHolons = statement.one({
+  name: 'feed.hidden-holons',
+  params: viewerParams,
+  row: bodyRow,
+  sql: (viewer) => sql`
+    with recursive ${coveredHolonsSql('covered', viewer)}
+    select json_build_object('ids', coalesce(json_agg(h.id order by h.id), '[]'))::text as body
+    from directory.object_classes c join directory.holons h on h.class_id = c.id
+    where c.effective_private and not ${viewer.seesAll} and h.id not in (select id from covered)`,
+});
+
+const subjectIds = {
+  people: t.integer.array,
+  holons: t.integer.array,
+  memberships: t.integer.array,
+  relationships: t.integer.array,
+  notes: t.integer.array,
+};
+
+/** Holon `id`, under the alias, with its class. */
+const holonSql = (alias: string, id: string): Sql => sql`
+  join directory.holons ${sql.id(alias)} on ${sql.id(`${alias}.id`)} = ${sql.id(id)}
+  join directory.object_classes ${sql.id(`${alias}_class`)} on ${sql.id(`${alias}_class.id`)} = ${sql.id(`${alias}.class_id`)}`;
+const seenSql = (alias: string, viewer: ViewerSql): Sql => holonVisibleSql(alias, `${alias}_class`, viewer);
+const idsSql = (rows: Sql): Sql => sql`(select coalesce(json_agg(id), '[]') from (${rows}) as found)`;
+
+/** The reply of `feed.readable`. A note is read by who sees every holon that it concerns, where somebody or something has it in its feed. */
+export const listReadable = statement.one({
+  name: 'feed.readable',
+  params: { ...subjectIds, ...viewerParams },
+  row: bodyRow,
+  sql: ({ people, holons, memberships, relationships, notes, ...viewer }) => sql`
+    select json_build_object(
+      'people', ${idsSql(sql`select p.id from directory.people p where p.id = any(${people})`)},
+      'holons', ${idsSql(sql`select h.id from directory.holons h join directory.object_classes h_class on h_class.id = h.class_id
+        where h.id = any(${holons}) and ${seenSql('h', viewer)}`)},
+      'memberships', ${idsSql(sql`select m.id from directory.memberships m ${holonSql('h', 'm.holon_id')}
+        where m.id = any(${memberships}) and ${seenSql('h', viewer)}`)},
+      'relationships', ${idsSql(sql`select r.id from directory.relationships r ${holonSql('f', 'r.from_holon_id')} ${holonSql('t', 'r.to_holon_id')}
+        where r.id = any(${relationships}) and ${seenSql('f', viewer)} and ${seenSql('t', viewer)}`)},
+      'notes', ${idsSql(sql`select n.id from directory.notes n where n.id = any(${notes})
+        and (exists (select from directory.person_notes own where own.note_id = n.id)
+          or exists (select from directory.holon_notes own where own.note_id = n.id))
+        and not exists (select from directory.holon_notes on_holon ${holonSql('h', 'on_holon.holon_id')}
+          where on_holon.note_id = n.id and not ${seenSql('h', viewer)} offset 0)`)})::text as body`,
+});

@@ -1,0 +1,103 @@
+/** Identities of accounts. */
+import { sql, statement, t } from '#libs/sql';
+import { bodyRow } from '../body.ts';
+import { actorFieldsSql } from '../public-json.ts';
+
+const identityParams = { issuer: t.text, subject: t.text };
+
+/** The reply of `identities.verify` when the identity is linked to an active account. */
+export const verifyIdentity = statement.maybeOne({
+  name: 'identities.verify',
+  params: identityParams,
+  row: bodyRow,
+  sql: ({ issuer, subject }) => sql`
+    select json_build_object('actor', json_build_object(${actorFieldsSql('a')}))::text as body
+    from directory.identities i join directory.accounts a on a.id = i.account_id
+    where i.issuer = ${issuer} and i.subject = ${subject} and a.is_active`,
+});
+
+/** A session of the console for the identity's account. No row when there is none any more, or it has no person. */
+export const createIdentitySession = statement.maybeOne({
+  name: 'identities.create-session',
+  params: { ...identityParams, sessionKey: t.text, secretSha256: t.bytes, lifetimeSeconds: t.integer },
+  row: { account_id: t.integer },
+  sql: ({ issuer, subject, sessionKey, secretSha256, lifetimeSeconds }) => sql`
+    insert into directory.login_sessions (session_key, secret_sha256, account_id, expires_at, for_console)
+    select ${sessionKey}, ${secretSha256}, a.id, clock_timestamp() + make_interval(secs => ${lifetimeSeconds}), true
+    from directory.identities i join directory.accounts a on a.id = i.account_id
+    where i.issuer = ${issuer} and i.subject = ${subject} and a.is_active and a.person_id is not null for share of a, i
+    returning account_id`,
+});
+
+/** The account of an email, whose identities nobody else changes until the transaction ends. */
+export const lockAccountOfEmail = statement.maybeOne({
+  name: 'identities.lock-account',
+  params: { email: t.text },
+  row: { id: t.integer, email: t.text, is_active: t.boolean },
+  sql: ({ email }) => sql`
+    select id, email, is_active from directory.accounts where lower(email) = lower(btrim(${email})) for no key update`,
+});
+
+/** No row when the identity is linked already, to whomever. */
+export const insertIdentity = statement.maybeOne({
+  name: 'identities.insert',
+  params: { ...identityParams, accountId: t.integer, linkedBy: t.text },
+  row: { account_id: t.integer },
+  sql: ({ issuer, subject, accountId, linkedBy }) => sql`
+    insert into directory.identities (issuer, subject, account_id, linked_by)
+    values (${issuer}, ${subject}, ${accountId}, ${linkedBy}) on conflict (issuer, subject) do nothing returning account_id`,
+});
+
+/**
+ * Of the account, unless another one has been linked to it before: whoever has its email later does not become it (S5). Nor when an operator has
+ * unlinked one: a token that says the same again must not undo that.
+ */
+export const insertFirstIdentity = statement.maybeOne({
+  name: 'identities.insert-first',
+  params: { ...identityParams, accountId: t.integer },
+  row: { account_id: t.integer },
+  sql: ({ issuer, subject, accountId }) => sql`
+    insert into directory.identities (issuer, subject, account_id, linked_by)
+    select ${issuer}, ${subject}, ${accountId}, 'email'
+    from directory.accounts a where a.id = ${accountId} and a.unlinked_at is null
+      and not exists (select from directory.identities where account_id = ${accountId})
+    on conflict (issuer, subject) do nothing returning account_id`,
+});
+
+export const findOwner = statement.maybeOne({
+  name: 'identities.find-owner',
+  params: identityParams,
+  row: { id: t.integer, email: t.text },
+  sql: ({ issuer, subject }) => sql`
+    select a.id, a.email from directory.identities i join directory.accounts a on a.id = i.account_id
+    where i.issuer = ${issuer} and i.subject = ${subject}`,
+});
+
+export const deleteIdentity = statement.maybeOne({
+  name: 'identities.delete',
+  params: { ...identityParams, accountId: t.integer },
+  row: { account_id: t.integer },
+  sql: ({ issuer, subject, accountId }) => sql`
+    delete from directory.identities where issuer = ${issuer} and subject = ${subject} and account_id = ${accountId} returning account_id`,
+});
+
+/** That an operator took an identity from the account, or gave it one. */
+export const markUnlinked = statement.none({
+  name: 'identities.mark-unlinked',
+  params: { accountId: t.integer, isUnlinked: t.boolean },
+  sql: ({ accountId, isUnlinked }) => sql`
+    update directory.accounts set unlinked_at = case when ${isUnlinked} then clock_timestamp() end
+    where id = ${accountId} and (${isUnlinked} or unlinked_at is not null)`,
+});
+
+/** The reply of `identities.list`. */
+export const listIdentities = statement.one({
+  name: 'identities.list',
+  params: { accountId: t.integer },
+  row: bodyRow,
+  sql: ({ accountId }) => sql`
+    select json_build_object('items', coalesce(json_agg(json_build_object('issuer', issuer, 'subject', subject, 'linked_by', linked_by,
+      'linked_at', directory.iso_utc(linked_at)) order by linked_at, issuer, subject), '[]'), 'unlinked_at',
+      (select directory.iso_utc(unlinked_at) from directory.accounts where id = ${accountId}))::text as body
+    from directory.identities where account_id = ${accountId}`,
+});

@@ -1,0 +1,91 @@
+/** Keys of the open API: make, list, read, rotate, revoke; and their verification for the gateways (rules/access#service-keys). */
+import type { Actor } from '#libs/contract';
+import { AppError, badRequest } from '#libs/errors';
+import { rawJson, type Handlers } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { Clock } from '#libs/time';
+import { bodyOf } from '../../body.ts';
+import type { directory } from '../../contract.ts';
+import { isPossibleId } from '../../possible-id.ts';
+import type { Keys, OwnerId } from '../issue.ts';
+import { parseKeyToken, readExpiry, readName, readScopes, refuseWider } from '../rules.ts';
+import { getKey, listKeys, verifyKey } from '../statements.ts';
+import type { KeyUses } from '../uses.ts';
+
+export interface KeyOptions {
+  readonly db: Database;
+  readonly keys: Keys;
+  readonly uses: KeyUses;
+  readonly clock: Clock;
+}
+
+type KeyHandlers = Pick<Handlers<typeof directory>, 'createKey' | 'listKeys' | 'getKey' | 'rotateKey' | 'revokeKey' | 'verifyKey'>;
+type UserActor = Extract<Actor, { kind: 'user' }>;
+
+const usualLimit = 100;
+
+export function createKeyHandlers({ db, keys, uses, clock }: KeyOptions): KeyHandlers {
+  return {
+    createKey: async ({ name, account_id: accountId, scopes, expires_at: expiresAt }, context) => {
+      const user = requireUser(context.actor);
+      const owner = findOwner(user, accountId ?? user.accountId);
+      const known = readScopes(scopes);
+      refuseWider(user, known);
+      const wanted = {
+        accountId: owner,
+        name: readName(name),
+        scopes: known,
+        expiresAt: readExpiry(expiresAt, clock.now()),
+        createdByAccountId: user.accountId,
+        createdByKeyId: user.key?.id ?? null,
+      };
+      return keys.issue(wanted, context).catch(accountNamed);
+    },
+    listKeys: async ({ account_id: accountId, limit = usualLimit, offset = 0 }, { actor }) => {
+      if (accountId !== undefined && !isPossibleId(accountId)) return { items: [], count: 0 };
+      return bodyOf(await listKeys(db, { ownerId: ownerOf(actor), accountId, limit, offset }));
+    },
+    getKey: async ({ key_id: id }, { actor }) => bodyOf(await getKey(db, { id, ownerId: ownerOf(actor) })),
+    rotateKey: ({ key_id: id, overlap_seconds: overlap }, context) =>
+      keys.rotate(id, ownerOf(context.actor), overlap, (scopes) => refuseWider(context.actor, scopes), context),
+    revokeKey: ({ key_id: id }, context) => keys.revoke(id, ownerOf(context.actor), context),
+    verifyKey: async ({ token }) => {
+      const parts = parseKeyToken(token);
+      const row = parts === undefined ? undefined : await verifyKey(db, parts);
+      if (parts === undefined || row === undefined) {
+        throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
+      }
+      uses.note(parts.id);
+      return rawJson(row.body);
+    },
+  };
+}
+
+function requireUser(actor: Actor | undefined): UserActor {
+  if (actor?.kind !== 'user') throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
+  return actor;
+}
+
+/** Superusers see the keys of every account. */
+function ownerOf(actor: Actor | undefined): OwnerId {
+  const user = requireUser(actor);
+  return user.superuser ? null : user.accountId;
+}
+
+/** The account of a new key. @throws AppError 403 for one that is another's, there or not (K10); 400 for one that cannot be there */
+function findOwner(user: UserActor, accountId: number): number {
+  if (!user.superuser && accountId !== user.accountId) {
+    throw new AppError({ code: 'permission_denied', message: 'Only superusers make keys of other accounts.' });
+  }
+  if (!isPossibleId(accountId)) throw noSuchAccount();
+  return accountId;
+}
+
+/** A superuser who names an account that is not there hears so. */
+function accountNamed(error: unknown): never {
+  throw error instanceof AppError && error.code === 'not_found' ? noSuchAccount() : error;
+}
+
+function noSuchAccount(): AppError {
+  return badRequest('account_id names no account.');
+}

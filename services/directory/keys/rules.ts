@@ -1,0 +1,58 @@
+/** Tokens of service keys, and what a caller may ask of a new one (rules/access#service-keys; K1, K5, K10). */
+import { type Actor, everyScope, holdsScope, scopes } from '#libs/contract';
+import { AppError, badRequest } from '#libs/errors';
+import { formatInstant, type Instant, parseInstant } from '#libs/time';
+import { createSecret, randomId, sha256 } from '../secret.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const idLength = 20;
+const shape = /^svc_key_([0-9A-Za-z]{12,24})_([A-Za-z0-9_-]{43})$/;
+
+/** The parts of a token as they are stored (K1). */
+interface KeyParts {
+  readonly id: string;
+  readonly secretSha256: Buffer;
+}
+
+/** Makes the token of a new key, or with an id the next one of that key; it exists nowhere but in the reply. */
+export function createKeyToken(id: string = randomId(idLength, alphabet)): KeyParts & { readonly token: string } {
+  const secret = createSecret();
+  return { id, token: `svc_key_${id}_${secret}`, secretSha256: sha256(secret) };
+}
+
+/** The parts of a token; undefined when the text has another shape. */
+export function parseKeyToken(token: string): KeyParts | undefined {
+  const [, id, secret] = shape.exec(token) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, secretSha256: sha256(secret) };
+}
+
+/** Each scope once. @throws AppError 400 for one that there is not */
+export function readScopes(given: readonly string[]): string[] {
+  const known: readonly string[] = [...scopes, everyScope];
+  const unknown = given.find((scope) => !known.includes(scope));
+  if (unknown !== undefined) throw badRequest(`There is no scope "${unknown}"; there is ${known.join(', ')}.`);
+  return [...new Set(given)];
+}
+
+/** @throws AppError 400 when it is blank */
+export function readName(given: string): string {
+  const name = given.trim();
+  if (name === '') throw badRequest('name must not be blank.');
+  return name;
+}
+
+/** The instant of an expiry, null for none. @throws AppError 400 when it is past */
+export function readExpiry(given: string | null | undefined, now: Instant): string | null {
+  if (given === null || given === undefined) return null;
+  const parsed = parseInstant(given);
+  if (parsed.kind === 'invalid' || parsed.instant <= now) throw badRequest('expires_at must lie in the future.');
+  return formatInstant(parsed.instant);
+}
+
+/** Nobody gives with a key what that key lacks (K5, K10). @throws AppError 403 */
+export function refuseWider(actor: Actor | undefined, given: readonly string[]): void {
+  const key = actor?.kind === 'user' ? actor.key : undefined;
+  const lacking = key === undefined ? [] : given.filter((scope) => !holdsScope(key.scopes, scope));
+  if (lacking.length === 0) return;
+  throw new AppError({ code: 'permission_denied', message: `Your key lacks the scope ${lacking.join(', ')}.` });
+}

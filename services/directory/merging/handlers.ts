@@ -1,0 +1,78 @@
+/** Merges of people, for superusers and operators (rules/people#merge-people; I3, I5). */
+import { AppError, appError, badRequest, notFound } from '#libs/errors';
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
+import type { Jobs } from '#libs/jobs';
+import { type Bus, type CallContext, type Handlers, ownContext, type RequestContext, rawJson } from '#libs/nats';
+import { type Database, transactionOrDryRun } from '#libs/orm';
+import type { directory } from '../contract.ts';
+import { findPerson } from '../person-data/index.ts';
+import { isPossibleId } from '../possible-id.ts';
+import type { mergingRpcs } from './contract.ts';
+import { finishMerge } from './finish.ts';
+import { type Merge, mergeIn } from './merge.ts';
+import { findMerged, findMergedByIds, listDuplicates, showPerson } from './statements.ts';
+
+export interface MergingOptions {
+  readonly db: Database;
+  readonly jobs: Jobs;
+  readonly news: Feed;
+  readonly once: Once;
+  readonly bus: Bus;
+}
+
+type MergingHandlers = Pick<Handlers<typeof directory>, keyof typeof mergingRpcs>;
+
+export function createMergingHandlers({ db, jobs, once, bus, news }: MergingOptions): MergingHandlers {
+  /** From here on the merge will be whole, if not now then by its job: what cannot be reached now fails nobody's request. */
+  const finishSoon = async (merge: Merge, context: RequestContext): Promise<void> => {
+    const own: CallContext = ownContext(context);
+    await finishMerge(bus, merge, own).catch((error: unknown) => context.logger.warn({ err: error }, 'the job will finish the merge'));
+  };
+  return {
+    mergePerson: async (request, context) => {
+      const { person_id: goneId, into: intoId } = request;
+      if (context.actor?.kind !== 'user' || !context.actor.superuser) {
+        throw new AppError({ code: 'permission_denied', message: 'Merging people needs a superuser.' });
+      }
+      const merges: Merge[] = [];
+      const reply = await once.transaction(context, request, async (tx) => {
+        if (goneId === intoId) throw badRequest('into must be another person.');
+        if (!isPossibleId(goneId) || !isPossibleId(intoId)) throw notFound();
+        await mergeIn(tx, { jobs, news }, { goneId, intoId }, context);
+        merges.push({ goneId, intoId });
+        return rawJson(`{"person":${(await showPerson(tx, { id: intoId })).person}}`);
+      });
+      const merge = merges.at(-1);
+      if (merge !== undefined) await finishSoon(merge, context);
+      return reply;
+    },
+    mergePeople: async ({ keep: keepText, gone: goneText, dry_run: dryRun }, context) => {
+      const keep = await getLiving(db, keepText);
+      const merged = await findMerged(db, { who: goneText.trim(), intoId: keep.id });
+      if (merged !== undefined) {
+        if (!dryRun) await finishMerge(bus, { goneId: merged.gone_id, intoId: keep.id }, ownContext(context));
+        return { outcome: 'done', keep, gone: { id: merged.gone_id, name: null }, counts: {} };
+      }
+      const gone = await getLiving(db, goneText);
+      if (gone.id === keep.id) throw appError('bad_request', 'same_person', `Both are person ${keep.id}.`);
+      const merge = { goneId: gone.id, intoId: keep.id };
+      const counts = await transactionOrDryRun(jobs, dryRun, (tx) => mergeIn(tx, { jobs, news }, merge, context));
+      if (!dryRun) await finishSoon(merge, context);
+      return { outcome: dryRun ? 'would_merge' : 'merged', keep, gone, counts };
+    },
+    findMerged: async ({ ids }) => ({ items: [...(await findMergedByIds(db, { ids }))] }),
+    listDuplicates: async ({ after, limit }) => {
+      const rows = await listDuplicates(db, { after, limit });
+      const next = rows.length < limit ? null : (rows.at(-1)?.place ?? null);
+      return rawJson(`{"items":[${rows.map(({ item }) => item).join(',')}],"next":${JSON.stringify(next)}}`);
+    },
+  };
+}
+
+/** @throws AppError 404 `person_not_found`, 409 `person_ambiguous` */
+async function getLiving(db: Database, who: string): Promise<{ id: number; name: string }> {
+  const { id, name } = await findPerson(db, who.trim());
+  if (name === null) throw appError('not_found', 'person_not_found', `Person ${id} was erased.`);
+  return { id, name };
+}

@@ -1,0 +1,185 @@
+/** Everything of one person in the directory becomes another's (rules/people#merge-people; I3, I5). */
+import { type Sql, sql, type SqlPart, statement, t } from '#libs/sql';
+import { personPublicSql } from '../public-json.ts';
+
+const merge = { goneId: t.integer, intoId: t.integer };
+
+/** Nobody else changes them or refers to them anew until the transaction ends; in one order, so that two merges do not wait for each other. */
+export const lockPeople = statement.many({
+  name: 'merging.lock',
+  params: { ids: t.integer.array },
+  row: { id: t.integer, name: t.text, key: t.text.nullable, origin_key: t.text.nullable },
+  sql: ({ ids }) => sql`select id, name, key, origin_key from directory.people where id = any(${ids}) order by id for update`,
+});
+
+/** Memberships of both in one holon and journey. */
+export const findDoubled = statement.many({
+  name: 'merging.find-doubled',
+  params: merge,
+  row: {
+    stays: t.integer,
+    goes: t.integer,
+    key: t.text.nullable,
+    follow_up_after: t.date.nullable,
+    responsible_person_id: t.integer.nullable,
+    /** The one that stays gets another value. */
+    changes: t.boolean,
+  },
+  sql: ({ goneId, intoId }) => sql`
+    select low.id as stays, high.id as goes, coalesce(low.key, high.key) as key,
+      greatest(low.follow_up_after, high.follow_up_after) as follow_up_after,
+      coalesce(low.responsible_person_id, high.responsible_person_id) as responsible_person_id,
+      (high.follow_up_after > low.follow_up_after or (low.follow_up_after is null and high.follow_up_after is not null)) is true
+        or (low.responsible_person_id is null and high.responsible_person_id is not null) as changes
+    from directory.memberships low join directory.memberships high
+      on high.holon_id = low.holon_id and high.journey_id is not distinct from low.journey_id and high.id > low.id
+    where (low.person_id, high.person_id) in ((${goneId}, ${intoId}), (${intoId}, ${goneId}))
+    order by low.id for update of low, high`,
+});
+
+/** Notes go to the one that stays. */
+export const moveNotesOfDoubled = statement.none({
+  name: 'merging.move-notes-of-doubled',
+  params: { stays: t.integer.array, goes: t.integer.array },
+  sql: ({ stays, goes }) => sql`
+    update directory.notes n set membership_id = d.stays from unnest(${stays}, ${goes}) as d(stays, goes) where n.membership_id = d.goes`,
+});
+
+export const dropMemberships = statement.none({
+  name: 'merging.drop-memberships',
+  params: { ids: t.integer.array },
+  sql: ({ ids }) => sql`delete from directory.memberships where id = any(${ids})`,
+});
+
+/** Of a JSON list of what `findDoubled` gave. */
+export const completeMemberships = statement.none({
+  name: 'merging.complete-memberships',
+  params: { doubled: t.json },
+  sql: ({ doubled }) => sql`
+    update directory.memberships m
+    set key = d.key, follow_up_after = d.follow_up_after, responsible_person_id = d.responsible_person_id
+    from jsonb_to_recordset(${doubled}) as d(stays integer, key text, follow_up_after date, responsible_person_id integer)
+    where m.id = d.stays`,
+});
+
+const moved = (name: string, text: (goneId: SqlPart, intoId: SqlPart) => Sql) =>
+  statement.many({ name: `merging.${name}`, params: merge, row: { id: t.integer }, sql: ({ goneId, intoId }) => text(goneId, intoId) });
+
+const column = (table: string, name: string): ReturnType<typeof moved> => {
+  const [of, what] = [sql.id(`directory.${table}`), sql.id(name)];
+  return moved(
+    `move-${table}-${name}`.replaceAll('_', '-'),
+    (goneId, intoId) => sql`update ${of} set ${what} = ${intoId} where ${what} = ${goneId} returning id`,
+  );
+};
+
+/** By what is counted: a row for each that moved. */
+export const moves = {
+  memberships: column('memberships', 'person_id'),
+  responsible_memberships: column('memberships', 'responsible_person_id'),
+  responsible_relationships: column('relationships', 'responsible_person_id'),
+  authored_notes: column('notes', 'author_person_id'),
+  notes: moved(
+    'move-feed',
+    (goneId, intoId) => sql`
+      insert into directory.person_notes (person_id, note_id, created_at)
+      select ${intoId}, note_id, created_at from directory.person_notes where person_id = ${goneId}
+      on conflict do nothing returning note_id as id`,
+  ),
+  accounts: column('accounts', 'person_id'),
+} as const;
+
+/** What still means who went: their email where who stays has another, their keys; and what meant them already. */
+export const keepAliases = statement.none({
+  name: 'merging.keep-aliases',
+  params: merge,
+  sql: ({ goneId, intoId }) => sql`
+    with gone as (select * from directory.people where id = ${goneId}),
+    inherited as (update directory.person_aliases set person_id = ${intoId} where person_id = ${goneId})
+    insert into directory.person_aliases (kind, value, person_id)
+    select given.kind, given.value, ${intoId}
+    from gone, lateral (values ('email', nullif(lower(btrim(gone.contact ->> 'email')), '')), ('key', gone.key), ('origin', gone.origin_key))
+      as given(kind, value)
+    where given.value is not null
+    on conflict (kind, value) do update set person_id = excluded.person_id`,
+});
+
+/**
+ * Who stays gets what they lack of who goes: contact values, text, photo, infos, and the earlier day of creation. What both have stays as it is
+ * with who stays. `changed`: they got something.
+ */
+export const fillGaps = statement.one({
+  name: 'merging.fill-gaps',
+  params: merge,
+  row: { changed: t.boolean },
+  sql: ({ goneId, intoId }) => sql`
+    update directory.people p
+    set contact = g.contact || coalesce((select jsonb_object_agg(key, value) from jsonb_each(p.contact)
+          where value <> 'null' and btrim(value #>> '{}') <> ''), '{}'),
+      infos = g.infos || p.infos, photo_url = coalesce(nullif(p.photo_url, ''), g.photo_url),
+      description = case when p.description = '' then g.description else p.description end,
+      created_at = least(p.created_at, g.created_at), updated_at = greatest(clock_timestamp(), p.updated_at + interval '1 microsecond')
+    from directory.people g, directory.people before where p.id = ${intoId} and before.id = p.id and g.id = ${goneId}
+    returning (p.contact, p.infos, p.photo_url, p.description)
+      is distinct from (before.contact, before.infos, before.photo_url, before.description) as changed`,
+});
+
+export const dropPerson = statement.none({
+  name: 'merging.drop-person',
+  params: { goneId: t.integer },
+  sql: ({ goneId }) => sql`delete from directory.people where id = ${goneId}`,
+});
+
+/** Who was merged into who goes now is who stays, too. */
+export const recordMerge = statement.none({
+  name: 'merging.record',
+  params: merge,
+  sql: ({ goneId, intoId }) => sql`
+    with earlier as (update directory.merged_people set into_id = ${intoId} where into_id = ${goneId})
+    insert into directory.merged_people (gone_id, into_id) values (${goneId}, ${intoId})
+    on conflict (gone_id) do update set into_id = excluded.into_id`,
+});
+
+/** Who went, by id, former email or former key of the workspace file, and is this person now. */
+export const findMerged = statement.maybeOne({
+  name: 'merging.find-merged',
+  params: { who: t.text, intoId: t.integer },
+  row: { gone_id: t.integer },
+  sql: ({ who, intoId }) => sql`
+    select gone_id from directory.merged_people
+    where into_id = ${intoId} and (gone_id::text = ${who} or exists (select from directory.person_aliases a where a.person_id = ${intoId}
+      and ((a.kind = 'email' and a.value = lower(btrim(${who}))) or (a.kind = 'key' and a.value = ${who}))))
+    order by (gone_id::text = ${who}) desc, merged_at desc limit 1`,
+});
+
+export const findMergedByIds = statement.many({
+  name: 'merging.find-merged-by-ids',
+  params: { ids: t.integer.array },
+  row: { gone_id: t.integer, into_id: t.integer },
+  sql: ({ ids }) => sql`select gone_id, into_id from directory.merged_people where gone_id = any(${ids}) order by gone_id`,
+});
+
+/** PersonPublic. */
+export const showPerson = statement.one({
+  name: 'merging.show',
+  params: { id: t.integer },
+  row: { person: t.text },
+  sql: ({ id }) => sql`select ${personPublicSql('p')}::text as person from directory.people p where p.id = ${id}`,
+});
+
+/** In the order of `place`, after one. */
+export const listDuplicates = statement.many({
+  name: 'merging.duplicates',
+  params: { after: t.text, limit: t.integer },
+  row: { place: t.text, item: t.text },
+  sql: ({ after, limit }) => sql`
+    select field || ':' || value as place, json_build_object('match_field', field, 'match_value', value,
+      'people', json_agg(json_build_object('id', id, 'name', name) order by id))::text as item
+    from (select 'contact.email' as field, lower(btrim(contact ->> 'email')) as value, id, name from directory.people
+          where btrim(contact ->> 'email') <> ''
+          union all
+          select 'contact.linkedin', directory.linkedin_key(contact ->> 'linkedin'), id, name from directory.people
+          where directory.linkedin_key(contact ->> 'linkedin') <> '') as given
+    where field || ':' || value > ${after}
+    group by field, value having count(*) > 1 order by place limit ${limit}`,
+});

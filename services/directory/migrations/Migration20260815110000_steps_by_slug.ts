@@ -1,0 +1,8 @@
+import { Migration } from '#libs/orm';
+
+/** Operators name a step by its slug alone, whatever its journey (P5). */
+export class Migration20260815110000_steps_by_slug extends Migration {
+  override up(): void {
+    this.addSql('create index journey_steps__slug__index on directory.journey_steps (slug)');
+  }
+}

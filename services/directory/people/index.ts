@@ -1,0 +1,3 @@
+/** What other features need of people. */
+export { createServicePerson } from './service-person.ts';
+export { getPerson } from './statements/read.ts';

@@ -1,0 +1,14 @@
+import type { Feed } from '#libs/feed';
+import type { Jobs } from '#libs/jobs';
+import type { Tx } from '#libs/orm';
+import { directory } from '../contract.ts';
+import { tellWritten } from '../feed/index.ts';
+import { insertPerson } from './statements/create.ts';
+
+/** The person of a program's account, of the kind `service` (K2); its id. */
+export async function createServicePerson(tx: Tx, { jobs, news }: { jobs: Jobs; news: Feed }, name: string): Promise<number> {
+  const { id } = await insertPerson(tx, { name: name.trim(), description: '', photoUrl: null, actorKind: 'service', contact: '{}' });
+  await tellWritten(news, tx, 'person', 'created', [id]);
+  await jobs.emit(tx, directory.events.peopleChanged, { ids: [id] });
+  return id;
+}

@@ -1,0 +1,2 @@
+/** What other features need of relationships. */
+export { listHolonRelationships } from './statements.ts';

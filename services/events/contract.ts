@@ -1,0 +1,30 @@
+/**
+ * Public face of the events service: the feed of what happened, and the webhook endpoints to which it is sent (rules/events; V1 to V11). Other
+ * services tell it through their outboxes; what there is to tell is declared by them.
+ */
+import { auditRpcs, defineService, jobAdminRpcs, statusRpcs } from '#libs/contract';
+import { deliveryJobs, deliveryRpcs } from './deliveries/contract.ts';
+import { endpointFeed, endpointRpcs } from './endpoints/contract.ts';
+import { feedConsumers, feedEvents, feedRpcs } from './feed/contract.ts';
+import { personDataRpcs } from './person-data/contract.ts';
+
+export { deliveryListQuery, recovery } from './deliveries/contract.ts';
+export { endpointListQuery, endpointUpdate, newEndpoint, secretRotation } from './endpoints/contract.ts';
+export { eventPage, feedQuery, feedTypes, longestWaitSeconds, PublicEvent } from './feed/contract.ts';
+
+export const events = defineService({
+  service: 'events',
+  rpcs: {
+    ...jobAdminRpcs('events'),
+    ...auditRpcs('events'),
+    ...statusRpcs('events'),
+    ...feedRpcs,
+    ...endpointRpcs,
+    ...deliveryRpcs,
+    ...personDataRpcs,
+  },
+  jobs: { ...deliveryJobs },
+  events: { ...feedEvents },
+  feed: endpointFeed,
+  consumers: { ...feedConsumers },
+});

@@ -1,0 +1,41 @@
+/** What alerts and dashboards know of deliveries. */
+import type { Database } from '#libs/orm';
+import type { Metrics } from '#libs/telemetry';
+import { type Attempt, attemptErrors } from './contract.ts';
+import { countEndpoints } from './statements/queue.ts';
+
+export interface DeliveryMetrics {
+  /** `firstAfterMs`: of a first attempt, since the event. */
+  attempted(attempt: Attempt, firstAfterMs: number | undefined): void;
+}
+
+/** @param countRuns what this process is busy with */
+export function measureRuns(metrics: Metrics, countRuns: () => Readonly<Record<'working' | 'waiting', number>>): void {
+  metrics.gauge('webhook_runs', 'Endpoints to which this process sends; waiting: for an answer that takes long', ['state'], (gauge) => {
+    for (const [state, count] of Object.entries(countRuns())) gauge.set({ state }, count);
+  });
+}
+
+export function measureDeliveries(metrics: Metrics, db: Database): DeliveryMetrics {
+  const attempts = metrics.counter('webhook_delivery_attempts_total', 'Attempts to deliver an event to an endpoint', ['outcome']);
+  // The first of a kind is an increase, as Prometheus sees it, only where there was a zero before.
+  for (const outcome of ['delivered', ...attemptErrors]) attempts.inc({ outcome }, 0);
+  const delay = metrics.histogram(
+    'webhook_delivery_delay_seconds',
+    'From an event to the first attempt to deliver it',
+    [],
+    [0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300],
+  );
+  metrics.gauge('webhook_endpoints', 'Endpoints; failing: without a success for an hour', ['state'], async (gauge) => {
+    const { enabled, disabled, failing } = await countEndpoints(db);
+    gauge.set({ state: 'enabled' }, enabled);
+    gauge.set({ state: 'disabled' }, disabled);
+    gauge.set({ state: 'failing' }, failing);
+  });
+  return {
+    attempted: ({ error }, firstAfterMs) => {
+      attempts.inc({ outcome: error ?? 'delivered' });
+      if (firstAfterMs !== undefined) delay.observe({}, Math.max(0, firstAfterMs) / 1_000);
+    },
+  };
+}

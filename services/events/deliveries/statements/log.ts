@@ -1,0 +1,82 @@
+/** Statements on deliveries as the owner of the endpoint sees them (V5, V10, V11). */
+import { type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+
+const listed = {
+  id: t.uuid,
+  position: t.bigint.nullable,
+  occurred_at: t.text,
+  /** Of the event; null for a test. */
+  event_id: t.uuid.nullable,
+  /** JSON of what is the same for each. */
+  body: t.text,
+};
+export type ListedDelivery = RowOf<typeof listed>;
+
+const columns: Sql = sql`d.id, d.position, events.iso_utc(d.occurred_at) as occurred_at, f.id as event_id,
+  json_build_object('status', d.status, 'attempts', d.attempts, 'created_at', events.iso_utc(d.created_at),
+    'next_attempt_at', case when d.status = 'pending' then events.iso_utc(d.next_at) end)::text as body`;
+
+/** What is no longer kept in the feed is not shown. */
+const source: Sql = sql`events.webhook_deliveries d left join events.feed f on f.position = d.position and f.occurred_at = d.occurred_at`;
+const isKept: Sql = sql`(d.position is null or f.id is not null)`;
+
+/** Newest first; behind the delivery `before`. */
+export const listDeliveries = statement.many({
+  name: 'deliveries.list',
+  planned: 'each-call',
+  params: { endpointId: t.integer, status: t.text.nullable, before: t.uuid.nullable, limit: t.integer },
+  row: listed,
+  sql: ({ endpointId, status, before, limit }) => sql`
+    select ${columns} from ${source}
+    where d.endpoint_id = ${endpointId} and ${isKept} and (${status} is null or d.status = ${status})
+      and (${before} is null or (d.created_at, d.id) < (select b.created_at, b.id from events.webhook_deliveries b where b.id = ${before}))
+    order by d.created_at desc, d.id desc limit ${limit}`,
+});
+
+export const getDelivery = statement.maybeOne({
+  name: 'deliveries.get',
+  params: { endpointId: t.integer, id: t.uuid },
+  row: listed,
+  sql: ({ endpointId, id }) => sql`select ${columns} from ${source} where d.endpoint_id = ${endpointId} and d.id = ${id} and ${isKept}`,
+});
+
+/** To be sent again, whatever became of it. */
+export const sendAgain = statement.none({
+  name: 'deliveries.send-again',
+  params: { id: t.uuid },
+  sql: ({ id }) => sql`
+    update events.webhook_deliveries set status = 'pending', tries = 0, next_at = clock_timestamp() where id = ${id}`,
+});
+
+export const insertTest = statement.one({
+  name: 'deliveries.insert-test',
+  params: { endpointId: t.integer },
+  row: { id: t.uuid },
+  sql: ({ endpointId }) => sql`
+    insert into events.webhook_deliveries (endpoint_id, occurred_at) values (${endpointId}, clock_timestamp()) returning id`,
+});
+
+/**
+ * The position before everything that happened at `since` or later. Positions follow the time closely, not strictly: what waited in the outbox of a
+ * service stands behind what others told long after it.
+ */
+export const findPositionBefore = statement.one({
+  name: 'deliveries.position-before',
+  planned: 'each-call',
+  params: { since: t.instant },
+  row: { position: t.bigint.nullable },
+  sql: ({ since }) => sql`
+    select min(position) - 1 as position from events.feed where occurred_at >= ${since}`,
+});
+
+/** From there the feed is read again up to where it was read. What waits is sent now. */
+export const recoverFrom = statement.none({
+  name: 'deliveries.recover',
+  params: { endpointId: t.integer, position: t.bigint },
+  sql: ({ endpointId, position }) => sql`
+    with woken as (
+      update events.webhook_deliveries set next_at = clock_timestamp(), tries = 0
+      where endpoint_id = ${endpointId} and status = 'pending' and position > ${position} and tries > 0)
+    update events.webhook_endpoints set recover_from = least(recover_from, greatest(${position}, first_position)), recover_to = position
+    where id = ${endpointId} and greatest(${position}, first_position) < position`,
+});

@@ -1,0 +1,154 @@
+/** Pages of the feed (rules/events#feed; V3, V4, V10). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordAudit } from '#libs/audit';
+import type { RequestOf } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import { type Bus, type Handlers, rawJson, type RawJson, type RequestContext } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { events } from '../contract.ts';
+import { defaultLimit, type FeedQuery } from './contract.ts';
+import type { FeedNews } from './news.ts';
+import { findPage, type Page, type Wanted } from './scan.ts';
+import { findAge, readHead } from './statements/read.ts';
+import { endBefore } from './statements/write.ts';
+import { readTypes } from './types.ts';
+import { everything, findViewer, type Viewer } from './viewer.ts';
+import { createEventWriter, type EventWriter } from './writing.ts';
+
+/** Who waits looks by itself so often. */
+const lookMs = 2_000;
+/** And when the feed grows again and again, no more often. */
+const restMs = 250;
+/** While a request waits, what the owners say of the caller is asked again so often; those of a page are judged anew whenever there is one. */
+const viewerMs = 1_000;
+/** A cursor of which nothing came for so long is replaced: less than the shortest time for which events are kept. */
+const oldHours = 12;
+/** Of the time that the caller has, for the answer. */
+const answerMs = 1_000;
+
+interface Dependencies {
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly news: FeedNews;
+}
+
+type FeedHandlers = Pick<Handlers<typeof events>, 'readFeed' | 'listFeed' | 'pruneFeed'>;
+
+export function createFeedHandlers(deps: Dependencies): FeedHandlers {
+  const findWriter = createEventWriter(deps.db);
+  const read = async (request: FeedQuery, context: RequestContext, findWho: () => Promise<Viewer>): Promise<RawJson> =>
+    new Reading(deps, await findWriter(), context, findWho).answer(request);
+  return {
+    readFeed: (request, context) => read(request, context, () => findViewer(deps.bus, context)),
+    listFeed: (request, context) => read(request, context, async () => everything),
+    pruneFeed: async ({ before }: RequestOf<(typeof events)['rpcs']['pruneFeed']>, context) =>
+      deps.db.transaction(async (tx) => {
+        const { removed } = await endBefore(tx, { before });
+        recordAudit(tx, context, { changes: { before, removed } });
+        return { removed };
+      }),
+  };
+}
+
+const isOver = ({ items }: Page, untilMs: number): boolean => items.length > 0 || Date.now() >= untilMs;
+
+class Reading {
+  readonly #deps: Dependencies;
+  readonly #writer: EventWriter;
+  readonly #cursors: EventWriter['cursors'];
+  readonly #context: RequestContext;
+  readonly #findWho: () => Promise<Viewer>;
+
+  constructor(deps: Dependencies, writer: EventWriter, context: RequestContext, findWho: () => Promise<Viewer>) {
+    this.#deps = deps;
+    this.#writer = writer;
+    this.#cursors = writer.cursors;
+    this.#context = context;
+    this.#findWho = findWho;
+  }
+
+  /** @throws AppError 400 for a cursor, a type or a subject that does not exist; 410 `cursor_expired` */
+  async answer(request: FeedQuery): Promise<RawJson> {
+    const { db, bus, news } = this.#deps;
+    const wanted = readWanted(request);
+    const head = await readHead(db);
+    if (request.after === 'latest') return this.#write({ items: [], hasMore: false }, this.#cursors.writeNow(head.last_position));
+    const begin = request.after === undefined ? head.floor_position : this.#position(request.after, head.floor_position);
+    const untilMs = Math.min(Date.now() + (request.wait ?? 0) * 1_000, this.#context.deadlineMs - answerMs);
+    const findWho = remember(this.#findWho, viewerMs);
+    const look = async (after: number): Promise<Page> => {
+      const { last_position: upTo } = await readHead(db);
+      if (upTo <= after) return { items: [], hasMore: false, reached: after };
+      return findPage({ db, bus, context: this.#context }, await findWho(), wanted, { after, upTo });
+    };
+    const { count } = news;
+    const first = await look(begin);
+    const page = isOver(first, untilMs) ? first : await news.hold(() => this.#wait(look, { first, count, untilMs }));
+    return this.#write(page, await this.#next(page, request.after));
+  }
+
+  /**
+   * Behind a page without events the cursor that was given, which tells nothing of what somebody does not see (V10); but another one when that is old,
+   * or it would end with what was behind it (V3), and when the page ended before it had seen all.
+   */
+  async #next({ items, hasMore, reached }: Page, given: string | undefined): Promise<string> {
+    const last = items.at(-1);
+    if (last !== undefined) return this.#cursors.write(last.position);
+    return given === undefined || hasMore || (await this.#isOld(given)) ? this.#cursors.writeNow(reached) : given;
+  }
+
+  async #isOld(cursor: string): Promise<boolean> {
+    const hours = this.#cursors.hoursOld(cursor) ?? (await findAge(this.#deps.db, { position: this.#cursors.read(cursor) ?? 0 }))?.hours;
+    return hours === undefined || hours >= oldHours;
+  }
+
+  /** Until there is something, or no time is left. `count`: of the news, from before it was looked first. */
+  async #wait(
+    look: (after: number) => Promise<Page>,
+    { first, untilMs, ...before }: { readonly first: Page; readonly count: number; readonly untilMs: number },
+  ): Promise<Page> {
+    const { news } = this.#deps;
+    let [seen, count] = [first, before.count];
+    while (!isOver(seen, untilMs) && !news.closed) {
+      const rested = sleep(Math.min(untilMs - Date.now(), restMs));
+      if (!seen.hasMore) await news.grown(count, Math.min(untilMs - Date.now(), lookMs));
+      await rested;
+      ({ count } = news);
+      seen = await news.look(() => look(seen.reached));
+    }
+    return seen;
+  }
+
+  #position(cursor: string, floor: number): number {
+    const position = this.#cursors.read(cursor);
+    if (position === undefined) throw refuse('`after` is no cursor of the feed.');
+    if (position >= floor) return position;
+    const message = 'What comes behind the cursor is no longer kept in whole. Begin without `after`, and read what you follow anew.';
+    throw new AppError({ code: 'gone', reason: 'cursor_expired', message });
+  }
+
+  /** JSON that SQL made is not parsed on its way. */
+  #write({ items, hasMore }: Pick<Page, 'items' | 'hasMore'>, next: string): RawJson {
+    return rawJson(`{"items":[${items.map((item) => this.#writer.write(item)).join(',')}],"next":"${next}","has_more":${hasMore}}`);
+  }
+}
+
+function readWanted({ types, subject_type: subjectType, subject_id: subjectId, limit }: FeedQuery): Wanted {
+  const named = types === undefined ? null : readTypes(types);
+  if (named === undefined) throw refuse('`types` names one that does not exist.');
+  if (subjectId !== undefined && subjectType === undefined) throw refuse('`subject_id` comes without `subject_type`.');
+  return { types: named, subjectType: subjectType ?? null, subjectId: subjectId ?? null, limit: limit ?? defaultLimit };
+}
+
+/** Its answer, as long as it is not older. */
+function remember<T>(ask: () => Promise<T>, forMs: number): () => Promise<T> {
+  let answer: { readonly value: T; readonly atMs: number } | undefined;
+  return async () => {
+    if (answer === undefined || performance.now() - answer.atMs > forMs) answer = { atMs: performance.now(), value: await ask() };
+    return answer.value;
+  };
+}
+
+function refuse(message: string): AppError {
+  return new AppError({ code: 'bad_request', message });
+}

@@ -1,0 +1,193 @@
+/**
+ * Statements that read the feed (V3, V4). Who sees what is decided in them, by what the owners say of the caller at that moment and of each
+ * subject when it changed; those of a page are shown to the owners once more.
+ */
+import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/sql';
+
+export const readHead = statement.one({
+  name: 'feed.head',
+  row: { last_position: t.bigint, floor_position: t.bigint },
+  pipelined: 'always',
+  sql: () => sql`select last_position, floor_position from events.feed_head`,
+});
+
+/** How long ago it happened; no row: it is no longer kept. */
+export const findAge = statement.maybeOne({
+  name: 'feed.age',
+  params: { position: t.bigint },
+  row: { hours: t.double },
+  sql: ({ position }) => sql`
+    select (extract(epoch from statement_timestamp() - occurred_at) / 3600)::float8 as hours from events.feed where position = ${position}`,
+});
+
+export const readCursorKey = statement.one({
+  name: 'feed.cursor-key',
+  row: { key: t.text },
+  sql: () => sql`select cursor_key as key from events.feed_head`,
+});
+
+const found = {
+  position: t.bigint,
+  id: t.uuid,
+  type: t.text,
+  subject_type: t.text,
+  subject_id: t.bigint,
+  data: t.json,
+  farewell: t.boolean,
+  occurred_at: t.text,
+};
+export type FoundEvent = RowOf<typeof found>;
+
+const columns = sql`f.position, f.id, f.type, f.subject_type, f.subject_id, f.data, f.farewell, events.iso_utc(f.occurred_at) as occurred_at`;
+
+/** What the caller sees. */
+const viewer = {
+  seesAll: t.boolean,
+  hiddenHolons: t.integer.array,
+  /** Null: every conversation. */
+  scopeHolons: t.integer.array.nullable,
+  scopePersonId: t.integer.nullable,
+  /** Whose endpoints. */
+  accountId: t.integer.nullable,
+};
+const wanted = {
+  after: t.bigint,
+  upTo: t.bigint,
+  /** Null: every type. */
+  types: t.text.array.nullable,
+  subjectType: t.text.nullable,
+  limit: t.integer,
+};
+const params = { ...viewer, ...wanted };
+
+type Named = Readonly<Record<keyof typeof params, Parameter>>;
+type NamedViewer = Readonly<Record<keyof typeof viewer, Parameter>>;
+
+/**
+ * Every holon of the subject is seen. Most have one or two: these are looked up in a hash of the hidden ones, of which there may be many; where the
+ * statement is planned for its values.
+ */
+const holonsSeenSql = (
+  hidden: Parameter,
+): Sql => sql`not (coalesce(s.holons[1], 0) = any(${hidden}) or coalesce(s.holons[2], 0) = any(${hidden})
+    or (cardinality(s.holons) > 2 and s.holons && ${hidden}))`;
+
+/** Of a subject, whatever happened to it. One that nobody knows yet is for its owner to judge. */
+function subjectVisibleSql({ seesAll, hiddenHolons, scopeHolons, scopePersonId, accountId }: NamedViewer): Sql {
+  return sql`(${seesAll} or not s.known or (${holonsSeenSql(hiddenHolons)}
+    and (s.type <> 'conversation' or ${scopeHolons} is null or s.holons && ${scopeHolons} or s.people @> array[${scopePersonId}])
+    and (s.type <> 'webhook_endpoint' or s.people @> array[${accountId}])))`;
+}
+
+function fitsSql(named: Named): Sql {
+  const { seesAll, after, upTo, types, subjectType } = named;
+  return sql`f.position > ${after} and f.position <= ${upTo} and (${types} is null or f.type = any(${types}))
+    and (${subjectType} is null or f.subject_type = ${subjectType}) and (${seesAll} or not s.gone or f.farewell)`;
+}
+
+/** Position of the last of so many events of these types, seen or not; no row when there are fewer. */
+export const findWindowEnd = statement.maybeOne({
+  name: 'feed.window-end',
+  planned: 'each-call',
+  params: { after: t.bigint, upTo: t.bigint, types: t.text.array.nullable, window: t.integer },
+  row: { position: t.bigint },
+  sql: ({ after, upTo, types, window }) => sql`
+    select max(position) as position from (
+      (select f.position from events.feed f
+        where ${types} is null and f.position > ${after} and f.position <= ${upTo} order by f.position limit ${window})
+      union all
+      (select f.position from unnest(${types}) as wanted (type) cross join lateral (
+          select f.position from events.feed f
+          where f.type = wanted.type and f.position > ${after} and f.position <= ${upTo} order by f.position limit ${window}
+        ) as f order by f.position limit ${window})
+    ) as looked_through having count(*) = ${window}`,
+});
+
+/** By position: for who sees much of what happened. Subjects are looked up one by one: all of them are never needed. */
+export const scanFeed = statement.many({
+  name: 'feed.scan',
+  planned: 'each-call',
+  params,
+  row: found,
+  sql: (named) => sql`
+    select ${columns} from events.feed f cross join lateral (
+      select * from events.subjects s where s.type = f.subject_type and s.id = f.subject_id limit 1
+    ) s
+    where ${fitsSql(named)} and ${subjectVisibleSql(named)}
+    order by f.position limit ${named.limit}`,
+});
+
+/** Events of one subject. */
+export const scanSubject = statement.many({
+  name: 'feed.scan-subject',
+  params: { ...params, subjectId: t.bigint },
+  row: found,
+  sql: ({ subjectId, ...named }) => sql`
+    select ${columns} from events.feed f join events.subjects s on s.type = f.subject_type and s.id = f.subject_id
+    where f.subject_id = ${subjectId} and ${fitsSql(named)} and ${subjectVisibleSql(named)}
+    order by f.position limit ${named.limit}`,
+});
+
+/**
+ * Subjects with news that the caller sees: few for who sees little. Each part has an index of its own, so that the others need not be looked through:
+ * conversations in which somebody takes part, those of events that they cover, those that nobody knows, and whatever is not narrowed to them.
+ */
+export const listSeenSubjects = statement.many({
+  name: 'feed.seen-subjects',
+  planned: 'each-call',
+  params: {
+    hiddenHolons: viewer.hiddenHolons,
+    scopeHolons: viewer.scopeHolons,
+    scopePersonId: viewer.scopePersonId,
+    accountId: viewer.accountId,
+    after: wanted.after,
+    subjectTypes: t.text.array,
+    limit: wanted.limit,
+  },
+  row: { type: t.text, id: t.bigint },
+  sql: ({ hiddenHolons, scopeHolons, scopePersonId, accountId, after, subjectTypes, limit }) => {
+    const part = (condition: Sql): Sql => sql`(select s.type, s.id from events.subjects s
+      where s.last_position > ${after} and s.type = any(${subjectTypes}) and ${condition} limit ${limit})`;
+    const seen = holonsSeenSql(hiddenHolons);
+    return sql`
+      select type, id from (
+        ${part(sql`not s.known`)}
+        union ${part(sql`${scopeHolons} is not null and s.type = 'conversation' and s.people @> array[${scopePersonId}] and ${seen}`)}
+        union ${part(sql`${scopeHolons} is not null and s.type = 'conversation' and s.holons && ${scopeHolons} and ${seen}`)}
+        union ${part(sql`(${scopeHolons} is null or s.type <> 'conversation') and ${seen}
+          and (s.type <> 'webhook_endpoint' or s.people @> array[${accountId}])`)}
+      ) as seen limit ${limit}`;
+  },
+});
+
+/** Subject by subject. */
+export const scanSubjects = statement.many({
+  name: 'feed.scan-subjects',
+  planned: 'each-call',
+  params: { ...params, seenTypes: t.text.array, seenIds: t.bigint.array },
+  row: found,
+  sql: ({ seenTypes, seenIds, ...named }) => sql`
+    select ${columns} from unnest(${seenTypes}, ${seenIds}) as i (type, id)
+    join events.subjects s on s.type = i.type and s.id = i.id
+    cross join lateral (
+      select * from events.feed f
+      where f.subject_type = i.type and f.subject_id = i.id and ${fitsSql(named)}
+      order by f.position limit ${named.limit}
+    ) f
+    where ${subjectVisibleSql(named)}
+    order by f.position limit ${named.limit}`,
+});
+
+/** Those of these that the caller sees. */
+export const scanPositions = statement.many({
+  name: 'feed.scan-positions',
+  params: { ...viewer, positions: t.bigint.array, occurredAt: t.instant.array },
+  row: found,
+  sql: ({ positions, occurredAt, ...named }) => sql`
+    select ${columns} from unnest(${positions}, ${occurredAt}) as i (position, occurred_at)
+    join events.feed f on f.position = i.position and f.occurred_at = i.occurred_at
+    join events.subjects s on s.type = f.subject_type and s.id = f.subject_id
+    where f.position > (select floor_position from events.feed_head) and (${named.seesAll} or not s.gone or f.farewell)
+      and ${subjectVisibleSql(named)}
+    order by f.position`,
+});

@@ -1,0 +1,39 @@
+import { auditHandlers } from '#libs/audit';
+import type { Feed } from '#libs/feed';
+import type { Once } from '#libs/idempotency';
+import { jobAdminHandlers, type Jobs } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import type { OwnHandlers } from '#libs/service';
+import type { EventsConfig } from './config.ts';
+import type { events } from './contract.ts';
+import { createDeliveryHandlers } from './deliveries/handlers.ts';
+import { createEndpointHandlers } from './endpoints/handlers.ts';
+import { createFeedHandlers } from './feed/handlers.ts';
+import type { EventWriter, FeedNews } from './feed/index.ts';
+import { createErasePerson } from './person-data/handlers.ts';
+
+interface Dependencies {
+  readonly bus: Bus;
+  readonly config: EventsConfig;
+  readonly db: Database;
+  readonly findWriter: () => Promise<EventWriter>;
+  readonly jobs: Jobs<typeof events>;
+  /** Tells when the feed grows. */
+  readonly arrivals: FeedNews;
+  /** Where the service itself tells the feed. */
+  readonly news: Feed;
+  readonly once: Once;
+}
+
+/** One handler for each declared operation. */
+export function createHandlers(deps: Dependencies): OwnHandlers<typeof events> {
+  return {
+    ...jobAdminHandlers(deps.jobs),
+    ...auditHandlers(deps.db),
+    ...createFeedHandlers({ ...deps, news: deps.arrivals }),
+    ...createEndpointHandlers(deps),
+    ...createDeliveryHandlers(deps),
+    erasePerson: createErasePerson(deps.db),
+  };
+}

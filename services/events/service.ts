@@ -1,0 +1,51 @@
+/** Composition of the events service: the feed, its writer and its readers, and the endpoints to which it is sent. */
+import { createOnce, dropOldAnswers, upkeepEveryMs } from '#libs/idempotency';
+import type { Service } from '#libs/lifecycle';
+import type { Logger } from '#libs/logger';
+import { createOutbound } from '#libs/outbound';
+import { createFrame } from '#libs/service';
+import { events } from '#services/events';
+import type { EventsConfig } from './config.ts';
+import { measureDeliveries, measureRuns } from './deliveries/metrics.ts';
+import { Deliverer, dropOldDeliveries, EndpointWaker, rememberEndpoints } from './deliveries/workers.ts';
+import { entities } from './entities/index.ts';
+import { createEventWriter, FeedNews } from './feed/index.ts';
+import { createFeedWriter, forgetSubjects, keepDays, learnAccess } from './feed/workers.ts';
+import { createHandlers } from './handlers.ts';
+import { migrations } from './migrations/index.ts';
+
+const learnEveryMs = 5_000;
+const rememberEveryMs = 15_000;
+const hourMs = 3_600_000;
+const connectTimeoutMs = 5_000;
+
+export async function createService({ config, logger }: { config: EventsConfig; logger?: Logger }): Promise<Service> {
+  const frame = await createFrame({ contract: events, config, migrations, entities, logger });
+  const { db, bus, jobs, metrics, news } = frame;
+  const arrivals = new FeedNews();
+  const deps = { db, bus, jobs, logger: frame.logger, metrics, config, arrivals, news, findWriter: createEventWriter(db) };
+  const writer = createFeedWriter(deps);
+  const outbound = createOutbound({ allowedHosts: config.OUTBOUND_ALLOWED_HOSTS, connectTimeoutMs, metrics });
+  const waker = new EndpointWaker(deps);
+  return frame.service(async () => {
+    frame.onClose(bus.subscribeEvent(events.events.advanced, () => arrivals.tell()));
+    frame.onStop(() => arrivals.close());
+    await frame.serve(createHandlers({ ...deps, once: createOnce(jobs) }));
+    frame.onClose(() => outbound.close());
+    const deliverer = new Deliverer({ ...deps, outbound, metrics: measureDeliveries(metrics, db) });
+    measureRuns(metrics, () => deliverer.counts);
+    frame.onStop(() => deliverer.stop());
+    await jobs.work({ deliver: deliverer.deliver });
+    await frame.prepare(() => keepDays(deps));
+    writer.start();
+    frame.onStop(() => writer.stop());
+    waker.start();
+    frame.feed(waker);
+    frame.every(learnEveryMs, 'what decides who may read a subject cannot be asked', () => learnAccess(deps));
+    frame.every(rememberEveryMs, 'endpoints that nobody looks after were not found', () => rememberEndpoints(deps));
+    frame.every(upkeepEveryMs, 'old answers were not removed', () => dropOldAnswers(db));
+    frame.every(upkeepEveryMs, 'old deliveries were not removed', () => dropOldDeliveries(deps));
+    frame.every(hourMs, 'the feed cannot be shortened', () => keepDays(deps));
+    frame.every(hourMs, 'subjects of which no event is kept were not removed', () => forgetSubjects(deps), { atOnce: true });
+  });
+}

@@ -1,0 +1,8 @@
+import { keptAnswersTable } from '#libs/idempotency';
+import { Migration } from '#libs/orm';
+
+export class Migration20260601090000_kept_answers extends Migration {
+  override up(): void {
+    for (const sql of keptAnswersTable('media')) this.addSql(sql);
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Jobs `media.follow-transcripts` and `media.send-captions` (T4, T5): what the host shows as captions is what the transcript says, and words that are
+ * taken out of the one leave the other. A host that refuses them does not undo publishing: it is noted on the conversation.
+ */
+import { createHash } from 'node:crypto';
+import type { PayloadOf } from '#libs/contract';
+import { AppError, unavailable } from '#libs/errors';
+import { type JobHandler, type JobRun, type Jobs, PermanentJobError, RetryLater } from '#libs/jobs';
+import type { Bus } from '#libs/nats';
+import type { Database, Tx } from '#libs/orm';
+import { videohostPublish, type VideohostPublishConfig } from '#libs/pipeline';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { transcripts } from '#services/transcripts';
+import { videohostJobs } from './contract.ts';
+import { busy, holdUpload } from './hold-upload.ts';
+import { claimVideo, listPublished, listVideos, saveCaptions } from './statements.ts';
+import { type CaptionLabel, type PublishedVideo, type VideoHost, VideoHostError } from './video-host.ts';
+
+interface CaptionsDependencies {
+  readonly db: Database;
+  readonly bus: Bus;
+  readonly jobs: Pick<Jobs, 'enqueue'>;
+  readonly connect: ((refreshToken: string) => VideoHost) | undefined;
+}
+
+type Run = JobRun<PayloadOf<typeof videohostJobs.sendCaptions>>;
+type Video = Awaited<ReturnType<typeof listVideos>>[number];
+
+/** What the host and we do with captions of one video. */
+interface Outcome {
+  readonly status: 'sent' | 'replaced' | 'removed' | 'unchanged' | 'none' | 'off' | 'not_connected' | 'refused';
+  readonly reason?: string;
+}
+
+/** All that one sending holds in memory. The host takes up to 100 MB. */
+const maxCaptionBytes = 16 * 1_048_576;
+const captionsName = 'Transcript';
+
+export function createFollowTranscripts({
+  jobs,
+}: Pick<CaptionsDependencies, 'jobs'>): JobHandler<PayloadOf<typeof videohostJobs.followTranscripts>> {
+  return (run) =>
+    run.complete(async (tx) => {
+      for (const { id } of await listPublished(tx, { ids: run.payload.conversation_ids })) await enqueueCaptions(jobs, tx, id);
+    });
+}
+
+/** Once for all that has changed until it runs. */
+export async function enqueueCaptions(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, conversationId: number): Promise<void> {
+  await jobs.enqueue(tx, videohostJobs.sendCaptions, { conversation_id: conversationId }, { key: String(conversationId) });
+}
+
+export function createSendCaptions(deps: CaptionsDependencies): JobHandler<PayloadOf<typeof videohostJobs.sendCaptions>> {
+  return async (run) => {
+    const { conversation_id: conversationId } = run.payload;
+    const outcomes: (Outcome & { stepId: number })[] = [];
+    for (const video of await listVideos(deps.db, { conversationId })) {
+      outcomes.push({ ...(await follow(deps, run, video)), stepId: video.step_id });
+    }
+    await run.complete(async (tx) => {
+      for (const { reason, stepId } of outcomes) if (reason !== undefined) await note(deps.jobs, tx, run, stepId, reason);
+      return { captions: outcomes.map(({ status }) => status) };
+    });
+  };
+}
+
+/** Brings one video's captions to what the transcript says. */
+async function follow(deps: CaptionsDependencies, run: Run, video: Video): Promise<Outcome> {
+  const config = await readConfig(deps.bus, video.step_id, run);
+  const language = config?.captions_language ?? '';
+  // What was sent is kept true even when no more is sent.
+  if (language === '' && video.captions_id === null) return { status: 'off' };
+  const token = config?.videohost_refresh_token;
+  const seen = await readCaptions(deps.bus, run, video.started_at);
+  if (seen.sha256 === video.captions_sha256) return { status: seen.sha256 === null ? 'none' : 'unchanged' };
+  if (deps.connect === undefined || token === undefined) return { status: 'not_connected' };
+  const host = deps.connect(token);
+  const key = { conversationId: run.payload.conversation_id, sha256: video.sha256, jobId: run.id };
+  return holdUpload({ db: deps.db, key, logger: run.logger, claim: claimVideo }, async (held, lost) => {
+    // Read once more: what another job has sent in the meantime may be newer than what was seen.
+    const { file, sha256 } = await readCaptions(deps.bus, run, held.started_at);
+    if (file === 'too_large') return { status: 'refused', reason: `they are larger than ${maxCaptionBytes} bytes` };
+    const { id: videoId } = JSON.parse(held.video) as PublishedVideo;
+    const what = { videoId, captionsId: held.captions_id, label: { language, name: captionsName } };
+    try {
+      const { status, captionsId } = await send(host, what, file, AbortSignal.any([run.signal, lost]));
+      if ((await saveCaptions(deps.db, { ...key, captionsId, captionsSha256: sha256 })) === undefined) throw busy();
+      return { status };
+    } catch (error) {
+      if (error instanceof VideoHostError && error.kind === 'refused') return { status: 'refused', reason: error.message };
+      throw toJobError(error);
+    }
+  });
+}
+
+async function send(
+  { captions }: VideoHost,
+  { videoId, captionsId, label }: { videoId: string; captionsId: string | null; label: CaptionLabel },
+  file: Uint8Array | undefined,
+  signal: AbortSignal,
+): Promise<{ status: Outcome['status']; captionsId: string | null }> {
+  if (file === undefined) {
+    if (captionsId !== null) await captions.remove(captionsId, signal);
+    return { status: 'removed', captionsId: null };
+  }
+  if (captionsId !== null && (await captions.replace(captionsId, file, signal))) return { status: 'replaced', captionsId };
+  // Somebody has taken them away on the host, or there were none.
+  if (label.language === '') return { status: 'removed', captionsId: null };
+  return { status: 'sent', captionsId: await captions.add(videoId, label, file, signal) };
+}
+
+/** Undefined when the step is gone or does something else by now. */
+async function readConfig(bus: Bus, stepId: number, run: Run): Promise<VideohostPublishConfig | undefined> {
+  try {
+    const step = await bus.call(directory.rpcs.getStepConfig, { step_id: stepId }, run.context);
+    return step.pipeline_job === videohostPublish.name ? (step.config as VideohostPublishConfig) : undefined;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+interface Captions {
+  /** WebVTT; undefined without a transcript. */
+  readonly file: Buffer | 'too_large' | undefined;
+  readonly sha256: string | null;
+}
+
+async function readCaptions(bus: Bus, run: Run, startedAt: string | null): Promise<Captions> {
+  try {
+    const request = { conversation_id: run.payload.conversation_id, video_started_at: startedAt };
+    const reply = await bus.callRaw(transcripts.rpcs.caption, request, run.context);
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for await (const part of reply.kind === 'bytes' ? [reply.bytes] : reply.chunks) {
+      size += part.byteLength;
+      if (size > maxCaptionBytes) return { file: 'too_large', sha256: '' };
+      parts.push(part);
+    }
+    const file = Buffer.concat(parts, size);
+    return { file, sha256: createHash('sha256').update(file).digest('hex') };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return { file: undefined, sha256: null };
+    throw error;
+  }
+}
+
+async function note(jobs: Pick<Jobs, 'enqueue'>, tx: Tx, run: Run, stepId: number, reason: string): Promise<void> {
+  const payload = {
+    conversation_id: run.payload.conversation_id,
+    step_id: stepId,
+    pipeline_job: videohostPublish.name,
+    note_key: `${run.id}:captions`,
+    note: `${videohostPublish.name}: the captions were refused: ${reason}`,
+    advance: false,
+  };
+  await jobs.enqueue(tx, conversations.jobs.pipelineFinished, payload, { requestId: run.requestId });
+}
+
+/** What the host says later comes later, what cannot get better is dead at once, the rest follows the job's policy. */
+export function toJobError(error: unknown): unknown {
+  if (!(error instanceof VideoHostError)) return error;
+  if (error.kind === 'busy') return new RetryLater(error.message, error.retryAfterMs === undefined ? {} : { delayMs: error.retryAfterMs });
+  return error.kind === 'away' ? unavailable(error.message) : new PermanentJobError(error.message);
+}

@@ -1,0 +1,29 @@
+/** Jobs that keep the captions on the video host as the transcript is (T4). */
+import { job, Type } from '#libs/contract';
+import { id } from '../schemas.ts';
+
+/** Conversations of which one job hears. */
+export const maxFollowed = 1_000;
+
+export const videohostJobs = {
+  followTranscripts: job({
+    startedBy: ['transcripts'],
+    type: 'media.follow-transcripts',
+    summary: 'The transcripts of these conversations have changed: captions of their published videos are sent again (T4).',
+    payload: Type.Object({ conversation_ids: Type.Array(id, { minItems: 1, maxItems: maxFollowed }) }),
+    policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 60_000, concurrency: 2 },
+  }),
+  sendCaptions: job({
+    type: 'media.send-captions',
+    summary: "Makes the captions on the video host what a conversation's transcript says: sent, replaced, taken away (T4).",
+    payload: Type.Object({ conversation_id: id }),
+    policy: {
+      maxAttempts: Infinity,
+      firstDelayMs: 15_000,
+      maxDelayMs: 900_000,
+      expiresAfterMs: 7 * 24 * 3_600_000,
+      timeoutMs: 1_800_000,
+      concurrency: 1,
+    },
+  }),
+};

@@ -1,0 +1,95 @@
+/**
+ * The transcript as Markdown (rules/transcripts#transcript-file; D24, D24a), written piece by piece. Text and names come from
+ * strangers: line breaks in them become spaces, so that a text cannot forge a heading, a speaker or another run.
+ */
+import { toLine, type TranscriptRow, type TranscriptWriter, type WriterFacts } from './row.ts';
+
+export interface TranscriptHead {
+  readonly id: number;
+  readonly title: string;
+  readonly journey: string | null;
+  readonly event: string | null;
+  readonly start: string | null;
+  readonly finish: string | null;
+  readonly participants: readonly string[];
+}
+
+/** `MM:SS`, floored; minutes run past 59. */
+export function formatOffset(us: number): string {
+  const seconds = Math.max(0, Math.floor(us / 1_000_000));
+  return `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** Head of the file: title and metadata that are set, and the heading of the transcript. */
+export function writeHead(head: TranscriptHead): string {
+  const facts: [string, string | null][] = [
+    ['Conversation', String(head.id)],
+    ['Journey', head.journey],
+    ['Event', head.event],
+    ['Start', head.start],
+    ['Finish', head.finish],
+    ['Participants', head.participants.map(toLine).join(', ')],
+  ];
+  const lines = facts.flatMap(([name, value]) => (value === null || toLine(value) === '' ? [] : [`- ${name}: ${toLine(value)}`]));
+  return `# ${toLine(head.title)}\n\n${lines.join('\n')}\n\n## Transcript\n`;
+}
+
+/** Merges consecutive rows of one speaker into runs and writes those of `onlyPersonId`, or all, below a head. */
+export class RunWriter implements TranscriptWriter {
+  readonly #head: string;
+  readonly #nameOf: (personId: number) => string;
+  readonly #onlyPersonId: number | undefined;
+  #speaker: number | undefined;
+  #runHasText = false;
+
+  constructor(head: string, { nameOf, onlyPersonId }: WriterFacts) {
+    this.#head = head;
+    this.#nameOf = nameOf;
+    this.#onlyPersonId = onlyPersonId;
+  }
+
+  start(): string {
+    return this.#head;
+  }
+
+  /** The text for the next rows; runs may go on in the next call. */
+  write(rows: readonly TranscriptRow[]): string {
+    let out = '';
+    for (const row of rows) {
+      const isShown = this.#onlyPersonId === undefined || row.personId === this.#onlyPersonId;
+      if (row.personId !== this.#speaker) {
+        if (this.#isOpen()) out += '\n';
+        this.#speaker = row.personId;
+        this.#runHasText = false;
+        if (isShown) out += `\n**${toName(this.#nameOf(row.personId))}** (${formatOffset(row.startUs)})\n`;
+      }
+      if (!isShown) continue;
+      const text = toLine(row.text);
+      out += this.#runHasText ? ` ${text}` : guardLineStart(text);
+      this.#runHasText = true;
+    }
+    return out;
+  }
+
+  /** The end of the last run. */
+  finish(): string {
+    return this.#isOpen() ? '\n' : '';
+  }
+
+  #isOpen(): boolean {
+    return this.#runHasText;
+  }
+}
+
+/** A name between the `**` of its run. */
+function toName(name: string): string {
+  return toLine(name).replaceAll(/[\\*]/g, String.raw`\$&`);
+}
+
+/**
+ * Keeps a text from opening a block at the start of its line: a heading, a code fence, HTML, or the underline that makes a heading of
+ * the line above.
+ */
+function guardLineStart(text: string): string {
+  return /^(?:#{1,6}(?:\s|$)|`{3}|~{3}|<[a-z/!?]|=+$|-+$)/i.test(text) ? `\\${text}` : text;
+}

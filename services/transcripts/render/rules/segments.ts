@@ -1,0 +1,110 @@
+/**
+ * The transcript as JSON, WebVTT, SubRip and plain text (T1, T5): a segment, a cue or a line for each row, none merged, so that whoever
+ * reads them has the rows again.
+ */
+import { formatInstant, type Instant } from '#libs/time';
+import { describeSpeaker, toMilliseconds } from '../../segment.ts';
+import { toLine, type TranscriptRow, type TranscriptWriter, type WriterFacts } from './row.ts';
+
+/** What the JSON document says before its segments. */
+export interface DocumentHead {
+  readonly conversationId: number;
+  /** Null: the rows were never cut under one. */
+  readonly window: { readonly start: string; readonly end: string } | null;
+  /** What the rows count from; undefined = unknown. */
+  readonly origin: Instant | undefined;
+}
+
+/** JSON, made for a page of rows at a time. */
+export function createJsonWriter({ conversationId, window, origin }: DocumentHead, facts: WriterFacts): TranscriptWriter {
+  const speakers = new Map<number, string>();
+  const describe = (personId: number, name: string): string => {
+    const known = speakers.get(personId) ?? JSON.stringify(describeSpeaker(personId, name));
+    speakers.set(personId, known);
+    return known;
+  };
+  return createRowWriter(facts, {
+    head: `{"conversation_id":${conversationId},"window":${JSON.stringify(window)},"segments":[`,
+    row: ({ startUs, endUs, personId, text }, { name, index, place }) => {
+      const startedAt = origin === undefined ? 'null' : `"${formatInstant(origin + BigInt(startUs))}"`;
+      return (
+        `${place === 0 ? '' : ','}{"index":${index},"start_ms":${toMilliseconds(startUs)},"end_ms":${toMilliseconds(endUs)}` +
+        `,"started_at":${startedAt},"speaker":${describe(personId, name)},"text":${JSON.stringify(text)}}`
+      );
+    },
+    tail: ']}',
+  });
+}
+
+/** WebVTT: every sign that could end a cue or begin a tag is a character reference. `shiftMs` moves all cues. */
+export function createVttWriter(facts: WriterFacts, shiftMs = 0): TranscriptWriter {
+  return createRowWriter(facts, {
+    head: 'WEBVTT\n',
+    row: (row, { name }) => {
+      const [from, to] = findCue(row, shiftMs);
+      return `\n${formatTime(from, '.')} --> ${formatTime(to, '.')}\n<v ${escapeVtt(toLine(name))}>${escapeVtt(toLine(row.text))}\n`;
+    },
+  });
+}
+
+/** SubRip has no escapes: an arrow in a text becomes a short one. */
+export function createSrtWriter(facts: WriterFacts): TranscriptWriter {
+  return createRowWriter(facts, {
+    row: (row, { name, place }) => {
+      const [from, to] = findCue(row, 0);
+      const line = toLine(`${name}: ${row.text}`).replaceAll(/-{2,}>/g, '->');
+      return `${place === 0 ? '' : '\n'}${place + 1}\n${formatTime(from, ',')} --> ${formatTime(to, ',')}\n${line}\n`;
+    },
+  });
+}
+
+/** A line for each row: who, and what. */
+export function createTextWriter(facts: WriterFacts): TranscriptWriter {
+  return createRowWriter(facts, { row: ({ text }, { name }) => `${toLine(`${name}: ${text}`)}\n` });
+}
+
+interface RowFormat {
+  readonly head?: string;
+  readonly tail?: string;
+  /** `index` is the place in the whole transcript, `place` those that are written. */
+  readonly row: (row: TranscriptRow, at: { readonly name: string; readonly index: number; readonly place: number }) => string;
+}
+
+function createRowWriter(
+  { nameOf, onlyPersonId, firstIndex = 0 }: WriterFacts,
+  { head = '', tail = '', row: writeRow }: RowFormat,
+): TranscriptWriter {
+  let [index, place] = [firstIndex, 0];
+  return {
+    start: () => head,
+    write: (rows) => {
+      let out = '';
+      for (const row of rows) {
+        const isShown = onlyPersonId === undefined || row.personId === onlyPersonId;
+        if (isShown) out += writeRow(row, { name: nameOf(row.personId), index, place: place++ });
+        index++;
+      }
+      return out;
+    },
+    finish: () => tail,
+  };
+}
+
+/** From and to, milliseconds; not before the beginning, and a cue lasts. */
+function findCue({ startUs, endUs }: TranscriptRow, shiftMs: number): [number, number] {
+  const from = Math.max(0, toMilliseconds(startUs) + shiftMs);
+  return [from, Math.max(from + 1, toMilliseconds(endUs) + shiftMs)];
+}
+
+/** `00:00:01.500`; hours go on. */
+function formatTime(ms: number, point: '.' | ','): string {
+  const pad = (value: number, length: number): string => String(value).padStart(length, '0');
+  const minutes = Math.floor(ms / 60_000);
+  return `${pad(Math.floor(minutes / 60), 2)}:${pad(minutes % 60, 2)}:${pad(Math.floor(ms / 1000) % 60, 2)}${point}${pad(ms % 1000, 3)}`;
+}
+
+const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function escapeVtt(text: string): string {
+  return text.replaceAll(/[&<>]/g, (sign) => references[sign] ?? sign);
+}

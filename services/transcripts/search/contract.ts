@@ -1,0 +1,103 @@
+/** Contract: search in what was said (rules/transcripts#search; T2, T3, T6). */
+import { byOperators, byUsers, job, rpc, type Static, Type } from '#libs/contract';
+import { TranscriptSpeaker } from '../render/contract.ts';
+import { nullable } from '../schemas.ts';
+
+const offset = Type.Integer({ minimum: 0 });
+const neighbour = (which: string) => nullable(Type.String(), `What was said ${which}; null at the edge of the transcript.`);
+
+export const SpokenMatch = Type.Object(
+  {
+    conversation: Type.Object(
+      {
+        id: Type.Integer(),
+        title: Type.String({ description: 'As in search items.' }),
+        start: nullable(Type.String({ format: 'date-time' }), 'Scheduled or actual start.'),
+      },
+      { $id: 'SpokenConversation', description: 'Where it was said.' },
+    ),
+    segment: Type.Object(
+      {
+        index: Type.Integer({ minimum: 0, description: 'Place in the transcript, from 0.' }),
+        start_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
+        end_ms: Type.Integer({ description: "Milliseconds from the window's start." }),
+        speaker: TranscriptSpeaker,
+        text: Type.String({ description: 'As it was said.' }),
+      },
+      { $id: 'SpokenSegment', description: 'What was said.' },
+    ),
+    highlights: Type.Array(Type.Array(offset, { minItems: 2, maxItems: 2 }), {
+      description: 'Words of `text` that were asked for: half-open ranges of UTF-16 units, in order.',
+    }),
+    before: neighbour('just before'),
+    after: neighbour('just after'),
+  },
+  { $id: 'SpokenMatch', description: 'An utterance that answers a search.' },
+);
+export type SpokenMatch = Static<typeof SpokenMatch>;
+
+export const SpokenMatches = Type.Object(
+  {
+    items: Type.Array(SpokenMatch, { description: 'Best first, then newest.' }),
+    next: nullable(Type.String(), 'Cursor of the next page; null at the end.'),
+    total_estimate: Type.Integer({ minimum: 0, description: 'Matches of all pages: exact when there are few.' }),
+  },
+  { $id: 'SpokenMatches', description: 'A page of what was said.' },
+);
+
+/** Query of the search; the same fields are asked of the operation. */
+export const spokenFilters = {
+  q: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'Words, all of them in one utterance; `"a phrase"`, `-without`, `begin*`. Case and accents do not matter.',
+  }),
+  person_id: Type.Optional(Type.Integer({ description: 'Said by this person.' })),
+  holon_slug: Type.Optional(Type.String({ description: 'In conversations whose event is this holon or below it.' })),
+  journey: Type.Optional(Type.String({ description: 'In conversations of the journey with this slug.' })),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start then or later.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'In conversations that start before.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Default 20.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 1_000, description: '`next` of the page before, with the same filters.' })),
+};
+
+const search = {
+  request: Type.Object(spokenFilters),
+  reply: SpokenMatches,
+  errors: { invalid_cursor: { code: 'bad_request', when: '`cursor` is none of this search.' } },
+} as const;
+
+export const searchRpcs = {
+  search: rpc({
+    subject: 'transcripts.transcripts.search',
+    callers: byUsers,
+    summary: 'What was said with these words, in conversations that the caller may read. 404 when a filter names nothing.',
+    ...search,
+  }),
+  searchAll: rpc({
+    subject: 'admin.transcripts.search',
+    callers: byOperators,
+    summary: 'What was said with these words, in every conversation. 404 when a filter names nothing.',
+    ...search,
+  }),
+} as const;
+
+/** Conversations that one job indexes. */
+export const maxIndexed = 1_000;
+
+export const searchJobs = {
+  indexTranscripts: job({
+    type: 'transcripts.index-transcripts',
+    summary: 'Makes what was said in conversations searchable after their rows have changed (T2).',
+    payload: Type.Object({ conversation_ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: maxIndexed }) }),
+    policy: { maxAttempts: Infinity, firstDelayMs: 1_000, maxDelayMs: 300_000, timeoutMs: 1_800_000, concurrency: 1 },
+  }),
+} as const;
+
+export const searchConsumers = {
+  conversationChanged: {
+    stream: 'EVENTS',
+    durable: 'transcripts-conversation-changed',
+    filter: 'events.conversations.conversation.changed',
+  },
+} as const;

@@ -1,0 +1,222 @@
+/**
+ * `transcripts.transcripts.search` (rules/transcripts#search; T2, T3, T6). The words are found here, beside what is known of the conversations;
+ * who may read them is decided by the conversations service, which is asked about each page. docs/adr/search-knows-whose-words.md
+ */
+import type { RequestOf } from '#libs/contract';
+import { AppError } from '#libs/errors';
+import type { Bus, CallContext, Handler } from '#libs/nats';
+import type { Database } from '#libs/orm';
+import { conversations } from '#services/conversations';
+import type { transcripts } from '../contract.ts';
+import { describeSpeaker, toMilliseconds } from '../segment.ts';
+import { readSpeakerNames } from '../speaker-names.ts';
+import type { SpokenMatch } from './contract.ts';
+import { type Cursor, type Place, readCursor, writeCursor } from './rules/cursor.ts';
+import { highlight, type Question, readQuestion, writeQuery } from './rules/question.ts';
+import { estimateMatches, findBest, findEdge, listFitting, listSegments, walkBest } from './statements/search.ts';
+
+/** Matches that are weighed against each other. */
+const windowSize = 500;
+/** Windows and refusals that one answer looks past; then its page is a short one. */
+const maxRounds = 4;
+const usualLimit = 20;
+/** From so many expected matches on, the newest conversations are walked through, some at a time: all matches are too many to look at (T3). */
+const manyMatches = 20_000;
+const walkedAtOnce = 30;
+/** A walk that has taken so long ends, and its page is a short one. */
+const walkMs = 60;
+const fewConversations = 1_000;
+const newest: Place = { start: '9999-12-31T23:59:59Z', id: 2_147_483_647, index: 2_147_483_647 };
+const oldest: Place = { start: '0001-01-01T00:00:00Z', id: 0, index: 0 };
+/** What the index of words is asked knows of no conversation. */
+const anywhere = {
+  eventIds: null,
+  journeyId: null,
+  from: null,
+  to: null,
+  scopePersonId: null,
+  scopeEventIds: null,
+  hiddenEventIds: [],
+  conversationIds: null,
+};
+const nothing = { items: [], next: null, total_estimate: 0 };
+
+interface Dependencies {
+  readonly bus: Bus;
+  readonly db: Database;
+  /** For whom is searched. */
+  readonly eyes: Eyes;
+}
+
+/** What the conversations service is asked for a reader, and for operators, who read everything. */
+type Eyes = (typeof eyes)[keyof typeof eyes];
+const { resolveSpokenFilters, citeConversations, resolveOperatorFilters, citeForOperators } = conversations.rpcs;
+const eyes = {
+  reader: { resolve: resolveSpokenFilters, cite: citeConversations },
+  operator: { resolve: resolveOperatorFilters, cite: citeForOperators },
+} as const;
+
+type Request = RequestOf<typeof transcripts.rpcs.search>;
+type Found = Awaited<ReturnType<typeof findBest>>[number];
+
+export function createSearches(deps: Omit<Dependencies, 'eyes'>): Record<'search' | 'searchAll', Handler<typeof transcripts.rpcs.search>> {
+  return { search: createSearch({ ...deps, eyes: eyes.reader }), searchAll: createSearch({ ...deps, eyes: eyes.operator }) };
+}
+
+function createSearch(deps: Dependencies): Handler<typeof transcripts.rpcs.search> {
+  return async ({ limit = usualLimit, cursor: given, ...request }, context) => {
+    const scope = await deps.bus.call(deps.eyes.resolve, toFilters(request), context);
+    const begin: Cursor = { below: null, last: null, after: null, total: 0 };
+    const cursor = given === undefined ? begin : readCursor(given, request);
+    if (cursor === undefined)
+      throw new AppError({ code: 'bad_request', reason: 'invalid_cursor', message: 'cursor is none of this search' });
+    const question = readQuestion(request.q);
+    const query = writeQuery(question);
+    if (query === undefined) return nothing;
+    const conversationFilters = {
+      eventIds: scope.event_ids,
+      journeyId: scope.journey_id,
+      from: request.from ?? null,
+      to: request.to ?? null,
+      scopePersonId: scope.scope?.person_id ?? null,
+      scopeEventIds: scope.scope?.event_ids ?? null,
+      hiddenEventIds: scope.hidden_event_ids,
+    };
+    const conversationIds = await listFew(deps.db, conversationFilters);
+    const filters = { ...conversationFilters, query, personId: request.person_id ?? null, conversationIds };
+    return await answer({ ...deps, context, question, filters, limit }, cursor, (next) => writeCursor(next, request));
+  };
+}
+
+/** The conversations that fit, when filters or rights leave few of them; else null. */
+async function listFew(db: Database, filters: Omit<Parameters<typeof listFitting>[1], 'limit'>): Promise<number[] | null> {
+  const { hiddenEventIds: _hidden, ...narrowing } = filters;
+  if (Object.values(narrowing).every((value) => value === null)) return null;
+  const fitting = await listFitting(db, { ...filters, limit: fewConversations + 1 });
+  return fitting.length > fewConversations ? null : fitting.map(({ id }) => id);
+}
+
+function toFilters({ person_id, holon_slug, journey }: Omit<Request, 'limit' | 'cursor'>) {
+  return {
+    ...(person_id !== undefined && { person_id }),
+    ...(holon_slug !== undefined && { holon_slug }),
+    ...(journey !== undefined && { journey }),
+  };
+}
+
+interface Search extends Dependencies {
+  readonly context: CallContext;
+  readonly question: Question;
+  readonly filters: Parameters<typeof estimateMatches>[1];
+  readonly limit: number;
+}
+
+/** Reads on until the page is full, or for some rounds. */
+async function answer(search: Search, begin: Cursor, write: (next: Cursor) => string) {
+  const isFirst = begin.below === null && begin.after === null;
+  const items: SpokenMatch[] = [];
+  const expected = await estimate(search.db, { ...anywhere, query: search.filters.query, personId: search.filters.personId });
+  // How many words begin alike is not known before they are looked up.
+  let isWalk = expected >= manyMatches || search.question.wanted.some(({ isPrefix }) => isPrefix);
+  let { total } = begin;
+  let cursor: Cursor | undefined = begin;
+  const startedAt = performance.now();
+  for (let round = 0; cursor !== undefined && items.length < search.limit; round++) {
+    if (isWalk ? round > 0 && performance.now() - startedAt > walkMs : round >= maxRounds) break;
+    const walked: Step = await step(search, cursor, search.limit - items.length, isWalk);
+    items.push(...(await describe(search, walked.found)));
+    if (isFirst && round === 0) total = walked.total ?? (await estimate(search.db, search.filters));
+    cursor = walked.next;
+    // Few among the newest, and not many are expected: the index of words finds all of them at once.
+    if (expected < manyMatches) isWalk = false;
+  }
+  if (cursor === undefined && isFirst) return { items, next: null, total_estimate: items.length };
+  return { items, next: cursor === undefined ? null : write({ ...cursor, total }), total_estimate: total };
+}
+
+interface Step {
+  readonly found: readonly Found[];
+  readonly next: Cursor | undefined;
+  /** Of all matches, where they have been counted. */
+  readonly total: number | undefined;
+}
+
+/** One page of a window. A walk closes the window behind some conversations. */
+async function step({ db, filters }: Search, cursor: Cursor, limit: number, isWalk: boolean): Promise<Step> {
+  const below = cursor.below ?? newest;
+  const edge = isWalk ? await findWalked(db, filters, below) : undefined;
+  const last = cursor.last ?? edge ?? null;
+  const spansFew = edge === undefined || last === null || Date.parse(last.start) >= Date.parse(edge.start);
+  const after = cursor.after ?? { ...newest, score: Number.MAX_VALUE };
+  const { start: lastStart, id: lastId, index: lastIndex } = last ?? oldest;
+  const rows = await (isWalk && spansFew ? walkBest : findBest)(db, {
+    ...filters,
+    belowStart: below.start,
+    belowId: below.id,
+    belowIndex: below.index,
+    lastStart,
+    lastId,
+    lastIndex,
+    afterScore: after.score,
+    afterStart: after.start,
+    afterId: after.id,
+    afterIndex: after.index,
+    window: windowSize,
+    limit: limit + 1,
+  });
+  const [first] = rows;
+  const found = rows.slice(0, limit);
+  const lastFound = found.at(-1);
+  // The window had no more; what is below a closed one may have.
+  const behind = last === null ? undefined : { ...cursor, below: last, last: null, after: null };
+  if (first === undefined || lastFound === undefined) return { found, next: behind, total: last === null ? 0 : undefined };
+  const isCut = first.found > windowSize;
+  const total = isCut || last !== null ? undefined : first.found;
+  const closed = isCut && cursor.last === null ? { start: first.last_start, id: first.last_id, index: first.last_index } : last;
+  if (rows.length > limit) return { found, next: { ...cursor, last: closed, after: placeOf(lastFound) }, total };
+  return { found, next: closed === null ? undefined : { ...cursor, below: closed, last: null, after: null }, total };
+}
+
+async function findWalked(
+  db: Database,
+  { query: _query, personId: _speaker, ...filters }: Search['filters'],
+  below: Place,
+): Promise<Place | undefined> {
+  const found = await findEdge(db, { ...filters, belowStart: below.start, belowId: below.id, walked: walkedAtOnce });
+  return found === undefined ? undefined : { ...found, index: 0 };
+}
+
+const placeOf = ({ start, conversation_id: id, segment_index: index, score }: Found) => ({ start, id, index, score });
+
+/** What the planner expects; more than one window, where it matters. */
+async function estimate(db: Database, filters: Search['filters']): Promise<number> {
+  const { 'QUERY PLAN': text } = await estimateMatches(db, filters);
+  const [plan] = JSON.parse(text) as { Plan: { 'Plan Rows': number } }[];
+  return Math.max(windowSize + 1, Math.round(plan?.Plan['Plan Rows'] ?? 0));
+}
+
+/** What was found, as far as the caller may read it at this moment. */
+async function describe({ bus, db, eyes: { cite }, context, question }: Search, found: readonly Found[]): Promise<SpokenMatch[]> {
+  if (found.length === 0) return [];
+  const ids = [...new Set(found.map(({ conversation_id: id }) => id))];
+  const [{ items }, rows, names] = await Promise.all([
+    bus.call(cite, { ids }, context),
+    listSegments(db, { conversationIds: found.map((row) => row.conversation_id), indexes: found.map((row) => row.segment_index) }),
+    readSpeakerNames({ bus, db }, ids, context),
+  ]);
+  const cited = new Map(items.map((item) => [item.id, item]));
+  return rows.flatMap((row) => {
+    const conversation = cited.get(row.conversation_id);
+    // The row may be another one by now.
+    const highlights = highlight(question, row.text);
+    if (conversation === undefined || highlights === undefined) return [];
+    const segment = {
+      index: row.segment_index,
+      start_ms: toMilliseconds(row.start_us),
+      end_ms: toMilliseconds(row.end_us),
+      speaker: describeSpeaker(row.person_id, names(row.conversation_id, row.person_id)),
+      text: row.text,
+    };
+    return [{ conversation, segment, highlights, before: row.before, after: row.after }];
+  });
+}

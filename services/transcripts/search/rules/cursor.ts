@@ -1,0 +1,69 @@
+/**
+ * Where the next page of a search begins (T2, T6). Answers are weighed in windows of the newest matches, so that a question of any size costs
+ * the same: best first within a window, then the next one. A cursor holds the window's edges, and the last answer that was given.
+ */
+import { createHash } from 'node:crypto';
+import { parseInstant } from '#libs/time';
+
+/** A place in the order of time; the newest is the greatest. */
+export interface Place {
+  /** Start of the conversation, or the year 1 for one without. */
+  readonly start: string;
+  readonly id: number;
+  readonly index: number;
+}
+
+export interface Cursor {
+  /** What the window lies below; null = the newest. */
+  readonly below: Place | null;
+  /** The last match of the window; null: it is not known yet. */
+  readonly last: Place | null;
+  /** The last answer given of the window; null = none yet. */
+  readonly after: (Place & { readonly score: number }) | null;
+  /** Of the first page. */
+  readonly total: number;
+}
+
+/** `request` is what the pages have in common. */
+export function writeCursor({ below, last, after, total }: Cursor, request: object): string {
+  const fields = [digest(request), total, toList(below), toList(last), after === null ? null : [...(toList(after) ?? []), after.score]];
+  return Buffer.from(JSON.stringify(fields), 'utf8').toString('base64url');
+}
+
+/** Undefined for what is none of this search. */
+export function readCursor(text: string, request: object): Cursor | undefined {
+  const fields = parse(text);
+  if (!Array.isArray(fields) || fields.length !== 5 || fields[0] !== digest(request)) return undefined;
+  const [, total, belowList, lastList, afterList] = fields as unknown[];
+  const [below, last, after] = [readPlace(belowList), readPlace(lastList), readPlace(afterList)];
+  if (below === undefined || last === undefined || after === undefined || typeof total !== 'number' || !(total >= 0)) return undefined;
+  if (after === null) return { below, last, after, total };
+  const score = (afterList as unknown[])[3];
+  return typeof score === 'number' && Number.isFinite(score) ? { below, last, after: { ...after, score }, total } : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+const toList = (place: Place | null): (string | number)[] | null => (place === null ? null : [place.start, place.id, place.index]);
+
+function readPlace(list: unknown): Place | null | undefined {
+  if (list === null) return null;
+  if (!Array.isArray(list)) return undefined;
+  const [start, id, index] = list as unknown[];
+  const isStart = typeof start === 'string' && parseInstant(start).kind === 'instant';
+  return isStart && isId(id) && isId(index) ? { start, id, index } : undefined;
+}
+
+const isId = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 2_147_483_647;
+
+/** The same for the same fields, whatever their order. */
+function digest(request: object): string {
+  const fields = Object.entries(request).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url').slice(0, 16);
+}

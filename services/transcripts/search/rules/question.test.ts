@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { highlight, readQuestion, writeQuery } from './question.ts';
+
+const query = (text: string): string | undefined => writeQuery(readQuestion(text));
+const marks = (question: string, text: string): string[] | undefined =>
+  highlight(readQuestion(question), text)?.map(([from, to]) => text.slice(from, to));
+
+describe('a question as people write it (T2, T6)', () => {
+  it.each([
+    ['budget', `('budget')`],
+    ['Größe  été', `('grosse') & ('ete')`],
+    ['"next steps" plan', `('next' <-> 'steps') & ('plan')`],
+    ['“nächste Schritte”', `('nachste' <-> 'schritte')`],
+    ['«deux mots» „zwei Worte“', `('deux' <-> 'mots') & ('zwei' <-> 'worte')`],
+    ['plan -draft -"old one"', `('plan') & !('draft') & !('old' <-> 'one')`],
+    ['haus*', `('haus':*)`],
+    ['"open cir*"', `('open' <-> 'cir':*)`],
+    ['"open cir"*', `('open' <-> 'cir':*)`],
+    ['well-known', `('well' <-> 'known')`],
+    ["don't", `('don' <-> 't')`],
+    ['a AND b or c', `('a') & ('and') & ('b') & ('or') & ('c')`],
+    ['"not closed', `('not' <-> 'closed')`],
+    ['plan --draft', `('plan') & !('draft')`],
+    ['a & b | !c <-> (d)', `('a') & ('b') & ('c') & ('d')`],
+    [`x' \\ y`, `('x') & ('y')`],
+    ['會議 notes', `('會' <-> '議') & ('notes')`],
+    ['-draft', undefined],
+    ['* - "" & !', undefined],
+    ['  ', undefined],
+  ])('%j asks for %j', (text, expected) => {
+    expect(query(text)).toBe(expected);
+  });
+
+  it('never is anything but words in quotes, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        expect(query(text) ?? '').toMatch(/^(?:!?\('[\p{L}\p{N}\p{M}]+'(?::\*)?(?: <-> '[\p{L}\p{N}\p{M}]+'(?::\*)?)*\)(?: & )?)*$/u);
+      }),
+    );
+  });
+});
+
+describe('highlights (T6)', () => {
+  it.each([
+    ['budget', 'The Budget, our BUDGET.', ['Budget', 'BUDGET']],
+    ['ete grosse', 'L’été in Größe', ['été', 'Größe']],
+    ['"the plan"', 'the, plan; the other plan', ['the', 'plan']],
+    ['haus*', 'Haushalt und Hausboot im Rathaus', ['Haushalt', 'Hausboot']],
+    ['plan -draft', 'the plan', ['plan']],
+    ['plan -draft', 'the draft plan', undefined],
+    ['plan budget', 'the plan', undefined],
+    ['plan', 'planning', undefined],
+    ['"plan the"', 'the plan', undefined],
+    ['smile', '👍👍 smile', ['smile']],
+  ])('%j in %j are %j', (question, text, expected) => {
+    expect(marks(question, text)).toEqual(expected);
+  });
+
+  it('count UTF-16 units and are half-open', () => {
+    expect(highlight(readQuestion('smile'), '👍 smile!')).toEqual([[3, 8]]);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { listWords, writeVector } from './words.ts';
+
+const words = (text: string): string[] => listWords(text).map(({ word }) => word);
+
+describe('words of a text (T2, T6)', () => {
+  it.each([
+    ['Welcome, everyone!', ['welcome', 'everyone']],
+    ['Größe GRÖSSE grösse', ['grosse', 'grosse', 'grosse']],
+    ['L’été à Orléans, l\u2019e\u0301te\u0301', ['l', 'ete', 'a', 'orleans', 'l', 'ete']],
+    ['¿Mañana? El niño', ['manana', 'el', 'nino']],
+    ['Œuvre Æther Łódź Søren', ['oeuvre', 'aether', 'lodz', 'soren']],
+    ['ΣΊΣΥΦΟΣ σίσυφος', ['σισυφοσ', 'σισυφοσ']],
+    ["well-known e.g. and/or don't 3.5 %", ['well', 'known', 'e', 'g', 'and', 'or', 'don', 't', '3', '5']],
+    ['Haus\u00adhalt ﬁne ①', ['haushalt', 'fine']],
+    ['東京で会う tomorrow', ['東', '京', 'で', '会', 'う', 'tomorrow']],
+    ['שָׁלוֹם', ['שלום']],
+    ['हिन्दी', ['हिन्दी'.normalize('NFKD')]],
+    [' -- “” 👍 ', []],
+  ])('%j are %j', (text, expected) => {
+    expect(words(text).slice(0, expected.length)).toEqual(expected);
+  });
+
+  it('stand where they are said', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        let end = 0;
+        for (const { word, from, to } of listWords(text)) {
+          expect(from).toBeGreaterThanOrEqual(end);
+          expect(to).toBeGreaterThan(from);
+          expect(words(text.slice(from, to))).toEqual([word]);
+          expect(word).toMatch(/^[\p{L}\p{N}\p{M}]{1,100}$/u);
+          end = to;
+        }
+      }),
+    );
+  });
+
+  it('are a vector with their places, as many as PostgreSQL keeps', () => {
+    expect(writeVector('One two, one.')).toBe(`'one':1,3 'two':2`);
+    expect(writeVector('?')).toBe('');
+    expect(writeVector('a '.repeat(1_000)).split(',')).toHaveLength(255);
+  });
+
+  it('comes back from a text of a million signs at once', () => {
+    expect(writeVector('ä'.repeat(1_000_000)).length).toBeLessThan(120);
+    expect(writeVector('a\u0301\u0302'.repeat(400_000)).length).toBeLessThan(120);
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * What a word is (T2, T6): one answer for the index, for questions and for highlights, so that what is found is what is marked. Words are
+ * runs of letters and digits; case and accents do not count. docs/adr/words-are-made-in-one-place.md
+ */
+
+/** A word as it is compared, and where it stands in the text: UTF-16 units, half-open. */
+export interface Word {
+  readonly word: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Longest word that is compared; the rest of a longer one is passed over. */
+const maxWordLength = 100;
+/** What is behind it in a text is not searched: a vector of PostgreSQL holds 1 MiB. */
+export const searchedCharacters = 100_000;
+/** Scripts without spaces between words: each sign is a word, and a run of them in a question is a phrase. */
+const token =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[[\p{L}\p{N}\p{M}\u00ad\u200c\u200d]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+/gv;
+/** Accents of Latin, Greek and Cyrillic, points and vowel signs of Hebrew and Arabic; what other scripts cannot be read without stays. */
+const accents =
+  /(?:[\u0300-\u036f]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\u0591-\u05c7]|[\u0610-\u061a]|[\u064b-\u065f]|\u0670)+/g;
+const noWord = /[^\p{L}\p{N}\p{M}]+/gu;
+/** Letters that no decomposition takes apart, as `unaccent` writes them. */
+const letters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  ı: 'i',
+  ŋ: 'n',
+  ŧ: 't',
+  ς: 'σ',
+};
+const special = new RegExp(`[${Object.keys(letters).join('')}]`, 'gu');
+
+/** The words of a text in order. */
+export function listWords(text: string): Word[] {
+  const words: Word[] = [];
+  for (const { 0: found, index } of text.slice(0, searchedCharacters).matchAll(token)) {
+    const word = foldWord(found);
+    if (word !== '') words.push({ word, from: index, to: index + found.length });
+  }
+  return words;
+}
+
+function foldWord(text: string): string {
+  const lower = text.toLowerCase();
+  if (/^[a-z0-9]+$/.test(lower)) return lower.slice(0, maxWordLength);
+  const plain = lower.normalize('NFKD').toLowerCase().replace(accents, '').replace(noWord, '');
+  const spelled = plain.replace(special, (letter) => letters[letter] ?? letter);
+  return spelled.normalize('NFC').slice(0, maxWordLength).toWellFormed();
+}
+
+/** The words as a `tsvector` in PostgreSQL's own writing, with their places. */
+export function writeVector(text: string): string {
+  const places = new Map<string, number[]>();
+  for (const [index, { word }] of listWords(text).entries()) {
+    const known = places.get(word);
+    if (known === undefined) places.set(word, [index + 1]);
+    else if (known.length < maxPlaces) known.push(index + 1);
+  }
+  return Array.from(places, ([word, own]) => `'${word}':${own.join(',')}`).join(' ');
+}
+
+/** As many as PostgreSQL keeps of one word. */
+const maxPlaces = 255;

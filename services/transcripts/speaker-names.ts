@@ -1,0 +1,35 @@
+/** Names of speakers as they are shown (D24a): the present one of a person, the provider's or a number of the others. */
+import { ownContext, type Bus, type CallContext } from '#libs/nats';
+import type { Queryable } from '#libs/sql';
+import { directory } from '#services/directory';
+import { attributedId } from './speaker.ts';
+import { listSpeakers } from './statements.ts';
+
+const peoplePerCall = 500;
+
+/** Reads the names of the speakers of these conversations; the result answers for any id that their rows are attributed to. */
+export async function readSpeakerNames(
+  { bus, db }: { readonly bus: Bus; readonly db: Queryable },
+  conversationIds: readonly number[],
+  context: CallContext,
+): Promise<(conversationId: number, speakerId: number) => string> {
+  const speakers = await listSpeakers(db, { conversationIds });
+  const shown = new Map<string, string>();
+  for (const speaker of speakers) {
+    const key = `${speaker.conversationId}/${attributedId(speaker)}`;
+    if (speaker.displayName !== null && !shown.has(key)) shown.set(key, speaker.displayName);
+  }
+  const present = await readPeople(bus, [...new Set(speakers.flatMap((speaker) => speaker.personId ?? []))], context);
+  return (conversationId, speakerId) => present.get(speakerId) ?? shown.get(`${conversationId}/${speakerId}`) ?? nameByNumber(speakerId);
+}
+
+async function readPeople(bus: Bus, ids: readonly number[], context: CallContext): Promise<Map<number, string>> {
+  const names = new Map<number, string>();
+  for (let index = 0; index < ids.length; index += peoplePerCall) {
+    const { items } = await bus.call(directory.rpcs.getPeople, { ids: ids.slice(index, index + peoplePerCall) }, ownContext(context));
+    for (const person of items) names.set(person.id, person.name);
+  }
+  return names;
+}
+
+const nameByNumber = (speakerId: number): string => (speakerId < 0 ? `Unresolved speaker ${-speakerId}` : `Person ${speakerId}`);

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { contracts } from '../../tools/servers/service-contracts.ts';
+import { readSources } from './sources.ts';
+
+/** Verbs of operations that change nothing. */
+const reads = /^(describe|export|find|get|identify|info|list|read|search|show)(-|$)/;
+/** First steps of what has an entry when it is done: a workspace file is applied, a person erased. */
+const staged = ['admin.directory.workspace.upload', 'admin.media.erasures.record'];
+
+const admin = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).filter(({ subject }) => subject.startsWith('admin.'));
+
+describe('the audit log (A1; rules/audit#what-is-written)', () => {
+  it('has an action for every operation of the admin CLI that changes something, and for no other', () => {
+    expect(admin.length).toBeGreaterThan(60);
+    for (const { subject, audit } of admin) {
+      const verb = subject.split('.').at(-1) ?? '';
+      expect([subject, audit !== undefined]).toEqual([subject, !reads.test(verb) && !staged.includes(subject)]);
+    }
+  });
+
+  it('has an action for logins, logouts and the configuration of steps', () => {
+    const audited = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).filter(({ audit }) => audit !== undefined);
+    const subjects = audited.map(({ subject }) => subject);
+    for (const subject of ['login', 'refuse-login', 'logout'].map((verb) => `directory.sessions.${verb}`))
+      expect(subjects).toContain(subject);
+    expect(subjects).toContain('directory.steps.patch-config');
+  });
+
+  it('names actions as `what.verb`', () => {
+    const actions = contracts.flatMap(({ rpcs }) => Object.values(rpcs)).flatMap(({ audit }) => audit ?? []);
+    expect(actions.filter((action) => !/^(login|logout|[a-z]+(-[a-z]+)*\.[a-z]+(-[a-z]+)*)$/.test(action))).toEqual([]);
+  });
+
+  it('is written by every feature that declares an action', () => {
+    const sources = readSources('services', 'libs').filter(({ path }) => !path.endsWith('.test.ts'));
+    const declaring = sources
+      .filter(({ path, text }) => path.startsWith('services/') && /^ {4}audit: '/m.test(text))
+      .map(({ path }) => path.replace(/[^/]+$/, ''));
+    const writing = sources.filter(({ text }) => /\brecordAudit\(/.test(text)).map(({ path }) => path);
+    expect(declaring.filter((folder) => !writing.some((path) => path.startsWith(folder)))).toEqual([]);
+  });
+});

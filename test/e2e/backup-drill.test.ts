@@ -1,0 +1,229 @@
+/**
+ * The drill (rules/operations#backups, rules/operations#after-a-restore): a backup under load, everything destroyed, restored from beside, and
+ * compared with what clients were told.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { generateKeys } from '#libs/backup';
+import { loadConfig, s3Settings } from '#libs/config';
+import { Type } from '#libs/contract';
+import { createLogger } from '#libs/logger';
+import { connectBus } from '#libs/nats';
+import { createObjectStore, storeConfigOf } from '#libs/object-store';
+import { listMigrations } from '../../tools/migrate.ts';
+import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
+import { applyDemo, createConversation, startWorld } from './world.ts';
+import type { Demo, World } from './world.ts';
+
+/** A conversation as its client knows it; times are of this process. */
+interface Written {
+  readonly id: number;
+  readonly begunAt: number;
+  ackedAt: number;
+  /** The last value that was acknowledged, and the one that was sent. */
+  value: number;
+  sent: number;
+  audio?: { readonly ackedAt: number; readonly sha256: string };
+}
+
+let world: World;
+let demo: Demo;
+let place: string;
+let token: string;
+const erased = 'Quintessa Vanderhoeven';
+
+beforeAll(async () => {
+  place = mkdtempSync(join(tmpdir(), 'coherence-drill-'));
+  const { secret, recipient } = await generateKeys();
+  world = await startWorld(
+    import.meta.url,
+    { BACKUP_URL: place, BACKUP_RECIPIENTS: recipient, BACKUP_IDENTITY: secret },
+    { processes: true },
+  );
+  demo = await applyDemo(world, 'drill');
+  await world.apply({ people: [{ key: 'quintessa', name: erased, contact: { email: 'quintessa@example.org' } }] });
+  token = await world.login('ada-drill@example.org', 'secret-of-ada-drill');
+});
+afterAll(async () => {
+  await world.stop();
+  rmSync(place, { recursive: true, force: true });
+});
+
+/** What is told on the way is no failure. */
+function succeeded({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }): void {
+  if (code !== 0) throw new Error(stdout + stderr);
+}
+
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const pathOf = (id: number): string => `/api/coherence/conversations/${id}`;
+
+async function write(count: number): Promise<Written> {
+  const begunAt = Date.now();
+  const start = new Date(Date.UTC(2026, 0, 1) - count * 3_600_000).toISOString();
+  const { id } = await createConversation(world, demo, start);
+  return { id, begunAt, ackedAt: Date.now(), value: -1, sent: -1 };
+}
+
+async function change(item: Written, value: number): Promise<void> {
+  item.sent = value;
+  const answer = await world.call('PATCH', pathOf(item.id), { token, json: { infos: { coherence: { count: value } } } });
+  if (answer.status !== 200) throw new Error(`PATCH: ${answer.status} ${answer.text}`);
+  item.value = value;
+  item.ackedAt = Date.now();
+}
+
+async function upload(item: Written): Promise<void> {
+  const bytes = randomBytes(20_000);
+  const form = new FormData();
+  form.append('audio', new Blob([bytes]), 'talk.mp3');
+  const answer = await world.call('POST', `${pathOf(item.id)}/audio`, { token, body: form });
+  if (answer.status !== 201) throw new Error(`audio: ${answer.status} ${answer.text}`);
+  item.audio = { ackedAt: Date.now(), sha256: hashOf(bytes) };
+}
+
+async function destroyEverything(): Promise<void> {
+  await world.platform.stop();
+  for (const schema of Object.keys(await listMigrations())) await world.sql(`drop schema ${schema} cascade`);
+  const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), world.platform.settings)));
+  for await (const { key } of store.list('')) await store.delete(key);
+  store.close();
+}
+
+/** What the broker still holds of a time that the database no longer knows: a job with everything in it. */
+async function leaveOldMessage(): Promise<void> {
+  const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = world.platform.settings;
+  const bus = await connectBus({ url, prefix, name: 'drill', logger: createLogger({ service: 'drill', level: 'silent' }) });
+  const body = JSON.stringify({ id: '01980000-0000-7000-8000-000000000001', payload: { conversation_id: 1 } });
+  await bus.publishDurable('jobs.media.videohost-publish', body, { msgId: 'old-message' });
+  await bus.close();
+}
+
+/** For docs/guides/backup.md: what is lost is at most what came after the backup had begun. */
+function tellObjectives({ lostMs, restoreMs, startMs }: Readonly<Record<'lostMs' | 'restoreMs' | 'startMs', number>>): void {
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+  const row = [seconds(lostMs), seconds(restoreMs), seconds(startMs), seconds(restoreMs + startMs)].join(' | ');
+  process.stdout.write(`| RPO (age of the backup) | restore | services | RTO |\n|---|---|---|---|\n| ${row} |\n`);
+}
+
+describe('the loss of everything', () => {
+  const written: Written[] = [];
+  const afterwards: Written[] = [];
+  let begunAt = 0;
+  let snapshotAt = 0;
+  let backup: { id: string; digest: string };
+
+  it('is prepared for by a backup under load, which verifies until one byte is another', async () => {
+    for (let count = 0; count < 6; count++) {
+      const item = await write(count);
+      await change(item, 1);
+      await upload(item);
+      written.push(item);
+    }
+    const ended = new AbortController();
+    const load = Promise.all(
+      [0, 1].map(async (part) => {
+        for (let value = 2; !ended.signal.aborted; value++) {
+          if (value % 4 === 0) written.push(await write(100 * (part + 1) + value));
+          const item = written.filter((_item, index) => index % 2 === part)[value % 3];
+          if (item !== undefined) await change(item, value);
+        }
+      }),
+    );
+    begunAt = Date.now();
+    snapshotAt = performance.now();
+    const made = await world.cli('backup', 'create', '--objects', '--json');
+    ended.abort();
+    await load;
+    succeeded(made);
+    backup = JSON.parse(made.stdout) as typeof backup;
+    expect(await world.ask('backup', 'verify', '--digest', backup.digest)).toMatchObject({ ok: true });
+    const files = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(place, name)).isFile());
+    const file = join(place, files[Date.now() % files.length] ?? '');
+    const bytes = readFileSync(file);
+    writeFileSync(file, Buffer.concat([Buffer.from([(bytes[0] ?? 0) ^ 4]), bytes.subarray(1)]));
+    await expect(world.ask('backup', 'verify')).rejects.toThrow(/differs|cannot be trusted/);
+    writeFileSync(file, bytes);
+  });
+
+  it('is survived by what was written before, and by nothing that came after', async () => {
+    afterwards.push(await write(1_000));
+    expect((await world.cli('people', 'erase', 'quintessa', '--yes')).code).toBe(0);
+    await leaveOldMessage();
+    const lostAt = performance.now();
+    await destroyEverything();
+    const destroyedAt = performance.now();
+    // As the set-up job has them, so that the services' roles get their rights.
+    const urls = listDatabaseUrls(world.platform.cliSettings['DATABASE_URL'] ?? '', process.env['TEST_SERVICE_SECRET'] ?? '');
+    Object.assign(process.env, urls);
+    const restored = await world.cli('backup', 'restore', '--yes', '--digest', backup.digest, '--json');
+    for (const name of Object.keys(urls)) delete process.env[name];
+    succeeded(restored);
+    const restoredAt = performance.now();
+    expect(JSON.parse(restored.stdout)).toMatchObject({ id: backup.id, erasures: 1 });
+    expect(JSON.parse(restored.stdout).queues.dropped).toBeGreaterThanOrEqual(1);
+    expect((await world.cli('doctor', '--after-restore', '--json')).code).toBe(0); // again, while nothing runs: harmless
+    await Promise.all([...world.platform.processes.keys()].map((name) => world.platform.restart(name)));
+    expect((await world.call('GET', pathOf(written[0]?.id ?? 0), { token })).status).toBe(200);
+    tellObjectives({ lostMs: lostAt - snapshotAt, restoreMs: restoredAt - destroyedAt, startMs: performance.now() - restoredAt });
+
+    for (const item of written.filter(({ begunAt: at }) => at < begunAt)) {
+      const { status, json } = await world.call('GET', pathOf(item.id), { token });
+      expect([item.id, status]).toEqual([item.id, 200]);
+      // The last value from before the backup, or one that came while it was made.
+      const value = json.infos.coherence?.count ?? -1;
+      expect(value).toBeGreaterThanOrEqual(item.ackedAt < begunAt ? item.value : 1);
+      expect(value).toBeLessThanOrEqual(item.sent);
+      const audio = await fetch(`${world.baseUrl}${pathOf(item.id)}/audio`, { headers: { authorization: `Bearer ${world.sharedToken}` } });
+      expect([item.id, hashOf(new Uint8Array(await audio.arrayBuffer()))]).toEqual([item.id, item.audio?.sha256]);
+    }
+    for (const { id } of afterwards) expect((await world.call('GET', pathOf(id), { token })).status).toBe(404);
+    expect((await write(2_000)).id).toBeGreaterThan(afterwards[0]?.id ?? 0); // and is given to nobody else
+  });
+
+  it('does not bring back who was erased after the backup, and loses no file (doctor --after-restore)', async () => {
+    expect(await world.findInDatabase(erased)).toEqual(['directory.people']);
+    const found = await world.cli('doctor', '--after-restore', '--json');
+    succeeded(found);
+    const { queues, people, objects } = JSON.parse(found.stdout) as {
+      queues: null;
+      people: { erased: number[] };
+      objects: { missing: []; orphans: [] };
+    };
+    expect([queues, people.erased.length, objects.missing]).toEqual([null, 1, []]);
+    expect(await world.findInDatabase(erased)).toEqual([]);
+    expect(await world.findInDatabase('quintessa@example.org')).toEqual([]);
+    const again = JSON.parse((await world.cli('doctor', '--after-restore', '--json')).stdout) as {
+      people: { erased: number[]; gone: number };
+    };
+    expect(again.people).toMatchObject({ erased: [], gone: 1 });
+    expect((await world.cli('doctor')).stdout).toContain('All is well');
+  });
+
+  it('touches nobody who has the id of somebody erased', async () => {
+    const { ids } = await world.apply({ people: [{ key: 'newcomer', name: 'Newcomer' }] });
+    const id = ids['people']?.['newcomer'] ?? 0;
+    const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), world.platform.settings)));
+    const entry = JSON.stringify({ person_id: id, digest: 'a'.repeat(64), visitor_ids: [], telegram_user_ids: [] });
+    for (const [name, text] of [
+      [`platform/erasures/${id}-${'0'.repeat(32)}.json`, entry],
+      [`platform/erasures/${id}-${'1'.repeat(32)}.json`, '{"person_id":"all"}'],
+    ] as const) {
+      await store.putStream(
+        name,
+        (async function* once() {
+          yield Buffer.from(text);
+        })(),
+        { contentType: 'application/json' },
+      );
+    }
+    store.close();
+    const found = await world.cli('doctor', '--after-restore', '--json');
+    const { people } = JSON.parse(found.stdout) as { people: { others: number; damaged: string[] } };
+    expect([people.others, people.damaged.length, found.code]).toEqual([1, 1, 1]);
+    expect((await world.sql('select 1 from directory.people where id = $1', [id])).length).toBe(1);
+    expect((await world.ask('media', 'orphans')).orphans).toEqual([]);
+  });
+});

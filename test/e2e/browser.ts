@@ -1,0 +1,54 @@
+/** A real browser that notes where its pages go and what it complains of. */
+import { join } from 'node:path';
+import { provideChromium } from '#libs/testing';
+import axe from 'axe-core';
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+export const screenshots = join(import.meta.dirname, '..', '..', '.data', 'screenshots');
+export const desk: BrowserContextOptions = { viewport: { width: 1000, height: 760 } };
+export const phone: BrowserContextOptions = { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+
+export interface TestBrowser {
+  /** What the browser complained of since the last test. */
+  readonly complaints: string[];
+  openContext(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /** Closes all pages of a test. @returns where they went elsewhere, and the complaints */
+  endTest(): Promise<{ elsewhere: string[]; complaints: string[] }>;
+  stop(): Promise<void>;
+}
+
+export async function startBrowser(baseUrl: string): Promise<TestBrowser> {
+  const browser = await chromium.launch({ executablePath: await provideChromium(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  const contexts: BrowserContext[] = [];
+  const requested: string[] = [];
+  const complaints: string[] = [];
+  return {
+    complaints,
+    openContext: async (options = desk) => {
+      const context = await browser.newContext({ locale: 'en-GB', ...options });
+      contexts.push(context);
+      context.setDefaultTimeout(15_000);
+      context.on('request', (request) => requested.push(request.url()));
+      context.on('weberror', (error) => complaints.push(String(error.error())));
+      // A refused request is told by the browser too; everything else, e.g. of the content security policy, is a fault.
+      context.on('console', (line) => {
+        if (['error', 'warning'].includes(line.type()) && !/Failed to load resource/.test(line.text())) complaints.push(line.text());
+      });
+      return context;
+    },
+    endTest: async () => {
+      await Promise.all(contexts.splice(0).map((context) => context.close()));
+      const own = new URL(baseUrl).host;
+      return { elsewhere: requested.splice(0).filter((url) => new URL(url).host !== own), complaints: complaints.splice(0) };
+    },
+    stop: () => browser.close(),
+  };
+}
+
+export async function findAccessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+       .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map((node) => id + ' ' + node.target + ': ' + node.failureSummary)))`,
+  );
+}

@@ -1,0 +1,205 @@
+/** The visitor page while the agent writes, in a real browser. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideTimeoutMs, waitFor } from '#libs/testing';
+import type { Page } from 'playwright-core';
+import { findAccessibilityProblems, screenshots } from './browser.ts';
+import {
+  alert,
+  answerOnce,
+  divertOnce,
+  field,
+  isFocused,
+  log,
+  readField,
+  readLog,
+  say,
+  type ChatBrowser,
+  startChatBrowser,
+} from './chat-browser.ts';
+
+const pictures = join(import.meta.dirname, '..', '..', 'docs', 'images');
+
+let chat: ChatBrowser;
+beforeAll(async () => {
+  chat = await startChatBrowser(import.meta.url);
+}, provideTimeoutMs);
+afterEach(async () => expect(await chat.endTest()).toEqual({ elsewhere: [], complaints: [] }));
+afterAll(() => chat.stop());
+
+describe('the visitor page while the agent writes (C3)', () => {
+  const long = Array.from({ length: 60 }, (_, line) => `Line ${line} of a **long** reply.`).join('\n\n');
+  const writing = (page: Page) => page.locator('.message.writing');
+  const scrollTop = (page: Page): Promise<number> => page.evaluate(`document.querySelector('#log').scrollTop`);
+
+  /** Where the log stands when its smooth scrolling has come to rest. */
+  const settledTop = async (page: Page): Promise<number> => {
+    let last = -1;
+    await waitFor(async () => last === (last = await scrollTop(page)), { what: 'the log at rest' });
+    return last;
+  };
+
+  it('shows the reply as it grows, with a caret, reads it out when it is whole, and keeps it', async () => {
+    const page = await chat.openPage();
+    chat.llm.answerWith(() => 'The **open circle** is for [everybody](https://example.org/) who comes at five.', { pauseMs: 150 });
+    await say(page, 'What is it?');
+    await writing(page).locator('b', { hasText: 'open' }).waitFor();
+    expect(await writing(page).getAttribute('aria-hidden')).toBe('true');
+    expect(await writing(page).innerText()).not.toMatch(/\*|\[/);
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.writing .words'), '::after').display`)).toBe('inline-block');
+    expect(await findAccessibilityProblems(page)).toEqual([]);
+    await page.getByRole('link', { name: 'everybody' }).waitFor();
+    await writing(page).waitFor({ state: 'detached' });
+    const said = ['You: What is it?', 'Welcome guide: The open circle is for everybody who comes at five.'];
+    expect(await readLog(page)).toEqual(said);
+    await page.reload();
+    expect(await readLog(page)).toEqual(said);
+  });
+
+  // With WRITE_SCREENSHOTS=true these are the pictures of docs/images.
+  it('is kept as pictures: while half a sentence is there, half a list, and all of it', async () => {
+    const folder = process.env['WRITE_SCREENSHOTS'] === 'true' ? pictures : screenshots;
+    mkdirSync(folder, { recursive: true });
+    const page = await chat.openPage({ viewport: { width: 640, height: 520 } });
+    const reply =
+      'An **open circle** is a conversation that [everybody](https://example.org/) may join.\n\n- It begins with *one question*.\n- Whoever wants to speak, speaks.\n- It ends after an hour.\n\nThe next one is on Thursday at five.';
+    chat.llm.answerWith(() => reply, { pauseMs: 150 });
+    await say(page, 'What is an open circle?');
+    const seen: string[] = [];
+    for (const [index, until] of ['conversation', 'Whoever', undefined].entries()) {
+      if (until === undefined) await log(page).getByText('Thursday at five.').waitFor();
+      else await writing(page).getByText(until).waitFor();
+      const picture = await page.screenshot({ path: join(folder, `chat-writing-${index + 1}.png`), animations: 'disabled' });
+      expect(picture.byteLength).toBeGreaterThan(5_000);
+      seen.push(await page.locator('.message.agent').last().innerText());
+    }
+    await writing(page).waitFor({ state: 'detached' });
+    for (const text of seen) expect(text).not.toMatch(/\*|\[/);
+    expect(seen.map((text) => text.length)).toEqual(seen.map((text) => text.length).toSorted((left, right) => left - right));
+  });
+
+  it('leaves what is selected as it is while the reply grows', async () => {
+    const page = await chat.openPage();
+    chat.llm.answerWith(() => 'First words of a reply that goes on and on and on for a while.', { pauseMs: 120 });
+    await say(page, 'Go on');
+    await writing(page).getByText('First words').waitFor();
+    await page.evaluate(
+      `getSelection().setBaseAndExtent(document.querySelector('.writing .words').firstChild, 0, document.querySelector('.writing .words').firstChild, 5)`,
+    );
+    await writing(page).getByText('on and on').waitFor();
+    expect(await page.evaluate(`String(getSelection())`)).toBe('First');
+  });
+
+  it('follows a long reply until its beginning is at the top, and jumps neither then nor at its end', async () => {
+    const page = await chat.openPage();
+    chat.llm.answerWith(() => long, { pauseMs: 15 });
+    await say(page, 'Tell me everything');
+    await writing(page).getByText('Line 40').waitFor();
+    const top = await scrollTop(page);
+    expect(top).toBeGreaterThan(0);
+    expect(await page.evaluate(`Math.round(document.querySelector('.writing').offsetTop - document.querySelector('#log').scrollTop)`)).toBe(
+      16,
+    );
+    await writing(page).waitFor({ state: 'detached' });
+    expect(await scrollTop(page)).toBe(top);
+  });
+
+  it('leaves who reads further up where they are', async () => {
+    const page = await chat.openPage();
+    await chat.exchange(page, 'Before', long);
+    chat.llm.answerWith(() => 'Some more words that come one by one while somebody reads something else.', { pauseMs: 120 });
+    await say(page, 'And now');
+    await writing(page).waitFor();
+    await page.locator('#log').hover();
+    await page.mouse.wheel(0, -600);
+    await waitFor(
+      async () =>
+        (await page.evaluate<number>(
+          `(() => { const log = document.querySelector('#log'); return log.scrollHeight - log.scrollTop - log.clientHeight })()`,
+        )) > 300,
+    );
+    const before = await settledTop(page);
+    await writing(page).waitFor({ state: 'detached' });
+    expect(await scrollTop(page)).toBe(before);
+  });
+
+  it('stops when asked to, by button or Escape; the rest is there for later, and the next message waits for its end', async () => {
+    const page = await chat.openPage();
+    chat.llm.answerWith(() => 'One two three four five six seven eight nine ten eleven twelve.', { pauseMs: 120 });
+    await say(page, 'Count');
+    await writing(page).getByText('two').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    expect([await isFocused(page, '#message'), await page.locator('#stop').isVisible(), await page.locator('#send').isVisible()]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    chat.llm.answerWith(() => 'Done');
+    await say(page, 'Thank you');
+    await page.getByText('Goes out when the agent has finished').waitFor();
+    await log(page).getByText('Done').waitFor();
+    const [, stopped] = await readLog(page);
+    expect(stopped).toMatch(/^Welcome guide: One two.*Show all of it$/);
+    expect(stopped).not.toContain('twelve');
+    await page.reload();
+    await page.getByRole('button', { name: 'Show all of it' }).click();
+    expect((await readLog(page)).slice(1)).toEqual([
+      'Welcome guide: One two three four five six seven eight nine ten eleven twelve.',
+      'You: Thank you',
+      'Welcome guide: Done',
+    ]);
+
+    chat.llm.answerWith(() => 'Six five four three two one and much more.', { pauseMs: 120 });
+    await say(page, 'Backwards');
+    await writing(page).getByText('five').waitFor();
+    await field(page).press('Escape');
+    await page.getByRole('button', { name: 'Show all of it' }).waitFor();
+    expect((await readLog(page)).at(-1)).not.toContain('much more');
+  });
+
+  it('leaves who stands on the button that stops on the one that takes its place', async () => {
+    const page = await chat.openPage();
+    chat.llm.answerWith(() => 'One two three four five six seven eight.', { pauseMs: 120 });
+    await say(page, 'Count');
+    await page.getByRole('button', { name: 'Stop' }).focus();
+    await writing(page).waitFor({ state: 'detached' });
+    expect(await waitFor(() => isFocused(page, '#send'), { what: 'the focus on the other button' })).toBe(true);
+  });
+
+  it('gives the text back when the agent breaks off', async () => {
+    const page = await chat.openPage();
+    chat.llm.answerWith(() => 'It begins well and then');
+    chat.llm.fail({ kind: 'stream', ending: 'cut_off', pauseMs: 100 });
+    await say(page, 'Will it end?');
+    await writing(page).getByText('It begins').waitFor();
+    await alert(page).getByText('No answer is possible right now.').waitFor();
+    expect([await readField(page), await readLog(page)]).toEqual(['Will it end?', []]);
+  });
+
+  it('asks for the reply once more when the line breaks in the middle', async () => {
+    const page = await chat.openPage();
+    chat.llm.answerWith(() => 'The whole reply');
+    await divertOnce(page, (route) =>
+      route.fulfill({ status: 200, contentType: 'text/event-stream', body: 'event: snapshot\ndata: {"agent_html":"The wh"}\n\n' }),
+    );
+    await say(page, 'Is the line good?');
+    await log(page).getByText('The whole reply').waitFor();
+    expect(await readLog(page)).toEqual(['You: Is the line good?', 'Welcome guide: The whole reply']);
+  });
+
+  it('works with a server that does not stream', async () => {
+    const page = await chat.openPage();
+    const turn = {
+      visitor_id: 'v',
+      thread_key: 'k',
+      human_html: 'Hi',
+      agent_html: 'All at <b>once</b>',
+      created_at: new Date().toISOString(),
+    };
+    await answerOnce(page, 200, {}, JSON.stringify(turn));
+    await say(page, 'Hi');
+    await log(page).getByText('All at once').waitFor();
+    expect(await readLog(page)).toEqual(['You: Hi', 'Welcome guide: All at once']);
+  });
+});

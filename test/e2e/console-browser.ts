@@ -1,0 +1,95 @@
+/** The console in a real browser, on the real platform: who signs in, and what every page of it has to stand. */
+import { provideChromium } from '#libs/testing';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { desk, findAccessibilityProblems, startBrowser, type TestBrowser } from './browser.ts';
+import { startWorld, type World } from './world.ts';
+
+export const narrow: BrowserContextOptions = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
+
+const accounts = { root: { superuser: true }, viewer: { groups: ['ops_viewers'] }, operator: { groups: ['ops_operators'] }, editor: {} };
+export type Who = keyof typeof accounts;
+const emailOf = (who: Who): string => `${who}-console@example.org`;
+const passwordOf = (who: Who): string => `secret-of-${who}-console`;
+
+export interface ConsoleBrowser extends Pick<TestBrowser, 'complaints' | 'endTest' | 'openContext'> {
+  readonly world: World;
+  /** A page of somebody who has signed in, at this address of the console. */
+  open(who: Who, path: string, options?: BrowserContextOptions): Promise<Page>;
+  /** A token of the same account, for what a test arranges. */
+  login(who: Who): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startConsoleBrowser(
+  fileUrl: string,
+  settings: Record<string, string> = {},
+  services?: readonly string[],
+): Promise<ConsoleBrowser> {
+  await provideChromium();
+  const world = await startWorld(fileUrl, settings, services === undefined ? {} : { services });
+  const names = Object.keys(accounts) as Who[];
+  await world.apply({
+    people: names.map((who) => ({ key: who, name: `${who.charAt(0).toUpperCase()}${who.slice(1)} of the console` })),
+    accounts: names.map((who) => ({ email: emailOf(who), person: who, password: passwordOf(who), ...accounts[who] })),
+  });
+  const browser = await startBrowser(world.baseUrl);
+  return {
+    world,
+    complaints: browser.complaints,
+    openContext: browser.openContext,
+    endTest: browser.endTest,
+    open: async (who, path, options = desk) => {
+      const page = await (await browser.openContext(options)).newPage();
+      await page.goto(`${world.baseUrl}${path}`);
+      await signIn(page, who);
+      return page;
+    },
+    login: (who) => world.login(emailOf(who), passwordOf(who)),
+    stop: async () => {
+      await browser.stop();
+      await world.stop();
+    },
+  };
+}
+
+/** Fills what the sign-in asks for; the page behind it is shown when this resolves. */
+export async function signIn(page: Page, who: Who, password = passwordOf(who)): Promise<void> {
+  await page.getByLabel('Email').fill(emailOf(who));
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  if (password === passwordOf(who)) await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+export const row = (page: Page, text: string | RegExp) => page.getByRole('row').filter({ hasText: text });
+
+/** What is true of no page: a fault that axe finds, on a desk or a phone, and something to scroll sideways on the smallest phone. */
+export async function findFaults(page: Page): Promise<string[]> {
+  const size = page.viewportSize();
+  const faults = await findAccessibilityProblems(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  // What follows the width by itself does so with the next frames.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  const wide: string[] = await page.evaluate(`[document.documentElement, ...document.querySelectorAll('body *')]
+    .filter((item) => !item.closest('thead, dialog:not([open])') && getComputedStyle(item).position !== 'absolute')
+    .filter((item) => item.getBoundingClientRect().right > 321 || (item === document.documentElement && item.scrollWidth > 320))
+    .map((item) => 'wide: ' + item.outerHTML.slice(0, 120))`);
+  faults.push(...wide, ...(await findAccessibilityProblems(page)));
+  if (size !== null) await page.setViewportSize(size);
+  return faults;
+}
+
+/** Presses Tab until the element with this text or label has the focus. */
+export async function tabTo(page: Page, name: string | RegExp, key = 'Tab'): Promise<void> {
+  const seen: string[] = [];
+  for (let count = 0; count < 80; count++) {
+    await page.keyboard.press(key);
+    const label = String(
+      await page.evaluate(`(() => { const item = document.activeElement;
+        return item?.labels?.[0]?.innerText ?? item?.getAttribute('aria-label') ?? item?.innerText ?? ''; })()`),
+    ).trim();
+    if (typeof name === 'string' ? label === name : name.test(label)) return;
+    seen.push(label);
+  }
+  throw new Error(`the keyboard does not reach ${String(name)}; it was at ${seen.join(' | ')}`);
+}

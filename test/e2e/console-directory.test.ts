@@ -1,0 +1,173 @@
+/** The pages for editors: people, holons, conversations with their transcript, recording and what the pipeline wrote (P6). */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideTimeoutMs, type RealtimeKitServer, startRealtimeKit } from '#libs/testing';
+import { desk } from './browser.ts';
+import { type ConsoleBrowser, findFaults, heading, row, startConsoleBrowser, tabTo } from './console-browser.ts';
+import { applyDemo, createConversation, type Demo, eventually } from './world.ts';
+
+/** What people wrote is text and stays text. */
+const hostile = '<img src=x onerror="document.title=`taken`">';
+
+let provider: RealtimeKitServer;
+let browser: ConsoleBrowser;
+let demo: Demo;
+let conversation: number;
+beforeAll(async () => {
+  provider = await startRealtimeKit();
+  browser = await startConsoleBrowser(import.meta.url, {
+    REALTIMEKIT_BASE_URL: provider.baseUrl,
+    REALTIMEKIT_API_TOKEN: provider.apiToken,
+  });
+  const { world } = browser;
+  demo = await applyDemo(world, 'look', [
+    { slug: 'held', title: 'Held' },
+    { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
+  ]);
+  const description = `<p>Of the <b>north</b></p>${hostile}`;
+  await world.apply({ people: [{ key: 'hostile', name: `Mallory ${hostile}`, description, contact: { phone: hostile } }] });
+  conversation = (await createConversation(world, demo, '2026-05-01T09:00:00Z')).id;
+  provider.addSession({ id: 's', meetingId: 'm', startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
+  const said = Array.from({ length: 230 }, (_value, index) => ({
+    startTime: 600_000 + index * 1_000,
+    endTime: 600_900 + index * 1_000,
+    sentence: index === 0 ? `The river belongs to all ${hostile}` : `Sentence number ${index}`,
+    peerData: { id: 'p', userId: 'u', displayName: 'Ada', cpi: 'c-ada' },
+  }));
+  provider.setArtifact('s', { bytes: JSON.stringify(said), contentType: 'application/json' });
+  const path = `/api/coherence/conversations/${conversation}`;
+  await world.call('POST', `${path}/enter-coherence`, {
+    json: {
+      meetingId: 'm',
+      participants: [{ customParticipantId: 'c-ada', personId: demo.ada, displayName: 'Ada' }],
+      conversationStartedAt: '2026-05-01T10:00:00Z',
+      captureEndedAt: '2026-05-01T11:00:00Z',
+    },
+  });
+  await world.call('POST', `${path}/recorded`, { headers: { 'idempotency-key': 'once' } });
+  const token = await browser.login('root');
+  await eventually(async () => {
+    const found = await world.call('GET', '/api/coherence/transcripts/search?q=river', { token });
+    expect(found.json.items).toHaveLength(1);
+  }, 60_000);
+}, provideTimeoutMs);
+afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
+afterAll(async () => {
+  await browser.stop();
+  await provider.stop();
+});
+
+describe('the pages of people and holons (P6; rules/console#what-people-wrote)', () => {
+  it('find a person by name, and lead to memberships, holons and back', async () => {
+    const page = await browser.open('editor', '/console/people');
+    await page.getByLabel('Name').fill('ada');
+    await page.getByLabel('Name').press('Enter');
+    await row(page, 'ada-look@example.org').getByRole('link').click();
+    await heading(page, 'Ada').waitFor();
+    await page.getByText('Memberships (0)').waitFor();
+    await page.getByRole('link', { name: 'Holons' }).click();
+    await page.getByLabel('Name or description').fill('event look');
+    await page.getByLabel('Name or description').press('Enter');
+    await row(page, 'event-look').getByRole('link').click();
+    await heading(page, 'Event look').waitFor();
+    await page.goBack();
+    await page.goBack();
+    expect(new URL(page.url()).pathname).toBe('/console/holons');
+    await page.goto(`${browser.world.baseUrl}/console/people/2147483647`);
+    await page.getByRole('alert').getByText('Not found', { exact: true }).waitFor();
+  });
+
+  it.each([
+    ['people?q=ada', 'coherence people search --limit 50 --offset 0 --json -- ada', 'Ada'],
+    ['holons?class=event&q=look', 'coherence holons search --class event --limit 50 --offset 0 --json -- look', 'Event look'],
+  ])('%s has the command of the admin CLI that lists the same', async (path, command, name) => {
+    const page = await browser.open('root', `/console/${path}`);
+    await page.getByText('Copy as command').click();
+    expect(await page.locator('.command code').innerText()).toBe(command);
+    const words = command
+      .split(' ')
+      .slice(1)
+      .filter((word) => word !== '--json');
+    const shown = await page.getByRole('table').getByRole('link').allInnerTexts();
+    const listed: { name: string }[] = await browser.world.ask(...words);
+    expect(listed.map((item) => item.name)).toEqual(shown);
+    expect(shown).toContain(name);
+  });
+
+  it('show what people wrote as text: nothing of it runs or leads anywhere', async () => {
+    const page = await browser.open('editor', '/console/people?q=mallory');
+    await row(page, 'Mallory').getByRole('link').click();
+    await heading(page, `Mallory ${hostile}`).waitFor();
+    await page.getByText('Of the north').waitFor();
+    expect([await page.locator('main img').count(), await page.title()]).toEqual([0, expect.stringContaining('Mallory')]);
+    const links = await page.locator('main a').evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
+    expect(links.filter((href) => !href.startsWith('/console'))).toEqual([]);
+  });
+});
+
+describe('the pages of conversations (P6)', () => {
+  it('find a conversation by what was said, and show it whole: people, transcript, what the pipeline wrote', async () => {
+    const page = await browser.open('root', '/console/conversations');
+    await page.getByLabel('What was said').fill('river');
+    await page.getByLabel('What was said').press('Enter');
+    await page.locator('mark').getByText('river').waitFor();
+    await row(page, 'The river').getByRole('link').click();
+    await page.getByText('Step', { exact: true }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Ada' }).waitFor();
+    await page.getByText('There is none.').waitFor();
+    await page.getByRole('button', { name: 'Read it here' }).click();
+    const said = page.getByRole('list', { name: /utterances$/ }).getByRole('listitem');
+    await said.first().getByText(`The river belongs to all ${hostile}`).waitFor();
+    expect([await said.count(), await page.locator('main img').count()]).toEqual([200, 0]);
+    await page.getByRole('button', { name: 'More' }).click();
+    await said.getByText('Sentence number 229').waitFor();
+    expect([await said.count(), await page.getByRole('button', { name: 'More' }).count()]).toEqual([230, 0]);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'WebVTT' }).click()]);
+    expect(download.suggestedFilename()).toBe(`conversation-${conversation}.vtt`);
+    expect(await page.getByLabel('Operational data (config)').innerText()).toContain('enter-coherence');
+    await page.getByRole('link', { name: 'Its jobs' }).click();
+    await row(page, 'transcripts.transcript-import').first().waitFor();
+  });
+
+  it('open one by its number, and say when there is none', async () => {
+    const page = await browser.open('editor', '/console/conversations');
+    await page.getByLabel('Conversation number').fill('2147483647');
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('alert').getByText('Not found', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Read it here' }).count()).toBe(0);
+  });
+});
+
+describe('the pages for editors for everybody (P6)', () => {
+  it.each(['light', 'dark'] as const)('stand before axe and on 320 px (%s)', async (colorScheme) => {
+    const page = await browser.open('editor', '/console/people', { ...desk, colorScheme, reducedMotion: 'reduce' });
+    await row(page, 'Mallory').waitFor();
+    expect(await findFaults(page)).toEqual([]);
+    const paths = [`people/${demo.ada}`, 'holons', `holons/${demo.event}`, 'conversations?q=river', `conversations/${conversation}`];
+    for (const path of paths) {
+      await page.goto(`${browser.world.baseUrl}/console/${path}`);
+      await page.getByText(/^As of/).waitFor();
+      if (path.startsWith('conversations/')) {
+        await page.getByRole('button', { name: 'Read it here' }).click();
+        await page.getByRole('listitem').getByText('The river').waitFor();
+      }
+      expect([path, await findFaults(page)]).toEqual([path, []]);
+    }
+  });
+
+  it('are used with the keyboard alone', async () => {
+    const page = await browser.open('editor', '/console/conversations');
+    await tabTo(page, 'What was said');
+    await page.keyboard.type('river');
+    await page.keyboard.press('Enter');
+    await page.locator('mark').first().waitFor();
+    await tabTo(page, /^Conversation of/);
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'Read it here');
+    await page.keyboard.press('Enter');
+    await page.getByRole('listitem').getByText('The river').waitFor();
+    await tabTo(page, 'People', 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    await heading(page, 'People').waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+  });
+});

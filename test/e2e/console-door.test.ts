@@ -1,0 +1,289 @@
+/** The session of the console as an attacker meets it: what the cookie opens, from where, and what it does not (S3, P6, D76). */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { type Answer, applyDemo, startWorld, type World } from './world.ts';
+
+let world: World;
+let own: string;
+beforeAll(async () => {
+  world = await startWorld(
+    import.meta.url,
+    { RATE_LIMIT_LOGIN_PER_MINUTE: '60', RATE_LIMIT_LOGIN_FAILURES: '5', TRUSTED_PROXY_HOPS: '1' },
+    { services: ['api-gateway', 'directory'] },
+  );
+  await applyDemo(world, 'door');
+  own = world.baseUrl;
+});
+afterAll(() => world.stop());
+
+const root = { email: 'root-door@example.org', password: 'secret-of-root-door' };
+
+function signIn(headers: Record<string, string> = { origin: own }, json: unknown = root): Promise<Answer> {
+  return world.call('POST', '/console/session', { token: null, headers, json });
+}
+async function takeCookie(): Promise<string> {
+  const { status, headers } = await signIn();
+  expect(status).toBe(200);
+  return /^[^;]+/.exec(headers.get('set-cookie') ?? '')?.[0] ?? '';
+}
+const ask = (method: string, path: string, cookie: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  world.call(method, path, { token: null, headers: { cookie, ...headers } });
+const statusOf = async (answer: Promise<{ status: number }>): Promise<number> => (await answer).status;
+
+/** As it is written: fetch would put its own `Host` in, and resolve the path. */
+async function sendRaw(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  json?: unknown,
+): Promise<{ status: number; text: string; cookie: string }> {
+  const asked = request(own, { method, path, headers: json === undefined ? headers : { ...headers, 'content-type': 'application/json' } });
+  asked.end(json === undefined ? undefined : JSON.stringify(json));
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, text: await readText(answer), cookie: answer.headers['set-cookie']?.[0] ?? '' };
+}
+const signInAt = (headers: Record<string, string>) => sendRaw('POST', '/console/session', headers, root);
+
+/** What the console may ask for; whoever adds an operation to its reach adds it here too, and says why it is safe. */
+const reachable = [
+  ['whoami', 'logout', 'getOverview', 'listAudit', 'listJobs', 'getJob', 'redriveJobs', 'cancelJobs'],
+  ['listWebhooks', 'getWebhook', 'replayWebhooks', 'listPipelines', 'retryPipeline'],
+  // Sentences of visitors are read and decided on there; each is checked against the rights of who signed in.
+  ['listAgents', 'listAgentKnowledge', 'approveAgentKnowledge', 'rejectAgentKnowledge'],
+  ['listThreads', 'getThread', 'takeThread', 'sayInThread', 'handThreadBack'],
+  ['listEvents', 'listWebhookEndpoints', 'getWebhookEndpoint', 'updateWebhookEndpoint', 'testWebhookEndpoint'],
+  ['listWebhookDeliveries', 'redeliverWebhook', 'recoverWebhookEndpoint'],
+  ['listKeys', 'createKey', 'getKey', 'rotateKey', 'revokeKey'],
+  ['listPeople', 'getPerson', 'listPersonMemberships', 'listNotesOfPerson'],
+  ['listHolons', 'getHolon', 'listHolonMemberships', 'listHolonRelationships', 'listNotesOfHolon'],
+  ['searchTranscripts', 'getConversation', 'getConversationSummary', 'downloadTranscript'],
+  ['getVideo', 'downloadCaptions', 'downloadAudio'],
+].flat();
+
+describe('the session cookie of the console (S3)', () => {
+  it('is for scripts of nobody, for the console alone, and encrypted everywhere but on this machine', async () => {
+    const here = await signIn();
+    expect([here.status, here.json, here.headers.get('cache-control')]).toEqual([
+      200,
+      { person: expect.objectContaining({ name: 'Ben' }) },
+      'no-store',
+    ]);
+    const token = 'svc_agentic_[a-z0-9]{32}_[A-Za-z0-9_-]{43}';
+    expect(here.headers.get('set-cookie')).toMatch(new RegExp(`^coherence_console=${token}; Path=/console; HttpOnly; SameSite=Strict$`));
+    expect(here.text).not.toContain('svc_agentic');
+    const there = await signInAt({ host: 'console.example.org', origin: 'https://console.example.org' });
+    expect(there.cookie).toMatch(new RegExp(`^__Secure-coherence_console=${token}; Path=/console; HttpOnly; SameSite=Strict; Secure$`));
+  });
+
+  it('is accepted by no route of the APIs, and no bearer by the console', async () => {
+    const cookie = await takeCookie();
+    expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
+    expect(await statusOf(ask('GET', '/api/v1/auth/whoami', cookie))).toBe(401);
+    const token = cookie.slice(cookie.indexOf('=') + 1);
+    for (const bearer of [token, world.sharedToken])
+      expect(await statusOf(world.call('GET', '/console/api/v1/auth/whoami', { token: bearer }))).toBe(401);
+  });
+
+  it('holds no token that a program could use: who has a password and no gate key gets into the console and nothing else', async () => {
+    const cookie = await takeCookie();
+    const token = cookie.slice(cookie.indexOf('=') + 1);
+    // Known to the door already: what one way remembers must not open the other.
+    expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
+    const opened: string[] = [];
+    for (const { method, path, auth } of routes) {
+      if (auth === 'none' || auth === 'login-gate') continue;
+      const { status } = await world.call(method, path.replaceAll(/\{[a-z_]+\}/g, '1'), {
+        token,
+        ...(method === 'GET' ? {} : { json: {} }),
+      });
+      if (status !== 401) opened.push(`${method} ${path}: ${status}`);
+    }
+    expect(opened).toEqual([]);
+    expect(await statusOf(world.call('POST', '/mcp', { token, json: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }))).toBe(401);
+  });
+
+  it('is a session of the console: no other token opens it, whose ever it is', async () => {
+    const { json } = await world.call('POST', '/api/v1/auth/login', {
+      token: null,
+      headers: { 'x-svc-api-key': world.loginSecret },
+      json: root,
+    });
+    const { token: login } = json as { token: string };
+    const made = await world.call('POST', '/api/v1/keys', { token: login, json: { name: 'all', account_id: 1, scopes: ['*'] } });
+    const { token: key } = made.json as { token: string };
+    expect(key).toMatch(/^svc_key_/);
+    for (const token of [login, key, world.sharedToken]) {
+      expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', `coherence_console=${token}`))).toBe(401);
+      expect(await statusOf(ask('GET', '/console/api/ops/audit', `coherence_console=${token}`))).toBe(401);
+    }
+  });
+
+  it('is listed among the sessions of the account, and ended there', async () => {
+    const cookie = await takeCookie();
+    const { json } = await world.call('POST', '/api/v1/auth/login', {
+      token: null,
+      headers: { 'x-svc-api-key': world.loginSecret },
+      json: root,
+    });
+    const { token } = json as { token: string };
+    const id = /svc_agentic_([a-z0-9]{32})/.exec(cookie)?.[1] ?? '';
+    const listed = await world.call('GET', '/api/v1/auth/sessions?limit=200', { token });
+    expect((listed.json as { items: { id: string }[] }).items.map((item) => item.id)).toContain(id);
+    expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
+    expect(await statusOf(world.call('POST', `/api/v1/auth/sessions/${id}/revoke`, { token, json: {} }))).toBe(200);
+    expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(401);
+  });
+
+  it('is not believed when there are two of them, or under the name that belongs elsewhere', async () => {
+    const cookie = await takeCookie();
+    const refused = [
+      `${cookie}; coherence_console=another`,
+      `coherence_console=another; ${cookie}`,
+      cookie.replace('coherence_console', '__Secure-coherence_console'),
+      cookie.replace('coherence_console', 'Coherence_Console'),
+      `${cookie}x`,
+      'coherence_console=',
+    ];
+    for (const given of refused) expect([given, await statusOf(ask('GET', '/console/api/v1/auth/whoami', given))]).toEqual([given, 401]);
+    expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', `a=b; ${cookie}; c="d"`))).toBe(200);
+  });
+
+  it('ends with the logout: the token for everybody, the cookie in the browser', async () => {
+    const cookie = await takeCookie();
+    const left = await ask('POST', '/console/api/v1/auth/logout', cookie, { origin: own, 'content-type': 'application/json' });
+    expect([left.status, left.headers.get('set-cookie')]).toEqual([
+      200,
+      'coherence_console=; Path=/console; HttpOnly; SameSite=Strict; Max-Age=0',
+    ]);
+    expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(401);
+  });
+});
+
+describe('calls of the console from elsewhere (rules/console#session)', () => {
+  it('nothing changes, and nobody signs in, but from a page of this server', async () => {
+    const cookie = await takeCookie();
+    const secure = { host: 'console.example.org' };
+    const foreign: Record<string, string>[] = [
+      {},
+      { origin: 'null' },
+      { origin: 'https://evil.example.org' },
+      { origin: `${own}.evil.example.org` },
+      { origin: own.replace('127.0.0.1', 'localhost') },
+      { origin: own.replace(/:\d+$/, ':1') },
+      { origin: own, 'sec-fetch-site': 'cross-site' },
+      { origin: own, 'sec-fetch-site': 'same-site' },
+      { ...secure, origin: 'http://console.example.org' },
+      { ...secure, origin: 'https://console.example.org:444' },
+      { ...secure, origin: 'https://example.org' },
+      { host: 'console.example.org/x', origin: 'https://console.example.org' },
+    ];
+    for (const headers of foreign) {
+      expect([headers, await statusOf(signInAt(headers))]).toEqual([headers, 403]);
+      expect([headers, await statusOf(sendRaw('POST', '/console/api/v1/auth/logout', { cookie, ...headers }, {}))]).toEqual([headers, 403]);
+    }
+    expect(await statusOf(signInAt({ host: 'console.example.org:443', origin: 'https://console.example.org' }))).toBe(200);
+    expect(await statusOf(ask('GET', '/console/api/v1/auth/whoami', cookie))).toBe(200);
+  });
+
+  it('nothing is read by a page of another site either, and no answer allows it to', async () => {
+    const cookie = await takeCookie();
+    const path = '/console/api/v1/auth/whoami';
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'https://app.example.org' }])
+      expect([headers, await statusOf(ask('GET', path, cookie, headers as Record<string, string>))]).toEqual([headers, 403]);
+    const { headers } = await ask('GET', path, cookie, { origin: own });
+    expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    expect([headers.get('content-security-policy'), headers.get('cross-origin-resource-policy'), headers.get('cache-control')]).toEqual([
+      "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'same-origin',
+      'no-store',
+    ]);
+    expect(
+      await statusOf(ask('OPTIONS', path, cookie, { origin: 'https://app.example.org', 'access-control-request-method': 'GET' })),
+    ).toBe(403);
+  });
+
+  it('its pages stand in no other page, and run nothing but their own modules', async () => {
+    const { headers, text } = await world.call('GET', '/console/keys/x', { token: null });
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self' 'sha256-[A-Za-z0-9+/=]{44}'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    );
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(text).not.toMatch(/<[^>]+ (?:on\w+|style)=|https?:/);
+  });
+});
+
+describe('the reach of the session (rules/console#reach)', () => {
+  it('is the operations of its pages: every other route is not there for it, whatever it takes', async () => {
+    const cookie = await takeCookie();
+    const wrong: string[] = [];
+    for (const route of routes) {
+      const path = `/console${route.path.replaceAll(/\{[a-z_]+\}/g, '1')}`;
+      if (!route.path.startsWith('/api/') || route.operationId === 'logout') continue;
+      const headers = { origin: own, 'content-type': 'application/json' };
+      const { status } = await world.call(route.method, path, {
+        token: null,
+        headers: { cookie, ...headers },
+        ...(route.method === 'GET' ? {} : { json: {} }),
+      });
+      // The services that are not here are 503, ids that nobody has 404 by their own route.
+      const isReached = status !== 404 || route.path.includes('{');
+      const expected = reachable.includes(route.operationId);
+      if (expected ? !isReached : status !== 404) wrong.push(`${route.method} ${path}: ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('no way of writing a path leads out of it', async () => {
+    const cookie = await takeCookie();
+    const paths = [
+      '/console/api/v1/classes',
+      '/console/api/v1/keys/../classes',
+      '/console/api/v1/keys/%2e%2e/classes',
+      '/console/api//v1/people',
+      '/console/api/v1/keys/..%2f..%2fv1%2fclasses',
+      '/console/api/openapi.json',
+      '/console/api/v1/docs',
+      '/console/api/v1/auth/whoami/../../classes',
+    ];
+    for (const path of paths) {
+      expect([path, await statusOf(sendRaw('GET', path, { cookie }))]).toEqual([path, 404]);
+    }
+  });
+});
+
+describe('signing in to the console without the gate key (D76)', () => {
+  const guess = (email: string, from: string): Promise<Answer> =>
+    signIn({ origin: own, 'x-forwarded-for': from }, { email, password: 'wrong' });
+  const login = (email: string, from: string): Promise<Answer> =>
+    world.call('POST', '/api/v1/auth/login', {
+      token: null,
+      headers: { 'x-svc-api-key': world.loginSecret, 'x-forwarded-for': from },
+      json: { email, password: 'secret-of-ada-door' },
+    });
+
+  it('is throttled like a login, one answer for whatever was wrong, and holds back nobody who has the gate key', async () => {
+    const from = '198.51.100.9';
+    const email = 'ada-door@example.org';
+    const answers = [];
+    for (let count = 0; count < 6; count++) answers.push(await guess(email, from));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
+    expect(Number(answers[5]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await guess('nobody@example.org', from)).text).toBe(answers[0]?.text);
+    expect(await statusOf(login(email, from))).toBe(200);
+    expect(await statusOf(signIn({ origin: own, 'x-forwarded-for': '198.51.100.10' }, { email, password: 'secret-of-ada-door' }))).toBe(
+      200,
+    );
+    for (let count = 0; count < 70; count++) await guess(`guess-${count}@example.org`, from);
+    expect(await statusOf(guess('one-more@example.org', from))).toBe(429);
+    expect(await statusOf(login(email, from))).toBe(200);
+  });
+
+  it('takes an email and a password and nothing else', async () => {
+    for (const json of [{}, { email: 1, password: 'x' }, { email: 'a@b.c' }, { email: 'x'.repeat(1001), password: 'x' }, []])
+      expect(await statusOf(signIn({ origin: own }, json))).toBe(422);
+    expect(await statusOf(signIn({ origin: own }, { ...root, password: { $ne: '' } }))).toBe(422);
+  });
+});

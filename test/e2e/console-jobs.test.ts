@@ -1,0 +1,161 @@
+/** The pages of jobs: found by filter, looked at, redriven and cancelled, by one operator or two (P2, P3, P6). */
+import { randomUUIDv7 } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { desk } from './browser.ts';
+import { type ConsoleBrowser, findFaults, heading, row, startConsoleBrowser, tabTo } from './console-browser.ts';
+
+let browser: ConsoleBrowser;
+beforeAll(async () => {
+  browser = await startConsoleBrowser(import.meta.url);
+}, provideTimeoutMs);
+afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
+afterAll(() => browser.stop());
+
+/** Dead jobs; their payload fits no declaration, so that they are dead again wherever they are run. */
+async function makeDead(count: number, error: string): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUIDv7());
+  await browser.world.sql(
+    `insert into media.jobs (id, type, payload, state, attempts, error, finished_at)
+     select id, 'media.strange', '{"conversation_id": 42, "api_token": "not to be seen"}', 'dead', 3, $2, now() from unnest($1::uuid[]) as id`,
+    [ids, error],
+  );
+  return ids;
+}
+const countDead = async (ids: readonly string[]): Promise<number> =>
+  (await browser.world.sql(`select 1 from media.jobs where id = any($1::uuid[]) and state = 'dead' and attempts = 3`, [ids])).length;
+
+describe('the pages of jobs (P2, P3; rules/console#acting-on-many)', () => {
+  it('10,000 dead jobs of one error are found and redriven in three actions, with the count before, the result and what is left', async () => {
+    const ids = await makeDead(10_000, 'The store was away: "bucket" <b>gone</b>');
+    await makeDead(3, 'Another error');
+    const page = await browser.open('operator', '/console/jobs?state=dead');
+    await row(page, 'The store was away').first().getByRole('link', { name: 'Only this error' }).click();
+    await waitFor(() => Promise.resolve(new URL(page.url()).searchParams.get('error') === 'The store was away: "bucket" <b>gone</b>'));
+    await page.getByRole('button', { name: 'Redrive all that match…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Redrive all that match?' });
+    await dialog.getByText('10,000 jobs will be changed.').waitFor();
+    expect(await countDead(ids)).toBe(10_000);
+    await dialog.getByText('Copy as command').click();
+    expect(await dialog.locator('.command code').innerText()).toBe(
+      `coherence jobs redrive --error 'The store was away: "bucket" <b>gone</b>' --json`,
+    );
+    await dialog.getByRole('button', { name: 'Redrive 10,000 jobs' }).click();
+    await dialog.getByText('10,000 jobs queued again.').waitFor({ timeout: 60_000 });
+    await dialog.getByRole('progressbar', { name: 'Worked off' }).waitFor();
+    expect(await countDead(ids)).toBe(0);
+  });
+
+  it('of two operators who redrive the same one does it, and the other is told', async () => {
+    const ids = await makeDead(20, 'Twice at once');
+    const [first, second] = await Promise.all([
+      browser.open('operator', '/console/jobs?error=Twice+at+once'),
+      browser.open('root', '/console/jobs?error=Twice+at+once'),
+    ]);
+    for (const page of [first, second]) {
+      await page.getByRole('button', { name: 'Redrive all that match…' }).click();
+      await page.getByText('20 jobs will be changed.').waitFor();
+    }
+    await Promise.all([first, second].map((page) => page.getByRole('button', { name: 'Redrive 20 jobs' }).click()));
+    const results = await Promise.all(
+      [first, second].map(async (page) => {
+        const result = page.getByRole('dialog').locator('strong');
+        await result.waitFor();
+        return result.innerText();
+      }),
+    );
+    expect(results.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      '20 jobs queued again.',
+      'Nothing was left to do: somebody else has done it.',
+    ]);
+    expect(await countDead(ids)).toBe(0);
+    const { body } = await browser.world.client.listAudit(
+      { query: { action: 'jobs.redrive', limit: 200 } },
+      { token: await browser.login('root') },
+    );
+    expect(body.items.filter(({ changes }) => JSON.stringify(changes).includes('"error":{"length":13}'))).toHaveLength(1);
+  });
+
+  it('who may look only is refused with the reason, and nothing is changed', async () => {
+    const [id = ''] = await makeDead(1, 'Not for viewers');
+    const page = await browser.open('viewer', '/console/jobs?error=Not+for+viewers');
+    await page.getByRole('button', { name: 'Redrive all that match…' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('alert')
+      .getByText(/^You may not do this\. .*ops_operators/)
+      .waitFor();
+    expect(await page.getByRole('button', { name: /^Redrive \d/ }).count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await row(page, 'Not for viewers').getByRole('link', { name: 'media.strange' }).click();
+    await heading(page, 'media.strange').waitFor();
+    await page.getByRole('button', { name: 'Redrive', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
+    await page.getByRole('dialog').getByRole('alert').getByText('You may not do this.').waitFor();
+    expect(await countDead([id])).toBe(1);
+  });
+
+  it('one job is looked at, without its secrets, given up and queued again', async () => {
+    const [id = ''] = await makeDead(1, 'Looked at');
+    const page = await browser.open('operator', `/console/jobs/media/${id}`);
+    await page.getByText('Looked at').waitFor();
+    const payload = await page.getByLabel('Payload').innerText();
+    expect([payload.includes('"conversation_id": 42'), payload.includes('[redacted]'), payload.includes('not to be seen')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('cancelled', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Redrive', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
+    await waitFor(async () => (await browser.world.sql(`select 1 from media.jobs where id = $1 and generation > 0`, [id])).length === 1, {
+      what: 'the job in its next life',
+    });
+    await page.goto(`${browser.world.baseUrl}/console/jobs/media/${randomUUIDv7()}`);
+    await page.getByRole('alert').getByText('Not found').waitFor();
+  });
+
+  it('nothing is acted on without a filter, and no page asks for more than 200 rows', async () => {
+    const page = await browser.open('operator', '/console/jobs');
+    const asked = page.waitForRequest(/\/console\/api\/ops\/jobs\?/);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    expect(Number(new URL((await asked).url()).searchParams.get('limit'))).toBeLessThanOrEqual(200);
+    await page.getByText('Filter them to act on all that match.').waitFor();
+    expect(await page.getByRole('button', { name: /all that match/ }).count()).toBe(0);
+  });
+});
+
+describe('the pages of jobs for everybody (P6)', () => {
+  it.each(['light', 'dark'] as const)('stand before axe and on 320 px (%s)', async (colorScheme) => {
+    const [id = ''] = await makeDead(2, `A long error ${'that goes on '.repeat(20)} ${'x'.repeat(200)}`);
+    const page = await browser.open('operator', '/console/jobs?error=A+long+error', { ...desk, colorScheme, reducedMotion: 'reduce' });
+    await row(page, 'A long error').first().waitFor();
+    expect(await findFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel all that match…' }).click();
+    await page.getByText('Nothing matches that this could change.').waitFor();
+    expect(await findFaults(page)).toEqual([]);
+    await page.goto(`${browser.world.baseUrl}/console/jobs/media/${id}`);
+    await page.getByLabel('Payload').waitFor();
+    expect(await findFaults(page)).toEqual([]);
+  });
+
+  it('are used with the keyboard alone', async () => {
+    const ids = await makeDead(2, 'By keyboard');
+    const page = await browser.open('operator', '/console/jobs');
+    await tabTo(page, 'Error contains');
+    await page.keyboard.type('By keyboard');
+    await page.keyboard.press('Enter');
+    await tabTo(page, /^Redrive all that match/);
+    await page.keyboard.press('Enter');
+    await page.getByText('2 jobs will be changed.').waitFor();
+    await tabTo(page, 'Redrive 2 jobs');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 jobs queued again.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(await countDead(ids)).toBe(0);
+    expect(await page.evaluate('document.activeElement.innerText')).toMatch(/^Redrive all that match/);
+  });
+});

@@ -1,0 +1,86 @@
+/** The overview in the console (P1, P6). */
+import { randomUUIDv7 } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { desk } from './browser.ts';
+import { type ConsoleBrowser, findFaults, heading, row, startConsoleBrowser, tabTo } from './console-browser.ts';
+
+let browser: ConsoleBrowser;
+beforeAll(async () => {
+  browser = await startConsoleBrowser(import.meta.url);
+}, provideTimeoutMs);
+afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
+afterAll(() => browser.stop());
+
+const makeDead = (count: number): Promise<unknown> =>
+  browser.world.sql(
+    `insert into media.jobs (id, type, payload, state, attempts, error, finished_at)
+     select id, 'media.strange', '{}', 'dead', 3, 'Gone', now() from unnest($1::uuid[]) as id`,
+    [Array.from({ length: count }, () => randomUUIDv7())],
+  );
+
+describe('the overview of the console (P1)', () => {
+  it('is the first page: what is dead and waits, who is ready, each figure leading to its list', async () => {
+    await makeDead(3);
+    const page = await browser.open('viewer', '/console');
+    await heading(page, 'Overview').waitFor();
+    await waitFor(async () => /3/.test(await page.getByRole('listitem').filter({ hasText: 'Dead jobs' }).innerText()), {
+      what: 'the dead jobs',
+      timeoutMs: 15_000,
+    });
+    for (const service of ['agents', 'api-gateway', 'conversations', 'directory', 'media', 'transcripts'])
+      await page
+        .getByRole('table', { name: 'Services' })
+        .getByRole('row')
+        .filter({ hasText: service })
+        .getByText('ready', { exact: true })
+        .waitFor();
+    await row(page, 'media.strange').getByRole('link', { name: '3' }).click();
+    await heading(page, 'Jobs').waitFor();
+    expect(new URL(page.url()).search).toBe('?state=dead&type=media.strange');
+    await row(page, 'Gone').first().waitFor();
+    expect(await page.getByRole('row').count()).toBe(4);
+  });
+
+  it('draws what it has seen since it was opened, and refreshes itself', async () => {
+    const page = await browser.open('viewer', '/console/overview');
+    const plot = page.getByRole('figure').filter({ hasText: 'Jobs a minute' });
+    await plot.locator('canvas').waitFor();
+    await page
+      .getByRole('figure')
+      .first()
+      .getByText(/^dead \d+$/)
+      .waitFor();
+    const before = Number((await page.getByRole('figure').first().getByText(/^dead/).innerText()).replace(/\D/g, ''));
+    await makeDead(5);
+    await page
+      .getByRole('figure')
+      .first()
+      .getByText(`dead ${before + 5}`)
+      .waitFor({ timeout: 25_000 });
+    expect(await plot.getByText(/^died/).innerText()).not.toBe('died 0');
+  });
+
+  it('tells an account without the right what it may look at instead', async () => {
+    const page = await browser.open('editor', '/console');
+    await page.getByRole('alert').getByText('Not for this account').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Conversations' }).click();
+    await heading(page, 'Conversations').waitFor();
+    expect(await page.getByRole('alert').filter({ hasText: 'Not for' }).count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] as const)('stands before axe and on 320 px (%s)', async (colorScheme) => {
+    const page = await browser.open('viewer', '/console', { ...desk, colorScheme, reducedMotion: 'reduce' });
+    await page.locator('canvas').first().waitFor();
+    expect(await findFaults(page)).toEqual([]);
+  });
+
+  it('is used with the keyboard alone', async () => {
+    const page = await browser.open('viewer', '/console');
+    await page.locator('canvas').first().waitFor();
+    await tabTo(page, 'Dead jobs');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Jobs').waitFor();
+    expect(new URL(page.url()).search).toBe('?state=dead');
+  });
+});

@@ -1,0 +1,281 @@
+/** Every page of the console: what holds for all of them, and the commands that they show, executed with the admin CLI (P6). */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { provideTimeoutMs, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
+import { bookingOutcomes } from '#services/conversations';
+import { updateOutcomes } from '#services/agents';
+import type { Page } from 'playwright-core';
+import { desk } from './browser.ts';
+import { type ConsoleBrowser, findFaults, startConsoleBrowser } from './console-browser.ts';
+import { type ConsoleData, consolePages, fillConsole } from './console-data.ts';
+import { makeSilence } from './silence.ts';
+
+let browser: ConsoleBrowser;
+/** Of a superuser, for all tests: signing in takes longer than most of them. */
+let page: Page;
+let receiver: WebhookReceiver;
+let folder: string;
+let data: ConsoleData;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'console-'));
+  receiver = await startWebhookReceiver();
+  browser = await startConsoleBrowser(import.meta.url, { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1', AGENT_KNOWLEDGE: 'reviewed' });
+  data = await fillConsole(browser.world, await browser.login('editor'), receiver, folder);
+  page = await browser.open('root', '/console/keys', { ...desk, timezoneId: 'UTC', reducedMotion: 'reduce' });
+}, provideTimeoutMs);
+afterEach(() => expect(browser.complaints).toEqual([]));
+afterAll(async () => {
+  expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] });
+  await browser.stop();
+  await receiver.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function visit(path: string, shown: string | RegExp): Promise<void> {
+  await page.goto(`${browser.world.baseUrl}/console/${path}`);
+  await page.getByText(shown).filter({ visible: true }).first().waitFor();
+}
+
+/** Commands that a page or dialog shows, as words for the admin CLI. */
+async function readCommands(scope: { locator: Page['locator'] }): Promise<string[][]> {
+  const lines = await scope.locator('.command code').allTextContents();
+  return lines.map((line) => {
+    const words = [...line.matchAll(/(?:'(?:[^']|'\\'')*'|[^\s'])+/g)].map(([word]) => word.replaceAll(String.raw`'\''`, "'"));
+    expect(words[0]).toBe('coherence');
+    return words.slice(1).map((word) => (/^'[^]*'$/.test(word) ? word.slice(1, -1) : word));
+  });
+}
+
+function execute(words: readonly string[]): Promise<any> {
+  return browser.world.ask(...words.filter((word) => word !== '--json').map((word) => word.replace(/^person-/, `${folder}/person-`)));
+}
+
+const nameOf = ({ id, slug, conversation_id: about, conversation, segment, membership_id: member }: any): string =>
+  segment === undefined ? String(id ?? slug ?? about ?? member) : `${conversation.id}/${segment.index}`;
+
+describe('every page for everybody (P6)', () => {
+  it.each(['light', 'dark'] as const)('stands before axe and on 320 px (%s)', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    for (const [name, path, shown] of consolePages) {
+      await visit(path(data), shown);
+      expect([name, await findFaults(page)]).toEqual([name, []]);
+    }
+  });
+
+  it.each(consolePages)('%s: the keyboard alone reaches everything, in the order of the page', async (_name, path, shown) => {
+    await visit(path(data), shown);
+    // So that nothing changes meanwhile; once for all pages.
+    const refreshes = page.getByRole('button', { name: 'Every 10 s', pressed: true });
+    if ((await refreshes.count()) > 0) await refreshes.click();
+    // What can be used, by place: links, buttons, fields, summaries, and what scrolls.
+    const count = Number(
+      await page.evaluate(`(() => {
+        const all = [...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary, [tabindex="0"], audio, video)')]
+          .filter((item) => item.checkVisibility());
+        all.forEach((item, place) => item.dataset.place = place);
+        document.querySelector('main').focus();
+        return all.length;
+      })()`),
+    );
+    const reached: number[] = [];
+    for (let presses = 0; presses < 3 * count + 30 && reached.at(-1) !== count - 1; presses++) {
+      await page.keyboard.press('Tab');
+      const place = await page.evaluate(`document.activeElement?.closest('[data-place]')?.dataset.place ?? null`);
+      if (place !== null && Number(place) !== reached.at(-1)) reached.push(Number(place));
+    }
+    expect(reached).toEqual(Array.from({ length: count }, (_item, place) => place));
+  });
+
+  it.each([
+    ['jobs', 'Error contains', 'away', 'error'],
+    ['webhooks', 'Text in the body', 'it’s', 'q'],
+    ['pipelines', 'Step (slug)', 'import', 'step'],
+    ['conversations', 'What was said', 'river', 'q'],
+    ['threads', 'Agent (slug)', 'guide', 'agent'],
+    ['people', 'Name', 'ada', 'q'],
+    ['holons', 'Class', 'event', 'class'],
+    ['events', 'Types', 'conversation.*', 'types'],
+    ['endpoints', 'Account id', '1', 'account_id'],
+    ['audit', 'To what', 'account:1', 'target'],
+    ['keys', 'Account id', '1', 'account_id'],
+  ])('%s: the keyboard alone filters', async (name, label, text, parameter) => {
+    await page.goto(`${browser.world.baseUrl}/console/${name}`);
+    await page.getByLabel(label, { exact: true }).focus();
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.searchParams.has(parameter));
+    expect(new URL(page.url()).searchParams.get(parameter)).toBe(text);
+  });
+});
+
+describe('the commands of the pages (P6; rules/console#commands)', () => {
+  /** Behind the first item: the list from its second page on. */
+  const behind: Readonly<Record<string, string>> = {
+    jobs: 'ops/jobs',
+    webhooks: 'ops/webhooks',
+    pipelines: 'ops/pipelines',
+    threads: 'ops/threads',
+    agents: 'ops/agents',
+    audit: 'ops/audit',
+  };
+
+  it.each(consolePages)('%s: each is one that the admin CLI executes, with the same items', async (name, path, shown) => {
+    const address = path(data);
+    const addresses = [address];
+    const api = behind[name];
+    if (api !== undefined) {
+      const query = address.split('?')[1] ?? '';
+      const first = await browser.world.call('GET', `/api/${api}?${query}&limit=1`, { token: await browser.login('root') });
+      expect(first.json.next).toEqual(expect.any(String));
+      addresses.push(`${address}${query === '' ? '?' : '&'}cursor=${first.json.next}`);
+    } else if (/^(?:people|holons|endpoints|keys)$/.test(name)) addresses.push(`${address}${address.includes('?') ? '&' : '?'}offset=1`);
+    for (const each of addresses) {
+      const lists: string[][] = [];
+      const requests: URL[] = [];
+      page.on('response', async (response) => {
+        const url = new URL(response.url());
+        if (!url.pathname.startsWith('/console/api/')) return;
+        requests.push(url);
+        const { items } = (await response.json().catch(() => ({}))) as { items?: unknown[] };
+        if (items !== undefined) lists.push(items.map(nameOf));
+      });
+      await visit(each, each === address ? shown : 'Copy as command');
+      if (name === 'one conversation') await page.getByRole('button', { name: 'Read it here' }).click();
+      await page.locator('.command').first().waitFor({ state: 'attached' });
+      // What a page offers to do comes after what it shows.
+      const commands = (await readCommands(page)).toSorted((one, other) => Number(one[1] === 'test') - Number(other[1] === 'test'));
+      for (const words of commands) {
+        if (words[0] === 'events') {
+          expect(await browser.world.cli(...words, '--after', '', '--count', '1')).toMatchObject({ code: 0 });
+          continue;
+        }
+        const result = await execute(words);
+        if (Array.isArray(result) && ['list', 'search', 'deliveries'].includes(words[1] ?? '') && words[0] !== 'notes')
+          expect([each, words.join(' '), result.map(nameOf)]).toEqual([
+            each,
+            words.join(' '),
+            lists.findLast((list) => list.length > 0) ?? [],
+          ]);
+      }
+      expect(commands.length).toBeGreaterThan(0);
+      // No page asks for more than 200 rows.
+      for (const { searchParams } of requests) expect(Number(searchParams.get('limit') ?? 0)).toBeLessThanOrEqual(200);
+      page.removeAllListeners('response');
+    }
+  });
+
+  const press = (name: string | RegExp) => page.getByRole('main').getByRole('button', { name }).first().click();
+  /** What opens a dialog: where, and what is done there before its command is read. */
+  const dialogs: readonly (readonly [string, () => string, () => Promise<unknown>, RegExp | undefined])[] = [
+    ['redriving one', () => `jobs/media/${data.other}`, () => press('Redrive'), /^jobs redrive /],
+    ['giving one up', () => `jobs/media/${data.job}`, () => press('Cancel'), /^jobs discard /],
+    ['replaying one', () => `webhooks/${data.receipt}`, () => press('Replay'), /^webhooks replay \d+ --json$/],
+    ['redriving all of a filter', () => 'jobs?error=away', () => press(/^Redrive all/), /^jobs redrive --error away --json$/],
+    ['redriving all dead ones', () => 'jobs?state=dead', () => press(/^Redrive all/), /^jobs redrive --all --json$/],
+    ['redriving queued ones', () => 'jobs?state=queued', () => press(/^Redrive all/), undefined],
+    ['redriving cancelled ones', () => 'jobs?state=cancelled&type=x.y', () => press(/^Redrive all/), undefined],
+    ['cancelling succeeded ones', () => 'jobs?state=succeeded', () => press(/^Cancel all/), undefined],
+    [
+      'cancelling queued ones',
+      () => 'jobs?state=queued&type=x.y',
+      () => press(/^Cancel all/),
+      /^jobs cancel --type x.y --state queued --json$/,
+    ],
+    ['cancelling of any state', () => 'jobs?type=x.y', () => press(/^Cancel all/), /^jobs cancel --type x.y --json$/],
+    ['giving dead ones up', () => 'jobs?state=dead&type=x.y', () => press(/^Cancel all/), /^jobs discard --type x.y --json$/],
+    ['cancelling one', () => `jobs/media/${data.queued}`, () => press('Cancel'), /^jobs cancel /],
+    ['replaying all of a filter', () => 'webhooks?kind=booking', () => press(/^Replay all/), /^webhooks replay .*--limit 20000 --json$/],
+    ['replaying what cannot be', () => 'webhooks?kind=booking&outcome=answered', () => press(/^Replay all/), undefined],
+    ['replaying messages of a person', () => 'webhooks?kind=telegram&person_id=1', () => press(/^Replay all/), undefined],
+    ['retrying a pipeline', () => 'pipelines', () => retry(), /^pipelines retry /],
+    ['approving a sentence', () => 'agents/guide', () => press(/^Approve/), /^agents knowledge approve guide /],
+    ['rejecting a sentence', () => 'agents/guide', () => press(/^Reject/), /^agents knowledge reject guide /],
+    [
+      'making a key',
+      () => 'keys',
+      () => fillKey(),
+      /^keys create --account \d+ --name 'it'\\''s -x' --scope ops:read --json$|^keys create --account/,
+    ],
+    ['rotating a key', () => `keys/${data.key}`, () => rotate(), /^keys rotate \S+ --overlap-seconds 3600 --json$/],
+    ['revoking a key', () => `keys/${data.key}`, () => press('Revoke'), /^keys revoke /],
+    ['redelivering an event', () => `endpoints/${data.endpoint}`, () => press(/^Redeliver/), /^endpoints redeliver \d+ \S+ --json$/],
+    [
+      'recovering an endpoint',
+      () => `endpoints/${data.endpoint}`,
+      () => recover(),
+      /^endpoints recover \d+ --since 2026-01-01T00:00:00.000Z --json$/,
+    ],
+    ['disabling an endpoint', () => `endpoints/${data.endpoint}`, () => press('Disable'), /^endpoints disable \d+ --yes --json$/],
+    ['enabling an endpoint', () => `endpoints/${data.endpoint}`, () => press('Enable'), /^endpoints enable /],
+  ];
+  const fillKey = async (): Promise<void> => {
+    await press('Make a key');
+    await page.getByLabel('Name: what it is for').fill("it's -x");
+    await page.getByLabel('ops:read').check();
+    expect(await readCommands(page.getByRole('dialog'))).toEqual([]);
+    await page
+      .getByRole('dialog')
+      .getByLabel(/^Account id/)
+      .fill(String(data.account));
+  };
+  const retry = async (): Promise<void> => {
+    await browser.world.sql(
+      `update transcripts.jobs set state = 'dead', error = 'Gone', finished_at = now() where type = 'transcripts.transcript-import'`,
+    );
+    await page.reload();
+    await press(/^Retry conversation/);
+  };
+  const rotate = async (): Promise<void> => {
+    await press('Rotate');
+    await page.getByLabel('The old secret is accepted for').selectOption('an hour');
+  };
+  const recover = async (): Promise<void> => {
+    await press('Recover');
+    await page.getByLabel('Since').fill('2026-01-01T00:00');
+  };
+
+  it.each(dialogs)('%s has one that does the same, or none', async (_name, path, open, expected) => {
+    await page.goto(`${browser.world.baseUrl}/console/${path()}`);
+    await open();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    if (expected === undefined) {
+      await dialog.getByText('Nothing matches that this could change.').waitFor();
+      expect(await readCommands(dialog)).toEqual([]);
+      return;
+    }
+    await dialog.locator('.command').waitFor();
+    const [line = ''] = await dialog.locator('.command code').allTextContents();
+    expect(line.replace('coherence ', '')).toMatch(expected);
+    const [words = []] = await readCommands(dialog);
+    await execute(words);
+  });
+
+  it('know every outcome of a webhook', async () => {
+    await page.goto(`${browser.world.baseUrl}/console/webhooks`);
+    const offered = await page.getByLabel('Outcome').locator('option').allInnerTexts();
+    expect(new Set(offered.slice(1))).toEqual(new Set([...bookingOutcomes, ...updateOutcomes]));
+  });
+});
+
+describe('a conversation with its recording (P6, T4)', () => {
+  it('plays the audio, and asks for film and captions with the rights of who looks', async () => {
+    const { world } = browser;
+    const form = new FormData();
+    form.append('audio', new Blob([makeSilence(500)]), 'talk.wav');
+    const token = await world.login('ada-pages@example.org', 'secret-of-ada-pages');
+    expect((await world.call('POST', `/api/coherence/conversations/${data.conversation}/audio`, { token, body: form })).status).toBe(201);
+    await visit(`conversations/${data.conversation}`, 'What the pipeline and others wrote');
+    const film = page.waitForResponse(/\/media\//);
+    const captions = page.waitForResponse(/captions\.vtt$/);
+    await page.evaluate(
+      `(() => { const video = document.querySelector('video'); video.textTracks[0].mode = 'showing'; video.load(); video.play().catch(() => undefined); })()`,
+    );
+    expect([(await film).ok(), (await captions).status()]).toEqual([true, 200]);
+    await waitFor(async () => Number(await page.evaluate(`document.querySelector('video').textTracks[0].cues?.length ?? 0`)) === 250);
+    await page.evaluate(`document.querySelector('audio').load(); document.querySelector('audio').preload = 'metadata'`);
+    await waitFor(async () => Number(await page.evaluate(`Math.round(document.querySelector('audio').duration * 10)`)) === 5);
+  });
+});

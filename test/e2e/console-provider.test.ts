@@ -1,0 +1,215 @@
+/** Sign-in to the console at an identity provider, as a browser goes through it (rules/console#session; S3). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { consoleClientId, type IdentityProvider, startIdentityProvider } from '#libs/testing';
+import type { Page } from 'playwright-core';
+import { startBrowser } from './browser.ts';
+import { type Answer, applyDemo, type Demo, startWorld, type World } from './world.ts';
+
+let provider: IdentityProvider;
+let world: World;
+let demo: Demo;
+beforeAll(async () => {
+  provider = await startIdentityProvider();
+  const settings = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: consoleClientId, OUTBOUND_ALLOWED_HOSTS: provider.host };
+  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'directory'] });
+  demo = await applyDemo(world, 'provider');
+  await world.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
+});
+afterAll(async () => {
+  await world.stop();
+  await provider.stop();
+});
+
+const get = (path: string, cookie = ''): Promise<Answer> =>
+  world.call('GET', path, { token: null, headers: cookie === '' ? {} : { cookie } });
+const cookiesOf = ({ headers }: Answer): string[] => headers.getSetCookie();
+const firstPart = (cookie = ''): string => cookie.split(';')[0] ?? '';
+
+/** Goes to the provider, signs in, and comes back; the answer to coming back, and what the browser had kept. */
+async function signIn(subject: string, to = ''): Promise<{ back: Answer; path: string; kept: string }> {
+  const { path, kept } = await signInThere(subject, to);
+  return { back: await get(path, kept), path, kept };
+}
+
+/** The same up to the way back. */
+async function signInThere(subject: string, to = ''): Promise<{ path: string; kept: string }> {
+  const away = await get(`/console/sign-in${to === '' ? '' : `?${new URLSearchParams({ to }).toString()}`}`);
+  expect(away.status).toBe(303);
+  const kept = firstPart(cookiesOf(away)[0]);
+  const url = new URL(await provider.signIn(away.headers.get('location') ?? '', subject));
+  expect(url.origin).toBe(world.baseUrl);
+  return { path: `${url.pathname}${url.search}`, kept };
+}
+const sessionOf = ({ back }: { back: Answer }): string =>
+  firstPart(cookiesOf(back).find((cookie) => cookie.startsWith('coherence_console=')));
+const whoami = (session: string): Promise<Answer> => get('/console/api/v1/auth/whoami', session);
+
+describe('the console with an identity provider (S3)', () => {
+  it('says so while the provider is away, and asks it again', async () => {
+    await provider.leave();
+    const answer = await get('/console/sign-in?to=/console/jobs');
+    expect([answer.status, answer.headers.get('location'), cookiesOf(answer)]).toEqual([303, '/console/jobs?signIn=away', []]);
+    await provider.return();
+    expect(new URL((await get('/console/sign-in')).headers.get('location') ?? '').origin).toBe(provider.issuer);
+  });
+
+  it('sends the browser there with a cookie for coming back alone', async () => {
+    const { headers } = await get('/console/sign-in');
+    const asked = new URL(headers.get('location') ?? '');
+    expect([asked.origin, asked.searchParams.get('redirect_uri')]).toEqual([provider.issuer, `${world.baseUrl}/console/sign-in/callback`]);
+    expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
+    expect(headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^coherence_sign_in=[\w.-]+\|%2Fconsole; Path=\/console\/sign-in; HttpOnly; SameSite=Lax; Max-Age=600$/),
+    ]);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('begins a session like that of a password, which ends by signing out', async () => {
+    const signed = await signIn('ada');
+    expect([signed.back.status, signed.back.headers.get('location')]).toEqual([303, '/console']);
+    expect(cookiesOf(signed.back)).toEqual([
+      'coherence_sign_in=; Path=/console/sign-in; HttpOnly; SameSite=Lax; Max-Age=0',
+      expect.stringMatching(/^coherence_console=svc_agentic_[\w-]+; Path=\/console; HttpOnly; SameSite=Strict$/),
+    ]);
+    const session = sessionOf(signed);
+    expect((await whoami(session)).json).toMatchObject({ authenticated: true, person: { id: demo.ada } });
+    expect((await get('/api/v1/auth/whoami', session)).status).toBe(401);
+    const out = await world.call('POST', '/console/api/v1/auth/logout', {
+      token: null,
+      json: {},
+      headers: { cookie: session, origin: world.baseUrl },
+    });
+    expect([out.status, (await whoami(session)).status]).toEqual([200, 401]);
+    const [entry] = await world.sql<{ action: string; outcome: string; ip: string }>(
+      "select action, outcome, ip from directory.audit_log where changes::json ->> 'issuer' is not null and action = 'login'",
+    );
+    expect(entry).toEqual({ action: 'login', outcome: 'ok', ip: expect.stringMatching(/^(127|::)/) });
+  });
+
+  it.each([
+    ['/console/jobs?state=failed&q=a+b', '/console/jobs?state=failed&q=a+b'],
+    ['https://evil.example.org/console', '/console'],
+    ['/console/../api/v1/people', '/console'],
+    ['/console/sign-in', '/console'],
+  ])('ends at the page that was asked for, and at no other place: %s', async (to, place) => {
+    expect((await signIn('ada', to)).back.headers.get('location')).toBe(place);
+    const refused = await signIn('mallory', to);
+    expect(refused.back.headers.get('location')).toBe(`${place}${place.includes('?') ? '&' : '?'}signIn=refused`);
+    // The cookie is the browser's, and a neighbour's site under the same domain might write it.
+    const { path, kept } = await signInThere('ada');
+    const forged = `${kept.split('|')[0]}|${encodeURIComponent(to)}`;
+    expect((await get(path, forged)).headers.get('location')).toBe(place);
+  });
+
+  it('has an entry of the audit log for who is refused, and counts it with the failed logins (A1, A4)', async () => {
+    const email = 'ada-provider@example.org';
+    const count = async (): Promise<number> =>
+      (
+        await world.sql<{ count: number }>(
+          "select count(*)::integer as count from directory.audit_log where action = 'login' and outcome = 'refused'",
+        )
+      )[0]?.count ?? 0;
+    const before = await count();
+    await signIn('mallory');
+    await world.ask('accounts', 'deactivate', email);
+    await signIn('ada');
+    await world.ask('accounts', 'grant', email, '--activate');
+    const entries = await world.sql(
+      "select account_id, changes, ip from directory.audit_log where action = 'login' and outcome = 'refused' order by id desc limit 2",
+    );
+    const [of] = await world.sql<{ id: number }>('select id from directory.accounts where email = $1', [email]);
+    expect(entries).toEqual([
+      { account_id: of?.id, changes: '{"reason":"identity"}', ip: expect.stringMatching(/^(127|::)/) },
+      { account_id: null, changes: '{"reason":"identity"}', ip: expect.stringMatching(/^(127|::)/) },
+    ]);
+    expect(await count()).toBe(before + 2);
+    // Anybody may come back without having been there.
+    await get('/console/sign-in/callback?error=access_denied', (await signInThere('ada')).kept);
+    await get('/console/sign-in/callback?code=x&state=y', '');
+    expect(await count()).toBe(before + 2);
+  });
+
+  it('signs nobody in whom it does not know, and in no browser that did not begin it', async () => {
+    const stranger = await signIn('mallory');
+    expect([stranger.back.status, stranger.back.headers.get('location'), sessionOf(stranger)]).toEqual([
+      303,
+      '/console?signIn=refused',
+      '',
+    ]);
+    const { path } = await signIn('ada');
+    for (const cookie of ['', 'coherence_sign_in=x', stranger.kept]) {
+      const { headers } = await get(path, cookie);
+      expect([headers.get('location'), headers.getSetCookie().length]).toEqual(['/console?signIn=refused', 1]);
+    }
+    const cancelled = await get('/console/sign-in/callback?error=access_denied', stranger.kept);
+    expect(cancelled.headers.get('location')).toBe('/console?signIn=refused');
+  });
+
+  it('takes no password, and says so to its page', async () => {
+    const json = { email: 'ada-provider@example.org', password: 'secret-of-ada-provider' };
+    const answer = await world.call('POST', '/console/session', { token: null, json, headers: { origin: world.baseUrl } });
+    expect(answer.status).toBe(404);
+    expect((await get('/console')).text).toContain('data-sign-in="provider"');
+  });
+
+  it('takes no token of the provider as a bearer where no audience is set', async () => {
+    expect((await world.call('GET', '/api/v1/auth/whoami', { token: await provider.sign({ sub: 'ada' }) })).status).toBe(401);
+  });
+
+  it('ends sessions with the link', async () => {
+    const session = sessionOf(await signIn('ada'));
+    expect((await whoami(session)).status).toBe(200);
+    await world.ask('accounts', 'unlink', 'ada-provider@example.org', '--subject', 'ada');
+    const endedAt = performance.now();
+    let status = 200;
+    while (status !== 401 && performance.now() - endedAt < 1_000) ({ status } = await whoami(session));
+    expect(status).toBe(401);
+    await world.ask('accounts', 'link', 'ada-provider@example.org', '--subject', 'ada');
+  });
+
+  it('says that the provider is away, to who comes back from it, and is let in when the provider is there again', async () => {
+    const { path, kept } = await signInThere('ada', '/console/jobs');
+    await provider.leave();
+    const back = await get(path, kept);
+    expect([back.status, back.headers.get('location')]).toEqual([303, '/console/jobs?signIn=away']);
+    await provider.return();
+    expect((await signIn('ada')).back.headers.get('location')).toBe('/console');
+  });
+});
+
+describe('the sign-in in a browser (S3, P6)', () => {
+  it('leads to the provider and back to the page that was asked for, and says at that page when nobody was let in', async () => {
+    const browser = await startBrowser(world.baseUrl);
+    try {
+      const place = '/console/keys?offset=50';
+      const enter = async (page: Page, subject: string): Promise<void> => {
+        await page.getByRole('link', { name: 'Sign in' }).click();
+        await page.locator('input[name=login]').fill(subject);
+        await page.locator('input[name=password]').fill('x');
+        await page.getByRole('button', { name: 'Sign-in' }).click();
+        await page.getByRole('button', { name: 'Continue' }).click();
+        await page.waitForURL(`${world.baseUrl}/**`);
+      };
+      const stranger = await (await browser.openContext()).newPage();
+      await stranger.goto(`${world.baseUrl}${place}`);
+      await enter(stranger, 'mallory');
+      await stranger.getByRole('alert').filter({ hasText: 'Nobody was signed in' }).waitFor();
+      expect(stranger.url()).toBe(`${world.baseUrl}${place}&signIn=refused`);
+
+      const page = await (await browser.openContext()).newPage();
+      await page.goto(`${world.baseUrl}${place}`);
+      await enter(page, 'ada');
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      expect(page.url()).toBe(`${world.baseUrl}${place}`);
+      await page.reload();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('link', { name: 'Sign in' }).waitFor();
+      expect(await page.context().cookies()).toEqual(
+        expect.not.arrayContaining([expect.objectContaining({ name: expect.stringMatching('coherence') })]),
+      );
+    } finally {
+      await browser.endTest();
+      await browser.stop();
+    }
+  });
+});

@@ -1,0 +1,98 @@
+/** docs/guides/events.md as its reader would use it: the answer that it shows, and its program, killed and started again (V3, V8). */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { startWorld, type World } from './world.ts';
+
+const run = promisify(execFile);
+const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'guides', 'events.md'), 'utf8');
+const blocks = (language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, body = '']) => body);
+const folder = mkdtempSync(join(tmpdir(), 'coherence-events-'));
+
+let world: World;
+let env: NodeJS.ProcessEnv;
+let running: ChildProcess | undefined;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'events'] });
+  for (const command of blocks('sh')[0]?.trim().split('\n') ?? []) {
+    const words = [...command.replace('npm run --silent cli -- ', '').matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, plain]) => quoted ?? plain ?? '',
+    );
+    const { code, stdout, stderr } = await world.cli(...words);
+    expect([code, stderr]).toEqual([0, '']);
+    const { token } = JSON.parse(stdout) as { token?: string };
+    env = { ...process.env, NODE_OPTIONS: '', BASE: world.baseUrl, COHERENCE_KEY: token, CURSOR_FILE: join(folder, 'cursor') };
+  }
+});
+afterAll(async () => {
+  running?.kill('SIGKILL');
+  await world.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const person = async (key: string): Promise<void> => {
+  await world.apply({ people: [{ key, name: `Person ${key}` }] });
+};
+
+/** Starts the guide's program. @returns the lines that it has written */
+function follow(): string[] {
+  const lines: string[] = [];
+  running = spawn(process.execPath, [join(folder, 'follow.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  running.stdout?.on('data', (part: Buffer) =>
+    lines.push(
+      ...part
+        .toString()
+        .split('\n')
+        .filter((line) => line !== ''),
+    ),
+  );
+  return lines;
+}
+
+describe('docs/guides/events.md', () => {
+  it('shows what the feed answers', async () => {
+    const [, command = ''] = blocks('sh');
+    const { stdout } = await run('sh', ['-c', command], { env });
+    const shown = JSON.parse(blocks('json')[0] ?? '') as object;
+    expect(JSON.parse(stdout)).toEqual({ ...shown, next: expect.any(String) });
+  });
+
+  it('has a program that leaves nothing out, when it is killed and started again too', async () => {
+    writeFileSync(join(folder, 'follow.mjs'), blocks('js')[0] ?? '');
+    const first = follow();
+    await waitFor(async () => {
+      await person(`early-${first.length}-${Math.random()}`);
+      return first.length > 0;
+    });
+    running?.kill('SIGKILL');
+    await waitFor(() => Promise.resolve(running?.signalCode === 'SIGKILL'));
+    await person('meanwhile');
+    const second = follow();
+    await person('later');
+    const idsOf = (lines: readonly string[]): number[] => lines.map((line) => Number(line.split(' ')[1]));
+    const [created] = await world.sql<{ ids: number[] }>(
+      `select array_agg(id order by id) as ids from directory.people where id >= $1 and key is not null`,
+      [idsOf(first)[0] ?? 0],
+    );
+    await waitFor(() => {
+      expect([...new Set([...idsOf(first), ...idsOf(second)])].toSorted((a, b) => a - b)).toEqual(created?.ids);
+      return Promise.resolve(true);
+    });
+    expect(second.every((line) => /^person\.created \d+ \{\}$/.test(line))).toBe(true);
+  });
+
+  it('says when what comes next is no longer kept (V3, V10)', async () => {
+    const read = (query = '') => world.call('GET', `/api/v1/events?limit=1${query}`, { token: env['COHERENCE_KEY'] ?? '' });
+    const { next } = (await read()).json;
+    await person('before-the-end');
+    await waitFor(async () => (await read(`&after=${next}`)).json.items.length > 0);
+    await world.ask('events', 'prune', '--before', new Date().toISOString(), '--yes');
+    const refused = await read(`&after=${next}`);
+    expect([refused.status, refused.json.code]).toEqual([410, 'cursor_expired']);
+  });
+});

@@ -1,0 +1,123 @@
+/** Operators take chats over: rights, two of them at once, the admin CLI, and the streamed answer (H1, H2, H5). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LlmServer, startLlm } from '#libs/testing';
+import { startWorld, type World } from './world.ts';
+
+const password = 'the right password';
+let llm: LlmServer;
+let world: World;
+let tokens: Record<'viewer' | 'operator' | 'other' | 'user', string>;
+
+beforeAll(async () => {
+  llm = await startLlm();
+  world = await startWorld(
+    import.meta.url,
+    { LLM_BASE_URL: llm.baseUrl, LLM_API_KEY: llm.apiKey, LLM_MODEL: 'scripted' },
+    { services: ['api-gateway', 'directory', 'agents'] },
+  );
+  const groups = { user: ['coherence_users'], viewer: ['ops_viewers'], operator: ['ops_operators'], other: ['ops_operators'] };
+  const names = Object.keys(groups) as (keyof typeof groups)[];
+  await world.apply({
+    people: names.map((key) => ({ key, name: key })),
+    accounts: names.map((name) => ({ email: `${name}@example.org`, person: name, password, groups: groups[name] })),
+    agents: [{ slug: 'guide', name: 'Guide' }],
+  });
+  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  tokens = { user: await login('user'), viewer: await login('viewer'), operator: await login('operator'), other: await login('other') };
+});
+afterAll(async () => {
+  await world.stop();
+  await llm.stop();
+});
+
+const act = (who: keyof typeof tokens, verb: string, id: number, json: unknown = {}, headers = {}) =>
+  world.call('POST', `/api/ops/threads/${id}/${verb}`, { token: tokens[who], json, headers });
+const say = (body: string, visitorId: string | null = null, headers = {}) =>
+  world.call('POST', '/api/chat/guide/message/', { token: null, json: { body, visitor_id: visitorId }, headers });
+const list = (query = '', who: keyof typeof tokens = 'viewer') => world.call('GET', `/api/ops/threads${query}`, { token: tokens[who] });
+
+async function openThread(): Promise<{ id: number; visitorId: string }> {
+  const { json } = await say('Hello');
+  const { json: threads } = await list('?limit=1');
+  return { id: threads.items[0].id, visitorId: json.visitor_id };
+}
+
+describe('/api/ops/threads (rules/operations-api#threads; H5)', () => {
+  it('shows threads to viewers, lets operators act, and nobody else do either', async () => {
+    const { id, visitorId } = await openThread();
+    const { status, text, json } = await list('?agent=guide&channel=web&taken=false');
+    expect([status, json.items[0].id]).toEqual([200, id]);
+    expect(text).not.toContain(visitorId);
+    expect((await world.call('GET', `/api/ops/threads/${id}`, { token: tokens.viewer })).json.messages).toHaveLength(2);
+    for (const verb of ['take', 'hand-back']) expect((await act('viewer', verb, id)).json.code).toBe('permission_denied');
+    expect((await act('viewer', 'message', id, { body: 'x' })).status).toBe(403);
+    expect((await list('', 'user')).status).toBe(403);
+    expect((await world.call('GET', '/api/ops/threads')).status).toBe(401);
+    expect((await list('?cursor=abc')).json.code).toBe('bad_cursor');
+    expect((await act('operator', 'take', 999_999)).json.code).toBe('thread_not_found');
+  });
+
+  it('pages through all threads, each once', async () => {
+    await openThread();
+    await openThread();
+    const ids: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { json } = await list(`?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      ids.push(...json.items.map((item: { id: number }) => item.id));
+      cursor = json.next;
+    }
+    expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => b - a));
+    expect(ids.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('lets one of two operators have a thread, and tells the other who it is; either may hand it back (H1)', async () => {
+    const { id, visitorId } = await openThread();
+    const both = await Promise.all([act('operator', 'take', id), act('other', 'take', id)]);
+    expect(both.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 409]);
+    const [holder, loser] = both[0]?.status === 200 ? (['operator', 'other'] as const) : (['other', 'operator'] as const);
+    const refused = both.find(({ status }) => status === 409);
+    const takenBy = { account: { id: expect.any(Number), email: `${holder}@example.org` }, since: expect.any(String) };
+    expect(refused?.json).toEqual({ code: 'thread_taken', message: expect.any(String), retryable: false, taken_by: takenBy });
+    expect((await act(loser, 'message', id, { body: 'x' })).json).toMatchObject({ code: 'thread_taken', taken_by: takenBy });
+    const key = { 'Idempotency-Key': 'once' };
+    const first = await act(holder, 'message', id, { body: 'Hello from a person' }, key);
+    expect(first.json.message).toMatchObject({ author: { kind: 'operator', account: takenBy.account }, delivery: null });
+    expect((await act(holder, 'message', id, { body: 'Hello from a person' }, key)).json).toEqual(first.json);
+    const found = await world.call('POST', '/api/chat/guide/updates/', { token: null, json: { visitor_id: visitorId } });
+    expect(found.headers.get('cache-control')).toBe('no-store');
+    expect(found.json).toMatchObject({ waits_for: 'person', messages: [{ operator_html: 'Hello from a person' }] });
+    expect((await act(loser, 'hand-back', id)).json.thread.taken_by).toBeNull();
+    const audit = await world.sql<{ action: string; email: string; changes: unknown }>(
+      `select l.action, a.email, l.changes from agents.audit_log l join directory.accounts a on a.id = l.account_id
+       where l.target_id = $1 order by l.id`,
+      [String(id)],
+    );
+    expect(audit.map(({ action, email }) => [action, email])).toEqual([
+      ['thread.take', `${holder}@example.org`],
+      ['thread.say', `${holder}@example.org`],
+      ['thread.hand-back', `${loser}@example.org`],
+    ]);
+    expect(JSON.stringify(audit)).not.toContain('Hello from');
+  });
+
+  it('keeps the stream of a reply whole when the thread is taken: done alone, and the person will answer (H2)', async () => {
+    const { id, visitorId } = await openThread();
+    await act('operator', 'take', id);
+    const { status, headers, text } = await say('Streamed?', visitorId, { accept: 'text/event-stream' });
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/event-stream')]);
+    const events = text.split('\n\n').filter((event) => event.startsWith('event: '));
+    expect(events).toHaveLength(1);
+    expect(JSON.parse(events[0]?.replace(/^event: done\ndata: /, '') ?? '')).toMatchObject({ visitor_id: visitorId, waits_for: 'person' });
+  });
+
+  it('is in the admin CLI', async () => {
+    const { id } = await openThread();
+    expect((await world.ask('threads', 'list', '--no-taken', '--agent', 'guide')).map((thread: any) => thread.id)).toContain(id);
+    expect(await world.ask('threads', 'take', String(id))).toMatchObject({ id, taken_by: { account_id: null } });
+    expect((await act('operator', 'take', id)).json).toMatchObject({ code: 'thread_taken', taken_by: { account: null } });
+    expect(await world.ask('threads', 'say', String(id), 'From the command line')).toMatchObject({ author: 'operator' });
+    expect((await world.ask('threads', 'show', String(id))).messages.at(-1).body).toBe('From the command line');
+    expect(await world.ask('threads', 'hand-back', String(id))).toMatchObject({ taken_by: null });
+    expect((await world.cli('threads', 'take', '999999')).code).not.toBe(0);
+  });
+});

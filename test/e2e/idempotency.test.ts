@@ -1,0 +1,346 @@
+/** Retries that change nothing: `Idempotency-Key` and `If-Match` of the open API (rules/http#idempotency-keys; I1, I2, I4). */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import sharp from 'sharp';
+import { waitFor } from '#libs/testing';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { type Answer, type Applied, startWorld, type World } from './world.ts';
+
+let world: World;
+let ids: Applied['ids'];
+let ed: string;
+let hana: string;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'conversations', 'directory', 'media', 'events'] });
+  ({ ids } = await world.apply({
+    classes: [
+      { slug: 'camp', allowed_children: ['workshop'], journeys: ['joining'] },
+      { slug: 'experience' },
+      { slug: 'workshop', parent: 'experience' },
+    ],
+    journeys: [{ slug: 'joining', name: 'Joining', steps: ['asked', 'there', 'gone'].map((slug) => ({ slug, title: slug })) }],
+    people: ['ed', 'hana', 'ina', 'zoe'].map((key) => ({ key, name: key })),
+    holons: [
+      { slug: 'summer', name: 'Summer', class: 'camp' },
+      { slug: 'winter', name: 'Winter', class: 'camp' },
+      { slug: 'bread', name: 'Bread', class: 'workshop', parent: 'winter' },
+    ],
+    accounts: [
+      { email: 'ed@example.org', person: 'ed', password: 'secret-of-ed', superuser: true },
+      { email: 'hana@example.org', person: 'hana', password: 'secret-of-hana', teams: [{ holon: 'summer' }] },
+    ],
+    memberships: [
+      { key: 'hana-summer', person: 'hana', holon: 'summer', journey: 'joining', step: 'asked' },
+      { key: 'zoe-winter', person: 'zoe', holon: 'winter', journey: 'joining', step: 'asked', responsible: 'ed' },
+    ],
+    relationships: [{ key: 'both', from: 'summer', to: 'winter', journey: 'joining', step: 'asked' }],
+  }));
+  ed = await world.login('ed@example.org', 'secret-of-ed');
+  hana = await world.login('hana@example.org', 'secret-of-hana');
+});
+afterAll(() => world.stop());
+
+const id = (list: string, key: string): number => ids[list]?.[key] ?? 0;
+const post = (path: string, json: unknown, key?: string, token = ed, headers: Record<string, string> = {}): Promise<Answer> =>
+  world.call('POST', `/api/v1${path}`, { token, json, headers: { ...(key === undefined ? {} : { 'idempotency-key': key }), ...headers } });
+const isReplayed = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
+const countPeople = async (name: string): Promise<number> =>
+  Number((await world.sql<{ count: string }>('select count(*) from directory.people where name = $1', [name]))[0]?.count);
+const kept = (key: string) => world.sql('select 1 from directory.kept_answers where key = $1', [key]);
+
+describe('Idempotency-Key (I1, I4)', () => {
+  it('is taken by every POST of the open API but login, and by keys, which keep no answer (K10)', () => {
+    const writes = routes.filter(
+      ({ method, path }) => method === 'POST' && path.startsWith('/api/v1/') && !path.startsWith('/api/v1/auth/'),
+    );
+    const without = writes.filter((route) => route.keepsAnswer !== true).map(({ operationId }) => operationId);
+    expect(without).toEqual(['createKey', 'rotateKey']);
+    expect(writes.length).toBeGreaterThan(without.length);
+  });
+
+  it('makes one effect of fifty requests at once, each answered with it or asked to come again', async () => {
+    const key = randomUUID();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post('/people', { name: 'One of fifty' }, key)));
+    expect(await countPeople('One of fifty')).toBe(1);
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made.filter((answer) => !isReplayed(answer))).toHaveLength(1);
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      expect([answer.status, answer.json]).toEqual([
+        409,
+        { code: 'idempotency_in_progress', message: expect.any(String), retryable: true },
+      ]);
+    }
+    const again = await post('/people', { name: 'One of fifty' }, key);
+    expect([again.status, again.text, isReplayed(again)]).toEqual([201, made[0]?.text, true]);
+  });
+
+  it('tells who comes meanwhile that the first is still at work', async () => {
+    const key = randomUUID();
+    const path = `/holons/${id('holons', 'summer')}/update`;
+    const first = world.sql(`select pg_sleep(1.5) from directory.holons where slug = 'summer' for update`);
+    const answers = await Promise.all([post(path, { name: 'Summer' }, key), post(path, { name: 'Summer' }, key)]);
+    await first;
+    const [made, refused] = answers.toSorted((left, right) => left.status - right.status);
+    expect([made?.status, refused?.status, refused?.json.code]).toEqual([200, 409, 'idempotency_in_progress']);
+  });
+
+  it('tells so whatever the operation, which has not begun then', async () => {
+    const key = randomUUID();
+    const { body: made } = await world.client.createWebhookEndpoint({ body: { url: 'https://example.com/' } }, { token: ed });
+    const { body: to } = await world.client.createKey({ body: { name: 'Not revoked', scopes: ['*'] } }, { token: ed });
+    const form = new FormData();
+    form.append('logo', new Blob(['a picture']), 'logo.png');
+    const requests: readonly (readonly [operation: string, path: string, body: object])[] = [
+      ['directory.people.merge', `/people/${id('people', 'ina')}/merge`, { into: id('people', 'zoe') }],
+      ['directory.experiences.create', '/experiences', { parent_id: id('holons', 'winter'), name: 'Not made', description: 'Yet.' }],
+      ['directory.memberships.update', `/memberships/${id('memberships', 'zoe-winter')}/update`, { note: 'Not written.' }],
+      ['directory.relationships.update', `/relationships/${id('relationships', 'both')}/update`, { note: 'Not written.' }],
+      ['directory.keys.revoke', `/keys/${to.key.id}/revoke`, {}],
+      ['media.logos.upload', `/experiences/${id('holons', 'bread')}/logo`, form],
+      ['events.endpoints.update', `/webhook-endpoints/${made.endpoint.id}/update`, { description: 'Not changed' }],
+      ['events.endpoints.rotate-secret', `/webhook-endpoints/${made.endpoint.id}/rotate-secret`, {}],
+    ];
+    // The turns of all of them are another's, until it is stopped.
+    const turn = `hashtextextended(json_build_array('kept-answer', $1::integer, operation, $2::text)::text, 0)`;
+    const other = world.sql(
+      `with turns as materialized (select pg_advisory_xact_lock(${turn}) from unnest($3::text[]) operation)
+       select pg_sleep(60) from (select count(*) from turns) all_turns`,
+      [made.endpoint.account_id, key, requests.map(([operation]) => operation)],
+    );
+    const stopped = other.then(
+      () => 'over by itself',
+      () => 'stopped',
+    );
+    const others = `from pg_stat_activity where datname = current_database() and query like 'with turns%' and wait_event = 'PgSleep'`;
+    await waitFor(async () => (await world.sql(`select 1 ${others}`)).length === 1);
+    for (const [operation, path, body] of requests) {
+      const call = { token: ed, headers: { 'idempotency-key': key }, ...(body === form ? { body: form } : { json: body }) };
+      const answer = await world.call('POST', `/api/v1${path}`, call);
+      expect([operation, answer.status, answer.json?.code]).toEqual([operation, 409, 'idempotency_in_progress']);
+    }
+    await world.sql(`select pg_cancel_backend(pid) ${others}`);
+    expect(await stopped).toBe('stopped');
+    expect(await world.sql(`select 1 from directory.notes where body = 'Not written.'`)).toEqual([]);
+  });
+
+  it('gives the refusal of the operation itself again, whatever has changed since', async () => {
+    const key = randomUUID();
+    const taken = await post('/people', { name: 'Vera', contact: { email: 'vera@example.org' } });
+    const twin = { name: 'Vera too', contact: { email: 'vera@example.org' } };
+    const refused = await post('/people', twin, key);
+    expect([refused.status, isReplayed(refused)]).toEqual([409, false]);
+    await world.sql(`update directory.people set contact = '{}' where id = $1`, [taken.json.person.id]);
+    const again = await post('/people', twin, key);
+    expect([again.status, again.json, isReplayed(again)]).toEqual([409, refused.json, true]);
+    const blank = await post('/people', { name: ' ' }, key + 1);
+    expect([blank.status, (await post('/people', { name: ' ' }, key + 1)).headers.get('idempotent-replayed')]).toEqual([400, 'true']);
+  });
+
+  it('refuses another request under the key, by value, by path, and before it looks for what is named', async () => {
+    const key = randomUUID();
+    const path = (slug: string | number): string => `/holons/${typeof slug === 'number' ? slug : id('holons', slug)}/update`;
+    const links = { site: 'https://a.example.org/', blog: 'https://b.example.org/' };
+    expect((await post(path('summer'), { links, spheres: [] }, key)).status).toBe(200);
+    const same = await world.call('POST', `/api/v1${path('summer')}`, {
+      token: ed,
+      body: ` {"spheres": [], "links":{"blog":"https:\\/\\/b.example.org/","site":"https://a.example.org/"}} `,
+      headers: { 'idempotency-key': key, 'content-type': 'text/plain' },
+    });
+    expect([same.status, isReplayed(same)]).toEqual([200, true]);
+    const reused = { code: 'idempotency_key_reused', message: expect.any(String), retryable: false };
+    for (const [slug, json] of [
+      ['summer', { links: { site: links.site }, spheres: [] }],
+      ['winter', { links, spheres: [] }],
+      [999_999_999, { links, spheres: [] }],
+      ['summer', { links, spheres: [], name: ' ' }],
+    ] as const) {
+      const answer = await post(path(slug), json, key);
+      expect([answer.status, answer.json]).toEqual([422, reused]);
+    }
+  });
+
+  it('belongs to an account and an operation', async () => {
+    const key = randomUUID();
+    const path = `/holons/${id('holons', 'summer')}/update`;
+    expect((await post(path, { name: 'Summer of Ed' }, key)).status).toBe(200);
+    const ofHana = await post(path, { name: 'Summer of Hana' }, key, hana);
+    expect([ofHana.status, isReplayed(ofHana), ofHana.json.holon.name]).toEqual([200, false, 'Summer of Hana']);
+    const other = await post('/people', { name: 'Under the same key' }, key);
+    expect([other.status, isReplayed(other)]).toEqual([201, false]);
+    const { body } = await world.client.createKey({ body: { name: 'A program', scopes: ['directory:write'] } }, { token: ed });
+    expect(isReplayed(await post(path, { name: 'Summer of Ed' }, key, body.token))).toBe(true);
+  });
+
+  it('is left unused by what is refused before the operation, or may pass', async () => {
+    const [key, summer] = [randomUUID(), `/holons/${id('holons', 'summer')}/update`];
+    const statuses = [
+      await world.call('POST', `/api/v1${summer}`, { token: null, json: { name: 'x' }, headers: { 'idempotency-key': key } }),
+      await post(`/holons/${id('holons', 'winter')}/update`, { name: 'x' }, key, hana),
+      await post('/holons/999999999/update', { name: 'x' }, key, hana),
+      await post(summer, { name: 5 }, key, hana),
+      await world.call('POST', `/api/v1${summer}`, { token: hana, body: '{', headers: { 'idempotency-key': key } }),
+      await world.call('POST', `/api/v1${summer}`, { token: hana, body: 'x'.repeat(4_194_305), headers: { 'idempotency-key': key } }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([401, 403, 404, 422, 400, 413]);
+    const fresh = await post(summer, { name: 'Summer again' }, key, hana);
+    expect([fresh.status, isReplayed(fresh)]).toEqual([200, false]);
+  });
+
+  it.each(['', 'x'.repeat(256), 'with space', 'tab\there', 'umlaut-\u00e4'])(
+    'is 1 to 255 visible characters of ASCII, not %j',
+    async (key) => {
+      const answer = await post('/people', { name: 'Never made' }, key);
+      expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['header', 'Idempotency-Key']]);
+      expect(await countPeople('Never made')).toBe(0);
+    },
+  );
+
+  it('works for updates with notes, bulk writes, experiences and revoked keys', async () => {
+    const { body } = await world.client.createKey({ body: { name: 'To be revoked', scopes: ['*'] } }, { token: ed });
+    const winter = id('holons', 'winter');
+    for (const [path, json] of [
+      [`/memberships/${id('memberships', 'zoe-winter')}/update`, { note: 'Once.', advance_step: true }],
+      [`/relationships/${id('relationships', 'both')}/update`, { note: 'Once.', advance_step: true }],
+      [`/holons/${winter}/memberships:bulk-add`, { memberships: [{ person_id: id('people', 'ina') }], journey_slug: 'joining' }],
+      ['/experiences', { parent_id: winter, name: 'Once', description: 'Only.' }],
+      [`/keys/${body.key.id}/revoke`, {}],
+    ] as const) {
+      const key = randomUUID();
+      const first = await post(path, json, key);
+      const second = await post(path, json, key);
+      expect([first.status < 300, isReplayed(first), second.status, second.text, isReplayed(second)]).toEqual([
+        true,
+        false,
+        first.status,
+        first.text,
+        true,
+      ]);
+    }
+    expect(await world.sql(`select 1 from directory.notes where body = 'Once.'`)).toHaveLength(2);
+    expect(await world.sql(`select 1 from directory.holons where name = 'Once'`)).toHaveLength(1);
+  });
+
+  it('keeps nothing of making and rotating service keys (K10)', async () => {
+    const key = randomUUID();
+    const wish = { name: 'Twice', scopes: ['media:read'] };
+    const [first, second] = [await post('/keys', wish, key), await post('/keys', wish, key)];
+    expect([first.status, second.status, first.json.key.id === second.json.key.id]).toEqual([201, 201, false]);
+    expect(await kept(key)).toEqual([]);
+    expect(await world.findInDatabase(second.json.token.slice(-43))).toEqual([]);
+  });
+
+  it('compares a form by its parts', async () => {
+    const picture = await sharp({ create: { width: 8, height: 6, channels: 3, background: '#c8285a' } })
+      .png()
+      .toBuffer();
+    const path = `/api/v1/experiences/${id('holons', 'bread')}/logo`;
+    const upload = (key: string, bytes: Buffer): Promise<Answer> => {
+      const body = new FormData(); // each with a boundary of its own
+      body.append('logo', new Blob([new Uint8Array(bytes)]), 'logo.png');
+      return world.call('POST', path, { token: ed, body, headers: { 'idempotency-key': key } });
+    };
+    const key = randomUUID();
+    const first = await upload(key, picture);
+    const blobs = await world.sql('select id from media.blobs');
+    const second = await upload(key, picture);
+    expect([first.status, second.status, isReplayed(second), second.json]).toEqual([200, 200, true, first.json]);
+    expect(await world.sql('select id from media.blobs')).toEqual(blobs);
+    const other = await upload(key, Buffer.concat([picture, Buffer.from('more')]));
+    expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
+    const no = await upload(`${key}-no`, Buffer.from('no picture'));
+    const still = await upload(`${key}-no`, Buffer.from('no picture'));
+    expect([no.status, isReplayed(no), still.json, isReplayed(still)]).toEqual([400, false, no.json, true]);
+  });
+
+  it('ends with its day', async () => {
+    const key = randomUUID();
+    await post('/people', { name: 'Of yesterday' }, key);
+    await world.sql(`update directory.kept_answers set expires_at = expires_at - interval '24 hours' where key = $1`, [key]);
+    const next = await post('/people', { name: 'Of today' }, key);
+    expect([next.status, isReplayed(next)]).toEqual([201, false]);
+    expect(isReplayed(await post('/people', { name: 'Of today' }, key))).toBe(true);
+  });
+
+  it('of the client makes a repetition after a lost answer safe', async () => {
+    const keys: (string | null)[] = [];
+    const lossy: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      keys.push(new Headers(init?.headers).get('idempotency-key'));
+      if (keys.length > 1) return response;
+      await response.text();
+      throw new TypeError('the connection was reset');
+    };
+    const { createClient } = await import('../../clients/typescript/index.ts');
+    const client = createClient({ baseUrl: world.baseUrl, token: ed, fetch: lossy, retry: { firstDelayMs: 1 } });
+    const { body, headers } = await client.createPerson({ body: { name: 'Made once' } });
+    expect([body.person.name, headers.get('idempotent-replayed'), await countPeople('Made once')]).toEqual(['Made once', 'true', 1]);
+    expect(new Set(keys).size).toBe(1);
+  });
+});
+
+describe('If-Match of updates (I2, I4)', () => {
+  const places = [
+    ['holon', () => `/holons/${id('holons', 'summer')}/update`, (turn: number) => ({ name: `Summer ${turn}` })],
+    [
+      'membership',
+      () => `/memberships/${id('memberships', 'hana-summer')}/update`,
+      (turn: number) => ({ note: `Turn ${turn}`, follow_up_after: `2030-01-0${turn}` }),
+    ],
+    [
+      'relationship',
+      () => `/relationships/${id('relationships', 'both')}/update`,
+      (turn: number) => ({ note: `Turn ${turn}`, follow_up_after: `2030-01-0${turn}` }),
+    ],
+  ] as const;
+
+  it.each(places)('writes a %s only as its caller has seen it', async (_name, path, update) => {
+    const first = await post(path(), update(1));
+    const seen = first.headers.get('etag') ?? '';
+    expect(seen).toMatch(/^"[\w-]{43}"$/);
+    const second = await post(path(), update(2), undefined, ed, { 'if-match': `"other", ${seen}` });
+    expect([second.status, second.headers.get('etag') === seen]).toEqual([200, false]);
+    for (const stale of [seen, `W/${second.headers.get('etag')}`, 'nonsense']) {
+      const refused = await post(path(), update(3), undefined, ed, { 'if-match': stale });
+      expect([refused.status, refused.json]).toEqual([412, { code: 'precondition_failed', message: expect.any(String), retryable: false }]);
+    }
+    expect((await post(path(), update(4), undefined, ed, { 'if-match': '*' })).status).toBe(200);
+  });
+
+  it('takes the tag of the holon as it is read', async () => {
+    const summer = `/holons/${id('holons', 'summer')}`;
+    const { headers } = await world.call('GET', `/api/v1${summer}`, { token: ed });
+    const written = await post(`${summer}/update`, { name: 'As read' }, undefined, ed, { 'if-match': headers.get('etag') ?? '' });
+    const after = await world.call('GET', `/api/v1${summer}`, { token: ed });
+    expect([written.status, written.headers.get('etag')]).toEqual([200, after.headers.get('etag')]);
+  });
+
+  it('lets one of many writers through who have seen the same', async () => {
+    const [, path, update] = places[1];
+    const seen = (await post(path(), update(1))).headers.get('etag') ?? '';
+    const answers = await Promise.all([2, 3, 4, 5].map((turn) => post(path(), update(turn), undefined, ed, { 'if-match': seen })));
+    expect(answers.map(({ status }) => status).toSorted((left, right) => left - right)).toEqual([200, 412, 412, 412]);
+  });
+
+  it('is looked at after 401, 422 and 404, and before 400', async () => {
+    const stale = { 'if-match': '"stale"' };
+    const path = `/memberships/${id('memberships', 'hana-summer')}/update`;
+    const statuses = [
+      await world.call('POST', `/api/v1${path}`, { token: null, json: { note: 'x' }, headers: stale }),
+      await post(path, { note: 5 }, undefined, ed, stale),
+      await post('/memberships/999999/update', { note: 'x' }, undefined, ed, stale),
+      await post(path, { note: ' ' }, undefined, ed, stale),
+      await post(path, { note: ' ' }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([401, 422, 404, 412, 400]);
+  });
+
+  it('does not stop a replay, which has been applied', async () => {
+    const [, path, update] = places[1];
+    const [key, seen] = [randomUUID(), (await post(path(), update(6))).headers.get('etag') ?? ''];
+    const first = await post(path(), update(7), key, ed, { 'if-match': seen });
+    const again = await post(path(), update(7), key, ed, { 'if-match': seen });
+    expect([first.status, again.status, isReplayed(again), again.text]).toEqual([200, 200, true, first.text]);
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+  });
+});

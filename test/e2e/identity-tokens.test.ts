@@ -1,0 +1,172 @@
+/** Tokens of an identity provider as apps and operators meet them: HTTP and the admin CLI (rules/access#identity-provider). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type IdentityProvider, startIdentityProvider } from '#libs/testing';
+import { checkIssuer } from '../../cli/doctor/issuer.ts';
+import { applyDemo, createConversation, type Demo, eventually, startWorld, type World } from './world.ts';
+
+let provider: IdentityProvider;
+let world: World;
+let demo: Demo;
+beforeAll(async () => {
+  provider = await startIdentityProvider();
+  const settings = {
+    OIDC_ISSUER: provider.issuer,
+    OIDC_AUDIENCE: provider.audience,
+    OIDC_LINK_BY_EMAIL: 'true',
+    OUTBOUND_ALLOWED_HOSTS: provider.host,
+  };
+  world = await startWorld(import.meta.url, settings, { services: ['api-gateway', 'agents', 'conversations', 'directory'], replicas: 2 });
+  demo = await applyDemo(world, 'oidc');
+  await world.apply({
+    people: ['cleo', 'dora', 'emil'].map((key) => ({ key, name: key })),
+    accounts: ['cleo', 'dora', 'emil'].map((person) => ({ email: `${person}@example.org`, person })),
+  });
+});
+afterAll(async () => {
+  await world.stop();
+  await provider.stop();
+});
+
+const whoami = (token: string) => world.call('GET', '/api/v1/auth/whoami', { token });
+const statusOf = async (token: string): Promise<number> => (await whoami(token)).status;
+/** Until the balancer has certainly reached both gateways. */
+const statusesOf = async (token: string): Promise<number[]> => [
+  ...new Set(await Promise.all([1, 2, 3, 4, 5, 6].map(() => statusOf(token)))),
+];
+
+describe('a token of the identity provider (S1, S2)', () => {
+  it('is a per-user token once its subject is linked by the admin CLI', async () => {
+    const token = await provider.sign({ sub: 'ada-at-the-provider' });
+    expect(await statusesOf(token)).toEqual([401]);
+    const link = ['accounts', 'link', 'ada-oidc@example.org', '--subject', 'ada-at-the-provider'];
+    expect(await world.cli(...link)).toMatchObject({ code: 0, stdout: expect.stringContaining('Linked: ada-oidc@example.org') });
+    expect((await whoami(token)).json).toEqual({ authenticated: true, person: expect.objectContaining({ id: demo.ada }), key: null });
+    const conversation = await createConversation(world, demo);
+    const client = world.client.withToken(token);
+    expect((await client.getConversation({ path: { conversation_id: conversation.id } })).body.id).toBe(conversation.id);
+    expect((await client.listKeys({})).body).toEqual({ items: [], count: 0 });
+    expect((await world.call('GET', '/api/agents/none/', { token })).status).toBe(401);
+    expect(await world.ask('accounts', 'identities', 'ada-oidc@example.org')).toEqual([
+      { issuer: provider.issuer, subject: 'ada-at-the-provider', linked_by: 'operator', linked_at: expect.any(String) },
+    ]);
+  });
+
+  it('is linked at its first use by a verified email, and tells the audit log of it', async () => {
+    await provider.describe('cleo', { email: 'Cleo@example.org', email_verified: true });
+    const token = await provider.accessToken('cleo');
+    expect((await whoami(token)).json).toMatchObject({ authenticated: true, person: { name: 'cleo' } });
+    const [entry] = await world.sql<{ changes: string; ip: string }>(
+      `select l.changes, l.ip from directory.audit_log l join directory.accounts a on a.id = l.account_id
+       where a.email = 'cleo@example.org' and l.action = 'account.link'`,
+    );
+    expect(JSON.parse(entry?.changes ?? '')).toEqual({ issuer: provider.issuer, linked_by: 'email' });
+    expect(entry?.ip).toBe('127.0.0.1');
+    await provider.describe('dora', { email: 'dora@example.org', email_verified: false });
+    expect(await statusOf(await provider.accessToken('dora'))).toBe(401);
+  });
+
+  it('makes nobody the owner of an account that another subject has (S5)', async () => {
+    await provider.describe('cleo-2', { email: 'cleo@example.org', email_verified: true });
+    expect(await statusesOf(await provider.accessToken('cleo-2'))).toEqual([401]);
+  });
+
+  it('ends within a second on every replica when its account is deactivated or the subject unlinked (S2)', async () => {
+    const ends = [
+      ['accounts', 'unlink', 'emil@example.org', '--subject', 'emil'],
+      ['accounts', 'deactivate', 'emil@example.org'],
+    ];
+    const token = await provider.sign({ sub: 'emil' });
+    await world.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
+    for (const end of ends) {
+      expect(await statusesOf(token)).toEqual([200]);
+      await world.ask(...end);
+      const endedAt = performance.now();
+      let statuses: number[] = [];
+      while (performance.now() - endedAt < 1_000) statuses = await statusesOf(token);
+      expect(statuses).toEqual([401]);
+      if (end[1] === 'unlink') await world.ask('accounts', 'link', 'emil@example.org', '--subject', 'emil');
+    }
+  });
+
+  it('can be neither logged out nor used for passwords and sessions (S5)', async () => {
+    const token = await provider.sign({ sub: 'ada-at-the-provider' });
+    const asked = await Promise.all([
+      world.call('POST', '/api/v1/auth/logout', { token }),
+      world.call('POST', '/api/v1/auth/password', { token, json: { current: 'secret-of-ada-oidc', new: 'seven green parrots' } }),
+      world.call('GET', '/api/v1/auth/sessions', { token }),
+    ]);
+    for (const { status, json } of asked) expect([status, json.code]).toEqual([403, 'permission_denied']);
+    expect(await statusOf(token)).toBe(200);
+  });
+
+  it.each([
+    ['issuer', { iss: 'https://elsewhere.example.org' }, {}],
+    ['audience', { aud: 'https://other.example.org' }, {}],
+    ['expiry', { exp: Math.floor(Date.now() / 1000) - 40 }, {}],
+    ['beginning', { nbf: Math.floor(Date.now() / 1000) + 3_600 }, {}],
+    ['type', {}, { typ: 'logout+jwt' }],
+    ['key', {}, { kid: 'unknown' }],
+  ])('is refused for its %s', async (_what, claims, header) => {
+    const { status, json, headers } = await whoami(await provider.sign({ sub: 'ada-at-the-provider', ...claims }, header));
+    expect([status, json.code, headers.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer']);
+  });
+
+  it('is refused unsigned, and is in no log or table', async () => {
+    const token = await provider.sign({ sub: 'ada-at-the-provider' });
+    const [, payload = '', signature = ''] = token.split('.');
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
+    expect(await statusOf(unsigned)).toBe(401);
+    expect(await statusOf(token)).toBe(200);
+    await eventually(async () => expect(await world.readLogs()).toContain('/api/v1/auth/whoami'));
+    expect(await world.readLogs()).not.toContain(signature);
+    expect(await world.findInDatabase(signature)).toEqual([]);
+  });
+});
+
+describe('the row of the identity provider in `doctor` of the admin CLI (rules/cli#admin-cli, S4, S5)', () => {
+  it('says how many keys it shows, why nobody answers, and that an address without TLS has to be allowed', async () => {
+    const row = async (): Promise<unknown> => {
+      const { stdout } = await world.cli('doctor', '--json');
+      return (JSON.parse(stdout) as { name: string }[]).find(({ name }) => name === 'identity provider');
+    };
+    const common = { name: 'identity provider', needed: true };
+    expect(await row()).toEqual({ ...common, ok: true, detail: `${provider.issuer} answers, 3 keys` });
+    await provider.leave();
+    expect(await row()).toEqual({ ...common, ok: false, detail: expect.stringContaining('no connection (ECONNREFUSED)') });
+    await provider.return();
+    await expect(checkIssuer(provider.issuer, '')).rejects.toThrow('OIDC_ISSUER must start with https://');
+  });
+});
+
+describe('an identity provider that is away (S4)', () => {
+  it('leaves known keys good, and makes tokens of unknown ones 503', async () => {
+    const known = await provider.sign({ sub: 'ada-at-the-provider' });
+    expect(await statusesOf(known)).toEqual([200]);
+    await provider.leave();
+    await provider.rotate();
+    const unknown = await provider.sign({ sub: 'ada-at-the-provider' });
+    const fresh = await statusesOf(known);
+    expect(fresh).toEqual([200]);
+    // Each gateway has asked for an unknown key less than half a minute ago, so restart them: then they know none at all.
+    for (const name of ['api-gateway', 'api-gateway#2']) {
+      await world.platform.processes.get(name)?.stop();
+      await world.platform.restart(name);
+    }
+    const answer = await whoami(unknown);
+    expect([answer.status, answer.json]).toEqual([
+      503,
+      { code: 'server_error', message: 'Credentials cannot be checked now', retryable: true },
+    ]);
+    await provider.return();
+    await eventually(async () => expect(await statusesOf(unknown)).toEqual([200]), 20_000);
+  });
+});
+
+describe('a gateway whose issuer is reached by http that nobody allowed (S5)', () => {
+  it('does not start, and says why', async () => {
+    await world.platform.processes.get('api-gateway#2')?.stop();
+    await expect(world.platform.restart('api-gateway#2', { OUTBOUND_ALLOWED_HOSTS: 'elsewhere.example.org' })).rejects.toThrow(
+      'OIDC_ISSUER must start with https://, unless OUTBOUND_ALLOWED_HOSTS names its host',
+    );
+  });
+});

@@ -1,0 +1,152 @@
+/** Agents as operators see them: the sentences that wait for a decision (D70, P8), by the API and the admin CLI. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startWorld, type World } from './world.ts';
+
+const password = 'the right password';
+const secretVisitor = 'visitor-whom-nobody-may-be';
+let world: World;
+let tokens: Record<'viewer' | 'operator' | 'user', string>;
+let threads: number[];
+
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, { AGENT_KNOWLEDGE: 'reviewed' });
+  const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
+  await world.apply({
+    people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
+    accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
+    agents: [
+      { slug: 'guide', name: 'Guide' },
+      { slug: 'host', name: 'Host' },
+    ],
+  });
+  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
+  const rows = await world.sql<{ id: number }>(
+    `insert into agents.threads (agent_id, thread_key, channel, visitor_id, turn_count)
+     select a.id, 'web:visitor:${secretVisitor}-' || n || ':agent:' || a.id, 'web', '${secretVisitor}-' || n, 2
+     from agents.agents a, generate_series(1, 3) n where a.slug = 'guide' order by n returning id::int as id`,
+  );
+  threads = rows.map(({ id }) => id);
+  await world.sql(
+    `insert into agents.messages (thread_id, turn, note_type, body, html, created_at)
+     select $1, turn, type, type || ' ' || turn, '', now() from generate_series(1, 2) turn, unnest(array['chat_visitor', 'chat_agent']) type
+     order by turn, type desc`,
+    [threads[0]],
+  );
+  await world.sql(`insert into agents.thread_memories (thread_id, summary, up_to_turn) values ($1, 'About tea', 2)`, [threads[0]]);
+  await world.sql(
+    `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
+     select agent_id, id, 'visitor', 'Likes tea', 2 from agents.threads where id = $1`,
+    [threads[0]],
+  );
+});
+afterAll(() => world.stop());
+
+beforeEach(async () => {
+  await world.sql(`delete from agents.memory_facts where kind = 'knowledge'`);
+  await world.sql(
+    `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
+     select agent_id, id, 'knowledge', 'Sentence ' || n, 2 from agents.threads, generate_series(1, 3) n where id = $1 order by n`,
+    [threads[0]],
+  );
+});
+
+const get = (path: string, token: string | null = tokens.viewer) => world.call('GET', `/api/ops/agents${path}`, { token });
+const decide = (verb: 'approve' | 'reject', ids: unknown, { slug = 'guide', token = tokens.operator } = {}) =>
+  world.call('POST', `/api/ops/agents/${slug}/knowledge/${verb}`, { token, json: { ids } });
+const sentences = async (state?: 'waiting' | 'approved'): Promise<any[]> =>
+  (await get(`/guide/knowledge${state === undefined ? '' : `?state=${state}`}`)).json.items;
+
+describe('GET /api/ops/agents (D70, P9)', () => {
+  it('says how many sentences wait, in pages and as the admin CLI does', async () => {
+    await decide('approve', [(await sentences())[0].id]);
+    const guide = { slug: 'guide', name: 'Guide', waiting: 2, approved: 1 };
+    const host = { slug: 'host', name: 'Host', waiting: 0, approved: 0 };
+    expect((await get('')).json).toEqual({ items: [guide, host], next: null });
+    const first = (await get('?limit=1')).json;
+    expect([first.items, (await get(`?limit=1&cursor=${first.next}`)).json]).toEqual([[guide], { items: [host], next: null }]);
+    expect(await world.ask('agents', 'list')).toEqual([guide, host]);
+    expect(await world.ask('agents', 'list', '--after', 'guide')).toEqual([host]);
+  });
+
+  it('takes no cursor of another list (P8)', async () => {
+    const { next } = (await get('?limit=1')).json;
+    for (const path of ['?cursor=x', `/guide/knowledge?cursor=${next}`]) expect((await get(path)).json.code).toBe('bad_cursor');
+  });
+});
+
+describe('knowledge of an agent (D70, P9)', () => {
+  it('is approved and rejected by operators, and each act is in the audit log', async () => {
+    const [one, two, three] = await sentences('waiting');
+    expect(one).toEqual({
+      id: one.id,
+      body: 'Sentence 1',
+      thread_id: threads[0],
+      channel: 'web',
+      up_to_turn: 2,
+      created_at: expect.any(String),
+      approved_at: null,
+    });
+    expect(await decide('approve', [one.id, two.id])).toMatchObject({ status: 200, json: { approved: 2 } });
+    expect(await decide('reject', [two.id])).toMatchObject({ status: 200, json: { rejected: 1 } });
+    expect((await sentences('approved')).map(({ id }) => id)).toEqual([one.id]);
+    expect((await sentences()).map(({ id }) => id)).toEqual([one.id, three.id]);
+    expect((await get('/guide/knowledge?limit=1')).json).toMatchObject({
+      mode: 'reviewed',
+      items: [{ id: one.id }],
+      next: expect.any(String),
+    });
+    const entries = (await world.call('GET', '/api/ops/audit?target=agent:guide&limit=2', { token: tokens.viewer })).json.items;
+    expect(entries).toMatchObject([
+      { action: 'agent.reject-knowledge', actor: { email: 'operator@example.org' }, changes: { ids: [two.id] } },
+      { action: 'agent.approve-knowledge', actor: { email: 'operator@example.org' }, changes: { ids: [one.id, two.id] } },
+    ]);
+    expect((await world.ask('agents', 'knowledge', 'list', 'guide', '--waiting')).map(({ id }: { id: number }) => id)).toEqual([three.id]);
+  });
+
+  it('names threads by numbers, and no visitor: who knows one could write in the thread (D33a)', async () => {
+    const { status, text } = await get('/guide/knowledge');
+    expect([status, text.includes(secretVisitor), text.includes(`"thread_id":${threads[0]}`)]).toEqual([200, false, true]);
+    expect((await world.ask('agents', 'record', 'guide', '--thread', String(threads[0]))).threads).toMatchObject([
+      { message_count: 4, memory: { facts: ['Likes tea'] } },
+    ]);
+    expect((await get('/nobody/knowledge')).json.code).toBe('agent_not_found');
+  });
+
+  it('changes nothing when one sentence is not there, and takes no empty choice', async () => {
+    const [one] = await sentences();
+    expect((await decide('approve', [one.id, 2_000_000_000])).json.code).toBe('sentence_not_found');
+    expect((await decide('reject', [one.id, 2_000_000_000])).json.code).toBe('sentence_not_found');
+    expect((await decide('approve', [one.id], { slug: 'host' })).json.code).toBe('sentence_not_found');
+    for (const ids of [[], [0], ['x'], undefined]) expect((await decide('reject', ids)).status).toBe(422);
+    expect((await sentences('waiting')).length).toBe(3);
+  });
+
+  it('is approved as far as an agent may have: 200 sentences', async () => {
+    await world.sql(
+      `insert into agents.memory_facts (agent_id, thread_id, kind, body, up_to_turn)
+       select agent_id, id, 'knowledge', 'More ' || n, 2 from agents.threads, generate_series(1, 198) n where id = $1`,
+      [threads[0]],
+    );
+    const waiting = await world.sql<{ id: number }>(`select id::int as id from agents.memory_facts where kind = 'knowledge'`);
+    const { status, json } = await decide(
+      'approve',
+      waiting.map(({ id }) => id),
+    );
+    expect([status, json.code]).toEqual([409, 'too_much_knowledge']);
+    expect(await sentences('approved')).toEqual([]);
+  });
+
+  it('is read by viewers, and decided on by operators alone', async () => {
+    const [one] = await sentences();
+    for (const verb of ['approve', 'reject'] as const) {
+      expect((await decide(verb, [one.id], { token: tokens.viewer })).json.code).toBe('permission_denied');
+      expect((await decide(verb, [one.id], { token: world.sharedToken })).status).toBe(401);
+    }
+    for (const path of ['', '/guide/knowledge']) {
+      expect((await get(path, tokens.user)).json.code).toBe('permission_denied');
+      expect((await get(path, null)).status).toBe(401);
+    }
+    expect((await sentences('waiting')).length).toBe(3);
+  });
+});

@@ -1,0 +1,268 @@
+/** Inbound webhooks as operators see them and work them again (P4, P8). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { startWorld, type Answer, type World } from './world.ts';
+
+const password = 'the right password';
+let world: World;
+let personId: number;
+let tokens: Record<'viewer' | 'operator' | 'user', string>;
+
+beforeAll(async () => {
+  world = await startWorld(
+    import.meta.url,
+    { ALLOW_UNSIGNED_WEBHOOKS: 'true' },
+    { services: ['conversations', 'directory', 'agents', 'api-gateway'] },
+  );
+  const account = (name: string, groups: string[]) => ({ email: `${name}@example.org`, person: name, password, groups });
+  const { ids } = await world.apply({
+    people: ['ada', 'viewer', 'operator'].map((key) => ({ key, name: key })),
+    accounts: [account('ada', ['coherence_users']), account('viewer', ['ops_viewers']), account('operator', ['ops_operators'])],
+  });
+  personId = ids['people']?.['ada'] ?? 0;
+  const login = (name: string): Promise<string> => world.login(`${name}@example.org`, password);
+  tokens = { user: await login('ada'), viewer: await login('viewer'), operator: await login('operator') };
+});
+afterAll(async () => {
+  await world.stop();
+});
+
+const get = (path: string, token: string | null = tokens.viewer): Promise<Answer> =>
+  world.call('GET', `/api/ops/webhooks${path}`, { token });
+const list = async (query: Record<string, string> = {}): Promise<{ items: any[]; next: string | null }> => {
+  const answer = await get(`?${new URLSearchParams(query).toString()}`);
+  expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+  return answer.json;
+};
+const replay = (json: unknown, token: string | null = tokens.operator): Promise<Answer> =>
+  world.call('POST', '/api/ops/webhooks/replay', { token, json });
+
+/** Receipts past the intake, of a body each. */
+async function receive(body: string | null, { outcome = 'applied', source = 'booking', at = 'now()', count = 1 } = {}): Promise<number[]> {
+  const rows = await world.sql<{ id: number }>(
+    `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, body, outcome)
+     select $1, gen_random_uuid()::text, 'x', ${at}, $2, '{"x-cal-signature-256": "0f0f", "content-type": "application/json"}', $3, $4
+     from generate_series(1, $5::integer) returning id`,
+    [source, String(personId), body === null ? null : Buffer.from(body), outcome, count],
+  );
+  return rows.map(({ id }) => id);
+}
+async function receiveUpdate(body: string, outcome = 'answered'): Promise<number> {
+  const [row] = await world.sql<{ id: number }>(
+    `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, body, outcome, kind)
+     values (gen_random_uuid()::text, 'x', now(), 1, 'nobody', $1, $2, 'message') returning id`,
+    [Buffer.from(body), outcome],
+  );
+  return Number(row?.id);
+}
+
+describe('GET /api/ops/webhooks (P4)', () => {
+  it('lists what came to all services in one order, page by page, each once, while more come', async () => {
+    const made: number[] = [];
+    for (let turn = 0; turn < 5; turn++) made.push(...(await receive('{"in": "one order"}')), await receiveUpdate('{"in": "one order"}'));
+    const told: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: { items: any[]; next: string | null } = await list({ q: 'one order', limit: '3', ...(cursor === '' ? {} : { cursor }) });
+      told.push(...page.items.map(({ id }) => id));
+      cursor = page.next;
+      await receive('{"in": "one order"}');
+    }
+    expect(told).toEqual(made.toReversed());
+  });
+
+  it('finds them by kind, outcome, person, time and text, whatever its letters are', async () => {
+    const body =
+      '{"triggerEvent":"BOOKING_CREATED","payload":{"uid":"Uid-4711%_\\\\x","title":"Gr\\u00fc\\u00dfe","note":"sprach über \\"100 %\\""}}';
+    const [id] = await receive(body, { outcome: 'stale', source: 'meeting', at: "'2026-01-02T03:04:05Z'" });
+    const found = async (query: Record<string, string>): Promise<number[]> =>
+      (await list({ kind: 'meeting', ...query })).items.map((item) => item.id);
+    for (const query of [
+      {},
+      { outcome: 'stale' },
+      { person_id: String(personId) },
+      { from: '2026-01-02T03:04:05Z', to: '2026-01-02T03:04:05.000001Z' },
+      { q: 'uid-4711' },
+      { q: 'BOOKING_CREATED' },
+      { q: '%_\\' },
+      { q: 'Grüße' },
+      { q: 'sprach über' },
+      { q: '"100 %"' },
+      { q: 'Uid-4711', person_id: String(personId), outcome: 'stale' },
+    ] as Record<string, string>[])
+      expect([query, await found(query)]).toEqual([query, [id]]);
+    for (const query of [
+      { outcome: 'applied' },
+      { person_id: String(personId + 1) },
+      { to: '2026-01-02T03:04:05Z' },
+      { q: '4711_%' },
+      { q: 'grusse' },
+      { q: 'Uid-4711', outcome: 'applied' },
+    ] as Record<string, string>[])
+      expect([query, await found(query)]).toEqual([query, []]);
+    const { items } = await list({ kind: 'meeting' });
+    expect(items).toMatchObject([
+      { id, kind: 'meeting', outcome: 'stale', person_id: personId, agent_slug: null, received_at: '2026-01-02T03:04:05Z' },
+    ]);
+    expect((await list({ kind: 'telegram', person_id: String(personId) })).items).toEqual([]);
+  });
+
+  it('is found by text and person with the admin CLI too, which shows no secret', async () => {
+    const [id = 0] = await receive('{"uid": "Sought-1", "token": "abc"}', { outcome: 'stale' });
+    const update = await receiveUpdate('{"text": "sought-1"}');
+    const ids = async (...options: string[]): Promise<number[]> =>
+      (await world.ask('webhooks', 'list', ...options)).map((item: { id: number }) => item.id);
+    expect((await ids('--text', 'SOUGHT-1')).toSorted((one, other) => one - other)).toEqual([id, update]);
+    expect(await ids('--text', 'sought-1', '--person', String(personId))).toEqual([id]);
+    expect(await ids('--text', 'sought-1', '--person', String(personId + 1))).toEqual([]);
+    expect(await ids('--text', 'sought_1')).toEqual([]);
+    expect(await world.ask('webhooks', 'replay', '--text', 'sought-1', '--person', String(personId), '--dry-run')).toMatchObject({
+      matched: 1,
+      replayed: 1,
+    });
+    const shown = await world.ask('webhooks', 'show', String(id));
+    expect([shown.body, shown.headers['x-cal-signature-256']]).toEqual(['{"uid":"Sought-1","token":"[redacted]"}', '[redacted]']);
+    await world.sql('delete from conversations.webhook_receipts where id = $1', [id]);
+    await world.sql('delete from agents.webhook_receipts where id = $1', [update]);
+  });
+
+  it('refuses a text that is too short, a bad cursor and one of another list (P8)', async () => {
+    expect((await get('?q=ab')).status).toBe(422);
+    expect((await get('?kind=letter')).status).toBe(422);
+    const jobs = Buffer.from(JSON.stringify(['jobs', '2026-01-02T03:04:05.000000Z 0000000000000001', 'webhooks'])).toString('base64url');
+    const noTime = Buffer.from(JSON.stringify(['webhooks', '2026-99-02T03:04:05.000000Z 0000000000000001', 'webhooks'])).toString(
+      'base64url',
+    );
+    for (const cursor of ['x', jobs, noTime]) expect((await get(`?cursor=${cursor}`)).json).toMatchObject({ code: 'bad_cursor' });
+  });
+});
+
+describe('a text that is redacted (P4)', () => {
+  it('is not found, neither in a list nor by a replay, and what stands beside it is', async () => {
+    const [id] = await receive('{"uid": "beside-1", "api_token": "hidden-4711", "note": "hidden-4712"}');
+    const update = await receiveUpdate('{"text": "beside-1", "secret": "hidden-4711"}', 'failed');
+    const found = async (q: string): Promise<unknown[]> => {
+      const { items, next } = await list({ q, limit: '1' });
+      return [...items.map((item: { id: number }) => item.id), next === null];
+    };
+    for (const guess of ['hidden-4711', 'hidden-471', '"api_token": "h', 'den-4711"']) {
+      expect([guess, await found(guess)]).toEqual([guess, guess === 'hidden-471' ? [id, true] : [true]]);
+      const counted = (await replay({ filter: { q: guess }, dry_run: true })).json;
+      expect([guess, counted.matched, counted.without_body]).toEqual([guess, guess === 'hidden-471' ? 1 : 0, 0]);
+    }
+    expect(await found('hidden-4712')).toEqual([id, true]);
+    expect((await list({ q: 'BESIDE-1' })).items.map((item: { id: number }) => item.id)).toEqual([update, id]);
+    await world.sql('delete from conversations.webhook_receipts where id = $1', [id]);
+    await world.sql('delete from agents.webhook_receipts where id = $1', [update]);
+  });
+
+  it('hides no body behind those that have it in their secrets', async () => {
+    const [shown] = await receive('{"note": "sought-99"}');
+    for (let count = 0; count < 3; count++) await receive('{"secret": "sought-99"}');
+    const { items, next } = await list({ q: 'sought-99', limit: '1' });
+    expect([items.map((item: { id: number }) => item.id), next]).toEqual([[shown], null]);
+    await world.sql(`delete from conversations.webhook_receipts where convert_from(body, 'UTF8') like '%sought-99%'`);
+  });
+});
+
+describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
+  it('has body and headers as they came', async () => {
+    const [id] = await receive('{ "payload" : {"uid": "a"} }');
+    const { status, json } = await get(`/${id}`);
+    expect([status, json.body, json.headers]).toEqual([
+      200,
+      '{ "payload" : {"uid": "a"} }',
+      { 'x-cal-signature-256': '[redacted]', 'content-type': 'application/json' },
+    ]);
+    const update = await receiveUpdate('{"update_id": 1}');
+    expect((await get(`/${update}`)).json).toMatchObject({
+      id: update,
+      kind: 'telegram',
+      agent_slug: 'nobody',
+      headers: {},
+      body: '{"update_id": 1}',
+    });
+  });
+
+  it('leaves secrets out of bodies, whatever these are', async () => {
+    const token = 'svc_agentic_k3v8q0w5n1x7c2m9b4h6j8l0p2r4t6y8_Tq7Zc1Xn5Vb9Mk3Lp0Jh6Gf2Ds8Aq4We7Rt1Yu5I';
+    const [json, form] = [
+      await receive(`{"n": 12345678901234567890, "api_key": "k-1", "text": "${token}"}`),
+      await receive(`a=b&token=k-1`),
+    ];
+    expect((await get(`/${json[0]}`)).json.body).toBe('{"n":12345678901234567890,"api_key":"[redacted]","text":"[redacted]"}');
+    expect((await get(`/${form[0]}`)).json.body).toBe('a=b&token=[redacted]');
+  });
+
+  it('answers 404 to what there is not, 422 to what is no id', async () => {
+    for (const id of ['999999', '1999999999', '9007199254740991'])
+      expect([id, (await get(`/${id}`)).json]).toEqual([id, expect.objectContaining({ code: 'webhook_not_found' })]);
+    for (const id of ['x', '1.5']) expect([id, (await get(`/${id}`)).status]).toEqual([id, 422]);
+    for (const id of ['0', '-1']) expect([id, (await get(`/${id}`)).status]).toEqual([id, 404]);
+  });
+});
+
+describe('POST /api/ops/webhooks/replay (P4)', () => {
+  it('works again what has a body, changes nothing where it has none, and counts first with dry_run', async () => {
+    const [kept = 0] = await receive('{"to be": "replayed"}', { outcome: 'person_not_found' });
+    const [gone = 0] = await receive(null, { outcome: 'rejected_signature' });
+    const ids = [kept, kept, gone, 999_999, 1_999_999_999];
+    expect((await replay({ ids, dry_run: true })).json).toMatchObject({ matched: 1, changed: 0, failed: 2, without_body: 1, more: false });
+    const { status, json } = await replay({ ids });
+    expect([status, json]).toEqual([
+      200,
+      { matched: 1, changed: 1, failed: 2, without_body: 1, more: false, items: [expect.objectContaining({ id: kept })], missing: [] },
+    ]);
+    await waitFor(async () => (await get(`/${kept}`)).json.processed_at !== null);
+    expect((await get(`/${gone}`)).json.processed_at).toBeNull();
+    expect((await replay({ filter: { q: 'to be": "replayed' }, dry_run: true })).json).toMatchObject({ failed: 0 });
+  });
+
+  it('works ten thousand again at once, with one entry of the audit log (A4)', async () => {
+    await receive('{"ten": "thousand"}', { outcome: 'journey_error', count: 10_000 });
+    const { status, json } = await replay({ filter: { outcome: 'journey_error', q: '"ten": "thousand"' } });
+    expect([status, json]).toEqual([200, expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0, more: false })]);
+    expect(json.items).toHaveLength(100);
+    const entries = await world.sql<{ changes: string }>(
+      `select changes::text from conversations.audit_log where action = 'webhook.replay' and actor_kind = 'account' order by id desc limit 2`,
+    );
+    expect(entries.map(({ changes }) => JSON.parse(changes))).toMatchObject([
+      { filter: { outcome: 'journey_error', q: { length: 17 } }, matched: 10_000 },
+      { ids: expect.anything() },
+    ]);
+  });
+
+  it('does nothing for a message that is answered, and says so of one whose agent there is not', async () => {
+    const [answered, lost] = [
+      await receiveUpdate('{"update_id": 7, "message": {}}'),
+      await receiveUpdate('{"update_id": 8, "message": {}}', 'failed'),
+    ];
+    expect((await replay({ ids: [answered] })).json).toMatchObject({ matched: 0, changed: 0, failed: 0 });
+    expect((await replay({ ids: [lost] })).json).toMatchObject({ matched: 1, changed: 0, failed: 1 });
+  });
+
+  it.each([
+    [{}],
+    [{ filter: {} }],
+    [{ filter: { q: null, kind: null } }],
+    [{ filter: { text: 'x', limit: 1, cursor: 'x' } }],
+    [{ ids: [] }],
+  ])('refuses %j with 400 (P8)', async (body) => {
+    expect(await replay(body)).toMatchObject({ status: 400, json: { code: 'empty_choice' } });
+  });
+
+  it('refuses what is no id, no boolean or too much with 422, and who may not act with 403', async () => {
+    for (const body of [
+      { ids: ['x'] },
+      { ids: [0] },
+      { filter: { q: 'abc' }, dry_run: 1 },
+      { ids: Array.from({ length: 10_001 }, (_item, index) => index + 1) },
+    ])
+      expect((await replay(body)).status).toBe(422);
+    const body = { filter: { kind: 'booking' } };
+    expect(await replay(body, tokens.viewer)).toMatchObject({ status: 403, json: { code: 'permission_denied' } });
+    expect((await replay(body, tokens.user)).status).toBe(403);
+    expect((await replay(body, world.sharedToken)).status).toBe(401);
+    expect((await get('', tokens.user)).status).toBe(403);
+    expect((await get('/1', null)).status).toBe(401);
+  });
+});

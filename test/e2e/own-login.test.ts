@@ -1,0 +1,147 @@
+/** People and their own login, through two gateways and two directories (rules/access#own-login). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { applyDemo, eventually, startWorld, type World } from './world.ts';
+
+const nextPassword = 'the next of many passwords';
+let world: World;
+let number = 0;
+let email: string;
+let password: string;
+beforeAll(async () => {
+  const settings = { RATE_LIMIT_LOGIN_PER_MINUTE: '30', RATE_LIMIT_LOGIN_FAILURES: '3' };
+  world = await startWorld(import.meta.url, settings, { services: ['directory', 'api-gateway'], replicas: 2 });
+  await applyDemo(world, 'own');
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  [email, password] = [`person-${++number}@example.org`, `the password of person ${number}`];
+  await world.apply({ accounts: [{ email, person: 'ben-own', password }] });
+  await world.sql('delete from directory.login_attempts');
+});
+
+const logIn = () => world.login(email, password);
+const ask = (method: string, path: string, token: string, json?: unknown) =>
+  world.call(method, path, { token, headers: { connection: 'close' }, ...(json === undefined ? {} : { json }) });
+const changePassword = (token: string, current: string, next: string) =>
+  ask('POST', '/api/v1/auth/password', token, { current, new: next });
+const idOf = (token: string): string => token.split('_')[2] ?? '';
+
+/** Connections are handed to the gateways in turn. */
+async function isRefusedEverywhere(token: string): Promise<void> {
+  for (let n = 0; n < 6; n++) expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(401);
+}
+
+describe('POST /api/v1/auth/password', () => {
+  it('ends all other sessions within a second on every gateway, and not the one of the call', async () => {
+    const [own, other] = [await logIn(), await logIn()];
+    for (let n = 0; n < 4; n++) expect((await ask('GET', '/api/v1/auth/whoami', other)).status).toBe(200); // remembered by both
+    const answer = await changePassword(own, password, nextPassword);
+    expect([answer.status, answer.json]).toEqual([200, { changed: true, revoked_sessions: 1 }]);
+    await eventually(() => isRefusedEverywhere(other), 1_000);
+    expect((await ask('GET', '/api/v1/auth/whoami', own)).status).toBe(200);
+    expect(await world.findInDatabase(nextPassword)).toEqual([]);
+    expect(await world.readLogs()).not.toContain(nextPassword);
+  });
+
+  it('answers in the envelope of v1: a wrong password 403, a weak one 400, what is no request 422', async () => {
+    const token = await logIn();
+    const wrong = await changePassword(token, 'wrong', nextPassword);
+    expect([wrong.status, wrong.json]).toEqual([403, { code: 'wrong_password', message: expect.any(String), retryable: false }]);
+    const weak = await changePassword(token, password, 'short');
+    expect([weak.status, weak.json]).toEqual([
+      400,
+      { code: 'weak_password', message: expect.stringContaining('12 characters'), retryable: false },
+    ]);
+    const invalid = await ask('POST', '/api/v1/auth/password', token, { current: 1, new: 'x'.repeat(4_001) });
+    expect([invalid.status, invalid.json.detail.map((item: any) => item.loc)]).toEqual([
+      422,
+      [
+        ['body', 'payload', 'current'],
+        ['body', 'payload', 'new'],
+      ],
+    ]);
+  });
+
+  it('is throttled as logins are, with them', async () => {
+    const token = await logIn();
+    for (let n = 0; n < 3; n++) expect((await changePassword(token, `wrong ${n}`, nextPassword)).status).toBe(403);
+    const refused = await changePassword(token, password, nextPassword);
+    expect([refused.status, refused.json.code]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    await expect(logIn()).rejects.toThrow('429');
+    expect((await ask('GET', '/api/v1/auth/sessions', token)).status).toBe(200);
+  });
+
+  it.each([
+    ['the shared token', () => world.sharedToken],
+    ['no token', () => null],
+  ])('is 401 for %s, as are sessions', async (_what, tokenOf) => {
+    for (const [method, path] of [
+      ['POST', '/api/v1/auth/password'],
+      ['GET', '/api/v1/auth/sessions'],
+      ['POST', `/api/v1/auth/sessions/${'a'.repeat(32)}/revoke`],
+    ] as const) {
+      expect([path, (await world.call(method, path, { token: tokenOf() })).status]).toEqual([path, 401]);
+    }
+  });
+});
+
+describe('a service key (K10)', () => {
+  it('changes no password, sees no sessions and ends none, whatever its scopes', async () => {
+    const own = await logIn();
+    const made = await world.cli('keys', 'create', email, '--name', 'A program', '--scope', '*', '--json');
+    const { token } = JSON.parse(made.stdout) as { token: string };
+    expect((await ask('GET', '/api/v1/auth/whoami', token)).status).toBe(200);
+    for (const answer of [
+      await changePassword(token, password, nextPassword),
+      await ask('GET', '/api/v1/auth/sessions', token),
+      await ask('POST', `/api/v1/auth/sessions/${idOf(own)}/revoke`, token),
+    ]) {
+      expect([answer.status, answer.json.code]).toEqual([403, 'permission_denied']);
+    }
+    expect((await ask('GET', '/api/v1/auth/whoami', own)).status).toBe(200);
+    expect(await logIn()).not.toBe(own);
+  });
+});
+
+describe('GET /api/v1/auth/sessions and POST …/{session_id}/revoke', () => {
+  it('shows what is alive, ends one at once everywhere, and again', async () => {
+    const [own, other] = [await logIn(), await logIn()];
+    const list = await ask('GET', '/api/v1/auth/sessions?limit=10', own);
+    expect([list.status, list.json]).toEqual([
+      200,
+      {
+        count: 2,
+        limit: 10,
+        offset: 0,
+        has_more: false,
+        items: [other, own].map((token) => ({
+          id: idOf(token),
+          created_at: expect.any(String),
+          expires_at: expect.any(String),
+          current: token === own,
+        })),
+      },
+    ]);
+    for (let n = 0; n < 4; n++) expect((await ask('GET', '/api/v1/auth/whoami', other)).status).toBe(200);
+    for (let n = 0; n < 3; n++) {
+      const answer = await ask('POST', `/api/v1/auth/sessions/${idOf(other)}/revoke`, own);
+      expect([answer.status, answer.json]).toEqual([200, { revoked: true }]);
+    }
+    await eventually(() => isRefusedEverywhere(other), 1_000);
+    expect((await ask('GET', '/api/v1/auth/sessions', own)).json.items).toHaveLength(1);
+  });
+
+  it("is 404 for another account's session, which goes on, and for what is none", async () => {
+    const [own, foreign] = [await logIn(), await world.login('ada-own@example.org', 'secret-of-ada-own')];
+    for (const id of [idOf(foreign), 'a'.repeat(32), 'x', '%00', encodeURIComponent(foreign)]) {
+      const answer = await ask('POST', `/api/v1/auth/sessions/${id}/revoke`, own);
+      expect([id, answer.status, answer.json.code]).toEqual([id, 404, 'not_found']);
+    }
+    expect((await ask('GET', '/api/v1/auth/whoami', foreign)).status).toBe(200);
+  });
+
+  it('refuses a limit out of range', async () => {
+    expect((await ask('GET', '/api/v1/auth/sessions?limit=201', await logIn())).status).toBe(422);
+  });
+});

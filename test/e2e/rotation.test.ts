@@ -1,0 +1,173 @@
+/**
+ * Every shared secret is rotated while k6 uses it: old, old and new, new, by rolling the replicas, two of each service (K8;
+ * docs/runbooks/secret-rotation.md). Each state lasts for `ROTATION_USES` (20) uses of each secret.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { signBooking, waitFor } from '#libs/testing';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { k6Tool } from '../../tools/servers/go-tools.ts';
+import { applyDemo, startWorld, type Demo, type World } from './world.ts';
+
+const names = ['API_TOKEN', 'API_LOGIN_SECRET', 'BOOKING_WEBHOOK_SECRET'] as const;
+type Secrets = Record<(typeof names)[number], string>;
+
+const usesOfState = Number(process.env['ROTATION_USES'] ?? 20);
+/** k6 may have to be built first. */
+const testTimeoutMs = 420_000 + usesOfState * 1_000;
+const newSecrets = (): Secrets => Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('base64url')])) as Secrets;
+const [old, fresh] = [newSecrets(), newSecrets()];
+const both = Object.fromEntries(names.map((name) => [name, `${fresh[name]} ${old[name]}`]));
+
+let world: World;
+let demo: Demo;
+let conversation: number;
+/** Where clients read which values of the secrets they may use now. */
+let store: Server;
+let held: readonly Secrets[] = [old];
+let done = false;
+beforeAll(async () => {
+  const settings = { ...old, RATE_LIMIT_LOGIN_PER_MINUTE: '0', DRAIN_WINDOW_SECONDS: '2' };
+  world = await startWorld(import.meta.url, settings, { services: ['directory', 'conversations', 'api-gateway'], replicas: 2 });
+  demo = await applyDemo(world, 'rotation');
+  const [made] = (await read(old)).json;
+  conversation = made.id;
+  let turn = 0;
+  store = createServer((request, response) => {
+    const name = new URL(request.url ?? '', 'http://store').searchParams.get('name') as keyof Secrets;
+    const value = held[turn++ % held.length]?.[name];
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ value, done }));
+  });
+  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+}, testTimeoutMs);
+afterAll(async () => {
+  done = true;
+  store.close();
+  await world.stop();
+});
+
+const read = (secrets: Secrets) =>
+  world.call('GET', `/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=2026-05-01T10:00:00Z`, {
+    token: secrets.API_TOKEN,
+  });
+
+/** Stops each replica in turn and starts it with these settings. */
+async function roll(settings: Record<string, string>): Promise<void> {
+  for (const name of ['conversations', 'conversations#2', 'api-gateway', 'api-gateway#2']) {
+    const item = world.platform.processes.get(name);
+    item?.kill('SIGTERM');
+    expect([name, await item?.ended]).toEqual([name, 'ended with status 0']);
+    await world.platform.restart(name, settings);
+  }
+}
+
+async function runK6(): Promise<{ code: number; output: string }> {
+  const k6 = await provideGoTool(k6Tool, () => {});
+  const env = {
+    ...process.env,
+    BASE_URL: world.baseUrl,
+    SECRETS_URL: `http://127.0.0.1:${(store.address() as AddressInfo).port}/`,
+    CONVERSATION_ID: String(conversation),
+    PERSON_ID: String(demo.ada),
+    JOURNEY: demo.journey,
+    EMAIL: `ada-${demo.tag}@example.org`,
+    PASSWORD: `secret-of-ada-${demo.tag}`,
+  };
+  const script = join(import.meta.dirname, '..', 'load', 'rotation.js');
+  return new Promise((resolve) => {
+    const options = { env, maxBuffer: 16 * 1024 * 1024 };
+    execFile(k6, ['run', '--quiet', '--no-usage-report', script], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+/** How often each value of each secret was used since the replicas were started: `API_TOKEN 1` → 12. */
+async function readUses(): Promise<Record<string, number>> {
+  const uses: Record<string, number> = {};
+  for (const { operationsUrl } of world.platform.processes.values()) {
+    const text = await (await fetch(`${operationsUrl}/metrics`)).text();
+    for (const [, labels = '', count] of text.matchAll(/^secret_uses_total\{(.*)\} (\d+)$/gm)) {
+      const [secret, position] = ['secret', 'position'].map((label) => new RegExp(`\\b${label}="(\\w+)"`).exec(labels)?.[1]);
+      uses[`${secret} ${position}`] = (uses[`${secret} ${position}`] ?? 0) + Number(count);
+    }
+  }
+  return uses;
+}
+
+const sumOf = (uses: Record<string, number>, position: number): number[] => names.map((name) => uses[`${name} ${position}`] ?? 0);
+
+/** Waits until each secret was used so often again by this value. */
+async function useMore(position: number): Promise<void> {
+  const before = sumOf(await readUses(), position);
+  const hasMore = async (): Promise<boolean> =>
+    sumOf(await readUses(), position).every((count, index) => count >= (before[index] ?? 0) + usesOfState);
+  await waitFor(hasMore, { timeoutMs: testTimeoutMs, intervalMs: 200, what: `uses of value ${position}` });
+}
+
+/** As the runbook has it: only then may the old values go. */
+async function isOldUnused(): Promise<boolean> {
+  const before = sumOf(await readUses(), 2);
+  await useMore(1);
+  return sumOf(await readUses(), 2).every((count, index) => count === before[index]);
+}
+
+describe('rotation of the shared secrets under load (K8)', () => {
+  it(
+    'refuses no request: old, old and new, new',
+    async () => {
+      let ended = false;
+      const run = runK6().finally(() => (ended = true));
+      try {
+        await useMore(1);
+        await roll(both);
+        held = [fresh, old]; // some clients have the new values, others not yet
+        await Promise.all([useMore(1), useMore(2)]);
+        held = [fresh];
+        await waitFor(isOldUnused, { timeoutMs: testTimeoutMs, what: 'old values that nobody uses' });
+        await roll(fresh);
+        await useMore(1);
+        expect(ended).toBe(false);
+      } finally {
+        done = true;
+      }
+      const { code, output } = await run;
+      expect(`${code}\n${output}`).toMatch(/^0\n/);
+    },
+    testTimeoutMs,
+  );
+
+  it('loses no booking, and takes none for badly signed', async () => {
+    const receipts = () =>
+      world.sql<{ outcome: string; count: number }>(
+        'select outcome, count(*)::integer as count from conversations.webhook_receipts group by outcome',
+      );
+    await waitFor(async () => (await receipts()).every(({ outcome }) => outcome !== 'pending'));
+    expect(await receipts()).toEqual([{ outcome: 'applied', count: expect.any(Number) }]);
+  });
+
+  it('is over: the old values open nothing any more', async () => {
+    expect((await read(fresh)).status).toBe(200);
+    expect((await read(old)).status).toBe(401);
+    const login = (secrets: Secrets) =>
+      world.call('POST', '/api/v1/auth/login', {
+        token: null,
+        headers: { 'x-svc-api-key': secrets.API_LOGIN_SECRET },
+        json: { email: `ada-${demo.tag}@example.org`, password: `secret-of-ada-${demo.tag}` },
+      });
+    expect([(await login(fresh)).status, (await login(old)).status]).toEqual([200, 401]);
+    const body = JSON.stringify({ triggerEvent: 'BOOKING_CREATED', payload: { uid: 'late' } });
+    await world.call('POST', `/api/coherence/hook/booking/${demo.ada}`, {
+      token: null,
+      body,
+      headers: signBooking(body, old.BOOKING_WEBHOOK_SECRET),
+    });
+    await waitFor(
+      async () => (await world.sql(`select 1 from conversations.webhook_receipts where outcome = 'rejected_signature'`)).length === 1,
+    );
+  });
+});

@@ -1,0 +1,190 @@
+/**
+ * Every route of the gateway's table with a service key of every kind (K3, K4, K6): what is expected follows from the path and the method by the
+ * words of the rule, not from the table's own scopes, so that a wrong declaration fails.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Route, type Scope, scopes } from '#libs/contract';
+import { routes } from '../../services/api-gateway/routes/index.ts';
+import { type Answer, applyDemo, startWorld, type World } from './world.ts';
+
+type Access = 'read' | 'write';
+const usual =
+  (area: 'conversations' | 'directory' | 'media' | 'ops' | 'steps') =>
+  (access: Access): Scope =>
+    `${area}:${access}`;
+
+/** The scope by the path, the first that matches: K3 in the words of paths. */
+const rule: readonly (readonly [RegExp, (access: Access) => Scope | null])[] = [
+  [/^\/api\/v1\/auth\//, () => null],
+  [/^\/api\/v1\/keys\b/, () => 'keys:write'],
+  [/^\/api\/v1\/webhook-endpoints\b/, () => 'webhooks:write'],
+  [/^\/api\/v1\/events\b/, () => 'events:read'],
+  [/^\/api\/v1\//, usual('directory')],
+  [/^\/api\/ops\//, usual('ops')],
+  [/^\/api\/agents\//, () => 'agents:read'],
+  [/^\/mcp$/, () => null],
+  [/\/(?:audio|video|captions\.vtt)$/, usual('media')],
+  [/\/transcripts?(?:\/|$)/, () => 'transcripts:read'],
+  [/\/journeys\/\{journey_slug\}\/steps\b/, usual('steps')],
+  [/^\/api\/coherence\/conversations$/, () => 'conversations:write'],
+  [/^\/api\/coherence\//, usual('conversations')],
+];
+
+function neededBy({ method, path }: Route): Scope | null {
+  const found = rule.find(([pattern]) => pattern.test(path));
+  if (found === undefined) throw new Error(`the rule says nothing of ${path}`);
+  return found[1](method === 'GET' ? 'read' : 'write');
+}
+
+const guarded = routes.filter(({ auth }) => auth !== 'none' && auth !== 'login-gate');
+const open = routes.filter(({ auth }) => auth === 'none');
+
+let world: World;
+/** Tokens of keys by what they are. */
+const tokens = new Map<string, string>();
+/** Scopes of those that are good. */
+const held = new Map<string, readonly string[]>();
+const bad = ['of an unknown id', 'with a wrong secret', 'expired', 'revoked', 'of a deactivated account', 'rotated, after the overlap'];
+let login: string;
+
+beforeAll(async () => {
+  world = await startWorld(import.meta.url);
+  await applyDemo(world, 'scopes');
+  await world.apply({ accounts: [{ email: 'gone-scopes@example.org', person: 'ben-scopes' }] });
+  login = await world.login('root-scopes@example.org', 'secret-of-root-scopes');
+  const make = async (name: string, own: readonly string[], more: object = {}): Promise<{ id: string; token: string }> => {
+    const { status, json } = await world.call('POST', '/api/v1/keys', { token: login, json: { name, scopes: own, ...more } });
+    expect(status).toBe(201);
+    tokens.set(name, json.token);
+    return { id: json.key.id, token: json.token };
+  };
+  const makeGood = async (name: string, own: readonly string[]): Promise<void> => {
+    await make(name, own);
+    held.set(name, own);
+  };
+  const rotate = (id: string) => world.call('POST', `/api/v1/keys/${id}/rotate`, { token: login, json: { overlap_seconds: 3600 } });
+  for (const scope of scopes) {
+    await makeGood(`with ${scope} alone`, [scope]);
+    await makeGood(
+      `with all but ${scope}`,
+      scopes.filter((other) => other !== scope),
+    );
+  }
+  await makeGood('with all', scopes);
+  await makeGood('with *', ['*']);
+  const within = await make('rotated, within the overlap', ['*']);
+  held.set('rotated, within the overlap', ['*']);
+  const after = await make('rotated, after the overlap', ['*']);
+  for (const { id } of [within, after]) expect((await rotate(id)).status).toBe(200);
+  const expired = await make('expired', ['*'], { expires_at: '2099-01-01T00:00:00Z' });
+  const revoked = await make('revoked', ['*']);
+  expect((await world.call('POST', `/api/v1/keys/${revoked.id}/revoke`, { token: login })).status).toBe(200);
+  const [gone] = await world.sql<{ id: number }>("select id from directory.accounts where email = 'gone-scopes@example.org'");
+  await make('of a deactivated account', ['*'], { account_id: gone?.id });
+  expect(await world.cli('accounts', 'deactivate', 'gone-scopes@example.org')).toMatchObject({ code: 0 });
+  await world.sql('update directory.service_keys set expires_at = now() where id = $1', [expired.id]);
+  await world.sql('update directory.service_keys set previous_until = now() where id = $1', [after.id]);
+  tokens.set('of an unknown id', `svc_key_${'0'.repeat(20)}_${after.token.slice(-43)}`);
+  tokens.set('with a wrong secret', `${within.token.slice(0, -43)}${after.token.slice(-43)}`);
+});
+afterAll(() => world.stop());
+
+/** A path of the route that names nothing, so that an admitted call changes nothing; JSON bodies are unreadable. */
+function ask({ method, path, params, body }: Route, token: string | null): Promise<Answer> {
+  const { properties = {} } = (params ?? {}) as { properties?: Record<string, { type?: string }> };
+  const nowhere = path.replace(/\{([a-z_]+)\}/g, (_all, name: string) =>
+    properties[name]?.type === 'integer' ? '2147483647' : 'nothing-of-that-name',
+  );
+  // The console's sign-in asks for a page of the server itself (S3).
+  return world.call(method, nowhere, { token, headers: { origin: world.baseUrl }, ...(body === undefined ? {} : { body: '{' }) });
+}
+
+const isEnveloped = ({ path }: Route): boolean => path.startsWith('/api/v1/') || path.startsWith('/api/ops/');
+
+/** `admitted`, or what the answer is otherwise. */
+function judge(route: Route, { status, json }: Answer): unknown {
+  const isAdmitted = route.body === undefined ? status !== 401 && status !== 403 && status < 500 : status === 400;
+  return isAdmitted ? 'admitted' : [status, json];
+}
+
+/** Sessions are of logins, which keys have none of; what has a body or an id is refused after these (K10). */
+const forLogins = [403, { code: 'permission_denied', message: 'This is for tokens of a login with email and password.', retryable: false }];
+
+function insufficient(route: Route, needed: string, own: readonly string[]): unknown {
+  const message = `This operation needs the scope ${needed}; the key has ${own.join(', ')}.`;
+  const body = { message, required_scope: needed, scopes: own };
+  return [
+    403,
+    isEnveloped(route)
+      ? { code: 'insufficient_scope', retryable: false, ...body }
+      : { error: 'insufficient_scope', detail: message, ...body },
+  ];
+}
+
+describe('the route table by service key (rules/access#scopes; K2, K3, K4, K6)', () => {
+  it.each(guarded)('$method $path admits the keys that have its scope, and no other', async (route) => {
+    const needed = neededBy(route);
+    expect(route.scope).toBe(needed);
+    const expected: Record<string, unknown> = {};
+    const seen: Record<string, unknown> = {};
+    for (const [name, own] of held) {
+      const isAdmitted = needed === null || own.includes(needed) || own.includes('*');
+      const admitted = route.operationId === 'listSessions' ? forLogins : 'admitted';
+      expected[name] = isAdmitted ? admitted : insufficient(route, needed, own);
+    }
+    const refusal = isEnveloped(route)
+      ? { code: 'unauthenticated', message: 'Authentication is required.', retryable: false }
+      : { detail: 'Unauthorized' };
+    for (const name of bad) expected[name] = [401, refusal];
+    const waiting = Object.keys(expected);
+    const lane = async (): Promise<void> => {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+        seen[name] = judge(route, await ask(route, tokens.get(name) ?? ''));
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, lane));
+    // Without a key nobody is narrowed by scopes.
+    for (const token of [login, world.sharedToken, null]) expect((await ask(route, token)).json?.required_scope).toBeUndefined();
+    expect(seen).toEqual(expected);
+  });
+
+  it.each(open)('$method $path asks for nothing, of a bad key neither', async (route) => {
+    expect(judge(route, await ask(route, tokens.get('revoked') ?? ''))).toBe('admitted');
+  });
+
+  it('has a scope for every operation that takes a token, and the documents name it', async () => {
+    const documents = await Promise.all(
+      ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => world.call('GET', path, { token: null })),
+    );
+    const named = new Map<string, unknown>();
+    for (const { json } of documents) {
+      for (const item of Object.values(json.paths as Record<string, Record<string, { operationId: string; security: object[] }>>)) {
+        for (const { operationId, security } of Object.values(item)) {
+          named.set(
+            operationId,
+            security.find((entry) => 'serviceKey' in entry),
+          );
+        }
+      }
+    }
+    const documented = routes.filter((route) => route.documented !== false);
+    const expected = documented.map((route) => {
+      if (!guarded.includes(route)) return [route.operationId, undefined];
+      const needed = neededBy(route);
+      return [route.operationId, { serviceKey: needed === null ? [] : [needed] }];
+    });
+    expect(documented.map(({ operationId }) => [operationId, named.get(operationId)])).toEqual(expected);
+  });
+
+  it('refuses for the scope before coherence access (K4)', async () => {
+    const ben = await world.login('ben-scopes@example.org', 'secret-of-ben-scopes');
+    const { json } = await world.call('POST', '/api/v1/keys', { token: ben, json: { name: 'Steps', scopes: ['steps:read'] } });
+    const path = '/api/coherence/journeys/journey-scopes/steps';
+    expect((await world.call('GET', path, { token: json.token })).json).toMatchObject({ error: 'coherence_access_required' });
+    expect((await world.call('PATCH', `${path}/first/config`, { token: json.token, body: '{' })).json).toMatchObject({
+      error: 'insufficient_scope',
+      required_scope: 'steps:write',
+      scopes: ['steps:read'],
+    });
+  });
+});

@@ -1,0 +1,135 @@
+/** Service keys as a program and an operator meet them: HTTP and the admin CLI (rules/access#service-keys). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { applyDemo, createConversation, type Demo, eventually, startWorld, type World } from './world.ts';
+
+let world: World;
+let demo: Demo;
+let ada: string;
+beforeAll(async () => {
+  world = await startWorld(import.meta.url, {}, { services: ['api-gateway', 'agents', 'conversations', 'directory'] });
+  demo = await applyDemo(world, 'keys');
+  ada = await world.login('ada-keys@example.org', 'secret-of-ada-keys');
+});
+afterAll(() => world.stop());
+
+const make = async (scopes: string[]): Promise<{ key: { id: string }; token: string }> =>
+  (await world.client.createKey({ body: { name: 'A program', scopes } }, { token: ada })).body;
+const statusOf = async (token: string): Promise<number> => (await world.call('GET', '/api/v1/auth/whoami', { token })).status;
+const cli = async (...args: string[]): Promise<any> => {
+  const { code, stdout } = await world.cli(...args, '--json');
+  return { code, ...JSON.parse(stdout) };
+};
+
+describe('a service key (K1, K2)', () => {
+  it('does as its account what its scopes say, over both surfaces', async () => {
+    const conversation = await createConversation(world, demo);
+    const { key, token } = await make(['conversations:read', 'agents:read']);
+    expect(token).toMatch(new RegExp(`^svc_key_${key.id}_[A-Za-z0-9_-]{43}$`));
+    const client = world.client.withToken(token);
+    expect((await client.whoami()).body).toEqual({
+      authenticated: true,
+      person: expect.objectContaining({ id: demo.ada }),
+      key: { id: key.id, name: 'A program', scopes: ['conversations:read', 'agents:read'] },
+    });
+    expect((await client.getConversation({ path: { conversation_id: conversation.id } })).body.id).toBe(conversation.id);
+    expect((await world.call('GET', '/api/agents/none/', { token })).status).toBe(404);
+    await expect(client.listPeople({ query: { q: 'a' } })).rejects.toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope', required_scope: 'directory:read', scopes: ['conversations:read', 'agents:read'] },
+    });
+    await expect(client.logout({})).rejects.toMatchObject({ status: 403, body: { code: 'permission_denied' } });
+  });
+
+  it('is shown once: no table and no log has it, but its id for every request', async () => {
+    const { key, token } = await make(['*']);
+    await statusOf(token);
+    expect(await world.findInDatabase(token.slice(-43))).toEqual([]);
+    await eventually(async () => expect(await world.readLogs()).toContain(`"keyId":"${key.id}"`));
+    expect(await world.readLogs()).not.toContain(token.slice(-43));
+  });
+
+  it('ends within a second when it is revoked, rotated without an overlap, or its account is deactivated (K6)', async () => {
+    const ben = await world.login('ben-keys@example.org', 'secret-of-ben-keys');
+    const ends = [
+      async (id: string) => world.client.revokeKey({ path: { key_id: id } }, { token: ben }),
+      async (id: string) => world.client.rotateKey({ path: { key_id: id }, body: { overlap_seconds: 0 } }, { token: ben }),
+      async () => expect(await world.cli('accounts', 'deactivate', 'ben-keys@example.org')).toMatchObject({ code: 0 }),
+    ];
+    for (const end of ends) {
+      const { key, token } = (await world.client.createKey({ body: { name: 'Of Ben', scopes: ['*'] } }, { token: ben })).body;
+      expect(await statusOf(token)).toBe(200);
+      await end(key.id);
+      const endedAt = performance.now();
+      let status = 200;
+      while (status !== 401 && performance.now() - endedAt < 1_000) status = await statusOf(token);
+      expect(status).toBe(401);
+    }
+  });
+
+  it.each([
+    [{ scopes: ['*'] }, 422],
+    [{ name: 'x', scopes: [] }, 422],
+    [{ name: 'x'.repeat(201), scopes: ['*'] }, 422],
+    [{ name: 'x\u0000', scopes: ['*'] }, 422],
+    [{ name: 'x', scopes: 'media:read' }, 422],
+    [{ name: 'x', scopes: ['*'], expires_at: 'tomorrow' }, 422],
+    [{ name: 'x', scopes: ['media:*'] }, 400],
+    [{ name: 'x', scopes: ['*'], expires_at: '2020-01-01T00:00:00' }, 400],
+  ])('is not made of %j', async (json, status) => {
+    expect((await world.call('POST', '/api/v1/keys', { token: ada, json })).status).toBe(status);
+  });
+
+  it('is not made for a deactivated account (K10)', async () => {
+    await world.cli('accounts', 'deactivate', 'ben-keys@example.org');
+    const [ben] = await world.sql<{ id: number }>("select id from directory.accounts where email = 'ben-keys@example.org'");
+    const root = await world.login('root-keys@example.org', 'secret-of-root-keys');
+    const json = { name: 'Late', scopes: ['*'], account_id: ben?.id };
+    const answer = await world.call('POST', '/api/v1/keys', { token: root, json });
+    expect([answer.status, answer.json]).toEqual([
+      409,
+      { code: 'account_inactive', message: 'The account is deactivated.', retryable: false },
+    ]);
+  });
+
+  it.each([-1, 604_801, 'a day'])('is not rotated with an overlap of %j (K5)', async (overlap_seconds) => {
+    const answer = await world.call('POST', '/api/v1/keys/nothing/rotate', { token: ada, json: { overlap_seconds } });
+    expect(answer.status).toBe(422);
+  });
+});
+
+describe('keys create|list|rotate|revoke (K9)', () => {
+  it('make the key of a program, show it once, rotate and revoke it', async () => {
+    const account = await cli('accounts', 'create', 'bot@example.org', '--service', 'Bot');
+    expect(account).toMatchObject({ code: 0, email: 'bot@example.org', person_id: expect.any(Number) });
+    const made = await cli('keys', 'create', 'bot@example.org', '--name', 'Nightly', '--scope', 'directory:read', '--scope', 'media:read');
+    expect(made).toMatchObject({
+      code: 0,
+      key: { name: 'Nightly', scopes: ['directory:read', 'media:read'], created_by: { account_id: null, key_id: null } },
+    });
+    const person = await world.call('GET', `/api/v1/people/${account.person_id}`, { token: made.token });
+    expect([person.status, person.json]).toEqual([200, expect.objectContaining({ name: 'Bot', actor_kind: 'service' })]);
+
+    const listed = await world.cli('keys', 'list', 'bot@example.org', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ id: made.key.id, name: 'Nightly' }]);
+    const table = await world.cli('keys', 'list');
+    expect(table.stdout).toMatch(/^ID +NAME +ACCOUNT +STATE +SCOPES +LAST USED +EXPIRES *\n/);
+    expect(listed.stdout + table.stdout).not.toContain(made.token.slice(-43));
+
+    const rotated = await cli('keys', 'rotate', made.key.id, '--overlap-seconds', '3600');
+    expect([rotated.code, await statusOf(made.token), await statusOf(rotated.token)]).toEqual([0, 200, 200]);
+    expect(await cli('keys', 'revoke', made.key.id)).toMatchObject({ code: 0, key: { revoked_at: expect.any(String) } });
+    expect(await cli('keys', 'revoke', made.key.id)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    [['keys', 'create', 'nobody@example.org', '--name', 'x', '--scope', '*'], 'account_not_found'],
+    [['keys', 'create', 'ada-keys@example.org', '--name', 'x', '--scope', 'all'], 'bad_request'],
+    [['keys', 'create', 'ada-keys@example.org', '--name', 'x', '--scope', '*', '--expires-at', '2020-01-01'], 'bad_request'],
+    [['keys', 'rotate', 'nothing'], 'not_found'],
+    [['keys', 'revoke', 'nothing'], 'not_found'],
+  ])('%j fails as every command does', async (args, code) => {
+    const { stdout, code: exitCode } = await world.cli(...args, '--json');
+    const { error } = JSON.parse(stdout);
+    expect([exitCode, [error.code, error.reason]]).toEqual([1, expect.arrayContaining([code])]);
+  });
+});

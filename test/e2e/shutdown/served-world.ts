@@ -1,0 +1,147 @@
+/** A platform of two replicas of everything that a load needs, what plays others for it, and what must be true after it. */
+import { expect } from '@jest/globals';
+import { startLlm, startRealtimeKit, waitFor } from '#libs/testing';
+import { applyDemo, type Demo, startWorld, type World } from '../world.ts';
+import { clientCount, type ConstantLoad, digest, type Ledger, startConstantLoad } from './constant-load.ts';
+
+export const services = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events', 'api-gateway'] as const;
+/** Schemas that have jobs. */
+export const workingServices = ['directory', 'conversations', 'media', 'transcripts', 'agents', 'events'] as const;
+/** A killed worker's jobs are taken over when its lease has ended, half a minute later. */
+const settleTimeoutMs = 120_000;
+
+export interface ServedWorld {
+  readonly world: World;
+  readonly demo: Demo;
+  /** @param tag names what the load makes @param from its bookings get times from then on @param alsoRead paths that are read besides */
+  startLoad(tag: string, from: string, alsoRead?: readonly string[]): ConstantLoad;
+  /** Resolves when every job is done and nothing waits. */
+  settle(): Promise<void>;
+  /** Everything that was acknowledged is there, once. */
+  expectEverythingKept(ledger: Ledger): Promise<void>;
+  /** The feed tells of everything that was acknowledged, each conversation made once. */
+  expectEverythingTold(ledger: Ledger): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** @param startedFrom folder whose code runs at first; default this repository */
+export async function startServedWorld(url: string, startedFrom?: string): Promise<ServedWorld> {
+  const llm = await startLlm();
+  llm.answerWith(async (messages) => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    return `You said: ${messages.at(-1)?.content ?? ''}`;
+  });
+  const provider = await startRealtimeKit();
+  const world = await startWorld(
+    url,
+    {
+      LLM_BASE_URL: llm.baseUrl,
+      LLM_API_KEY: llm.apiKey,
+      LLM_MODEL: 'played',
+      MEMORY_DELAY_MS: '200',
+      REALTIMEKIT_BASE_URL: provider.baseUrl,
+      REALTIMEKIT_API_TOKEN: provider.apiToken,
+      DRAIN_WINDOW_SECONDS: '5', // clients on a busy machine may let a connection rest for seconds
+    },
+    { replicas: 2, ...(startedFrom === undefined ? {} : { startedFrom }) },
+  );
+  const demo = await applyDemo(world, 'shut', [
+    { slug: 'held', title: 'Held' },
+    { slug: 'import', title: 'Import', pipeline_job: 'transcript_import', config: {} },
+  ]);
+  await world.apply({ agents: [{ slug: 'guide', name: 'Guide', prompt: 'You are the guide.' }] });
+  const keys = Array.from({ length: clientCount }, (_, index) => `client-${index}`);
+  const { ids } = await world.apply({ people: keys.map((key) => ({ key, name: key })) });
+  const people = keys.map((key) => ids['people']?.[key] ?? 0);
+  const token = await world.login('root-shut@example.org', 'secret-of-root-shut');
+
+  /** Jobs by service that are due and not done, and events and jobs that the broker has not got. */
+  async function listUnfinished(): Promise<string[]> {
+    const found = await Promise.all(
+      workingServices.map(async (service) => {
+        const rows = await world.sql<{ line: string }>(
+          `select format('%s %s attempts %s: %s', type, state, attempts, error) as line from ${service}.jobs where state <> 'succeeded' and run_at < now() + interval '10 minutes'
+           union all select format('outbox %s', subject) from ${service}.outbox`,
+        );
+        return rows.map(({ line }) => `${service}: ${line}`);
+      }),
+    );
+    return found.flat();
+  }
+
+  /** As `doctor` tells of it. */
+  async function describeStream(name: string): Promise<string | undefined> {
+    const findings = JSON.parse((await world.cli('doctor', '--json')).stdout) as { name: string; detail: string }[];
+    return findings.find((finding) => finding.name === `stream ${name}`)?.detail;
+  }
+
+  async function settle(): Promise<void> {
+    await waitFor(
+      async () => {
+        expect(await describeStream('WEBHOOKS')).toMatch(/^0 messages/); // what a killed replica had taken comes again after a while
+        const pending = (await world.ask('webhooks', 'list', '--outcome', 'pending')) as unknown[];
+        expect([pending.length, await listUnfinished()]).toEqual([0, []]);
+        return true;
+      },
+      { timeoutMs: settleTimeoutMs, intervalMs: 1_000, what: 'every job done' },
+    );
+  }
+
+  async function expectEverythingKept(ledger: Ledger): Promise<void> {
+    const get = async (path: string) => (await world.call('GET', path)).json;
+    for (const [id, count] of ledger.patched) {
+      const { infos } = await get(`/api/coherence/conversations/${id}`);
+      expect(infos.count).toBeGreaterThanOrEqual(count);
+      const missing = Array.from({ length: count }, (_, index) => `k${index + 1}`).filter((key) => infos[key] === undefined);
+      expect(missing.length).toBeLessThanOrEqual(ledger.failures.filter((line) => line.includes('PATCH')).length);
+    }
+    for (const { person, time, id } of ledger.found) {
+      const found = await get(`/api/coherence/conversations?person_id=${person}&journey=${demo.journey}&time=${time}`);
+      const made = found.filter((item: any) => item.start === time);
+      expect([time, made.map((item: any) => item.id)]).toEqual([time, [id]]);
+    }
+    for (const [id, expected] of ledger.uploaded) {
+      const answer = await fetch(`${world.baseUrl}/api/coherence/conversations/${id}/audio`, {
+        headers: { authorization: `Bearer ${world.sharedToken}` },
+      });
+      expect([id, answer.status, digest(new Uint8Array(await answer.arrayBuffer()))]).toEqual([id, 200, expected]);
+    }
+    for (const { uid, start } of ledger.booked) {
+      const found = await get(`/api/coherence/conversations?person_id=${demo.ada}&journey=${demo.journey}&time=${start}`);
+      expect([uid, found.map((item: any) => item.config.booking?.uid)]).toEqual([uid, [uid]]);
+    }
+    for (const id of ledger.recorded) {
+      const evidence = await get(`/api/coherence/conversations/${id}/transcript/import-evidence`);
+      expect([id, evidence.status]).toEqual([id, 'imported']);
+    }
+    const record = (await world.cli('agents', 'record', 'guide', '--json', '--limit', '1000')).stdout;
+    expect(ledger.asked.filter((question) => record.split(question).length === 1)).toEqual([]);
+  }
+
+  async function expectEverythingTold(ledger: Ledger): Promise<void> {
+    const told = await world.sql<{ id: number; made: number; changed: number }>(
+      `select subject_id::int as id, count(*) filter (where type = 'conversation.created')::int as made,
+              count(*) filter (where type = 'conversation.updated')::int as changed
+         from events.feed where subject_type = 'conversation' group by subject_id`,
+    );
+    const byId = new Map(told.map((row) => [row.id, row]));
+    expect(told.filter(({ made }) => made > 1)).toEqual([]);
+    expect(ledger.found.filter(({ id }) => byId.get(id)?.made !== 1)).toEqual([]);
+    const failed = ledger.failures.filter((line) => line.includes('PATCH')).length;
+    expect([...ledger.patched].filter(([id, count]) => (byId.get(id)?.changed ?? 0) < count - failed)).toEqual([]);
+  }
+
+  return {
+    world,
+    demo,
+    startLoad: (tag, from, alsoRead = []) =>
+      startConstantLoad({ world, demo, token, provider, agent: 'guide', tag, from: new Date(from), people, alsoRead }),
+    settle,
+    expectEverythingKept,
+    expectEverythingTold,
+    stop: async () => {
+      await world.stop();
+      await Promise.all([llm.stop(), provider.stop()]);
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** Receivers that fail, hang, redirect and drop connections, and a service that is killed: every event comes, each repetition under its id (V6, V7). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { conversationJourney, type ReceiverAnswer, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
+import { startWorld, type World } from './world.ts';
+
+const count = 40;
+let world: World;
+let receiver: WebhookReceiver;
+let token: string;
+let personId: number;
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  world = await startWorld(
+    import.meta.url,
+    { OUTBOUND_ALLOWED_HOSTS: '127.0.0.1' },
+    { services: ['api-gateway', 'directory', 'conversations', 'events'], processes: true },
+  );
+  const { ids } = await world.apply({
+    classes: [{ slug: 'event', label: 'Event', conversation_event: true }],
+    journeys: [conversationJourney('circle')],
+    holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['circle'] }],
+    people: [{ key: 'root', name: 'Root' }],
+    accounts: [{ email: 'root@example.org', person: 'root', password: 'secret-of-root-1', superuser: true }],
+  });
+  personId = ids['people']?.['root'] ?? 0;
+  token = await world.login('root@example.org', 'secret-of-root-1');
+});
+afterAll(async () => {
+  await world.stop();
+  await receiver.stop();
+});
+
+interface Made {
+  readonly id: number;
+  readonly path: string;
+  readonly secret: string;
+}
+
+async function create(path: string): Promise<Made> {
+  const { json } = await world.call('POST', '/api/v1/webhook-endpoints', {
+    token,
+    json: { url: receiver.url(path), types: ['conversation.created'] },
+  });
+  return { id: json.endpoint.id, path, secret: json.secret };
+}
+
+async function converse(day: number): Promise<void> {
+  const time = new Date(Date.UTC(2029, 0, 1) - day * 86_400_000).toISOString();
+  const { status, text } = await world.call('GET', `/api/coherence/conversations?person_id=${personId}&journey=circle&time=${time}`);
+  if (status !== 200 && status !== 201) throw new Error(text);
+}
+
+/** Answers by which an attempt fails: three of ten, of as many requests as there are events; so none has to wait for minutes. */
+const faults: readonly ReceiverAnswer[] = [500, 'redirect', 'drop'];
+const mixed = (place: number): ReceiverAnswer => (place <= count && place % 10 < 3 ? (faults[place % 10] ?? 204) : 204);
+
+async function countDelivered(made: Made): Promise<number> {
+  const [row] = await world.sql<{ count: number }>(
+    `select count(*)::integer as count from events.webhook_deliveries where endpoint_id = $1 and status = 'delivered'`,
+    [made.id],
+  );
+  return row?.count ?? 0;
+}
+
+describe('deliveries under faults (V6, V7)', () => {
+  it('come at least once, under the same webhook-id, also when the service is killed; who hangs delays nobody', async () => {
+    const [healthy, faulty, hanging] = await Promise.all([create('/healthy'), create('/faulty'), create('/hanging')]);
+    receiver.answer('/faulty', mixed);
+    receiver.answer('/hanging', 'hang');
+    for (let day = 1; day <= count / 2; day++) await converse(day);
+    await waitFor(async () => (await countDelivered(healthy)) >= 5, { what: 'the first deliveries' });
+    const running = world.platform.processes.get('events');
+    running?.kill('SIGKILL');
+    await running?.ended;
+    for (let day = count / 2 + 1; day <= count; day++) await converse(day);
+    await world.platform.restart('events');
+    for (const made of [healthy, faulty])
+      await waitFor(async () => (await countDelivered(made)) === count, { what: `all at ${made.path}`, timeoutMs: 150_000 });
+    const told = (await world.call('GET', '/api/v1/events?types=conversation.created&limit=500', { token })).json.items as { id: string }[];
+    const wanted = told.map(({ id }) => id).toSorted();
+    expect(wanted).toHaveLength(count);
+    for (const made of [healthy, faulty]) {
+      const got = receiver.received.filter(({ path }) => path === made.path);
+      for (const { body, headers, id } of got) {
+        const event = new Webhook(made.secret).verify(body, headers as Record<string, string>) as { id: string };
+        expect(event.id).toBe(id);
+      }
+      expect([...new Set(got.map(({ id }) => id))].toSorted()).toEqual(wanted);
+    }
+    expect(receiver.received.filter(({ path }) => path === '/faulty').length).toBeGreaterThan(count);
+    expect(await countDelivered(hanging)).toBe(0);
+    expect(receiver.mostOpen('/hanging')).toBeLessThanOrEqual(8);
+  }, 400_000);
+});
+
+describe('an endpoint whose sender died holding it (V7)', () => {
+  it('is found, and gets what happened meanwhile', async () => {
+    const { id, path } = await create('/held');
+    const set = (text: string): Promise<unknown> => world.sql(`update events.webhook_endpoints set ${text} where id = $1`, [id]);
+    await set(`holder = gen_random_uuid(), held_until = now() + interval '10 minutes'`);
+    await converse(1_000);
+    const hasNews = async (): Promise<boolean> =>
+      (await world.sql('select 1 from events.webhook_endpoints where id = $1 and news', [id])).length > 0;
+    await waitFor(hasNews, { what: 'word left with the holder' });
+    // It took the word, and died: nobody else has heard of it.
+    await set(`news = false, held_until = now() - interval '1 second'`);
+    const come = () => receiver.received.filter((item) => item.path === path);
+    await waitFor(() => come().length > 0, { what: 'the event', timeoutMs: 40_000 });
+    expect(come().map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['conversation.created']);
+  }, 90_000);
+});

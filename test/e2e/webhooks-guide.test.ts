@@ -1,0 +1,80 @@
+/** docs/guides/webhooks-out.md as its reader would follow it on a machine of their own: endpoint, receiver, a test, and what the CLI says of it (V5, V11). */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { findFreePort } from '../../tools/servers/ports.ts';
+import { startWorld, type World } from './world.ts';
+
+const run = promisify(execFile);
+const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'guides', 'webhooks-out.md'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'coherence-webhooks-'));
+
+let world: World;
+let port: number;
+let receiver: ChildProcess | undefined;
+/** Of the part about the reader's own machine; its port is one that is free here. */
+const blocks = (language: string): string[] => {
+  const [, part = ''] = /^## On your own machine\n([\s\S]*?)^## /m.exec(guide) ?? [];
+  return [...part.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) =>
+    text.replaceAll('3000', String(port)).trim(),
+  );
+};
+beforeAll(async () => {
+  port = await findFreePort();
+  const [, allowed = ''] = /OUTBOUND_ALLOWED_HOSTS=(\S+) npm start/.exec(blocks('sh')[0] ?? '') ?? [];
+  world = await startWorld(
+    import.meta.url,
+    { OUTBOUND_ALLOWED_HOSTS: allowed },
+    { services: ['api-gateway', 'conversations', 'directory', 'events'] },
+  );
+});
+afterAll(async () => {
+  receiver?.kill('SIGKILL');
+  await world.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** A command of the admin CLI as the guide has it. */
+async function cli(line: string): Promise<string> {
+  const words = [...line.replace('npm run --silent cli -- ', '').matchAll(/"([^"]*)"|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  );
+  const { code, stdout, stderr } = await world.cli(...words);
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
+}
+
+function start(secret: string): () => string {
+  const [, text = ''] = /^```js\n([\s\S]*?)^```$/m.exec(guide) ?? [];
+  writeFileSync(join(folder, 'receiver.mjs'), text);
+  const env = { PATH: process.env['PATH'], WEBHOOK_SECRET: secret, PORT: String(port) };
+  receiver = spawn(process.execPath, [join(folder, 'receiver.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  receiver.stdout?.on('data', (part: Buffer) => (printed += part.toString()));
+  return () => printed;
+}
+
+describe('docs/guides/webhooks-out.md', () => {
+  it('leads from nothing to a receiver that gets a test', async () => {
+    const [, making = '', posting = '', , testing = ''] = blocks('sh');
+    let token = '';
+    for (const line of making.split('\n')) token = (JSON.parse(await cli(line)) as { token?: string }).token ?? '';
+    const env = { ...process.env, BASE: world.baseUrl, COHERENCE_KEY: token };
+    const made = JSON.parse((await run('sh', ['-c', posting], { env })).stdout) as { endpoint: object; secret: string };
+    const shown = JSON.parse(blocks('json')[0] ?? '') as typeof made;
+    expect(made).toEqual({ endpoint: expect.objectContaining(shown.endpoint), secret: expect.stringMatching(/^whsec_/) });
+
+    const printed = start(made.secret);
+    await waitFor(() => fetch(`http://localhost:${port}/`, { method: 'POST' }).then(({ status }) => status === 400));
+    const [test = '', list = ''] = testing.split('\n');
+    await cli(test);
+    await waitFor(() => /^webhook_endpoint\.test evt_\w+$/m.test(printed()));
+    await waitFor(async () => (await cli(list)).includes('delivered'));
+    await world.apply({ people: [{ key: 'new', name: 'New' }] });
+    await waitFor(() => /^person\.created evt_\w+$/m.test(printed()));
+  });
+});

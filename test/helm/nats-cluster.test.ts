@@ -1,0 +1,51 @@
+/** The servers of `npm run test:cluster`: three NATS servers made of the chart's one. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { clusterNats, type ServerObject } from '../../lab/cluster/nats-cluster.ts';
+import { provideGoTool } from '../../tools/servers/go-tool.ts';
+import { natsServerTool } from '../../tools/servers/go-tools.ts';
+import { type KubernetesObject, provideChartTools, provideChartToolsTimeoutMs, render } from './chart.ts';
+
+let natsServer: string;
+let objects: KubernetesObject[];
+beforeAll(async () => {
+  await provideChartTools();
+  natsServer = await provideGoTool(natsServerTool, (line) => void process.stderr.write(`${line}\n`));
+  const rendered = render({ file: 'evaluation', args: ['--show-only', 'templates/evaluation.yaml'] });
+  objects = clusterNats(rendered as unknown as ServerObject[], 'demo-coherence') as KubernetesObject[];
+}, provideChartToolsTimeoutMs);
+
+const find = (kind: string, name: string): KubernetesObject | undefined =>
+  objects.find((item) => item.kind === kind && item.metadata.name === name);
+
+describe('three NATS servers for the test of a cluster', () => {
+  it('are one StatefulSet whose pods find each other by name, and PostgreSQL and the store stay as they are', () => {
+    const set = find('StatefulSet', 'demo-coherence-nats');
+    expect(set?.spec).toMatchObject({ replicas: 3, serviceName: 'demo-coherence-nats-peers', podManagementPolicy: 'Parallel' });
+    expect(find('Service', 'demo-coherence-nats-peers')?.spec).toMatchObject({
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+      selector: find('Service', 'demo-coherence-nats')?.spec?.['selector'],
+    });
+    expect(find('StatefulSet', 'demo-coherence-postgresql')?.spec).toMatchObject({ replicas: 1 });
+    expect(find('StatefulSet', 'demo-coherence-object-store')?.spec).toMatchObject({ replicas: 1 });
+  });
+
+  it('have a configuration that the server takes, with a name of its own for each', () => {
+    const conf = find('Secret', 'demo-coherence-evaluation')?.stringData?.['nats.conf'] ?? '';
+    for (const place of [0, 1, 2]) expect(conf).toContain(`nats-route://demo-coherence-nats-${place}.demo-coherence-nats-peers:6222`);
+    const dir = mkdtempSync(join(tmpdir(), 'coherence-nats-conf-'));
+    try {
+      const file = join(dir, 'nats.conf');
+      writeFileSync(file, conf.replace('store_dir: /data', `store_dir: ${JSON.stringify(dir)}`));
+      const check = (env: Record<string, string>) => spawnSync(natsServer, ['-t', '-c', file], { encoding: 'utf8', env });
+      expect(check({ POD_NAME: 'demo-coherence-nats-1' })).toMatchObject({ status: 0 });
+      expect(check({}).stderr).toContain('POD_NAME');
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});

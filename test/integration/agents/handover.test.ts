@@ -1,0 +1,295 @@
+/** A person answers in the place of the agent: on the web and in Telegram, in the record, in memory, and after it (H1 to H4). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newContext } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { agents } from '#services/agents';
+import { failureOf } from './place.ts';
+import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+
+const { threadsList, threadsRead, threadsTake, threadsSay, threadsHandBack, readChatUpdates, getRecord, forgetPerson } = agents.rpcs;
+const context = () => newContext();
+
+let desk: TelegramDesk;
+beforeAll(async () => {
+  desk = await startDesk(import.meta.url, {
+    RATE_LIMIT_CHAT_PER_MINUTE: '0',
+    RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0',
+    AGENT_KNOWLEDGE: 'automatic',
+  });
+});
+afterAll(() => desk.stop());
+beforeEach(() => desk.place.llm.answerWith((messages) => `You said: ${messages.at(-1)?.content}`));
+
+const call = (name: 'take' | 'handBack', threadId: number) =>
+  desk.place.bus.call(name === 'take' ? threadsTake : threadsHandBack, { thread_id: threadId }, context());
+const write = (threadId: number, body: string, name?: string) =>
+  desk.place.bus.call(threadsSay, { thread_id: threadId, body, ...(name === undefined ? {} : { idempotency_key: name }) }, context());
+const read = (threadId: number, more: { before?: number; limit?: number } = {}) =>
+  desk.place.bus.call(threadsRead, { thread_id: threadId, limit: 50, ...more }, context());
+const updates = (visitorId: string, after = 0, slug = 'guide') =>
+  desk.place.bus.call(readChatUpdates, { agent_slug: slug, visitor_id: visitorId, after }, context());
+const said = async (threadId: number): Promise<string[]> => (await read(threadId)).messages.map(({ author, body }) => `${author}: ${body}`);
+
+async function threadOf(key: string): Promise<number> {
+  const [row] = await desk.place.env.sql<{ id: string }>('select id from agents.threads where thread_key = $1', [key]);
+  return Number(row?.id);
+}
+
+/** A visitor with one answered message. */
+async function openThread(body = 'Hello'): Promise<{ id: number; visitorId: string; key: string }> {
+  const { visitor_id: visitorId, thread_key: key } = await desk.place.say(body);
+  return { id: await threadOf(key), visitorId, key };
+}
+
+/** A chat with one answered message. */
+async function openChat(chat = desk.next()): Promise<{ id: number; chat: number }> {
+  expect((await desk.ask(chat, { text: 'Hello' })).outcome).toBe('answered');
+  const [row] = await desk.place.env.sql<{ id: string }>('select id from agents.threads where thread_key like $1', [
+    `telegram:chat:${chat}:agent:%`,
+  ]);
+  return { id: Number(row?.id), chat };
+}
+
+describe('a thread that a person has (rules/agents#a-person-answers; H1, H2)', () => {
+  it('is not answered by the agent until it is handed back, and everything said is in the one record', async () => {
+    const { id, visitorId, key } = await openThread();
+    expect(await call('take', id)).toMatchObject({ thread: { id, agent: 'guide', channel: 'web', taken_by: { account_id: null } } });
+    const before = desk.place.llm.requests.length;
+    expect(await desk.place.say('Is anybody there?', { visitor_id: visitorId })).toEqual({
+      visitor_id: visitorId,
+      thread_key: key,
+      human_html: 'Is anybody there?',
+      agent_html: expect.stringContaining('A person'),
+      created_at: expect.any(String),
+      waits_for: 'person',
+    });
+    expect(desk.place.llm.requests.length).toBe(before);
+    expect((await read(id)).thread.waiting).toBe(true);
+    const { message } = await write(id, 'I **am**.');
+    expect(message).toMatchObject({ author: 'operator', account_id: null, html: 'I <b>am</b>.', delivery: null, turn: 3 });
+    expect((await read(id)).thread).toMatchObject({ waiting: false, turns: 3 });
+    expect(await call('handBack', id)).toMatchObject({ thread: { taken_by: null } });
+    expect(await desk.place.say('Thanks', { visitor_id: visitorId })).toMatchObject({ agent_html: expect.stringContaining('Thanks') });
+    expect(await said(id)).toEqual([
+      'visitor: Hello',
+      'agent: You said: Hello',
+      'visitor: Is anybody there?',
+      'operator: I **am**.',
+      'visitor: Thanks',
+      'agent: You said: Thanks',
+    ]);
+    const { threads } = await desk.place.bus.call(getRecord, { slug: 'guide', thread_key: key }, context());
+    expect(threads[0]?.messages.map(({ note_type: type }) => type)).toEqual([
+      'chat_visitor',
+      'chat_agent',
+      'chat_visitor',
+      'chat_operator',
+      'chat_visitor',
+      'chat_agent',
+    ]);
+  });
+
+  it('loses what the agent was writing at the moment of the take, and keeps what the visitor wrote', async () => {
+    const { id, visitorId } = await openThread();
+    const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+    const { promise: free, resolve: answer } = Promise.withResolvers<void>();
+    desk.place.llm.answerWith(async () => {
+      isAsked();
+      await free;
+      return 'Too late';
+    });
+    const reply = desk.place.say('Slowly', { visitor_id: visitorId });
+    await asked;
+    await call('take', id);
+    answer();
+    expect(await reply).toMatchObject({ waits_for: 'person' });
+    expect(await said(id)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'visitor: Slowly']);
+  });
+
+  it('gives the same answer to a message that is sent again under its name, also after it was handed back', async () => {
+    const { id, visitorId } = await openThread();
+    await call('take', id);
+    const named = { visitor_id: visitorId, name: 'a-name-of-sixteen-characters' };
+    const first = await desk.place.say('Once', named);
+    await call('handBack', id);
+    expect(await desk.place.say('Once', named)).toEqual(first);
+    expect((await said(id)).filter((line) => line === 'visitor: Once')).toHaveLength(1);
+  });
+
+  it('stays with whom it has: taken twice it is taken once, and writing takes a thread that is taken', async () => {
+    const { id } = await openThread();
+    expect(await failureOf(write(id, 'Hi'))).toMatchObject({ code: 'conflict', reason: 'thread_not_taken' });
+    const { thread } = await call('take', id);
+    expect(await call('take', id)).toEqual({ thread });
+    expect(await failureOf(write(id, ' \n\0'))).toMatchObject({ code: 'bad_request', reason: 'empty_message' });
+    const { message } = await write(id, 'Once', 'name-1');
+    expect(await write(id, 'Once', 'name-1')).toEqual({ message });
+    expect((await write(id, 'Twice', 'name-1')).message.turn).toBe(message.turn + 1);
+    await call('handBack', id);
+    await call('handBack', id);
+    expect(await failureOf(call('take', 999_999))).toMatchObject({ code: 'not_found', reason: 'thread_not_found' });
+    const [{ actions } = { actions: [] }] = await desk.place.env.sql<{ actions: string[] }>(
+      `select array_agg(action order by id) as actions from agents.audit_log where target_id = $1`,
+      [String(id)],
+    );
+    expect(actions).toEqual(['thread.take', 'thread.say', 'thread.say', 'thread.hand-back']);
+    expect(JSON.stringify(await desk.place.env.sql('select changes from agents.audit_log'))).not.toMatch(/Once|Twice/);
+  });
+
+  it('shows a visitor what a person wrote, behind a turn, and nothing to whom it does not know', async () => {
+    const { id, visitorId } = await openThread();
+    expect(await updates(visitorId)).toEqual({ waits_for: null, messages: [], next: 0 });
+    await call('take', id);
+    await write(id, 'One <script>');
+    const { next } = await updates(visitorId);
+    await write(id, 'Two');
+    expect(await updates(visitorId)).toMatchObject({
+      waits_for: 'person',
+      messages: [{ operator_html: 'One &lt;script&gt;', created_at: expect.stringMatching(/\+00:00$/) }, { operator_html: 'Two' }],
+    });
+    const later = await updates(visitorId, next);
+    expect(later.messages).toHaveLength(1);
+    expect(await updates(visitorId, later.next)).toEqual({ waits_for: 'person', messages: [], next: later.next });
+    for (const [who, slug] of [
+      ['x'.repeat(32), 'guide'],
+      [visitorId, 'mute'],
+      [`${visitorId}\0`, 'guide'],
+      ["' or true --", 'guide'],
+    ] as const)
+      expect(await updates(who, 0, slug)).toEqual({ waits_for: null, messages: [], next: 0 });
+  });
+
+  it('is listed by who has it, page by page, and read page by page without cutting a turn', async () => {
+    const { id, visitorId } = await openThread();
+    await desk.place.say('Again', { visitor_id: visitorId });
+    await call('take', id);
+    const list = (taken: boolean) => desk.place.bus.call(threadsList, { agent: 'guide', channel: 'web', taken, limit: 200 }, context());
+    expect((await list(true)).items.map((item) => item.id)).toContain(id);
+    expect((await list(false)).items.map((item) => item.id)).not.toContain(id);
+    expect(JSON.stringify(await list(true))).not.toContain(visitorId);
+    const newest = await read(id, { limit: 3 });
+    expect(newest.messages.map(({ body }) => body)).toEqual(['Again', 'You said: Again']);
+    const { before } = newest;
+    expect((await read(id, { limit: 1, before: before ?? 0 })).messages.map(({ body }) => body)).toEqual(['Hello', 'You said: Hello']);
+  });
+});
+
+describe('a chat of Telegram that a person has (H3)', () => {
+  const words = async (id: number): Promise<(string | null)[]> =>
+    (await read(id)).messages.flatMap(({ author, delivery }) => (author === 'operator' ? [delivery] : []));
+  const delivered = (id: number, expected: (string | null)[]) =>
+    waitFor(async () => ((await words(id)).join() === expected.join() ? true : undefined), { what: 'the delivery', timeoutMs: 20_000 });
+
+  it('keeps the agent silent, gets the words of the person once and in order, and goes on with the agent afterwards', async () => {
+    const { id, chat } = await openChat();
+    await call('take', id);
+    const typing = desk.telegram.callsOf('sendChatAction').length;
+    expect((await desk.ask(chat, { text: 'Help' })).outcome).toBe('left_to_person');
+    expect(desk.telegram.callsOf('sendChatAction').length).toBe(typing);
+    desk.telegram.fail(chat, { kind: 'wait', seconds: 1 });
+    for (const text of ['One', 'Two', 'Three']) await write(id, text);
+    await delivered(id, ['sent', 'sent', 'sent']);
+    await call('handBack', id);
+    expect((await desk.ask(chat, { text: 'Bye' })).outcome).toBe('answered');
+    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello', 'One', 'Two', 'Three', 'You said: Bye']);
+    expect(desk.telegram.impatient).toBe(0);
+  }, 30_000);
+
+  it('tells when words may or may not have arrived, are refused, or the bot is blocked, and repeats none', async () => {
+    const { id, chat } = await openChat();
+    await call('take', id);
+    desk.telegram.fail(chat, { kind: 'silent', delivered: true });
+    await write(id, 'Perhaps');
+    await delivered(id, ['unknown']);
+    desk.telegram.fail(chat, { kind: 'error', status: 400, description: 'Bad Request: chat not found' });
+    await write(id, 'No');
+    await delivered(id, ['unknown', 'failed']);
+    desk.telegram.block(chat);
+    await write(id, 'x'.repeat(9_000));
+    await delivered(id, ['unknown', 'failed', 'failed']);
+    expect(desk.telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === chat)).toHaveLength(4);
+  }, 30_000);
+
+  it('does not send again what an attempt that died may have sent', async () => {
+    const { id, chat } = await openChat();
+    await call('take', id);
+    desk.telegram.fail(chat, { kind: 'wait', seconds: 8 });
+    await write(id, 'Once');
+    const isWaiting = `select 1 from agents.operator_sends s join agents.messages m on m.id = s.message_id
+      where m.thread_id = $1 and s.status = 'planned' and s.error like '429%'`;
+    await waitFor(async () => ((await desk.place.env.sql(isWaiting, [id])).length > 0 ? true : undefined), { what: 'the wait' });
+    await desk.place.env.sql(
+      `update agents.operator_sends s set status = 'sending' from agents.messages m where m.id = s.message_id and m.thread_id = $1`,
+      [id],
+    );
+    await delivered(id, ['unknown']);
+    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello']);
+  }, 30_000);
+
+  it('goes on under its new number, with whom it has, when the group becomes a supergroup', async () => {
+    const [group, supergroup] = [-desk.next(), -desk.next() - 1_000_000];
+    const { id } = await openChat(group);
+    await call('take', id);
+    desk.telegram.migrate(group, supergroup);
+    await write(id, 'Here');
+    await delivered(id, ['sent']);
+    expect(desk.telegram.textsOf(supergroup)).toEqual(['Here']);
+    const asked = await desk.ask(supergroup, { text: 'And now?', chat: { id: supergroup, type: 'supergroup' } });
+    expect(asked.outcome).toBe('left_to_person');
+  }, 30_000);
+});
+
+describe('what a person said (H4)', () => {
+  it('is in the next prompt of the agent, marked as theirs, with what nobody answered', async () => {
+    const { id, visitorId } = await openThread();
+    await call('take', id);
+    await desk.place.say('First', { visitor_id: visitorId });
+    await write(id, 'It costs 12.');
+    await desk.place.say('Second', { visitor_id: visitorId });
+    await call('handBack', id);
+    await desk.place.say('Third', { visitor_id: visitorId });
+    const messages = desk.place.llm.requests.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
+    expect(messages.at(3)?.content).toMatch(/^\[A person .*\]\nIt costs 12\.$/);
+    expect(messages.at(4)?.content).toBe('Second\n\nThird');
+  });
+
+  it('reaches no other thread and is no fact of the visitor; what the visitor said to them is remembered', async () => {
+    const { id, visitorId } = await openThread();
+    await call('take', id);
+    await desk.place.say('I am called Ada', { visitor_id: visitorId });
+    await write(id, 'Hello Ada');
+    desk.place.llm.answerMemoryWith(() => JSON.stringify({ summary: 's', facts: ['Called Ada'], knowledge: ['people like tea'] }));
+    await desk.place.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
+    const facts = () =>
+      desk.place.env.sql<{ kind: string; body: string }>('select kind, body from agents.memory_facts where thread_id = $1', [id]);
+    await waitFor(async () => ((await facts()).length > 0 ? true : undefined), { what: 'the memory', timeoutMs: 20_000 });
+    expect(await facts()).toEqual([{ kind: 'visitor', body: 'Called Ada' }]);
+    const asked = desk.place.llm.memoryRequests.map(({ messages }) => JSON.parse(messages.at(-1)?.content ?? '{}') as { turns?: unknown });
+    expect(asked.map(({ turns }) => turns)).toContainEqual([
+      { visitor: 'Hello', agent: 'You said: Hello' },
+      { visitor: 'I am called Ada' },
+      { operator: 'Hello Ada' },
+    ]);
+  }, 30_000);
+
+  it('goes when the visitor is forgotten, and from a group with the first turn of who is forgotten', async () => {
+    const { id, visitorId } = await openThread();
+    await call('take', id);
+    await write(id, 'A secret of theirs');
+    await desk.place.bus.call(forgetPerson, { visitor_id: visitorId }, context());
+    const group = -desk.next();
+    const { id: ofGroup } = await openChat(group);
+    await call('take', ofGroup);
+    await write(ofGroup, 'To all before');
+    await desk.ask(group, { text: 'I am Bo', from: { id: 777, is_bot: false, first_name: 'Bo' } });
+    await write(ofGroup, 'Dear Bo');
+    await desk.place.bus.call(forgetPerson, { telegram_user_id: 777 }, context());
+    expect(await said(ofGroup)).toEqual(['visitor: Hello', 'agent: You said: Hello', 'operator: To all before']);
+    const left = await desk.place.env.sql(
+      `select 1 from agents.thread_takeovers where thread_id = $1 union all select 1 from agents.messages where body = 'A secret of theirs'`,
+      [id],
+    );
+    expect(left).toEqual([]);
+  }, 30_000);
+});

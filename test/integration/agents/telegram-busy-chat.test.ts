@@ -1,0 +1,57 @@
+/** A chat that cannot be worked now: everybody else is served meanwhile, and its updates are answered in order afterwards (D20, D32). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type Database } from '#libs/orm';
+import { waitFor } from '#libs/testing';
+import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+
+/** More than the service takes off the stream at once. */
+const updateCount = 24;
+let desk: TelegramDesk;
+let holder: Database;
+beforeAll(async () => {
+  desk = await startDesk(import.meta.url, { DATABASE_POOL_SIZE: '4', LLM_TIMEOUT_MS: '60000' });
+  const { env } = desk.place;
+  const url = env.settings['DATABASE_URL'] ?? '';
+  holder = await createDatabase({ url, schema: 'agents', poolSize: 1, logger: env.logger, applicationName: 'holder' });
+});
+afterAll(async () => {
+  await holder.close();
+  await desk.stop();
+});
+
+describe('a chat whose row is held by a process that hangs', () => {
+  it('takes one connection, however many updates it gets; visitors and other chats are served, and it is answered in order at last', async () => {
+    const [chat, other] = [desk.next(), desk.next()];
+    await desk.ask(chat, { text: 'Hello' });
+    const { promise: isHeld, resolve: tellHeld } = Promise.withResolvers<void>();
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const holding = holder.transaction(async (tx) => {
+      await tx.query({ name: 'hold', text: 'select 1 from agents.telegram_chats where chat_id = $1 for update' }, [chat]);
+      tellHeld();
+      await isOver;
+    });
+    await isHeld;
+    const updates = Array.from({ length: updateCount }, (_value, index) => desk.compose(chat, { text: `Word ${index}` }));
+    const beside = desk.compose(other, { text: 'And I?' });
+    try {
+      for (const update of updates) await desk.deliver(update);
+      const countWaiting = async (): Promise<number> => {
+        const waiting = `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%telegram_chats%'`;
+        return (await desk.place.env.sql(waiting)).length;
+      };
+      await waitFor(async () => (await countWaiting()) > 0, { what: 'an update to wait for its chat' });
+
+      await expect(desk.place.say('Is anybody there?')).resolves.toMatchObject({
+        agent_html: expect.stringContaining('Is anybody there?'),
+      });
+      await desk.deliver(beside);
+      await waitFor(() => desk.find(beside.update_id), { what: 'the receipt of another chat' });
+      expect(await countWaiting()).toBeLessThanOrEqual(1);
+    } finally {
+      end();
+      await holding;
+    }
+    for (const { update_id: id } of [...updates, beside]) await expect(desk.settled(id)).resolves.toMatchObject({ outcome: 'answered' });
+    expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello', ...updates.map((_update, index) => `You said: Word ${index}`)]);
+  }, 60_000);
+});

@@ -1,0 +1,349 @@
+/** Every operation that declares an action, called once for real: one entry, which says who did what to what (A1; rules/audit#what-is-written). */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Actor, Rpc } from '#libs/contract';
+import { newContext } from '#libs/nats';
+import { agents } from '#services/agents';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { events } from '#services/events';
+import { transcripts } from '#services/transcripts';
+import { contracts } from '../../../tools/servers/service-contracts.ts';
+import { endpointTypes, ip, issuer, password, type Place, startPlace } from './place.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await startPlace(import.meta.url);
+});
+afterAll(() => place.env.stop());
+
+/** One call of an operation. `actor` is left out where an operator calls, or nobody who is known yet. */
+interface Act {
+  readonly request: object;
+  readonly target: { readonly type: string; readonly id: number | string } | null;
+  readonly actor?: Actor;
+  /** Whom the entry names where the call has no actor. */
+  readonly accountId?: number | null;
+  readonly isRefused?: boolean;
+}
+/** Arranges what the call needs. */
+type Row = () => Promise<Act>;
+
+const ofCli =
+  (row: () => Promise<Omit<Act, 'actor'>>): Row =>
+  async () =>
+    row();
+const ofRoot =
+  (row: () => Promise<Omit<Act, 'actor'>>): Row =>
+  async () => ({ actor: place.root, ...(await row()) });
+
+/** What operators do through the API and by the admin CLI alike. */
+function both(subjects: readonly [string, string], row: () => Promise<Omit<Act, 'actor'>>): Record<string, Row> {
+  return { [subjects[0]]: ofRoot(row), [subjects[1]]: ofCli(row) };
+}
+
+function jobRows(service: string): Record<string, Row> {
+  const act = (state: 'dead' | 'queued') => async () => {
+    const id = await place.newJob(service, state);
+    return { request: { ids: [id] }, target: { type: 'job', id } };
+  };
+  const retry = async () => ({
+    request: { id: await place.newJob(service, 'dead'), conversation_id: 7 },
+    target: { type: 'conversation', id: 7 },
+  });
+  return {
+    ...both([`${service}.operations.redrive-jobs`, `admin.${service}.jobs.redrive`], act('dead')),
+    ...both([`${service}.operations.cancel-jobs`, `admin.${service}.jobs.cancel`], act('queued')),
+    ...both([`${service}.operations.retry-job`, `admin.${service}.jobs.retry`], retry),
+  };
+}
+
+/** Of a service that receives webhooks. */
+function receiptRows(service: string, newOne: () => Promise<number>): Record<string, Row> {
+  const single = async (name: 'id' | 'ids') => {
+    const id = await newOne();
+    return { request: name === 'id' ? { id } : { ids: [id] }, target: { type: 'receipt', id } };
+  };
+  return {
+    [`${service}.operations.replay-webhooks`]: ofRoot(() => single('ids')),
+    [`admin.${service}.receipts.replay`]: ofCli(() => single('id')),
+    [`admin.${service}.receipts.replay-many`]: ofCli(async () => {
+      await newOne();
+      return { request: { text: 'needle', limit: 100, dry_run: false }, target: null };
+    }),
+  };
+}
+
+const guide = { type: 'agent', id: 'guide' };
+const sentence = async () => ({ request: { slug: 'guide', ids: [await place.newSentence()] }, target: guide });
+const thread =
+  (by: 'root' | 'cli' | undefined, more: object = {}) =>
+  async () => {
+    const id = await place.newThread();
+    if (by === 'root') await place.call(agents.rpcs.takeThread, { thread_id: id }, place.root);
+    if (by === 'cli') await place.call(agents.rpcs.threadsTake, { thread_id: id });
+    return { request: { thread_id: id, ...more }, target: { type: 'thread', id } };
+  };
+const agentRows: Record<string, Row> = {
+  ...receiptRows('agents', () => place.newUpdate()),
+  'admin.agents.webhook.set': ofCli(async () => ({ request: { slug: 'guide', base_url: 'https://chat.example.org' }, target: guide })),
+  ...both(['agents.operations.approve-sentences', 'admin.agents.knowledge.approve'], sentence),
+  ...both(['agents.operations.reject-sentences', 'admin.agents.knowledge.reject'], sentence),
+  ...both(['agents.operations.take-thread', 'admin.agents.threads.take'], thread(undefined)),
+  'agents.operations.say-in-thread': ofRoot(thread('root', { body: 'Hello' })),
+  'admin.agents.threads.say': ofCli(thread('cli', { body: 'Hello' })),
+  ...both(['agents.operations.hand-thread-back', 'admin.agents.threads.hand-back'], thread('root')),
+  'admin.agents.workspace.apply': ofCli(async () => ({
+    request: { agents: [{ slug: place.newName(), name: 'Other', config: {} }], dry_run: false },
+    target: null,
+  })),
+  'admin.agents.record.forget': ofCli(async () => {
+    await place.newThread();
+    return { request: { slug: 'guide' }, target: guide };
+  }),
+  'admin.agents.memory.forget': ofCli(async () => {
+    const id = await place.newThread();
+    const [row] = await place.env.sql<{ key: string }>('select thread_key as key from agents.threads where id = $1', [id]);
+    return { request: { thread_key: row?.key }, target: null };
+  }),
+};
+
+const ofConversation = (more: object) => async () => {
+  const id = await place.newConversation();
+  return { request: { conversation_id: id, ...more }, target: { type: 'conversation', id } };
+};
+const after =
+  (name: 'adminDelete' | 'adminConnect', row: () => Promise<Omit<Act, 'actor'>>): (() => Promise<Omit<Act, 'actor'>>) =>
+  async () => {
+    const act = await row();
+    const rpc: Rpc = conversations.rpcs[name];
+    await place.call(rpc, act.request);
+    return act;
+  };
+const conversationRows: Record<string, Row> = {
+  ...receiptRows('conversations', () => place.newReceipt()),
+  'admin.conversations.import.apply': ofCli(async () => ({ request: { items: [{ key: place.newName() }], dry_run: false }, target: null })),
+  'admin.conversations.conversations.delete': ofCli(ofConversation({ operator: 'test' })),
+  'admin.conversations.conversations.restore': ofCli(after('adminDelete', ofConversation({ operator: 'test' }))),
+  'admin.conversations.conversations.move': ofCli(ofConversation({ operator: 'test', step_slug: 'done' })),
+  'admin.conversations.conversations.connect': ofCli(ofConversation({ holon_slug: 'autumn' })),
+  'admin.conversations.conversations.disconnect': ofCli(after('adminConnect', ofConversation({ holon_slug: 'autumn' }))),
+  'admin.conversations.conversations.import-transcript': ofCli(ofConversation({})),
+  'admin.conversations.bookings.reconcile': ofCli(async () => ({ request: { dry_run: false }, target: null })),
+  'admin.conversations.people.erase': ofCli(async () => {
+    const id = await place.newPerson();
+    await place.newConversation([id]);
+    return { request: { person_id: id, emails: [], name: null, after: 0, dry_run: false }, target: { type: 'person', id } };
+  }),
+};
+
+const ofAccount = (requestOf: (email: string) => object) => async () => {
+  const { email, id } = await place.newAccount();
+  return { request: requestOf(email), target: { type: 'account', id } };
+};
+const ofKey =
+  (more: object = {}) =>
+  async () => {
+    const id = await place.newKey();
+    return { request: { key_id: id, ...more }, target: { type: 'key', id } };
+  };
+const ofLogin = (requestOf: (sessionKey: string) => object) => async () => {
+  const { email, id } = await place.newAccount();
+  const { actor, sessionKey } = await place.logIn(email);
+  return { request: requestOf(sessionKey), target: { type: 'account', id }, actor };
+};
+const merged = (requestOf: (keep: number, gone: number) => object) => async () => {
+  const [keep, gone] = [await place.newPerson(), await place.newPerson()];
+  return { request: requestOf(keep, gone), target: { type: 'person', id: gone } };
+};
+/** What the call makes is its target, and known behind it only. */
+const newest = (table: string) => ({ type: table, id: 'newest' });
+const directoryRows: Record<string, Row> = {
+  'admin.directory.accounts.create': ofCli(async () => ({
+    request: { email: `${place.newName()}@example.org` },
+    target: newest('account'),
+  })),
+  'admin.directory.accounts.set-password': ofCli(ofAccount((email) => ({ email, password: 'eight green parrots' }))),
+  'admin.directory.accounts.deactivate': ofCli(ofAccount((email) => ({ email }))),
+  'admin.directory.accounts.grant': ofCli(ofAccount((email) => ({ email, superuser: true }))),
+  'admin.directory.accounts.delete': ofCli(ofAccount((email) => ({ email }))),
+  'directory.identities.verify': async () => {
+    const { email, id } = await place.newAccount();
+    return { request: { issuer, subject: email, email }, target: { type: 'account', id }, accountId: id };
+  },
+  'directory.identities.sign-in': async () => {
+    const { email, id } = await place.newAccount();
+    await place.call(directory.rpcs.linkIdentity, { email, subject: email });
+    return { request: { issuer, subject: email, ip }, target: { type: 'account', id }, accountId: id };
+  },
+  'admin.directory.identities.link': ofCli(ofAccount((email) => ({ email, subject: email }))),
+  'admin.directory.identities.unlink': ofCli(async () => {
+    const { email, id } = await place.newAccount();
+    await place.call(directory.rpcs.linkIdentity, { email, subject: email });
+    return { request: { email, subject: email }, target: { type: 'account', id } };
+  }),
+  'directory.keys.create': ofRoot(async () => ({
+    request: { name: 'k', scopes: ['*'], account_id: place.root.accountId },
+    target: newest('key'),
+  })),
+  'admin.directory.keys.issue': ofCli(async () => ({
+    request: { email: 'root@example.org', name: 'k', scopes: ['*'] },
+    target: newest('key'),
+  })),
+  ...both(['directory.keys.rotate', 'admin.directory.keys.rotate-any'], ofKey({ overlap_seconds: 0 })),
+  ...both(['directory.keys.revoke', 'admin.directory.keys.revoke-any'], ofKey()),
+  'directory.people.merge': ofRoot(merged((keep, gone) => ({ person_id: gone, into: keep }))),
+  'admin.directory.people.merge-named': ofCli(merged((keep, gone) => ({ keep: String(keep), gone: String(gone), dry_run: false }))),
+  'directory.accounts.change-password': ofLogin(() => ({ current: password, new: 'eight green parrots', ip })),
+  'directory.sessions.revoke': ofLogin((key) => ({ session_id: key })),
+  'directory.sessions.logout': ofLogin(() => ({})),
+  'directory.sessions.login': async () => {
+    const { email, id } = await place.newAccount();
+    return { request: { email, password, ip }, target: { type: 'account', id }, accountId: id };
+  },
+  'directory.sessions.refuse-login': async () => ({ request: { ip }, target: null, accountId: null, isRefused: true }),
+  'admin.directory.people.suspend': ofCli(async () => {
+    const { personId: id } = await place.newAccount();
+    return { request: { person_id: id }, target: { type: 'person', id } };
+  }),
+  'admin.directory.people.erase': ofCli(async () => {
+    const id = await place.newPerson();
+    return { request: { person_id: id, operator: 'test', dry_run: false }, target: { type: 'person', id } };
+  }),
+  'directory.steps.patch-config': ofRoot(async () => ({
+    request: { journey_slug: 'circle', step_slug: 'done', write: { config: { advance_on_success: true } } },
+    target: { type: 'step', id: place.ids['steps']?.['circle/done'] ?? 0 },
+  })),
+  'admin.directory.workspace.apply': ofCli(async () => ({
+    request: { document: { people: [{ key: place.newName(), name: 'New' }] }, dry_run: false },
+    target: null,
+  })),
+};
+
+const ofEndpoint =
+  (more: object = {}) =>
+  async () => {
+    const id = await place.newEndpoint();
+    return { request: { endpoint_id: id, ...more }, target: { type: 'webhook_endpoint', id } };
+  };
+const since = new Date(Date.now() - 3_600_000).toISOString();
+const eventRows: Record<string, Row> = {
+  'admin.events.feed.prune': ofCli(async () => ({ request: { before: '2020-01-01T00:00:00Z' }, target: null })),
+  'events.endpoints.create': ofRoot(async () => ({
+    request: { url: 'http://localhost:9/hook', types: endpointTypes },
+    target: newest('webhook_endpoint'),
+  })),
+  'events.endpoints.update': ofRoot(ofEndpoint({ description: 'Another' })),
+  'events.endpoints.delete': ofRoot(ofEndpoint()),
+  'events.endpoints.rotate-secret': ofRoot(ofEndpoint({ overlap_seconds: 0 })),
+  'admin.events.endpoints.switch': ofCli(ofEndpoint({ disabled: true })),
+  'admin.events.people.erase': ofCli(async () => {
+    const { email, id, personId } = await place.newAccount();
+    const { actor } = await place.logIn(email);
+    await place.call(events.rpcs.createEndpoint, { url: 'http://localhost:9/hook', types: endpointTypes }, actor);
+    return { request: { person_id: personId, account_ids: [id], dry_run: false }, target: { type: 'person', id: personId } };
+  }),
+  ...both(['events.deliveries.redeliver', 'admin.events.deliveries.redeliver-any'], async () => {
+    const endpointId = await place.newEndpoint();
+    const { delivery } = await place.call(events.rpcs.testEndpoint, { endpoint_id: endpointId }, place.root);
+    return { request: { endpoint_id: endpointId, delivery_id: delivery.id }, target: { type: 'webhook_delivery', id: delivery.id } };
+  }),
+  ...both(['events.deliveries.test', 'admin.events.deliveries.test-any'], ofEndpoint()),
+  ...both(['events.deliveries.recover', 'admin.events.deliveries.recover-any'], ofEndpoint({ since })),
+};
+
+const mediaRows: Record<string, Row> = {
+  'admin.media.people.erase': ofCli(async () => {
+    const id = await place.newPerson();
+    await place.newBlob('audio', id);
+    return { request: { person_id: id, account_ids: [], dry_run: false }, target: { type: 'person', id } };
+  }),
+  'admin.media.recordings.set-finalized': ofCli(async () => {
+    const { conversationId } = await place.newBlob('recording_front_trimmed');
+    return { request: { items: [{ conversation_id: conversationId, finalized: true }] }, target: null };
+  }),
+  'admin.media.tickets.issue-upload': ofCli(async () => ({
+    request: { conversation_id: 7, kind: 'audio' },
+    target: { type: 'conversation', id: 7 },
+  })),
+};
+const transcriptRows: Record<string, Row> = {
+  'admin.transcripts.rows.install-legacy': ofCli(async () => ({ request: await place.rowsOf(null), target: null })),
+  'admin.transcripts.people.erase': ofCli(async () => {
+    const id = await place.newPerson();
+    await place.call(transcripts.rpcs.installLegacy, await place.rowsOf(id));
+    return { request: { person_id: id, after: 0, dry_run: false }, target: { type: 'person', id } };
+  }),
+};
+
+const jobs = Object.assign({}, ...contracts.map(({ service }) => jobRows(service))) as Record<string, Row>;
+const table: Record<string, Row> = {
+  ...jobs,
+  ...agentRows,
+  ...conversationRows,
+  ...directoryRows,
+  ...eventRows,
+  ...mediaRows,
+  ...transcriptRows,
+};
+const declared = contracts.flatMap(({ service, rpcs }) =>
+  Object.values(rpcs)
+    .filter(({ audit }) => audit !== undefined)
+    .map((rpc) => ({ service, rpc })),
+);
+
+interface Entry {
+  readonly action: string;
+  readonly kind: string;
+  readonly account: number | null;
+  readonly type: string | null;
+  readonly target: string | null;
+  readonly outcome: string;
+}
+
+describe('operations with an action (A1)', () => {
+  it('are those that have a row here, each', () => {
+    expect(Object.keys(table).toSorted()).toEqual(declared.map(({ rpc }) => rpc.subject).toSorted());
+  });
+
+  it.each(declared.map(({ rpc, service }) => [rpc.subject, rpc, service] as const))(
+    '%s leaves one entry',
+    async (subject, rpc, service) => {
+      const row = table[subject];
+      if (row === undefined) throw new Error(`${subject} has no row here`);
+      const { request, target, actor, accountId = null, isRefused = false } = await row();
+      const last = await place.one(`select coalesce(max(id), 0)::integer as id from ${service}.audit_log`);
+      const answer = place.bus.call(rpc, request, {
+        ...newContext(),
+        requestId: randomUUID(),
+        ...(actor === undefined ? {} : { actor }),
+      });
+      const refusal = await answer.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (!isRefused) expect(refusal).toBeUndefined();
+      const entries = await place.env.sql<Entry>(
+        `select action, actor_kind as kind, account_id as account, target_type as type, target_id as target, outcome from ${service}.audit_log
+       where id > $1 order by id`,
+        [last],
+      );
+      const isOperators = subject.startsWith('admin.');
+      expect(entries).toEqual([
+        {
+          action: rpc.audit,
+          kind: isOperators ? 'cli' : 'account',
+          account: isOperators ? null : actor?.kind === 'user' ? actor.accountId : accountId,
+          type: target?.type ?? null,
+          target: target === null ? null : target.id === 'newest' ? expect.stringMatching(/./) : String(target.id),
+          outcome: isRefused ? 'refused' : 'ok',
+        },
+      ]);
+    },
+  );
+
+  it('keep no text that an operator looked for', async () => {
+    const logs = contracts.map(({ service }) => `select l::text as text from ${service}.audit_log l where l::text like '%needle%'`);
+    expect(await place.env.sql(logs.join(' union all '))).toEqual([]);
+  });
+});

@@ -1,0 +1,260 @@
+/**
+ * Bookings whose webhooks never came (B1, B2): a Cal.com that loses one in twenty, pages, asks to wait and fails. `RECONCILE_EVENTS` says of how many
+ * events (600).
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { jobAdminRpcs } from '#libs/contract';
+import { type CalComBooking, type CalComServer, signBooking, startCalCom } from '#libs/testing';
+import { packWebhooks } from '#libs/webhooks';
+import { bookingWebhookSubject, conversations, type ReconcileResult } from '#services/conversations';
+import { createWorld, waitFor, type World } from './world.ts';
+
+const eventCount = Number(process.env['RECONCILE_EVENTS'] ?? 600);
+const { reconcileBookings, listReceipts } = conversations.rpcs;
+const { jobsShow } = jobAdminRpcs('conversations');
+const minute = 60_000;
+
+interface Happened {
+  readonly trigger: string;
+  readonly at: number;
+  readonly uid: string;
+  readonly former?: string;
+}
+
+let calCom: CalComServer;
+let world: World;
+let random: () => number;
+beforeAll(async () => {
+  calCom = await startCalCom();
+  world = await createWorld(import.meta.url, { CALCOM_API_URL: calCom.baseUrl, CALCOM_API_KEY: calCom.apiKey });
+  world.env.onStop(() => calCom.stop());
+  random = createRandom(20_300_101);
+});
+afterAll(() => world.stop());
+
+/** Mulberry32: the same sequence for the same seed. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+let number = 0;
+function book(at: number, former?: CalComBooking): CalComBooking {
+  const id = ++number;
+  const start = Date.UTC(2031, 0, 1) + id * 10 * minute;
+  const booking: CalComBooking = {
+    id,
+    uid: `booking-${id}-${randomUUID().slice(0, 8)}`,
+    title: `Talk ${id}`,
+    status: 'accepted',
+    hosts: [{ name: 'Ada', email: 'ADA@example.org' }],
+    attendees: [{ name: 'Ben', email: 'ben@example.org' }],
+    start: new Date(start).toISOString(),
+    end: new Date(start + 30 * minute).toISOString(),
+    createdAt: new Date(at).toISOString(),
+    updatedAt: new Date(at).toISOString(),
+    meetingUrl: 'https://meet.example.org/r/open-circle',
+    location: 'https://meet.example.org/r/open-circle',
+    icsUid: former?.icsUid ?? `ics-${id}@Cal.com`,
+    ...(former === undefined ? {} : { rescheduledFromUid: former.uid }),
+  };
+  calCom.bookings.set(booking.uid, booking);
+  if (former !== undefined) Object.assign(former, { status: 'cancelled', rescheduledToUid: booking.uid, updatedAt: booking.createdAt });
+  return booking;
+}
+
+function cancel(booking: CalComBooking, at: number): void {
+  Object.assign(booking, { status: 'cancelled', updatedAt: new Date(at).toISOString(), cancellationReason: 'ill' });
+}
+
+/** What happens at Cal.com: bookings, two in five of them rescheduled, some twice, one in five cancelled. */
+function live(count: number): Happened[] {
+  const happened: Happened[] = [];
+  for (let at = Date.UTC(2030, 0, 1); happened.length < count; at += minute) {
+    let booking = book(at);
+    happened.push({ trigger: 'BOOKING_CREATED', at, uid: booking.uid });
+    let later = at;
+    while (random() < 0.4) {
+      const former = booking;
+      later += Math.ceil(random() * 300) * minute;
+      booking = book(later, former);
+      happened.push({ trigger: 'BOOKING_RESCHEDULED', at: later, uid: booking.uid, former: former.uid });
+    }
+    if (random() < 0.2) {
+      later += Math.ceil(random() * 300) * minute;
+      cancel(booking, later);
+      happened.push({ trigger: 'BOOKING_CANCELLED', at: later, uid: booking.uid });
+    }
+  }
+  return happened.toSorted((left, right) => left.at - right.at);
+}
+
+/** As Cal.com sends it, a moment later. */
+function toWebhook({ trigger, at, uid, former }: Happened): Buffer {
+  const { id, title, start, end, attendees, icsUid } = calCom.bookings.get(uid) as CalComBooking;
+  const payload = {
+    uid,
+    bookingId: id,
+    iCalUID: icsUid,
+    title,
+    startTime: start,
+    endTime: end,
+    attendees,
+    ...(former === undefined ? {} : { rescheduleUid: former }),
+    ...(trigger === 'BOOKING_CANCELLED' ? {} : { metadata: { videoCallUrl: 'https://meet.example.org/r/open-circle' } }),
+  };
+  return Buffer.from(JSON.stringify({ triggerEvent: trigger, createdAt: new Date(at + 900).toISOString(), payload }));
+}
+
+async function deliver(happened: readonly Happened[]): Promise<void> {
+  const person = String(world.personId('ada'));
+  for (let begin = 0; begin < happened.length; begin += 50) {
+    const batch = happened.slice(begin, begin + 50).map((event) => {
+      const body = toWebhook(event);
+      const facts = { id: randomUUID(), received_at: new Date().toISOString(), person_id: person, headers: signBooking(body) };
+      return { facts, body };
+    });
+    await world.bus.publishDurable(bookingWebhookSubject, packWebhooks(batch), { msgId: randomUUID() });
+  }
+}
+
+async function settled(receipts: number): Promise<void> {
+  await waitFor(
+    async () => {
+      const [row] = await world.env.sql<{ all: string; open: string }>(
+        `select (select count(*) from conversations.webhook_receipts) as all, (select count(*) from conversations.jobs
+           where type = 'conversations.booking-event' and state in ('queued', 'running')) as open`,
+      );
+      return Number(row?.all) >= receipts && Number(row?.open) === 0 ? true : undefined;
+    },
+    { timeoutMs: 120_000 + eventCount * 400, what: 'the receipts' },
+  );
+}
+
+async function reconcile(request: { since?: string; dry_run?: boolean } = {}): Promise<ReconcileResult> {
+  const { job_id: id } = await world.call(reconcileBookings, { dry_run: false, ...request });
+  const job = await waitFor(
+    async () => {
+      const shown = await world.call(jobsShow, { id });
+      return ['succeeded', 'dead'].includes(shown.state) ? shown : undefined;
+    },
+    { timeoutMs: 120_000, what: 'the job' },
+  );
+  if (job.state === 'dead') throw new Error(job.error ?? 'dead');
+  return job.result as ReconcileResult;
+}
+
+/** Conversations by the uid of the booking that they follow; those of one chain are told by its first uid. */
+async function compare(): Promise<{ missing: string[]; doubled: string[]; wrong: string[] }> {
+  const rows = await world.env.sql<{ uids: string[]; start: string }>(
+    `select array(select jsonb_array_elements_text(config #> '{booking,uids}')) as uids, to_char(start_at at time zone 'UTC',
+       'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as start from conversations.conversations where config ? 'booking'`,
+  );
+  const found = { missing: [] as string[], doubled: [] as string[], wrong: [] as string[] };
+  for (const tip of calCom.bookings.values()) {
+    if (tip.rescheduledToUid !== undefined) continue;
+    const chain: string[] = [];
+    for (let next: string | undefined = tip.uid; next !== undefined; next = calCom.bookings.get(next)?.rescheduledFromUid) chain.push(next);
+    const own = rows.filter(({ uids }) => uids.some((uid) => chain.includes(uid)));
+    if (own.length > 1) found.doubled.push(tip.uid);
+    if (tip.status === 'accepted' && own.length === 0) found.missing.push(tip.uid);
+    if (tip.status === 'accepted' && own.some(({ start }) => start !== tip.start)) found.wrong.push(tip.uid);
+    if (tip.status === 'cancelled' && own.length > 0) found.wrong.push(tip.uid);
+  }
+  return found;
+}
+
+describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom-api; B1, B2)', () => {
+  it(
+    `finds what was lost of ${eventCount} events: none missing, none doubled, nothing stale, and once more nothing`,
+    async () => {
+      const happened = live(eventCount);
+      const kept = happened.filter(() => random() >= 0.05);
+      expect(kept.length).toBeLessThan(happened.length);
+      await deliver(kept);
+      await settled(kept.length);
+      const before = await compare();
+      expect(before.missing.length + before.wrong.length).toBeGreaterThan(0);
+      const counted = await reconcile({ dry_run: true });
+      expect(counted).toMatchObject({ dry_run: true, fed: 0, listed: calCom.bookings.size, without_person: 0, without_journey: 0 });
+      expect(counted.missing).toBe(counted.created + counted.rescheduled + counted.cancelled);
+      expect(await compare()).toEqual(before);
+
+      calCom.limitEvery(2);
+      calCom.fail({ kind: 'status', status: 502 }, { kind: 'dropped' }, { kind: 'nonsense' });
+      const result = await reconcile();
+      calCom.limitEvery(0);
+      expect(calCom.limited).toBeGreaterThan(0);
+      expect(result).toMatchObject({ missing: counted.missing, fed: counted.missing });
+      await settled(kept.length + result.fed);
+      expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
+      const { items } = await world.call(listReceipts, { limit: 1000 });
+      const fed = items.filter(({ reconciled }) => reconciled);
+      if (eventCount <= 900) expect(fed).toHaveLength(result.fed);
+      expect(fed.filter(({ outcome }) => outcome !== 'applied' && outcome !== 'stale')).toEqual([]);
+      expect(await reconcile()).toMatchObject({ missing: 0, fed: 0 });
+
+      // What was lost may have been late only: it changes nothing any more.
+      const lost = happened.filter((event) => !kept.includes(event));
+      await deliver(lost);
+      await settled(kept.length + result.fed + lost.length);
+      expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
+    },
+    1_200_000 + eventCount * 400,
+  );
+
+  it('joins a chain whose links were all lost, also those that the list has no more', async () => {
+    const at = Date.UTC(2032, 0, 1);
+    const first = book(at);
+    await deliver([{ trigger: 'BOOKING_CREATED', at, uid: first.uid }]);
+    await waitFor(async () => ((await compare()).missing.length === 0 ? true : undefined), { what: 'the first of the chain' });
+    const second = book(at + minute, first);
+    const third = book(at + 2 * minute, second);
+    const fourth = book(at + 3 * minute, third);
+    const result = await reconcile({ since: fourth.createdAt });
+    expect(calCom.served).toContain(`/v2/bookings/${second.uid}`);
+    expect(result).toMatchObject({ listed: 2, missing: 1, rescheduled: 1 });
+    await waitFor(async () => ((await compare()).wrong.length === 0 ? true : undefined), { what: 'the move' });
+    expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
+  }, 60_000);
+
+  it('feeds nothing for what is no conversation, or of a host whom nobody knows, and says so', async () => {
+    const at = Date.UTC(2033, 0, 1);
+    Object.assign(book(at), { meetingUrl: 'https://meet.example.org/dentist', location: 'integrations:daily' });
+    Object.assign(book(at), { hosts: [{ name: 'Zed', email: 'zed@example.org' }] });
+    Object.assign(book(at), { status: 'pending' });
+    const before = await compare();
+    const since = new Date(at).toISOString();
+    expect(await reconcile({ since })).toMatchObject({ listed: 2, missing: 0, fed: 0, without_person: 1, without_journey: 1 });
+    expect(await compare()).toEqual(before);
+    expect((await world.call(listReceipts, { outcome: 'journey_error', limit: 10 })).items).toEqual([]);
+    calCom.bookings.clear();
+  });
+
+  it('ends at once when Cal.com refuses the key, and when it fails for good is dead in the end, which is alerted', async () => {
+    calCom.fail({ kind: 'status', status: 401 });
+    await expect(reconcile()).rejects.toThrow('CALCOM_API_KEY');
+    const [row] = await world.env.sql<{ error: string }>(
+      `select error from conversations.jobs where type = 'conversations.booking-reconcile' and state = 'dead'`,
+    );
+    expect(row?.error).not.toContain(calCom.apiKey);
+  });
+
+  it('does it by itself once a day', async () => {
+    const [row] = await world.env.sql<{ count: string }>(
+      `select count(*) from conversations.jobs where type = 'conversations.booking-reconcile' and payload -> 'daily' = 'true'`,
+    );
+    expect(Number(row?.count)).toBe(1);
+  });
+
+  it('is refused where no key is configured', async () => {
+    await world.restart({ CALCOM_API_KEY: '' });
+    expect(await world.refusal(reconcileBookings, { dry_run: true })).toMatchObject({ code: 'conflict', reason: 'not_configured' });
+  });
+});

@@ -1,0 +1,287 @@
+/** What the directory writes into its audit log, operation by operation (A1), and who reads it (A3). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Actor, type AuditEntry, auditRpcs, type RequestOf } from '#libs/contract';
+import { directory } from '#services/directory';
+import { createWorld, type World } from './world.ts';
+
+const { createAccount, deactivateAccount, deleteAccount, erasePerson, grantAccount, login, logout, nameAccounts, patchStepConfig } =
+  directory.rpcs;
+const { refuseLogin, setPassword, suspendPerson, verifySession, applyWorkspace } = directory.rpcs;
+const { listAudit, searchAudit } = auditRpcs('directory');
+const ip = '192.0.2.1';
+const email = 'ada@example.org';
+const password = 'the right password';
+const document = {
+  people: [
+    { key: 'ada', name: 'Ada Okafor' },
+    { key: 'ben', name: 'Ben' },
+  ],
+  accounts: [
+    { email, person: 'ada', password, groups: ['coherence_users'] },
+    { email: 'loner@example.org', password: 'the password of loner' },
+    { email: 'ben@example.org', person: 'ben', password: 'the password of ben' },
+  ],
+  journeys: [
+    {
+      slug: 'circle',
+      name: 'Circle',
+      is_conversation: true,
+      steps: [{ slug: 'held', title: 'Held', pipeline_job: 'transcript_import', config: { advance_on_success: true } }],
+    },
+  ],
+};
+
+let world: World;
+let ids: Record<string, Record<string, number>>;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  ({ ids } = await world.apply(document));
+});
+afterAll(() => world.stop());
+
+const accountOf = async (who: string): Promise<number> =>
+  (await world.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [who]))[0]?.id ?? 0;
+const search = async (filter: Partial<RequestOf<typeof searchAudit>> = {}): Promise<AuditEntry[]> => [
+  ...(await world.call(searchAudit, { limit: 100, ...filter })).items,
+];
+/** What the work adds to the log, oldest first. */
+async function written(work: () => Promise<unknown>): Promise<AuditEntry[]> {
+  const [last] = await search({ limit: 1 });
+  await work().catch(() => undefined);
+  return (await search()).filter(({ id }) => id > (last?.id ?? 0)).toReversed();
+}
+const cli = { kind: 'cli', account_id: null, key_id: null };
+const shape = { id: expect.any(Number), at: expect.any(String), request_id: expect.any(String) };
+
+describe('logins in the audit log (A1)', () => {
+  it('has who was let in, and from where', async () => {
+    const id = await accountOf(email);
+    expect(await written(() => world.call(login, { email, password, ip }))).toEqual([
+      {
+        ...shape,
+        actor: { kind: 'account', account_id: id, key_id: null },
+        action: 'login',
+        target: { type: 'account', id: String(id) },
+        changes: null,
+        ip,
+        outcome: 'ok',
+      },
+    ]);
+  });
+
+  it('has who was refused: the account of a known email, nobody for an unknown one and for a wrong gate key (A4)', async () => {
+    const id = await accountOf(email);
+    const refused = { ...shape, action: 'login', ip, outcome: 'refused' };
+    expect(await written(() => world.call(login, { email: ' ADA@example.org', password: 'wrong', ip }))).toEqual([
+      {
+        ...refused,
+        actor: { kind: 'account', account_id: id, key_id: null },
+        target: { type: 'account', id: String(id) },
+        changes: { reason: 'credentials' },
+      },
+    ]);
+    const nobody = { ...refused, actor: { kind: 'account', account_id: null, key_id: null }, target: null };
+    expect(await written(() => world.call(login, { email: 'my secret password', password: 'typed into the wrong field', ip }))).toEqual([
+      { ...nobody, changes: { reason: 'credentials' } },
+    ]);
+    expect(await written(() => world.call(refuseLogin, { ip }))).toEqual([{ ...nobody, changes: { reason: 'gate_key' } }]);
+    expect(await written(() => world.call(login, { email: 'loner@example.org', password: 'the password of loner', ip }))).toMatchObject([
+      { changes: { reason: 'no_person' }, outcome: 'refused' },
+    ]);
+  });
+
+  it('keeps nothing of what was typed', async () => {
+    const rows = await world.env.sql<{ text: string }>('select l::text as text from directory.audit_log l');
+    for (const { text } of rows) expect(text).not.toMatch(/secret|wrong field|right password|example\.org|Okafor/);
+  });
+
+  it('has a logout once', async () => {
+    const { token } = await world.call(login, { email, password, ip });
+    const { actor } = await world.call(verifySession, { token });
+    expect(await written(() => world.call(logout, {}, actor))).toMatchObject([
+      { action: 'logout', actor: { kind: 'account', account_id: await accountOf(email) }, outcome: 'ok' },
+    ]);
+    expect(await written(() => world.call(logout, {}, actor))).toEqual([]);
+  });
+});
+
+describe('accounts in the audit log (A1)', () => {
+  const who = 'carla@example.org';
+  let id: number;
+  const entry = (action: string, changes: unknown) => [
+    { ...shape, actor: cli, action, target: { type: 'account', id: String(id) }, changes, ip: null, outcome: 'ok' },
+  ];
+
+  it('has each change of one, with the rights that it has now, and nothing of the password', async () => {
+    const entries = await written(() =>
+      world.call(createAccount, { email: who, password: 'seven green parrots', groups: ['ops_viewers'] }),
+    );
+    id = await accountOf(who);
+    expect(entries).toEqual(
+      entry('account.create', { superuser: false, global_editor: false, groups: ['ops_viewers'], password: 'changed' }),
+    );
+    expect(await written(() => world.call(grantAccount, { email: who, superuser: true }))).toEqual(
+      entry('account.grant', { superuser: true }),
+    );
+    expect(await written(() => world.call(setPassword, { email: who, password: 'eight green parrots' }))).toEqual(
+      entry('account.set-password', { password: 'changed' }),
+    );
+    expect(await written(() => world.call(deactivateAccount, { email: who }))).toEqual(entry('account.deactivate', { is_active: false }));
+    expect(await written(() => world.call(deleteAccount, { email: who }))).toEqual(entry('account.delete', { person_id: null }));
+  });
+
+  it('has nothing of what changed nothing or was refused', async () => {
+    for (const work of [
+      () => world.call(grantAccount, { email, add_groups: ['coherence_users'] }),
+      () => world.call(grantAccount, { email, add_groups: ['nobodies'] }),
+      () => world.call(createAccount, { email }),
+      () => world.call(deleteAccount, { email: 'nobody@example.org' }),
+    ])
+      expect(await written(work)).toEqual([]);
+  });
+});
+
+describe('service keys in the audit log (A1)', () => {
+  it('has who made, rotated and revoked one, with its scopes, and nothing of its token and name', async () => {
+    const accountId = await accountOf(email);
+    const user: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
+    const byKey: Actor = { ...user, key: { id: 'k0', scopes: ['*'] } };
+    let id = '';
+    const { createKey, rotateKey, revokeKey } = directory.rpcs;
+    const entries = await written(async () => {
+      ({ id } = (await world.call(createKey, { name: 'Secret name', scopes: ['ops:read'] }, user)).key);
+      await world.call(rotateKey, { key_id: id, overlap_seconds: 60 }, byKey);
+      await world.call(revokeKey, { key_id: id }, byKey);
+      await world.call(revokeKey, { key_id: id }, byKey);
+    });
+    const target = { type: 'key', id };
+    expect(entries).toMatchObject([
+      {
+        actor: { kind: 'account', account_id: accountId, key_id: null },
+        action: 'key.create',
+        target,
+        changes: { account_id: accountId, scopes: ['ops:read'], expires_at: null },
+      },
+      { actor: { kind: 'key', account_id: accountId, key_id: 'k0' }, action: 'key.rotate', target, changes: { overlap_seconds: 60 } },
+      { actor: { kind: 'key', account_id: accountId, key_id: 'k0' }, action: 'key.revoke', target, changes: null },
+    ]);
+    expect(JSON.stringify(entries)).not.toMatch(/Secret name|svc_key/);
+  });
+});
+
+describe('configuration and set-up data in the audit log (A1)', () => {
+  const step = () => ids['steps']?.['circle/held'];
+
+  it('has the dotted paths of a changed step, and no value', async () => {
+    const accountId = await accountOf(email);
+    const editor: Actor = { kind: 'user', accountId, personId: 1, superuser: true, globalEditor: false, coherenceAccess: true };
+    const write = { config: { advance_on_success: false } };
+    expect(await written(() => world.call(patchStepConfig, { journey_slug: 'circle', step_slug: 'held', write }, editor))).toEqual([
+      {
+        ...shape,
+        actor: { kind: 'account', account_id: accountId, key_id: null },
+        action: 'step-config.update',
+        target: { type: 'step', id: String(step()) },
+        changes: { paths: ['advance_on_success'], count: 1 },
+        ip: null,
+        outcome: 'ok',
+      },
+    ]);
+  });
+
+  it('has an application of the workspace file as one entry: counts, accounts by id, steps by id and path', async () => {
+    const id = await accountOf(email);
+    const changed = structuredClone(document);
+    const entries = await written(() =>
+      world.apply({
+        ...changed,
+        people: [...changed.people, { key: 'new', name: 'New Person' }],
+        accounts: [
+          { email, superuser: true },
+          { email: 'new@example.org', person: 'new' },
+        ],
+        journeys: [{ slug: 'circle', steps: [{ slug: 'held', config: { advance_on_success: true } }] }],
+      }),
+    );
+    expect(entries).toMatchObject([
+      {
+        actor: cli,
+        action: 'workspace.apply',
+        target: null,
+        changes: {
+          lists: { people: { created: 1, updated: 0 }, accounts: { created: 1, updated: 1 }, journeys: { created: 0, updated: 1 } },
+          accounts: {
+            items: [
+              { id: await accountOf('new@example.org'), created: true },
+              { id, fields: ['superuser'] },
+            ],
+            count: 2,
+          },
+          configuration: { items: [{ step_id: step(), paths: ['advance_on_success'] }], count: 1 },
+        },
+      },
+    ]);
+    expect(JSON.stringify(entries)).not.toMatch(/New Person|example\.org/);
+  });
+
+  it('has nothing of a dry run, and of one that changes nothing', async () => {
+    const people = [{ key: 'newer', name: 'Newer' }];
+    expect(await written(() => world.call(applyWorkspace, { document: { people }, dry_run: true }))).toEqual([]);
+    expect(await written(() => world.apply({ people: [{ key: 'new', name: 'New Person' }] }))).toEqual([]);
+  });
+
+  it('has an erasure: who, by id, and how much', async () => {
+    const id = ids['people']?.['ben'] ?? 0;
+    const target = { type: 'person', id: String(id) };
+    const account = await accountOf('ben@example.org');
+    expect(await written(() => world.call(suspendPerson, { person_id: id }))).toMatchObject([
+      { actor: cli, action: 'person.suspend', target, changes: { accounts: [account], count: 1 } },
+    ]);
+    expect(await written(() => world.call(erasePerson, { person_id: id, operator: 'op', dry_run: true }))).toEqual([]);
+    expect(await written(() => world.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toMatchObject([
+      { actor: cli, action: 'person.erase', target, changes: { removed: { people: 1, accounts: 1 } } },
+    ]);
+    expect(await written(() => world.call(erasePerson, { person_id: id, operator: 'op', dry_run: false }))).toEqual([]);
+  });
+});
+
+describe('directory.audit.list (A3; rules/audit#reading-it)', () => {
+  const user = (ops?: 'read' | 'act' | null): Actor => ({
+    kind: 'user',
+    accountId: 1,
+    personId: 1,
+    superuser: false,
+    globalEditor: true,
+    coherenceAccess: true,
+    ...(ops === undefined ? {} : { ops }),
+  });
+
+  it('answers those who may see operations, and refuses others, whatever else they may do', async () => {
+    for (const ops of ['read', 'act'] as const) {
+      expect((await world.call(listAudit, { limit: 1 }, user(ops))).items).toHaveLength(1);
+      await expect(world.call(nameAccounts, { ids: [], email }, user(ops))).resolves.toMatchObject({ items: [{ email }] });
+    }
+    for (const ops of [undefined, null]) {
+      expect(await world.refusal(listAudit, { limit: 1 }, user(ops))).toMatchObject({ code: 'permission_denied' });
+      expect(await world.refusal(nameAccounts, { ids: [], email }, user(ops))).toMatchObject({ code: 'permission_denied' });
+    }
+    expect(await world.refusal(listAudit, { limit: 1 }, { kind: 'shared' })).toMatchObject({ code: 'internal' });
+    expect(await world.refusal(listAudit, { limit: 1 }, null)).toMatchObject({ code: 'internal' });
+  });
+
+  it('filters by account, action, target and time, and goes on behind an entry', async () => {
+    const all = await search();
+    const [newest, second] = all;
+    expect(all.map(({ id }) => id)).toEqual(all.map((_, index) => all.length - index));
+    const account = await accountOf(email);
+    expect(await search({ account_id: account })).toEqual(all.filter(({ actor }) => actor.account_id === account));
+    expect(await search({ action: 'login' })).toEqual(all.filter(({ action }) => action === 'login'));
+    const target = { target_type: 'account', target_id: String(account) };
+    expect(await search(target)).toEqual(all.filter((item) => item.target?.type === 'account' && item.target.id === String(account)));
+    const at = all[3]?.at ?? '';
+    expect(await search({ from: at })).toEqual(all.slice(0, 4));
+    expect(await search({ to: at })).toEqual(all.slice(4));
+    expect(await search({ before: { at: newest?.at ?? '', id: newest?.id ?? 0 }, limit: 1 })).toEqual([second]);
+    expect(await search({ action: 'nothing' })).toEqual([]);
+  });
+});

@@ -1,0 +1,269 @@
+/** Identities in the directory: as whom they act, how they are linked, and that nobody becomes another (rules/access#identity-provider). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { directory } from '#services/directory';
+import { createWorld, type World } from './world.ts';
+
+const { createAccount, deactivateAccount, deleteAccount, erasePerson, exportPerson, grantAccount } = directory.rpcs;
+const { linkIdentity, listIdentities, searchAudit, signInIdentity, suspendPerson, unlinkIdentity, verifyIdentity } = directory.rpcs;
+const issuer = 'https://id.example.org';
+
+let world: World;
+let byEmail: World;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url, { OIDC_ISSUER: issuer });
+  byEmail = await createWorld(import.meta.url, { OIDC_ISSUER: issuer, OIDC_LINK_BY_EMAIL: 'true' });
+});
+afterAll(async () => {
+  await byEmail.stop();
+  await world.stop();
+});
+
+let made = 0;
+/** An account with a person, by its email. */
+async function newAccount(at = world): Promise<string> {
+  const name = `person-${++made}`;
+  await at.apply({
+    people: [{ key: name, name }],
+    accounts: [{ email: `${name}@example.org`, person: name, password: 'seven green parrots' }],
+  });
+  return `${name}@example.org`;
+}
+const verify = (subject: string, email?: string, at = byEmail) =>
+  at.call(verifyIdentity, { issuer, subject, ...(email === undefined ? {} : { email }) }, null);
+const refusal = async (subject: string, email?: string, at = byEmail): Promise<string> =>
+  (await at.refusal(verifyIdentity, { issuer, subject, ...(email === undefined ? {} : { email }) }, null)).code;
+const entriesOf = async (at: World, action: string): Promise<{ changes: unknown; actor: unknown; target: unknown }[]> =>
+  (await at.call(searchAudit, { action, limit: 200 })).items;
+
+describe('directory.identities.link (S2)', () => {
+  it('lets an identity act as the account, and no other one', async () => {
+    const email = await newAccount();
+    const { account, changed } = await world.call(linkIdentity, { email: ` ${email.toUpperCase()} `, subject: 'ada' });
+    expect([account.email, changed]).toEqual([email, true]);
+    const { actor } = await verify('ada', undefined, world);
+    expect(actor).toEqual({
+      kind: 'user',
+      accountId: account.id,
+      email,
+      personId: expect.any(Number),
+      superuser: false,
+      globalEditor: false,
+      coherenceAccess: false,
+      ops: null,
+    });
+    await world.call(grantAccount, { email, add_groups: ['coherence_users'] });
+    expect((await verify('ada', undefined, world)).actor.coherenceAccess).toBe(true);
+    expect([await refusal('Ada', undefined, world), await refusal('ada ', undefined, world)]).toEqual([
+      'unauthenticated',
+      'unauthenticated',
+    ]);
+    expect((await world.refusal(verifyIdentity, { issuer: `${issuer}/`, subject: 'ada' }, null)).code).toBe('unauthenticated');
+  });
+
+  it('changes nothing when it is so already, and takes an identity from nobody', async () => {
+    const [email, other] = [await newAccount(), await newAccount()];
+    await world.call(linkIdentity, { email, subject: 'ben' });
+    expect((await world.call(linkIdentity, { email, subject: 'ben' })).changed).toBe(false);
+    const { reason, message } = await world.refusal(linkIdentity, { email: other, subject: 'ben' });
+    expect([reason, message]).toEqual(['identity_linked', `That identity is linked to ${email}; unlink it there first.`]);
+    expect((await verify('ben', undefined, world)).actor.email).toBe(email);
+  });
+
+  it('takes several identities for an account, of other issuers too, and lists them', async () => {
+    const email = await newAccount();
+    for (const named of [{ subject: 'c1' }, { subject: 'c2' }, { subject: 'c1', issuer: 'https://other.example.org' }])
+      await world.call(linkIdentity, { email, ...named });
+    const { items } = await world.call(listIdentities, { email });
+    expect(items.map(({ issuer: of, subject, linked_by: by }) => [of, subject, by])).toEqual([
+      [issuer, 'c1', 'operator'],
+      [issuer, 'c2', 'operator'],
+      ['https://other.example.org', 'c1', 'operator'],
+    ]);
+  });
+
+  it('is refused for an unknown account, and for a subject that none can be', async () => {
+    expect((await world.refusal(linkIdentity, { email: 'nobody@example.org', subject: 'x' })).reason).toBe('account_not_found');
+    for (const subject of ['', 'x'.repeat(256), 'a\u0000b'])
+      expect((await world.refusal(linkIdentity, { email: 'nobody@example.org', subject })).code).toBe('bad_request');
+  });
+});
+
+describe('directory.identities.unlink', () => {
+  it('ends the identity, and says when there was none', async () => {
+    const email = await newAccount();
+    await world.call(linkIdentity, { email, subject: 'eve' });
+    const other = await newAccount();
+    expect((await world.call(unlinkIdentity, { email: other, subject: 'eve' })).changed).toBe(false);
+    expect((await world.call(unlinkIdentity, { email, subject: 'eve' })).changed).toBe(true);
+    expect((await world.call(unlinkIdentity, { email, subject: 'eve' })).changed).toBe(false);
+    expect(await refusal('eve', undefined, world)).toBe('unauthenticated');
+  });
+});
+
+describe('directory.identities.sign-in (S3)', () => {
+  it('is limited like a login of the console, by address, and writes nothing of who was throttled', async () => {
+    const limited = await createWorld(import.meta.url, { OIDC_ISSUER: issuer, RATE_LIMIT_LOGIN_PER_MINUTE: '3' });
+    try {
+      const signIn = (ip: string): Promise<{ code: string }> => limited.refusal(signInIdentity, { issuer, subject: 'nobody', ip }, null);
+      const codes: string[] = [];
+      for (let count = 0; count < 5; count++) codes.push((await signIn('192.0.2.1')).code);
+      expect(codes).toEqual(['unauthenticated', 'unauthenticated', 'unauthenticated', 'rate_limited', 'rate_limited']);
+      expect((await signIn('192.0.2.2')).code).toBe('unauthenticated');
+      const login = await limited.refusal(directory.rpcs.login, { email: 'a@example.org', password: 'x', ip: '192.0.2.1' }, null);
+      expect(login.code).toBe('unauthenticated');
+      const entries = (await limited.call(searchAudit, { action: 'login', limit: 200 })).items;
+      expect(entries.map(({ changes, outcome }) => [changes, outcome])).toEqual([
+        [{ reason: 'credentials' }, 'refused'],
+        ...Array.from({ length: 4 }, () => [{ reason: 'identity' }, 'refused']),
+      ]);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('directory.identities.unlink with OIDC_LINK_BY_EMAIL', () => {
+  it.each(['email', 'operator'])(
+    'holds for whoever has the email verified, when it was linked by %s, until an operator links one',
+    async (by) => {
+      const email = await newAccount(byEmail);
+      const subject = `unlinked-${by}`;
+      await (by === 'email' ? verify(subject, email) : byEmail.call(linkIdentity, { email, subject }));
+      expect((await byEmail.call(listIdentities, { email })).unlinked_at).toBeNull();
+      await byEmail.call(unlinkIdentity, { email, subject });
+      const tried = [subject, `${subject}-2`, subject].map((who) => refusal(who, email));
+      expect(await Promise.all(tried)).toEqual(tried.map(() => 'unauthenticated'));
+      expect(await byEmail.refusal(signInIdentity, { issuer, subject, email, ip: '192.0.2.1' }, null)).toMatchObject({
+        code: 'unauthenticated',
+      });
+      expect(await byEmail.call(listIdentities, { email })).toEqual({ items: [], unlinked_at: expect.any(String) });
+      await byEmail.call(linkIdentity, { email, subject });
+      expect([(await verify(subject)).actor.email, await refusal(`${subject}-2`, email)]).toEqual([email, 'unauthenticated']);
+      expect((await byEmail.call(listIdentities, { email })).unlinked_at).toBeNull();
+      await byEmail.call(unlinkIdentity, { email, subject });
+      expect(await refusal(subject, email)).toBe('unauthenticated');
+    },
+  );
+
+  it('holds against a first use that is under way', async () => {
+    const email = await newAccount(byEmail);
+    await byEmail.call(linkIdentity, { email, subject: 'under-way' });
+    const [, ...uses] = await Promise.allSettled([
+      byEmail.call(unlinkIdentity, { email, subject: 'under-way' }),
+      ...Array.from({ length: 8 }, (_, index) => verify(`under-way-${index}`, email)),
+    ]);
+    expect(uses.map(({ status }) => status)).toEqual(uses.map(() => 'rejected'));
+    expect((await byEmail.call(listIdentities, { email })).items).toEqual([]);
+  });
+});
+
+describe('directory.identities.verify (S2, S5)', () => {
+  it('links nothing by an email when OIDC_LINK_BY_EMAIL is not set', async () => {
+    const email = await newAccount();
+    expect(await refusal('fay', email, world)).toBe('unauthenticated');
+    expect((await world.call(listIdentities, { email })).items).toEqual([]);
+  });
+
+  it('links an unknown identity by its verified email at its first use, whatever the email becomes later', async () => {
+    const email = await newAccount(byEmail);
+    expect(await refusal('gus', 'nobody@example.org')).toBe('unauthenticated');
+    expect(await refusal('gus')).toBe('unauthenticated');
+    const { actor } = await verify('gus', email.toUpperCase());
+    expect([actor.email, (await verify('gus')).actor.accountId]).toEqual([email, actor.accountId]);
+    const other = await newAccount(byEmail);
+    expect((await verify('gus', other)).actor.email).toBe(email);
+    expect((await byEmail.call(listIdentities, { email })).items).toEqual([
+      { issuer, subject: 'gus', linked_by: 'email', linked_at: expect.any(String) },
+    ]);
+  });
+
+  it('lets nobody take an account over who has its email later: it is linked to another subject', async () => {
+    const email = await newAccount(byEmail);
+    await verify('hal', email);
+    expect(await refusal('hal-2', email)).toBe('unauthenticated');
+    const linked = await newAccount(byEmail);
+    await byEmail.call(linkIdentity, { email: linked, subject: 'ida', issuer: 'https://other.example.org' });
+    expect(await refusal('ida-2', linked)).toBe('unauthenticated');
+  });
+
+  it('links one of several subjects that come at once with one email', async () => {
+    const email = await newAccount(byEmail);
+    const subjects = Array.from({ length: 12 }, (_, index) => `race-${index}`);
+    const results = await Promise.allSettled(subjects.map((subject) => verify(subject, email)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const again = await Promise.allSettled(Array.from({ length: 6 }, () => verify('race-same', email)));
+    expect(again.filter(({ status }) => status === 'fulfilled')).toHaveLength(0);
+    const fresh = await newAccount(byEmail);
+    const same = await Promise.all(Array.from({ length: 6 }, () => verify('same', fresh)));
+    expect(new Set(same.map(({ actor }) => actor.email))).toEqual(new Set([fresh]));
+  });
+
+  it('refuses and links nothing for a deactivated account', async () => {
+    const [linked, unlinked] = [await newAccount(byEmail), await newAccount(byEmail)];
+    await verify('joe', linked);
+    for (const email of [linked, unlinked]) await byEmail.call(deactivateAccount, { email });
+    expect([await refusal('joe'), await refusal('joe', linked), await refusal('kim', unlinked)]).toEqual(
+      Array.from({ length: 3 }, () => 'unauthenticated'),
+    );
+    expect((await byEmail.call(listIdentities, { email: unlinked })).items).toEqual([]);
+    await byEmail.call(grantAccount, { email: linked, activate: true });
+    expect((await verify('joe')).actor.email).toBe(linked);
+  });
+});
+
+describe('identities in the audit log (A1, A4)', () => {
+  it('have an entry of the account for a link at the first use, and of the operator for one of the CLI, without the subject', async () => {
+    const email = await newAccount(byEmail);
+    const { actor } = await verify('lou-of-the-log', email);
+    await verify('lou-of-the-log', email);
+    await byEmail.call(linkIdentity, { email, subject: 'lou-2-of-the-log' });
+    await byEmail.call(unlinkIdentity, { email, subject: 'lou-2-of-the-log' });
+    const target = { type: 'account', id: String(actor.accountId) };
+    const own = (await entriesOf(byEmail, 'account.link')).filter(({ target: of }) => JSON.stringify(of) === JSON.stringify(target));
+    expect(own).toEqual([
+      expect.objectContaining({ actor: expect.objectContaining({ kind: 'cli' }), changes: { issuer, linked_by: 'operator' } }),
+      expect.objectContaining({
+        actor: expect.objectContaining({ kind: 'account', account_id: actor.accountId }),
+        changes: { issuer, linked_by: 'email' },
+      }),
+    ]);
+    const [unlinked] = await entriesOf(byEmail, 'account.unlink');
+    expect(unlinked).toEqual(expect.objectContaining({ target, changes: { issuer } }));
+    expect(await byEmail.env.sql("select 1 from directory.audit_log l where l::text like '%of-the-log%'")).toEqual([]);
+  });
+});
+
+describe('identities as data of a person', () => {
+  it('are handed out with the account, and go with it and with the erasure', async () => {
+    const email = await newAccount();
+    const { account } = await world.call(linkIdentity, { email, subject: 'mia' });
+    const [row] = await world.env.sql<{ person_id: number }>('select person_id from directory.accounts where id = $1', [account.id]);
+    const person_id = row?.person_id ?? 0;
+    const { items } = await world.call(exportPerson, { person_id, part: 'accounts', after: 0 });
+    expect(items).toEqual([
+      expect.objectContaining({ identities: [expect.objectContaining({ issuer, subject: 'mia', linked_by: 'operator' })] }),
+    ]);
+    await world.call(suspendPerson, { person_id });
+    expect(await refusal('mia', undefined, world)).toBe('unauthenticated');
+    await world.call(erasePerson, { person_id, operator: 'test', dry_run: false });
+    const service = 'a-service@example.org';
+    await world.call(createAccount, { email: service, service_name: 'A service' });
+    await world.call(linkIdentity, { email: service, subject: 'of-a-service' });
+    await world.call(deleteAccount, { email: service });
+    expect(await world.env.sql("select subject from directory.identities where subject in ('mia', 'of-a-service')")).toEqual([]);
+  });
+});
+
+describe('an issuer that nobody named', () => {
+  it('is asked for', async () => {
+    const nameless = await createWorld(import.meta.url);
+    try {
+      await nameless.call(createAccount, { email: 'ann@example.org', service_name: 'Ann' });
+      for (const rpc of [linkIdentity, unlinkIdentity])
+        expect((await nameless.refusal(rpc, { email: 'ann@example.org', subject: 'x' })).reason).toBe('no_issuer');
+      expect((await nameless.call(linkIdentity, { email: 'ann@example.org', subject: 'x', issuer })).changed).toBe(true);
+    } finally {
+      await nameless.stop();
+    }
+  });
+});

@@ -1,0 +1,95 @@
+/** Service keys while they are used: by several gateways at once (K6), and for how long `last_used_at` stays behind (K7). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, type Database } from '#libs/orm';
+import { startService } from '#libs/testing';
+import { directory } from '#services/directory';
+import { createKeyUses } from '../../../services/directory/keys/uses.ts';
+import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
+import { createWorld, type World } from './world.ts';
+
+const { createAccount, deactivateAccount, issueKey, revokeAnyKey, rotateAnyKey } = directory.rpcs;
+const email = 'a-service@example.org';
+
+let world: World;
+let gateways: string[];
+let db: Database;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  await world.call(createAccount, { email, service_name: 'A service' });
+  gateways = await Promise.all(
+    [1, 2].map(async () => {
+      const { port } = (await startService('api-gateway', world.env)) as unknown as { port: number };
+      return `http://127.0.0.1:${port}`;
+    }),
+  );
+  const { DATABASE_URL: all = '' } = world.env.settings;
+  const { DATABASE_URL_DIRECTORY: url = '' } = listDatabaseUrls(all, process.env['TEST_SERVICE_SECRET'] ?? '');
+  db = await createDatabase({ url, schema: 'directory', poolSize: 2, logger: world.env.logger, applicationName: 'test' });
+});
+afterAll(async () => {
+  await db.close();
+  await world.stop();
+});
+
+const make = () => world.call(issueKey, { email, name: 'A program', scopes: ['*'] });
+
+describe('a key at two gateways (K6)', () => {
+  const statusAt = async (gateway: string, token: string): Promise<number> =>
+    (await fetch(`${gateway}/api/v1/auth/whoami`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+  it.each([
+    ['revoked', (id: string) => world.call(revokeAnyKey, { key_id: id })],
+    ['rotated without an overlap', (id: string) => world.call(rotateAnyKey, { key_id: id, overlap_seconds: 0 })],
+    ['ended with its account', () => world.call(deactivateAccount, { email })],
+  ])('is refused by both within a second when it is %s', async (_how, end) => {
+    const { key, token } = await make();
+    // Asked again and again, so that each remembers the key at the moment of its end.
+    const use = async (gateway: string): Promise<number> => {
+      let status = await statusAt(gateway, token);
+      while (status === 200 && performance.now() < deadline) status = await statusAt(gateway, token);
+      return status;
+    };
+    let deadline = Number.POSITIVE_INFINITY;
+    expect(await Promise.all(gateways.map((gateway) => statusAt(gateway, token)))).toEqual([200, 200]);
+    const used = gateways.map(use);
+    await end(key.id);
+    deadline = performance.now() + 1_000;
+    expect(await Promise.all(used)).toEqual([401, 401]);
+  });
+});
+
+describe('last_used_at of a key in continuous use (K7)', () => {
+  it('is written again when the use is fifty seconds later, and never in between', async () => {
+    await world.call(directory.rpcs.grantAccount, { email, activate: true });
+    const { key } = await make();
+    const start = Date.parse('2030-01-01T00:00:00Z');
+    let nowMs = start;
+    const [uses, others] = [createKeyUses(db, () => nowMs), createKeyUses(db, () => nowMs)];
+    const written: number[] = [];
+    // Three minutes of a request every second at two replicas, which write every ten.
+    for (let second = 0; second <= 180; second++) {
+      nowMs = start + second * 1_000;
+      (second % 2 === 0 ? uses : others).note(key.id);
+      if (second % 10 !== 0) continue;
+      await Promise.all([uses.write(), others.write()]);
+      const [row] = await world.env.sql<{ at: string }>('select last_used_at::text as at from directory.service_keys where id = $1', [
+        key.id,
+      ]);
+      const at = Date.parse(row?.at ?? '');
+      expect(nowMs - at).toBeLessThanOrEqual(60_000);
+      if (at !== written.at(-1)) written.push(at);
+    }
+    const apart = written.slice(1).map((at, index) => at - (written[index] ?? 0));
+    expect(apart.length).toBe(3);
+    for (const ms of apart) expect([ms >= 50_000, ms <= 60_000]).toEqual([true, true]);
+    const [{ version } = { version: '' }] = await world.env.sql<{ version: string }>(
+      'select xmin::text as version from directory.service_keys where id = $1',
+      [key.id],
+    );
+    uses.note(key.id);
+    await uses.write();
+    expect(await world.env.sql('select 1 from directory.service_keys where id = $1 and xmin::text = $2', [key.id, version])).toHaveLength(
+      1,
+    );
+  });
+});

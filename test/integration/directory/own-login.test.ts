@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Actor } from '#libs/contract';
+import type { AppError } from '#libs/errors';
+import { waitFor } from '#libs/testing';
+import { directory } from '#services/directory';
+import { deriveArgon2id } from '../../../services/directory/accounts/rules/password.ts';
+import { createWorld, type World } from './world.ts';
+
+const { login, verifySession, changePassword, listSessions, revokeSession, setPassword } = directory.rpcs;
+const [firstPassword, nextPassword] = ['the first of many passwords', 'the next of many passwords'];
+let ipNumber = 0;
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url, { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_LOGIN_FAILURES: '5' }, 2);
+  await world.apply({
+    people: [{ key: 'ben', name: 'Ben' }],
+    accounts: [{ email: 'ben@example.org', person: 'ben', password: firstPassword }],
+  });
+});
+afterAll(() => world.stop());
+
+interface Login {
+  readonly token: string;
+  readonly id: string;
+  readonly actor: Actor;
+}
+/** Each test has an account of its own, and an address. */
+let email: string;
+let ip: string;
+beforeEach(async () => {
+  ipNumber++;
+  ip = `192.0.2.${ipNumber}`;
+  email = `person-${ipNumber}@example.org`;
+  await world.call(directory.rpcs.createAccount, { email, password: firstPassword, person: 'ben' });
+});
+
+async function logIn(password = firstPassword, address = email): Promise<Login> {
+  const { token } = await world.call(login, { email: address, password, ip });
+  const { actor } = await world.call(verifySession, { token });
+  return { token, id: token.slice(12, 44), actor };
+}
+async function isAlive({ token }: Login): Promise<boolean> {
+  return world.call(verifySession, { token }).then(
+    () => true,
+    () => false,
+  );
+}
+const change = (as: Login, current: string, next: string) => world.call(changePassword, { current, new: next, ip }, as.actor);
+const refuseChange = (as: Login, current: string, next: string) => world.refusal(changePassword, { current, new: next, ip }, as.actor);
+const canLogIn = (password: string): Promise<boolean> =>
+  logIn(password).then(
+    () => true,
+    () => false,
+  );
+
+describe('directory.accounts.change-password (rules/access#own-login)', () => {
+  it('ends every other session and not the one of the call, and tells the gateways which', async () => {
+    const revoked: string[] = [];
+    const stop = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
+    const [own, other, third] = [await logIn(), await logIn(), await logIn()];
+    const foreign = await logIn(firstPassword, 'ben@example.org');
+    expect(await change(own, firstPassword, nextPassword)).toEqual({ changed: true, revoked_sessions: 2 });
+    expect(await Promise.all([own, other, third, foreign].map(isAlive))).toEqual([true, false, false, true]);
+    expect([await canLogIn(firstPassword), await canLogIn(nextPassword)]).toEqual([false, true]);
+    await waitFor(() => revoked.length >= 2);
+    expect(revoked.toSorted()).toEqual([other.id, third.id].toSorted());
+    stop();
+  });
+
+  it.each([
+    ['a short password', 'short', 'weak_password', 'must have 12 characters or more'],
+    ['one that is easy to guess', 'password1234', 'weak_password', 'too easy to guess'],
+    ['the email', 'person@example.org', 'weak_password', 'too easy to guess'],
+    ['a long one', 'kR7#vQ2pX9s-'.repeat(11), 'weak_password', 'must have 128 characters or fewer'],
+  ])('refuses %s and changes nothing', async (_what, password, reason, message) => {
+    const [own, other] = [await logIn(), await logIn()];
+    const refusal = await refuseChange(own, firstPassword, password.replace('person@', `person-${ipNumber}@`));
+    expect(refusal).toMatchObject({ code: 'bad_request', reason, message: expect.stringContaining(message) });
+    expect(refusal.message).not.toContain(password);
+    expect([await isAlive(other), await canLogIn(firstPassword)]).toEqual([true, true]);
+  });
+
+  it('refuses a wrong current password before it judges the new one, and changes nothing', async () => {
+    const [own, other] = [await logIn(), await logIn()];
+    expect(await refuseChange(own, 'wrong', 'short')).toMatchObject({ code: 'permission_denied', reason: 'wrong_password' });
+    expect([await isAlive(other), await canLogIn(firstPassword)]).toEqual([true, true]);
+  });
+
+  it('counts wrong passwords as failed logins of the email from the address', async () => {
+    const own = await logIn();
+    for (let n = 0; n < 5; n++) expect(await refuseChange(own, `wrong ${n}`, nextPassword)).toMatchObject({ code: 'permission_denied' });
+    expect(await refuseChange(own, firstPassword, nextPassword)).toMatchObject({
+      code: 'rate_limited',
+      details: { retry_after: expect.any(Number) },
+    });
+    expect(await world.refusal(login, { email, password: firstPassword, ip })).toMatchObject({ code: 'rate_limited' });
+    ip = '198.51.100.1';
+    expect(await change(own, firstPassword, nextPassword)).toMatchObject({ changed: true });
+  });
+
+  it('is nothing for a token that no login made, nor for a session that has ended', async () => {
+    const own = await logIn();
+    const { sessionKey: _gone, ...keyless } = own.actor as Extract<Actor, { kind: 'user' }>;
+    for (const [rpc, request] of [
+      [changePassword, { current: firstPassword, new: nextPassword, ip }],
+      [listSessions, {}],
+      [revokeSession, { session_id: own.id }],
+    ] as const) {
+      expect(await world.refusal(rpc, request as never, keyless)).toMatchObject({ code: 'permission_denied' });
+    }
+    expect(await isAlive(own)).toBe(true);
+    await world.call(revokeSession, { session_id: own.id }, own.actor);
+    expect(await refuseChange(own, firstPassword, nextPassword)).toMatchObject({ code: 'unauthenticated' });
+    expect(await canLogIn(firstPassword)).toBe(true);
+  });
+
+  it('lets one of several win that change it at once', async () => {
+    const logins = [await logIn(), await logIn(), await logIn(), await logIn()];
+    const changes = logins.map((own, n) =>
+      change(own, firstPassword, `${nextPassword} ${n}`).then(
+        () => 'changed',
+        ({ code }: AppError) => code,
+      ),
+    );
+    const results = await Promise.all(changes);
+    const winner = results.indexOf('changed');
+    // Whoever comes later has the wrong password by now, or no session.
+    const late = expect.stringMatching(/^(permission_denied|unauthenticated)$/);
+    expect(results.toSorted()).toEqual(['changed', late, late, late]);
+    expect(await Promise.all(logins.map(isAlive))).toEqual(logins.map((_own, n) => n === winner));
+    expect(await canLogIn(`${nextPassword} ${winner}`)).toBe(true);
+  });
+
+  it('outlives no login that began before it with the old password', async () => {
+    const own = await logIn();
+    const pending = Array.from({ length: 6 }, () => logIn().catch(() => undefined));
+    await change(own, firstPassword, nextPassword);
+    const others = (await Promise.all(pending)).filter((item) => item !== undefined);
+    expect(await Promise.all(others.map(isAlive))).toEqual(others.map(() => false));
+    expect(await isAlive(own)).toBe(true);
+  });
+});
+
+describe('directory.sessions.list (rules/access#own-login)', () => {
+  it('has what is alive of the account, newest first, page by page, and tells which one asks', async () => {
+    const [first, second, third] = [await logIn(), await logIn(), await logIn()];
+    await logIn(firstPassword, 'ben@example.org');
+    const page = await world.call(listSessions, {}, second.actor);
+    const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$/);
+    expect(page).toEqual({
+      count: 3,
+      limit: 50,
+      offset: 0,
+      has_more: false,
+      items: [third, second, first].map(({ id }) => ({ id, created_at: instant, expires_at: instant, current: id === second.id })),
+    });
+    expect(await world.call(listSessions, { limit: 1, offset: 1 }, third.actor)).toMatchObject({
+      count: 3,
+      has_more: true,
+      items: [{ id: second.id, current: false }],
+    });
+    expect(JSON.stringify(page)).not.toContain(first.token.slice(-43));
+    await world.call(revokeSession, { session_id: first.id }, second.actor);
+    await world.env.sql(`update directory.login_sessions set expires_at = clock_timestamp() where session_key = $1`, [third.id]);
+    expect((await world.call(listSessions, {}, second.actor)).items.map(({ id }) => id)).toEqual([second.id]);
+  });
+});
+
+describe('directory.sessions.revoke (rules/access#own-login)', () => {
+  it('ends a session of the account, as often as it is asked, and tells the gateways', async () => {
+    const revoked: string[] = [];
+    const stop = world.bus.subscribeEvent(directory.events.sessionsRevoked, ({ session_keys: keys }) => void revoked.push(...keys));
+    const [own, other] = [await logIn(), await logIn()];
+    for (let n = 0; n < 3; n++) expect(await world.call(revokeSession, { session_id: other.id }, own.actor)).toEqual({ revoked: true });
+    expect([await isAlive(own), await isAlive(other)]).toEqual([true, false]);
+    expect(await world.call(revokeSession, { session_id: own.id }, own.actor)).toEqual({ revoked: true });
+    expect(await isAlive(own)).toBe(false);
+    await waitFor(() => revoked.length >= 2);
+    expect(revoked).toEqual([other.id, own.id]);
+    stop();
+  });
+
+  it("answers 404 for another account's, an unknown one and what is none, and ends nothing", async () => {
+    const [own, foreign] = [await logIn(), await logIn(firstPassword, 'ben@example.org')];
+    for (const id of [foreign.id, 'a'.repeat(32), '', 'x', foreign.token, `${foreign.id}\0`, "' or true --", 'A'.repeat(32)]) {
+      expect([id, (await world.refusal(revokeSession, { session_id: id }, own.actor)).code]).toEqual([id, 'not_found']);
+    }
+    expect([await isAlive(own), await isAlive(foreign)]).toEqual([true, true]);
+  });
+});
+
+describe('a password that is stored at a lower cost than today (rules/access#passwords; D40)', () => {
+  const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+  async function weaken(password = firstPassword): Promise<string> {
+    const salt = Buffer.alloc(16, 1);
+    const tag = await deriveArgon2id(password, salt, { memory: 8_192, passes: 1, parallelism: 1 }, 32);
+    const weak = `$argon2id$v=19$m=8192,t=1,p=1$${unpadded(salt)}$${unpadded(tag)}`;
+    await world.env.sql('update directory.accounts set password_hash = $2 where email = $1', [email, weak]);
+    return weak;
+  }
+  const readHash = async (): Promise<string> =>
+    (await world.env.sql<{ hash: string }>('select password_hash as hash from directory.accounts where email = $1', [email]))[0]?.hash ??
+    '';
+  const today = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
+
+  it('is hashed anew at a login with it, and at no other', async () => {
+    const weak = await weaken();
+    expect(await canLogIn('wrong')).toBe(false);
+    expect(await readHash()).toBe(weak);
+    const own = await logIn();
+    const raised = await readHash();
+    expect(raised).toMatch(today);
+    expect([await canLogIn(firstPassword), await isAlive(own)]).toEqual([true, true]);
+    expect(await readHash()).toBe(raised);
+  });
+
+  it('lets all in who log in with it at once, on any replica', async () => {
+    await weaken();
+    const logins = await Promise.all(Array.from({ length: 8 }, () => logIn()));
+    expect(await Promise.all(logins.map(isAlive))).toEqual(logins.map(() => true));
+    expect(await readHash()).toMatch(today);
+  });
+
+  it('does not come back after a change of the password at the same time', async () => {
+    for (let round = 0; round < 2; round++) {
+      await weaken();
+      const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));
+      await world.call(setPassword, { email, password: nextPassword });
+      await Promise.all(pending);
+      expect([await canLogIn(nextPassword), await canLogIn(firstPassword)]).toEqual([true, false]);
+      await world.env.sql('delete from directory.login_attempts');
+    }
+  });
+
+  it('does not keep its owner from changing it while others log in with it', async () => {
+    const own = await logIn();
+    await weaken();
+    const pending = Array.from({ length: 2 }, () => canLogIn(firstPassword));
+    expect(await change(own, firstPassword, nextPassword)).toMatchObject({ changed: true });
+    await Promise.all(pending);
+    expect([await canLogIn(nextPassword), await isAlive(own)]).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,170 @@
+/** Deliveries read a few rows by an index each, however many endpoints and deliveries there are; so does what ends old ones (V7). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { plannerOptions } from '#libs/orm';
+import type { DeclaredStatement, Shape } from '#libs/sql';
+import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
+import { fillFeed } from '../../../lab/feed/fill.ts';
+import * as endpoints from '../../../services/events/endpoints/statements.ts';
+import * as log from '../../../services/events/deliveries/statements/log.ts';
+import * as queue from '../../../services/events/deliveries/statements/queue.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
+  Plans?: PlanNode[];
+}
+type Statement = Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'order'>;
+
+const [days, eventsPerDay, endpointCount, each, busy] = [4, 10_000, 3_000, 30, 30_000];
+const last = days * eventsPerDay;
+/** One with as many deliveries as there is room for, and one that is gone. */
+const [busyId, goneId] = [1, 2];
+const before = new Date(Date.now() - 3 * 86_400_000).toISOString();
+let env: TestEnvironment;
+let client: pg.Client;
+let someId: string;
+beforeAll(async () => {
+  env = await createTestEnvironment(import.meta.url);
+  await fillFeed((text, params) => env.sql(text, params), {
+    days,
+    eventsPerDay,
+    hiddenSubjects: 1_000,
+    seen: [1],
+    hiddenHolon: 4_711,
+    personId: 7,
+  });
+  await env.sql(
+    `insert into events.webhook_endpoints (account_id, url, types, description, secret, first_position, position, deleted_at)
+     select n / 20, 'https://example.org/' || n, case when n % 100 = 0 then null when n % 100 = 1 then array['conversation.*']
+         when n % 100 = 2 then array['membership.created', 'note.created'] else array['note.created', 'holon.*'] end,
+       '', decode(repeat('00', 32), 'hex'), 0, $2, case when n = $3 then now() end
+     from generate_series(1, $1::integer) n`,
+    [endpointCount, last - 10, goneId],
+  );
+  // What happened on the first day is older than what is kept; one of five hundred waits, and is due.
+  await env.sql(
+    `insert into events.webhook_deliveries (endpoint_id, position, occurred_at, created_at, status, next_at)
+     select e.id, f.position, f.occurred_at, f.occurred_at, case when f.position % 500 = 0 then 'pending' when f.position % 501 = 0 then 'failed' else 'delivered' end,
+       f.occurred_at
+     from events.webhook_endpoints e join lateral (
+       select position, occurred_at from events.feed where position > (e.id % 300) * 100 and position <= (e.id % 300) * 100 + $1 and e.id <> $3
+       union all select position, occurred_at from events.feed where e.id = $3 and position <= $2) f on true`,
+    [each, busy, busyId],
+  );
+  await env.sql('analyze events.webhook_endpoints');
+  await env.sql('analyze events.webhook_deliveries');
+  client = new pg.Client({ connectionString: env.settings['DATABASE_URL'] ?? '', options: plannerOptions });
+  await client.connect();
+  const [row] = await env.sql<{ id: string }>(
+    `select id from events.webhook_deliveries where endpoint_id = $1 order by created_at limit 1 offset 15000`,
+    [busyId],
+  );
+  someId = row?.id ?? '';
+}, 120_000);
+afterAll(async () => {
+  await client.end();
+  await env.stop();
+});
+
+const large = /^(?:webhook_endpoints|webhook_deliveries|feed_)/;
+
+/** Rows of large tables that it read, by how; nothing of it stays. */
+async function readsOf(
+  { prepared, order }: Statement,
+  values: Readonly<Record<string, unknown>>,
+): Promise<{ scans: string[]; rows: number }> {
+  const reads = { scans: [] as string[], rows: 0 };
+  const visit = (node: PlanNode): void => {
+    const { 'Node Type': type, 'Relation Name': table, 'Actual Loops': loops, Plans = [] } = node;
+    if (table !== undefined && large.test(table) && type.endsWith('Scan') && loops > 0) {
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+      const rows = (node['Actual Rows'] + removed) * loops;
+      reads.rows += rows;
+      // Days to come are empty.
+      if (type.endsWith('Seq Scan') && rows > 0) reads.scans.push(table);
+    }
+    Plans.forEach(visit);
+  };
+  await client.query('begin');
+  try {
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+      `explain (analyze, format json) ${prepared.text}`,
+      order.map((name) => values[name]),
+    );
+    for (const row of rows) for (const { Plan } of row['QUERY PLAN']) visit(Plan);
+  } finally {
+    await client.query('rollback');
+  }
+  return reads;
+}
+
+const holder = randomUUID();
+const one = { id: busyId, holder };
+const page = { endpointId: busyId, status: null, before: null, limit: 51 };
+const wanted = {
+  ...one,
+  reached: last,
+  from: null,
+  positions: [last - 1, last],
+  occurredAt: [new Date().toISOString(), new Date().toISOString()],
+};
+
+describe('plans of deliveries with many endpoints and deliveries (V7)', () => {
+  it('shows a sequential scan when there is one', async () => {
+    const statement = { prepared: { name: 'x', text: `select * from events.webhook_deliveries where attempts = '[1]'` }, order: [] };
+    const { scans, rows } = await readsOf(statement, {});
+    expect(scans).toEqual(['webhook_deliveries']);
+    expect(rows).toBeGreaterThan(endpointCount * each);
+  });
+
+  it.each([
+    ['holding an endpoint', queue.holdEndpoint, one, 2],
+    ['keeping it', queue.keepEndpoint, one, 2],
+    ['what it is now', queue.readHeld, one, 2],
+    ['a word for who holds it', queue.tellHolder, { id: busyId }, 2],
+    ['leaving it', queue.leaveEndpoint, one, 4],
+    ['letting it go', queue.settleEndpoint, one, 4],
+    ['what is due', queue.takeDue, { id: busyId, limit: 8, lease: 60_000 }, 24],
+    ['when the next is due', queue.findNextDue, { id: busyId }, 2],
+    ['events that become deliveries', queue.planDeliveries, { ...wanted, takeUpTo: last, lease: 60_000 }, 4],
+    ['an attempt', queue.writeAttempt, { id: randomUUID(), status: 'delivered', delay: null, attempt: '{}' }, 2],
+    ['a page of a log', log.listDeliveries, page, 200],
+    ['a later page', log.listDeliveries, () => ({ ...page, before: someId }), 200],
+    ['a page of those that failed', log.listDeliveries, { ...page, status: 'failed' }, 200],
+    ['a page of those that wait', log.listDeliveries, { ...page, status: 'pending' }, 400],
+    ['a delivery', log.getDelivery, () => ({ endpointId: busyId, id: someId }), 4],
+    // Rows of the day of that time are looked through, in the order of the feed.
+    ['where to recover from', log.findPositionBefore, { since: new Date(Date.now() - 1.6 * 86_400_000).toISOString() }, eventsPerDay + 100],
+    ['recovering', log.recoverFrom, { endpointId: busyId, position: 100 }, 200],
+    ['giving up what waits', endpoints.giveUp, { id: busyId }, 200],
+    ['whom the last events concern', queue.wakeEndpoints, { after: last - 10, upTo: last }, 400],
+    ['ending what is old', queue.dropOld, { before, limit: 100 }, 4 * endpointCount],
+  ] as const)('%s', async (_what, statement, values, most) => {
+    const { scans, rows } = await readsOf(statement, typeof values === 'function' ? values() : values);
+    expect(scans.filter((table) => table !== 'webhook_endpoints' || statement !== queue.dropOld)).toEqual([]);
+    expect(rows).toBeLessThanOrEqual(most);
+  });
+
+  it('ends what is older than what is kept, of endpoints that are gone everything, and nothing else', async () => {
+    const count = async (where: string): Promise<number> =>
+      (await env.sql<{ n: number }>(`select count(*)::integer n from events.webhook_deliveries d where ${where}`))[0]?.n ?? 0;
+    const kept = await count(`created_at >= '${before}' and endpoint_id <> ${goneId}`);
+    expect(await count(`created_at < '${before}' or endpoint_id = ${goneId}`)).toBeGreaterThan(0);
+    const { prepared, order } = queue.dropOld;
+    const values: Record<string, unknown> = { before, limit: 5_000 };
+    for (let dropped = 1; dropped > 0;) {
+      const { rows } = await client.query<{ count: string }>(
+        prepared.text,
+        order.map((name) => values[name]),
+      );
+      dropped = Number(rows[0]?.count);
+    }
+    expect([await count('true'), await count(`created_at < '${before}' or endpoint_id = ${goneId}`)]).toEqual([kept, 0]);
+  });
+});

@@ -1,0 +1,317 @@
+/** The feed of what happened: its order, who sees what, cursors and waiting (rules/events#feed; V1 to V4, V9, V10). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
+import { superuser, startService, waitFor } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { events } from '#services/events';
+import { Cursors } from '../../../services/events/feed/rules/cursor.ts';
+import { createWorld, type World } from '../conversations/world.ts';
+
+type Page = ReplyOf<typeof events.rpcs.readFeed>;
+type User = Extract<Actor, { kind: 'user' }>;
+
+const { readFeed, pruneFeed } = events.rpcs;
+let world: World;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url, { CONVERSATION_ACCESS: 'members' });
+  await startService('events', world.env);
+});
+afterAll(() => world.stop());
+
+const user = (personId: number | null): User => ({
+  kind: 'user',
+  accountId: 2_000_000,
+  personId,
+  superuser: false,
+  globalEditor: false,
+  coherenceAccess: false,
+});
+const read = (request: RequestOf<typeof readFeed> = {}, actor: Actor = superuser): Promise<Page> => world.call(readFeed, request, actor);
+const latest = async (): Promise<string> => (await read({ after: 'latest' })).next;
+const refusal = (request: RequestOf<typeof readFeed>, actor?: Actor): Promise<unknown> =>
+  read(request, actor).catch((error: unknown) => error);
+const typesOf = ({ items }: Page): string[] => items.map(({ type }) => type);
+
+/** Everything behind the cursor about one conversation, once there are as many. */
+async function told(after: string, id: number, count: number, actor: Actor = superuser): Promise<Page> {
+  let page: Page | undefined;
+  await waitFor(
+    async () => {
+      page = await read({ after, subject_type: 'conversation', subject_id: id }, actor);
+      return page.items.length >= count;
+    },
+    { what: `${count} events of conversation ${id}` },
+  );
+  return page as Page;
+}
+
+describe('events.feed.read (rules/events#feed)', () => {
+  it('tells what happened to a conversation in the order in which it happened (rules/events#types; V1, V2, V9)', async () => {
+    const after = await latest();
+    const { id } = await world.create();
+    await world.patch(id, { infos: { theme: 'spring' } });
+    await world.writeRoom(id, { phase: 'conversation', version: 1 });
+    await world.recorded(id);
+    const page = await told(after, id, 6);
+    expect(page.items.map(({ type, data }) => [type, data])).toEqual([
+      [
+        'conversation.created',
+        { journey_id: world.ids['journeys']?.['open-circle'], journey: 'open-circle', event_id: world.ids['holons']?.['spring'] },
+      ],
+      ['conversation.step_entered', expect.objectContaining({ journey: 'open-circle', step: 'held' })],
+      ['conversation.updated', {}],
+      ['conversation.room_updated', {}],
+      ['conversation.recorded', {}],
+      ['conversation.step_entered', expect.objectContaining({ journey: 'open-circle' })],
+    ]);
+    for (const item of page.items) {
+      expect(item).toMatchObject({ id: expect.stringMatching(/^evt_[0-9a-f]{32}$/), subject: { type: 'conversation', id } });
+      expect(Math.abs(Date.parse(item.occurred_at) - Date.now())).toBeLessThan(60_000);
+    }
+    expect(new Set(page.items.map((item) => item.id)).size).toBe(page.items.length);
+  });
+
+  it('says nothing of what changed nothing (V9)', async () => {
+    const begin = await latest();
+    const { id } = await world.create();
+    await world.patch(id, { infos: { a: 1 } });
+    const { next: after } = await told(begin, id, 3);
+    await world.patch(id, { infos: { a: 1 } });
+    await world.call(conversations.rpcs.patchInfos, { conversation_id: id, infos: { a: 1 } });
+    await world.writeRoom(id, { phase: 'conversation', version: 1 });
+    await world.writeRoom(id, { phase: 'conversation', version: 1 });
+    await world.call(conversations.rpcs.patchInfos, { conversation_id: id, infos: { a: 2 } });
+    expect(typesOf(await told(after, id, 2))).toEqual(['conversation.room_updated', 'conversation.updated']);
+  });
+
+  it('goes on behind a cursor, page by page, and `next` can always be used (V3)', async () => {
+    const begin = await latest();
+    const { id } = await world.create();
+    for (let n = 0; n < 4; n++) await world.patch(id, { infos: { n } });
+    const whole = await told(begin, id, 6);
+    const pages: Page[] = [];
+    for (let after = begin; pages.at(-1)?.has_more !== false; after = pages.at(-1)?.next ?? '')
+      pages.push(await read({ after, limit: 4, subject_type: 'conversation', subject_id: id }));
+    expect(pages.map(({ items }) => items.length)).toEqual([4, 2]);
+    expect(pages.flatMap(({ items }) => items)).toEqual(whole.items);
+    const end = pages.at(-1)?.next ?? '';
+    expect(await read({ after: end, subject_type: 'conversation', subject_id: id })).toEqual({ items: [], next: end, has_more: false });
+    expect((await read({ limit: 1 })).items).toHaveLength(1);
+  });
+
+  it('narrows to types, all of a kind, and subjects (V3)', async () => {
+    const after = await latest();
+    const { id } = await world.create();
+    await world.patch(id, { infos: { n: 1 } });
+    await told(after, id, 3);
+    expect(typesOf(await read({ after, types: 'conversation.updated' }))).toEqual(['conversation.updated']);
+    expect(typesOf(await read({ after, types: 'conversation.created, conversation.updated' }))).toEqual([
+      'conversation.created',
+      'conversation.updated',
+    ]);
+    expect((await read({ after, types: 'conversation.*' })).items.length).toBe(3);
+    expect((await read({ after, types: 'question.*' })).items).toEqual([]);
+    expect((await read({ after, subject_type: 'person' })).items).toEqual([]);
+    for (const request of [{ types: 'conversation.eaten' }, { types: '' }, { types: 'nothing.*' }, { types: '*' }, { subject_id: id }])
+      expect(await refusal(request)).toMatchObject({ code: 'bad_request' });
+  });
+
+  it('takes no cursor that it has not given (V3)', async () => {
+    const good = (await read({ limit: 1 })).next;
+    const broken = (good.startsWith('A') ? 'B' : 'A') + good.slice(1);
+    for (const after of ['', 'x', '0', good.slice(1), `${good}A`, broken, 'A'.repeat(22), 'LATEST'])
+      expect(await refusal({ after })).toMatchObject({ code: 'bad_request' });
+  });
+
+  it('waits for something that the caller sees, and ends with it at once (V3, V10)', async () => {
+    const ada = user(world.personId('ada'));
+    const other = await world.create('open-circle', 'ben');
+    const mine = await world.create('open-circle', 'ada');
+    await told(await read({ limit: 1 }).then(({ next }) => next), mine.id, 1);
+    const { next: after } = await read({ after: 'latest' }, ada);
+    const startedMs = performance.now();
+    const waiting = read({ after, wait: 20 }, ada);
+    await world.patch(other.id, { infos: { n: 1 } });
+    await told(after, other.id, 1);
+    await world.patch(mine.id, { infos: { n: 1 } });
+    const page = await waiting;
+    expect(page.items.map(({ subject }) => subject.id)).toEqual([mine.id]);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
+  });
+
+  it('answers `latest` at once, whatever `wait` says, and tells nothing by its cursor (V10)', async () => {
+    const startedMs = performance.now();
+    const [first, second] = [await read({ after: 'latest', wait: 30 }), await read({ after: 'latest', wait: 30 })];
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect([first.items, first.has_more]).toEqual([[], false]);
+    expect(first.next).not.toBe(second.next);
+  });
+
+  it('ends a wait without anything, with the cursor that it was given (V10)', async () => {
+    const after = await latest();
+    const { id } = await world.create('open-circle', 'ben');
+    const page = await read({ after, wait: 1 }, user(world.personId('ada')));
+    expect(page).toEqual({ items: [], next: after, has_more: false });
+    await told(after, id, 1);
+  });
+});
+
+describe('who sees an event (V4, V10)', () => {
+  it('is who may read its subject at that moment', async () => {
+    const after = await latest();
+    const { id } = await world.create('open-circle', 'ada');
+    await told(after, id, 2);
+    const of = async (actor: Actor): Promise<number> =>
+      (await read({ after, subject_type: 'conversation', subject_id: id }, actor)).items.length;
+    expect(await of(user(world.personId('ada')))).toBe(2);
+    expect(await of({ ...user(null), coherenceAccess: true })).toBe(2);
+    for (const actor of [user(world.personId('ben')), user(null), { ...user(null), globalEditor: true }]) expect(await of(actor)).toBe(0);
+    // Nobody told the feed of this: the owner is asked about each page.
+    await world.env.sql('update conversations.conversations set participant_ids = $1 where id = $2', [[world.personId('ben')], id]);
+    expect(await of(user(world.personId('ada')))).toBe(0);
+  });
+
+  it('sees that a conversation was deleted, when they could read it, and nothing else of it', async () => {
+    const after = await latest();
+    const { id } = await world.create('open-circle', 'ada');
+    await world.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
+    await told(after, id, 3);
+    const seen = async (actor: Actor): Promise<string[]> =>
+      typesOf(await read({ after, subject_type: 'conversation', subject_id: id }, actor));
+    expect(await seen(user(world.personId('ada')))).toEqual(['conversation.deleted']);
+    expect(await seen(user(world.personId('ben')))).toEqual([]);
+    expect(await seen(superuser)).toEqual(['conversation.created', 'conversation.step_entered', 'conversation.deleted']);
+    await world.call(conversations.rpcs.adminRestore, { conversation_id: id, operator: 'test' });
+    await told(after, id, 4);
+    expect((await seen(user(world.personId('ada')))).at(-1)).toBe('conversation.updated');
+  });
+
+  it('is who stays after people were merged, of what happened before and what comes (I3)', async () => {
+    const gone = user(world.personId('cleo'));
+    const stays = user(world.personId('ada'));
+    const after = await latest();
+    const { id } = await world.create('open-circle', 'cleo');
+    await told(after, id, 2, gone);
+    await world.call(conversations.rpcs.mergePerson, { gone_id: gone.personId ?? 0, into_id: stays.personId ?? 0, after: 0 });
+    const { next } = await told(after, id, 3, stays);
+    expect(await read({ after, subject_type: 'conversation', subject_id: id }, gone)).toEqual({ items: [], next: after, has_more: false });
+    await world.writeRoom(id, { phase: 'conversation', version: 1 });
+    expect(typesOf(await told(next, id, 1, stays))).toEqual(['conversation.room_updated']);
+    const { items } = await read({ after }, stays);
+    expect(typesOf({ items } as Page)).toEqual([
+      'conversation.created',
+      'conversation.step_entered',
+      'conversation.updated',
+      'conversation.room_updated',
+    ]);
+  });
+
+  it('does not depend on how much they do not see, and moves no cursor', async () => {
+    const ada = user(world.personId('ada'));
+    const begin = (await read({ after: 'latest' }, ada)).next;
+    const first = await world.create('open-circle', 'ada');
+    const mine = await told(begin, first.id, 2);
+    await fill(30_000, { first: 1_000_000, subjects: 5_000, person: 4_711 });
+    const { next, has_more: more } = await read({ after: begin, limit: 500 }, ada);
+    expect([next, more]).toEqual([mine.next, false]);
+    await world.patch(first.id, { infos: { n: 1 } });
+    await told(mine.next, first.id, 1);
+    const page = await read({ after: begin, limit: 500 }, ada);
+    expect(page.items.map(({ subject }) => subject.id)).toEqual([first.id, first.id, first.id]);
+    expect((await read({ after: next, limit: 500, types: 'conversation.updated' }, ada)).items).toHaveLength(1);
+  });
+});
+
+describe('a page of who sees much, but little of what happened (V4)', () => {
+  it('ends after so much work, and the next one goes on there', async () => {
+    const ada = user(world.personId('ada'));
+    const { next: begin } = await read({ after: 'latest' }, ada);
+    await fill(200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
+    // Ada takes part in these as far as the feed knows; their owner, who has none of them, refuses them.
+    await fill(2_500, { first: 3_000_000, subjects: 2_500, person: world.personId('ada') });
+    const { id } = await world.create('open-circle', 'ada');
+    await told(begin, id, 2);
+    const pages: Page[] = [];
+    for (let after = begin; pages.at(-1)?.has_more !== false; after = pages.at(-1)?.next ?? '') {
+      pages.push(await read({ after, limit: 500 }, ada));
+      expect(pages.length).toBeLessThan(10);
+    }
+    expect(pages[0]).toMatchObject({ items: [], has_more: true });
+    expect(new Set([begin, ...pages.map(({ next }) => next)]).size).toBe(pages.length + 1);
+    expect(pages.flatMap(({ items }) => items.map(({ subject }) => subject.id))).toEqual([id, id]);
+    // Who waits gets there without asking again.
+    expect((await read({ after: begin, limit: 500, wait: 30 }, ada)).items).toHaveLength(2);
+  });
+});
+
+describe('a reader of whom nothing is told for long (V3)', () => {
+  const hoursAgo = 13;
+  const aged = async (text: string): Promise<string> => {
+    const [row] = await world.env.sql<{ key: string }>('select cursor_key as key from events.feed_head');
+    const cursors = new Cursors(row?.key ?? '');
+    return cursors.writeNow(cursors.read(text) ?? 0, Date.now() - hoursAgo * 3_600_000);
+  };
+
+  it.each(['of an event', 'of now'])('gets another cursor in time: %s', async (kind) => {
+    const ada = user(world.personId('ada'));
+    const begin = (await read({ after: 'latest' }, ada)).next;
+    const { id } = await world.create('open-circle', 'ada');
+    const { next } = await told(begin, id, 2, ada);
+    expect((await read({ after: next }, ada)).next).toBe(next);
+    await world.env.sql(`update events.feed set occurred_at = occurred_at - make_interval(hours => $1) where subject_id = $2`, [
+      hoursAgo,
+      id,
+    ]);
+    const old = kind === 'of now' ? await aged(next) : next;
+    const page = await read({ after: old }, ada);
+    expect([page.items, page.has_more, page.next === old]).toEqual([[], false, false]);
+    expect(await read({ after: page.next }, ada)).toEqual(page);
+    // What others did goes; what comes then is seen.
+    const other = await world.create('open-circle', 'ben');
+    await told(begin, other.id, 2);
+    const { next: late } = await read({ after: await aged(page.next) }, ada);
+    await world.env.sql('update events.feed_head set floor_position = last_position');
+    expect(await refusal({ after: old }, ada)).toMatchObject({ reason: 'cursor_expired' });
+    await world.patch(id, { infos: { late: kind } });
+    expect(typesOf(await told(late, id, 1, ada))).toEqual(['conversation.updated']);
+  });
+});
+
+describe('the end of the feed (V3, V10)', () => {
+  it('answers 410 to a cursor from before what is kept', async () => {
+    const { next: old } = await read({ limit: 1 });
+    const { id } = await world.create();
+    await told(old, id, 2);
+    const before = new Date(Date.now() + 1_000).toISOString();
+    const { removed } = await world.call(pruneFeed, { before });
+    expect(removed).toBeGreaterThan(0);
+    expect(await refusal({ after: old })).toMatchObject({ code: 'gone', reason: 'cursor_expired' });
+    expect((await read({})).items).toEqual([]);
+    const now = await read({});
+    await world.create();
+    await waitFor(async () => (await read({ after: now.next })).items.length > 0, { what: 'what happened since' });
+  });
+});
+
+interface Filled {
+  /** Id of the first conversation. */
+  readonly first: number;
+  readonly subjects: number;
+  /** Who takes part. */
+  readonly person: number;
+}
+
+/** Events of conversations that do not exist, as if they had been told. */
+async function fill(count: number, { first, subjects, person }: Filled): Promise<void> {
+  await world.env.sql(
+    `with head as (select last_position from events.feed_head), added as (
+      insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
+      select last_position + n, now(), 'filler', n, gen_random_uuid(), 'conversation.updated', 'conversation', $2::integer + n % $3::integer, '{}', false
+      from head, generate_series(1, $1::integer) n
+    )
+    insert into events.subjects (type, id, known, holons, people, gone, last_position)
+    select 'conversation', $2::integer + n, true, '{}', array[$4::integer], false, last_position + $1 from head, generate_series(0, $3::integer - 1) n`,
+    [count, first, subjects, person],
+  );
+  await world.env.sql('update events.feed_head set last_position = last_position + $1', [count]);
+}

@@ -1,0 +1,121 @@
+/** What bookings, transcripts and recordings tell the feed of (rules/events#types; V1, V9). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newContext } from '#libs/nats';
+import { playBytes, provideFfmpeg, provideTimeoutMs, startService, waitFor } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { createBookingDesk, createChain, type BookingDesk } from '../conversations/booking-desk.ts';
+import { createWorld, type World } from '../conversations/world.ts';
+import { atSeconds, setRecordingStage, type RecordingStage } from '../media/recording-stage.ts';
+import { makeClock } from '../media/talking-clock.ts';
+import { fullWindow, row, setStage, type Stage } from '../transcripts/stage.ts';
+import { createFeedReader, type FeedReader } from './reader.ts';
+
+const conversation = (id: number) => ({ subject_type: 'conversation' as const, subject_id: id });
+/** Of one kind, such as `transcript`. */
+const kindOf = (kind: string, told: readonly [string, object][]): [string, object][] =>
+  told.filter(([type]) => type.startsWith(`${kind}.`));
+
+describe('bookings', () => {
+  let world: World;
+  let desk: BookingDesk;
+  let feed: FeedReader;
+  beforeAll(async () => {
+    world = await createWorld(import.meta.url);
+    await startService('events', world.env);
+    desk = createBookingDesk(world);
+    feed = createFeedReader(world.bus);
+  });
+  afterAll(() => world.stop());
+
+  it('tell of the person on whose hook an event was refused, once, and of the note about it; a stale event is no news', async () => {
+    const cleo = { subject_type: 'person', subject_id: world.personId('cleo') } as const;
+    const refused = createChain().envelope('BOOKING_CREATED', 0, { metadata: {} });
+    const receipt = await desk.settle(refused, { person: String(world.personId('cleo')) });
+    expect(kindOf('booking', await feed.told(2, cleo))).toEqual([['booking.refused', { reason: 'journey_error' }]]);
+    expect(await feed.told(1, { types: 'note.created' })).toEqual([
+      ['note.created', expect.objectContaining({ note_type: 'booking_error', person_id: world.personId('cleo'), holon_ids: [] })],
+    ]);
+
+    const settledAt = async (): Promise<unknown> => (await world.call(conversations.rpcs.showReceipt, { id: receipt.id })).processed_at;
+    const before = await settledAt();
+    await world.call(conversations.rpcs.replayReceipt, { id: receipt.id });
+    await waitFor(async () => (await settledAt()) !== before);
+
+    const chain = createChain();
+    const booked = await desk.settle(chain.envelope('BOOKING_RESCHEDULED', 5));
+    await desk.settle(chain.envelope('BOOKING_CREATED', 0));
+    const id = booked.conversation_id ?? 0;
+    await world.patch(id, { infos: { closes: 'the test' } });
+    await waitFor(async () => (await feed.told(1, conversation(id))).at(-1)?.[0] === 'conversation.updated');
+    expect(kindOf('booking', await feed.told(1, conversation(id)))).toEqual([['booking.applied', { change: 'booked' }]]);
+    expect(await feed.told(1, { types: 'booking.refused' })).toHaveLength(1);
+  });
+});
+
+describe('transcripts', () => {
+  const minute = 60_000;
+  const artifact = (text: string) => ({ rows: [row(minute, minute + 1_000, text)] });
+  let stage: Stage;
+  let feed: FeedReader;
+  beforeAll(async () => {
+    stage = await setStage(import.meta.url);
+    await startService('events', stage.env);
+    feed = createFeedReader(stage.bus);
+  });
+  afterAll(() => stage.stop());
+
+  it('tell why one was not imported, and when it was; not once more of the same', async () => {
+    const { id, writeRoom } = await stage.meet({ artifact: artifact('In.'), window: {}, isRecorded: false });
+    const importNow = async (): Promise<void> => {
+      const { adminImportTranscript: rpc } = conversations.rpcs;
+      const { job_id: jobId } = await stage.bus.call(rpc, { conversation_id: id }, newContext());
+      const ended = () => stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
+      await waitFor(async () => (await ended()).length === 1, { timeoutMs: 20_000, what: 'the end of the import' });
+    };
+    await importNow();
+    await importNow();
+    await writeRoom(fullWindow);
+    await importNow();
+    await importNow();
+    const { sessionId, id: other } = await stage.meet({ artifact: artifact('Before.') });
+    await stage.becomes(other, 'imported');
+    stage.provider.setArtifact(sessionId, artifact('After.'));
+    const told = async (of: number) => kindOf('transcript', await feed.told(1, conversation(of)));
+    // What is told of another later comes later.
+    await waitFor(async () => (await told(other)).length === 1);
+    expect(await told(id)).toEqual([
+      ['transcript.refused', { status: 'transcript_window_missing' }],
+      ['transcript.imported', {}],
+    ]);
+    const { adminImportTranscript: rpc } = conversations.rpcs;
+    await stage.bus.call(rpc, { conversation_id: other }, newContext());
+    await waitFor(async () => (await told(other)).length === 2);
+  });
+});
+
+describe('recordings', () => {
+  let stage: RecordingStage;
+  let feed: FeedReader;
+  let content: ReturnType<typeof playBytes>;
+  beforeAll(async () => {
+    const programs = await provideFfmpeg();
+    content = playBytes(await makeClock(programs, 8, 4), '"clock"');
+    stage = await setRecordingStage(import.meta.url, programs);
+    await stage.start();
+    await startService('events', stage.world.env);
+    feed = createFeedReader(stage.world.bus);
+  }, provideTimeoutMs);
+  afterAll(() => stage.world.stop());
+
+  it('tell that there is one, and another when it is trimmed', async () => {
+    const { id, writeRoom } = await stage.meet({ content, cutSeconds: null, journey: 'moving' });
+    const told = async () => kindOf('video', await feed.told(1, conversation(id)));
+    await waitFor(async () => (await told()).length === 1);
+    await writeRoom({ conversationStartedAt: atSeconds(4.1), captureEndedAt: atSeconds(7) });
+    await waitFor(async () => (await told()).length === 2);
+    expect(await told()).toEqual([
+      ['video.available', {}],
+      ['video.available', {}],
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+/** The feed in the admin CLI (rules/cli#admin-cli; V10). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Platform, startPlatform, waitFor } from '#libs/testing';
+import { createWorld, type World } from '../conversations/world.ts';
+import { createFeedReader, type FeedReader } from './reader.ts';
+
+let world: World;
+let feed: FeedReader;
+let platform: Platform;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  platform = await startPlatform(world.env, { services: ['events'] });
+  feed = createFeedReader(world.bus);
+  await world.create();
+  await world.create();
+  await waitFor(async () => (await feed.read({ types: 'conversation.step_entered' })).items.length === 2);
+});
+afterAll(() => world.stop());
+
+describe('events tail and prune of the admin CLI (rules/cli#admin-cli; V10)', () => {
+  it('show what happened, a line each, and end what is older', async () => {
+    const kept = (await feed.read({ limit: 500 })).items;
+    const { stdout, code } = await platform.cli(
+      'events',
+      'tail',
+      '--after',
+      '',
+      '--types',
+      'conversation.created',
+      '--count',
+      '2',
+      '--json',
+    );
+    expect(code).toBe(0);
+    const created = kept.filter(({ type }) => type === 'conversation.created').slice(0, 2);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(created);
+    expect((await platform.cli('events', 'tail', '--types', 'nothing')).stderr).toContain('names one that does not exist');
+    expect((await platform.cli('events', 'prune', '--before', '1h')).stderr).toContain('use --yes');
+    const { stdout: none } = await platform.cli('events', 'prune', '--before', '1h', '--yes', '--json');
+    expect(JSON.parse(none)).toEqual({ removed: 0 });
+    const pruned = await platform.cli('events', 'prune', '--before', '0s', '--yes');
+    expect(pruned.stdout).toBe(`${kept.length} events are no longer kept.\n`);
+    expect((await feed.read({ limit: 500 })).items).toEqual([]);
+  });
+});

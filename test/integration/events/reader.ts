@@ -1,0 +1,33 @@
+/** How tests read the feed: what was told since a moment, of everything or of one subject. */
+import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
+import type { Bus } from '#libs/nats';
+import { contextFor, waitFor } from '#libs/testing';
+import { events } from '#services/events';
+
+const { readFeed } = events.rpcs;
+type Request = RequestOf<typeof readFeed>;
+export type FeedPage = ReplyOf<typeof readFeed>;
+
+export interface FeedReader {
+  /** A page, as who sees everything, or as `actor`. */
+  read(request?: Request, actor?: Actor): Promise<FeedPage>;
+  /** What there is, once there are as many, as type and data. */
+  told(count: number, request?: Request, actor?: Actor): Promise<[string, object][]>;
+}
+
+export function createFeedReader(bus: Bus): FeedReader {
+  const read: FeedReader['read'] = (request = {}, actor) => bus.call(readFeed, request, contextFor(readFeed, actor));
+  return {
+    read,
+    told: async (count, request = {}, actor) => {
+      const page = await waitFor(
+        async () => {
+          const found = await read({ limit: 500, ...request }, actor);
+          return found.items.length >= count ? found : undefined;
+        },
+        { what: `${count} events` },
+      );
+      return page.items.map(({ type, data }) => [type, data]);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** The one that writes the feed (rules/events#types; V2): who is silent is replaced, and who waits is answered when the service stops (V3). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Service } from '#libs/lifecycle';
+import { startService } from '#libs/testing';
+import { createWorld, type World } from '../conversations/world.ts';
+import { createFeedReader, type FeedReader } from './reader.ts';
+
+let world: World;
+let feed: FeedReader;
+let service: Service;
+beforeAll(async () => {
+  world = await createWorld(import.meta.url);
+  service = await startService('events', world.env);
+  feed = createFeedReader(world.bus);
+});
+afterAll(() => world.stop());
+
+/** A conversation of which everything that happened is in the feed. */
+async function begin(): Promise<{ id: number; after: string; about: { subject_type: 'conversation'; subject_id: number } }> {
+  const { id } = await world.create();
+  const about = { subject_type: 'conversation', subject_id: id } as const;
+  await feed.told(2, about);
+  return { id, about, after: (await feed.read({ after: 'latest' })).next };
+}
+
+describe('the writer of the feed (V2)', () => {
+  it('is replaced within 5 s when it dies', async () => {
+    const { id, after, about } = await begin();
+    const startedMs = performance.now();
+    // What a process that was killed leaves behind: a lease that nobody renews.
+    await world.env.sql('update events.feed_head set holder = gen_random_uuid()');
+    await world.patch(id, { infos: { n: 1 } });
+    expect(await feed.told(1, { after, ...about })).toEqual([['conversation.updated', {}]]);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+  });
+
+  it('writes nothing while somebody else has the lease, and everything in its order then', async () => {
+    const { id, after, about } = await begin();
+    await world.env.sql(`update events.feed_head set holder = gen_random_uuid(), held_until = clock_timestamp() + interval '1 hour'`);
+    await world.patch(id, { infos: { n: 1 } });
+    await world.writeRoom(id, { phase: 'conversation', version: 1 });
+    expect((await feed.read({ after, ...about, wait: 2 })).items).toEqual([]);
+    await world.env.sql('update events.feed_head set held_until = clock_timestamp()');
+    expect(await feed.told(2, { after, ...about })).toEqual([
+      ['conversation.updated', {}],
+      ['conversation.room_updated', {}],
+    ]);
+  });
+
+  it('does not write what it knows of a subject again because something more happened to it', async () => {
+    const { id, after, about } = await begin();
+    const readVersion = (): Promise<unknown> =>
+      world.env.sql(`select xmin, ctid from events.subjects where type = 'conversation' and id = $1`, [id]);
+    const before = await readVersion();
+    await world.patch(id, { infos: { n: 1 } });
+    await feed.told(1, { after, ...about });
+    expect(await readVersion()).toEqual(before);
+  });
+
+  it('answers who waits when it stops', async () => {
+    const { next: after } = await feed.read({ after: 'latest' });
+    const startedMs = performance.now();
+    const waiting = feed.read({ after, wait: 30 });
+    // It has the request by then.
+    await feed.read({ after, wait: 1 });
+    await service.stop();
+    expect(await waiting).toEqual({ items: [], next: after, has_more: false });
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+  });
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { playBytes, readCaptions, startService } from '#libs/testing';
+import { media, mediaPaths } from '#services/media';
+import { recordingStart, setRecordingStage, type RecordingStage } from './recording-stage.ts';
+
+let stage: RecordingStage;
+let mediaUrl = '';
+beforeAll(async () => {
+  stage = await setRecordingStage(import.meta.url, { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' });
+  await startService('transcripts', stage.world.env);
+  const service = (await stage.start()) as unknown as { internalPort: number };
+  mediaUrl = `http://127.0.0.1:${service.internalPort}`;
+});
+afterAll(() => stage.world.stop());
+
+/** A conversation with its whole recording, which the provider says begins two minutes and a quarter of a second before the window. */
+async function record(): Promise<number> {
+  const { id } = await stage.meet({ journey: 'plain', content: playBytes(Buffer.from('a film'), '"1"'), cutSeconds: 120.25 });
+  await stage.jobs.ends(id);
+  return id;
+}
+
+/** Rows as an import leaves them. */
+async function say(id: number, ...rows: [startMs: number, endMs: number, text: string][]): Promise<void> {
+  const { sql } = stage.world.env;
+  await sql(
+    `insert into transcripts.import_evidence (conversation_id, status, contract_import, session_id, session_started_at, artifact_sha256,
+       artifact_bytes, window_start, window_end, raw, accepted, installed_segments, excluded)
+     values ($1, 'imported', true, 's', $2, repeat('a', 64), 1, $2::timestamptz + interval '120.25 seconds', $2::timestamptz + interval '1 hour', $3, $3, $3,
+       '{"before_window_start":0,"after_window_end":0,"crosses_window_start":0,"crosses_window_end":0,"transcript_timestamp_ambiguous":0,"transcript_timestamp_malformed":0,"empty_sentence":0}')`,
+    [id, recordingStart, rows.length],
+  );
+  for (const [index, [startMs, endMs, text]] of rows.entries())
+    await sql(`insert into transcripts.transcript_rows values ($1, $2, $3, $4, -1, $5)`, [id, startMs * 1000, index, endMs * 1000, text]);
+}
+
+const captions = async (id: number): Promise<string> => {
+  const reply = await stage.world.bus.callRaw(
+    media.rpcs.getCaptions,
+    { conversation_id: id },
+    { requestId: 'test', actor: stage.world.actor },
+  );
+  if (reply.kind !== 'bytes') throw new Error('a stream');
+  return Buffer.from(reply.bytes).toString('utf8');
+};
+const times = async (id: number): Promise<number[][]> =>
+  (await readCaptions(await captions(id), 'vtt')).map(({ startMs, endMs }) => [startMs, endMs]);
+
+describe('media.recordings.get-captions (T4, T5)', () => {
+  it('has the times of a recording that was not trimmed, which began before the window', async () => {
+    const id = await record();
+    await say(id, [0, 1_500, 'Welcome --> all.'], [2_000, 2_000, 'So.']);
+    expect(await captions(id)).toBe(
+      'WEBVTT\n\n00:02:00.250 --> 00:02:01.750\n<v Unresolved speaker 1>Welcome --&gt; all.\n\n00:02:02.250 --> 00:02:02.251\n<v Unresolved speaker 1>So.\n',
+    );
+  });
+
+  it('counts from the beginning of a trimmed recording, and of one whose beginning nobody knows', async () => {
+    const id = await record();
+    await say(id, [500, 1_500, 'Welcome.']);
+    await stage.world.env.sql('update media.recording_imports set recording_started_at = null where conversation_id = $1', [id]);
+    expect(await times(id)).toEqual([[500, 1_500]]);
+    await stage.world.env.sql(`update media.recording_imports set recording_started_at = $2 where conversation_id = $1`, [
+      id,
+      recordingStart,
+    ]);
+    expect(await times(id)).toEqual([[120_750, 121_750]]);
+    const { ticket } = await stage.world.call(media.rpcs.issueUploadTicket, { conversation_id: id, kind: 'front_trimmed' });
+    const address = `${mediaUrl}${mediaPaths.recording(id, 'front_trimmed')}?name=trimmed.mp4&finalized=false`;
+    const stored = await fetch(address, { method: 'PUT', body: 'trimmed', headers: { 'request-id': 'test', ticket } });
+    expect(stored.status).toBeLessThan(300);
+    expect(await times(id)).toEqual([[500, 1_500]]);
+  });
+
+  it('answers 404 without a transcript, without a recording, and for what is no conversation', async () => {
+    await expect(captions(await record())).rejects.toMatchObject({ code: 'not_found' });
+    const silent = await stage.world.createConversation();
+    await say(silent, [0, 1, 'x']);
+    await expect(captions(silent)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(captions(999_999)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

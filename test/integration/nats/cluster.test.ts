@@ -1,0 +1,218 @@
+/** Three real servers that hold the streams together: none of them is missed (rules/operations#promises). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect as connectToServer } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/logger';
+import { type Bus, connectBus, type StreamName, streamNames } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { provideGoTool } from '../../../tools/servers/go-tool.ts';
+import { natsServerTool } from '../../../tools/servers/go-tools.ts';
+import { type NatsServer, startNats } from '../../../tools/servers/nats.ts';
+import { findFreePort } from '../../../tools/servers/ports.ts';
+import { makeStreams } from '../../../tools/streams.ts';
+import { context, handlers, library } from './parties.ts';
+
+interface Member {
+  readonly name: string;
+  readonly port: number;
+  readonly route: number;
+  server: NatsServer;
+}
+
+const logger = createLogger({ service: 'test', level: 'fatal' });
+const names = ['one', 'two', 'three'];
+const limit = 32 * 1024 * 1024;
+const limits = { JOBS: limit, EVENTS: limit, WEBHOOKS: limit };
+/** For which calls may fail when a server is lost. */
+const longestOutageMs = 5_000;
+let dir: string;
+let members: Member[] = [];
+let url: string;
+let desk: Bus;
+let shelves: Bus[] = [];
+const worked: string[] = [];
+
+async function start(name: string, port: number, route: number, routes: readonly number[]): Promise<NatsServer> {
+  const program = await provideGoTool(natsServerTool, () => {});
+  const dataDir = join(dir, name);
+  return startNats({ program, dataDir, logFile: join(dir, `${name}.log`), durable: false, port, cluster: { name, port: route, routes } });
+}
+
+const routesOf = (): number[] => members.map(({ route }) => route);
+const connect = (name: string): Promise<Bus> => connectBus({ url, name, logger });
+const setUp = (replicas?: number): Promise<void> => makeStreams({ url, prefix: '', logger, limits, replicas });
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'coherence-nats-cluster-'));
+  const ports: number[] = [];
+  while (ports.length < 6) ports.push(await findFreePort());
+  const routes = ports.slice(3);
+  const servers = await Promise.all(names.map((name, index) => start(name, ports[index] ?? 0, routes[index] ?? 0, routes)));
+  members = servers.map((server, index) => ({ name: names[index] ?? '', port: ports[index] ?? 0, route: routes[index] ?? 0, server }));
+  url = members.map(({ server }) => server.url).join(',');
+  await waitFor(() => setUp().then(() => true), { what: 'a leader of the cluster' });
+  desk = await connect('desk');
+  shelves = await Promise.all(['shelf-1', 'shelf-2'].map(connect));
+  for (const bus of shelves) {
+    await bus.serve(library, handlers({ getBook: ({ id }) => Promise.resolve({ id, title: 'here' }) }));
+    await bus.consume({ stream: 'JOBS', durable: 'w', filter: 'jobs.w.>', concurrency: 4, ackWaitMs: 5_000 }, async (delivery) => {
+      worked.push(Buffer.from(delivery.data).toString('utf8'));
+      delivery.ack();
+    });
+  }
+}, 120_000);
+afterAll(async () => {
+  for (const { server } of members) signal(server, 'SIGCONT');
+  await Promise.all([desk, ...shelves].map((bus) => bus.close()));
+  await Promise.all(members.map(({ server }) => server.stop()));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function signal({ identity }: NatsServer, name: NodeJS.Signals): void {
+  try {
+    process.kill(identity.pid, name);
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Server that leads a stream, how many others shall keep a copy, and how many of these have all that it has. */
+async function look(stream: StreamName): Promise<{ leader: string | undefined; copies: number; current: number; messages: number }> {
+  const connection = await connectToServer({ servers: url.replaceAll('nats://', '').split(',') });
+  try {
+    const { cluster, state } = await (await jetstreamManager(connection, { checkAPI: false })).streams.info(stream);
+    const replicas = cluster?.replicas ?? [];
+    const current = replicas.filter((replica) => replica.current && !replica.offline).length;
+    return { leader: cluster?.leader, copies: replicas.length, current, messages: state.messages };
+  } finally {
+    await connection.close();
+  }
+}
+
+async function leaderOf(stream: StreamName): Promise<Member> {
+  const { leader } = await look(stream);
+  const found = members.find(({ name }) => name === leader);
+  if (found === undefined) throw new Error(`${stream} has no leader`);
+  return found;
+}
+
+const waitForCopies = (): Promise<unknown> =>
+  waitFor(async () => (await Promise.all(streamNames.map(look))).every(({ leader, current }) => leader !== undefined && current === 2), {
+    what: 'two copies of each stream',
+  });
+
+interface Outage {
+  /** That one of them took, with all its repetitions. */
+  longestMs: number;
+  stored: string[];
+}
+
+interface Observed {
+  calls: Outage;
+  jobs: Outage;
+}
+
+/** For what happens only when somebody gives up. */
+const observedMs = 6_000;
+/** Of each kind, until things count as well again. */
+const enough = 20;
+let series = 0;
+
+/** Calls, and publishes jobs, one after the other, each again until it succeeds, from before `harm` is done until all is well for some time. */
+async function observe(harm: () => Promise<unknown>): Promise<Observed> {
+  const from = ++series;
+  const state = { goesOn: true };
+  const outage = (): Outage => ({ longestMs: 0, stored: [] });
+  const seen = { calls: outage(), jobs: outage() };
+  const run = async (kind: Outage, once: (name: string) => Promise<unknown>): Promise<void> => {
+    for (let n = 0; state.goesOn; n++) {
+      const name = `${from}-${n}`;
+      const startedAt = performance.now();
+      await waitFor(() => once(name), { what: name, intervalMs: 20 });
+      kind.longestMs = Math.max(kind.longestMs, performance.now() - startedAt);
+      kind.stored.push(name);
+    }
+  };
+  const deadline = (): number => Date.now() + 1_000;
+  const work = Promise.all([
+    run(seen.calls, () => desk.call(library.rpcs.getBook, { id: 1 }, { ...context(), deadlineMs: deadline() })),
+    // As the outbox does: what was not confirmed is sent again under the same id.
+    run(seen.jobs, (name) => desk.publishDurable('jobs.w.x', name, { msgId: name, timeoutMs: 1_000 })),
+  ]);
+  const kinds = [seen.calls, seen.jobs];
+  await waitFor(() => kinds.every(({ stored }) => stored.length >= enough));
+  await harm();
+  const until = performance.now() + observedMs;
+  await waitFor(() => performance.now() > until, { intervalMs: 100 });
+  const before = kinds.map(({ stored }) => stored.length);
+  await waitFor(() => kinds.every(({ stored }, index) => stored.length >= (before[index] ?? 0) + enough), { what: 'calls and jobs' });
+  state.goesOn = false;
+  await work;
+  return seen;
+}
+
+/** Jobs wait for a leader in the outbox, without anybody who waits for them; a call that fails is somebody's 503. */
+async function expectNothingLost({ calls, jobs }: Observed): Promise<void> {
+  await waitFor(() => jobs.stored.every((name) => worked.includes(name)), { what: 'every confirmed job' });
+  expect(calls.longestMs).toBeLessThan(longestOutageMs);
+}
+
+describe('streams on several servers (NATS_STREAM_REPLICAS)', () => {
+  it('are kept by one server until it is said otherwise, and taken to three of a running installation with what they hold', async () => {
+    expect((await look('WEBHOOKS')).copies).toBe(0);
+    for (let n = 0; n < 50; n++) await desk.publishDurable('webhooks.shop.orders', `order ${n}`, { msgId: `order-${n}` });
+    const { jobs } = await observe(() => setUp(3));
+    await waitForCopies();
+    expect((await look('WEBHOOKS')).messages).toBe(50);
+    await waitFor(() => jobs.stored.every((name) => worked.includes(name)), { what: 'every confirmed job' });
+    // Who does not say how many leaves them.
+    await setUp();
+    expect((await look('WEBHOOKS')).copies).toBe(2);
+  }, 120_000);
+
+  it('are refused in words where there are too few servers', async () => {
+    await expect(setUp(5)).rejects.toThrow(/cannot keep stream JOBS on 5 servers, as NATS_STREAM_REPLICAS asks: /);
+    expect((await look('JOBS')).copies).toBe(2);
+  });
+});
+
+describe('the loss of a server of three', () => {
+  it('that leads the jobs costs less than five seconds, and nothing that was confirmed', async () => {
+    await waitForCopies();
+    const lost = await leaderOf('JOBS');
+    const observed = await observe(async () => signal(lost.server, 'SIGKILL'));
+    const next = await leaderOf('JOBS');
+    lost.server = await start(lost.name, lost.port, lost.route, routesOf());
+    await waitForCopies();
+    expect(next.name).not.toBe(lost.name);
+    await expectNothingLost(observed);
+  }, 120_000);
+
+  it('that hangs and says nothing is noticed, also by those who are connected to it', async () => {
+    await waitForCopies();
+    const lost = await leaderOf('JOBS');
+    const observed = await observe(async () => signal(lost.server, 'SIGSTOP')).finally(() => signal(lost.server, 'SIGCONT'));
+    await waitForCopies();
+    await expectNothingLost(observed);
+  }, 120_000);
+
+  it('that was away when we connected does not take it from the list: it serves us when the others are away', async () => {
+    const [first, ...others] = members as [Member, Member, Member];
+    await first.server.stop();
+    const late = await connect('late');
+    try {
+      first.server = await start(first.name, first.port, first.route, routesOf());
+      await waitForCopies();
+      for (const { server } of others) signal(server, 'SIGSTOP');
+      // Two of three hang: no stream has a leader, but whoever is there is connected to.
+      await waitFor(() => late.ping().then(() => true), { what: 'a connection to the one that is left' });
+    } finally {
+      for (const { server } of others) signal(server, 'SIGCONT');
+      await late.close();
+    }
+    await waitForCopies();
+  }, 120_000);
+});

@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Actor, ReplyOf, RequestOf } from '#libs/contract';
+import { newContext } from '#libs/nats';
+import { contextFor, quickJobs, startService, superuser, waitFor } from '#libs/testing';
+import { conversations } from '#services/conversations';
+import { directory } from '#services/directory';
+import { transcripts } from '#services/transcripts';
+import { row, setStage, type Stage } from './stage.ts';
+
+type Reply = ReplyOf<typeof transcripts.rpcs.search>;
+const minute = 60_000;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage(import.meta.url, {});
+});
+afterAll(() => stage.stop());
+
+const search = (request: RequestOf<typeof transcripts.rpcs.search>, actor: Actor = superuser): Promise<Reply> =>
+  stage.bus.call(transcripts.rpcs.search, request, { ...newContext(), actor });
+const said = ({ items }: Reply): string[] => items.map(({ segment }) => segment.text);
+
+/** What is under way is indexed. */
+const indexed = (): Promise<boolean> =>
+  waitFor(
+    async () => {
+      const left = await stage.env.sql(
+        `select 1 from transcripts.jobs where type = 'transcripts.index-transcripts' and state in ('queued', 'running')`,
+      );
+      return left.length === 0;
+    },
+    { timeoutMs: 60_000, what: 'the index' },
+  );
+
+/** What is expected, once it is so. */
+const becomes = (check: () => Promise<void>): Promise<boolean> =>
+  waitFor(
+    async () => {
+      await check();
+      return true;
+    },
+    { timeoutMs: 60_000 },
+  );
+
+/** A conversation with rows of a bulk import, one each minute; a speaker's name goes before a colon. */
+async function talk(...lines: string[]): Promise<number> {
+  const { id } = await stage.meet({ isRecorded: false, window: {} });
+  const rows = lines.map((line, index) => {
+    const [, speaker = 'Gwen', text = line] = /^(\w+): (.*)$/s.exec(line) ?? [];
+    const isAda = speaker === 'Ada';
+    return { start_ms: index * minute, end_ms: index * minute + 1_500, person_id: isAda ? stage.personId : null, speaker, text };
+  });
+  const { installLegacy } = transcripts.rpcs;
+  await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+  await indexed();
+  return id;
+}
+
+describe('transcripts.transcripts.search (rules/transcripts#search; T2, T6)', () => {
+  it('finds an utterance with its place, speaker, neighbours and highlights', async () => {
+    const id = await talk('Before it.', 'Ada: Größe, the budget GRÖSSE.', 'After it.');
+    const { items, next, total_estimate: total } = await search({ q: 'grosse budget' });
+    const [conversation] = await stage.env.sql<{ start: string }>(
+      'select conversations.iso_utc(start_at) as start from conversations.conversations where id = $1',
+      [id],
+    );
+    expect({ items, next, total }).toEqual({
+      items: [
+        {
+          conversation: { id, title: `Conversation of ${conversation?.start.slice(0, 10)}`, start: conversation?.start },
+          segment: {
+            index: 1,
+            start_ms: minute,
+            end_ms: minute + 1_500,
+            speaker: { key: String(stage.personId), person_id: stage.personId, name: 'Ada' },
+            text: 'Größe, the budget GRÖSSE.',
+          },
+          highlights: [
+            [0, 5],
+            [11, 17],
+            [18, 24],
+          ],
+          before: 'Before it.',
+          after: 'After it.',
+        },
+      ],
+      next: null,
+      total: 1,
+    });
+    const edge = await search({ q: '"before it"' });
+    expect(edge.items).toMatchObject([
+      {
+        before: null,
+        after: 'Größe, the budget GRÖSSE.',
+        highlights: [
+          [0, 6],
+          [7, 9],
+        ],
+      },
+    ]);
+  });
+
+  it('takes words, phrases, exclusions and prefixes; AND and OR are words; whole words without stems', async () => {
+    await talk('quokka walks home', 'quokka home walks slowly', 'quokkas or wombats', 'the quokka and the wombat', 'walks');
+    const answers = async (q: string): Promise<string[]> => said(await search({ q })).toSorted();
+    expect(await answers('quokka walks')).toEqual(['quokka home walks slowly', 'quokka walks home']);
+    expect(await answers('"walks home" quokka')).toEqual(['quokka walks home']);
+    expect(await answers('quokka -walks')).toEqual(['the quokka and the wombat']);
+    expect(await answers('quokka -"home walks" -wombat')).toEqual(['quokka walks home']);
+    expect(await answers('quokk*')).toEqual([
+      'quokka home walks slowly',
+      'quokka walks home',
+      'quokkas or wombats',
+      'the quokka and the wombat',
+    ]);
+    expect(await answers('quokka OR wombats')).toEqual([]);
+    expect(await answers('quokkas OR wombats')).toEqual(['quokkas or wombats']);
+    expect(await answers('quokka AND wombat')).toEqual(['the quokka and the wombat']);
+    for (const q of ['-quokka', '"" - *', '& | !', ' ']) expect(await search({ q })).toEqual({ items: [], next: null, total_estimate: 0 });
+  });
+
+  it('says the best first, then the newest', async () => {
+    const older = await talk('zebra crossing', 'a zebra said something long about many other things and animals of the plain');
+    const newer = await talk('zebra crossing');
+    // Later stages have earlier times: the first talk is the newer conversation.
+    const { items } = await search({ q: 'zebra' });
+    expect(items.map(({ conversation, segment }) => [conversation.id, segment.index])).toEqual([
+      [older, 0],
+      [newer, 0],
+      [older, 1],
+    ]);
+    const close = await talk('alpaca and then in the end a llama', 'llama alpaca');
+    expect((await search({ q: 'alpaca llama' })).items.map(({ segment }) => segment.index)).toEqual([1, 0]);
+    expect(close).toBeGreaterThan(0);
+  });
+
+  it('gives everything once, page by page, beyond what is weighed together', async () => {
+    const count = 1_203;
+    await talk(...Array.from({ length: count }, (_, index) => (index % 100 === 0 ? `marmot ${index}` : `marmot ${index} in the hills`)));
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    let first: Reply | undefined;
+    do {
+      const page: Reply = await search({ q: 'marmot', limit: 100, ...(cursor === null ? {} : { cursor }) });
+      first ??= page;
+      expect(page.total_estimate).toBe(first.total_estimate);
+      seen.push(...said(page));
+      cursor = page.next;
+    } while (cursor !== null && seen.length < 2 * count);
+    expect(new Set(seen).size).toBe(count);
+    expect(seen).toHaveLength(count);
+    expect(first?.total_estimate).toBeGreaterThan(500);
+    expect(
+      said(first ?? { items: [], next: null, total_estimate: 0 })
+        .slice(0, 5)
+        .every((text) => /^marmot \d+$/.test(text)),
+    ).toBe(true);
+    expect((await search({ q: 'marmot 7' })).total_estimate).toBe(1);
+  });
+
+  it('refuses the cursor of another search, and what is none', async () => {
+    await talk(...Array.from({ length: 3 }, () => 'badger'));
+    const { next } = await search({ q: 'badger', limit: 1 });
+    expect(next).not.toBeNull();
+    for (const request of [
+      { q: 'badgers', cursor: next ?? '' },
+      { q: 'badger', person_id: stage.personId, cursor: next ?? '' },
+      { q: 'badger', cursor: 'x' },
+      { q: 'badger', cursor: '' },
+    ])
+      await expect(search(request)).rejects.toMatchObject({ code: 'bad_request', reason: 'invalid_cursor' });
+    expect((await search({ q: 'badger', limit: 2, cursor: next ?? '' })).items).toHaveLength(2);
+  });
+
+  it('narrows down by speaker, holon, journey and start, and answers 404 for what is not there', async () => {
+    const id = await talk('Ada: otter', 'otter');
+    expect((await search({ q: 'otter', person_id: stage.personId })).items).toHaveLength(1);
+    for (const given of [{ holon_slug: 'spring' }, { journey: 'circle' }])
+      expect((await search({ q: 'otter', ...given })).items).toHaveLength(2);
+    expect((await search({ q: 'otter', journey: 'moving' })).items).toEqual([]);
+    const [{ start } = { start: '' }] = await stage.env.sql<{ start: string }>(
+      'select conversations.iso_utc(start_at) as start from conversations.conversations where id = $1',
+      [id],
+    );
+    const later = new Date(Date.parse(start) + 1).toISOString();
+    expect((await search({ q: 'otter', from: start, to: later })).items).toHaveLength(2);
+    expect((await search({ q: 'otter', to: start })).items).toEqual([]);
+    expect((await search({ q: 'otter', from: later })).items).toEqual([]);
+    for (const given of [{ person_id: 2_000_000_000 }, { person_id: -1 }, { holon_slug: 'nowhere' }, { journey: 'nothing' }])
+      await expect(search({ q: 'otter', ...given })).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('what is found by nobody (T2)', () => {
+  it('is speech outside the window, and what rows were before they were imported again', async () => {
+    const { id, sessionId } = await stage.meet({
+      artifact: {
+        rows: [row(0, 1_000, 'lynx outside'), row(minute, minute + 1_000, 'lynx inside'), row(9 * minute, 9 * minute + 1, 'lynx after')],
+      },
+    });
+    await stage.becomes(id, 'imported');
+    await indexed();
+    expect(said(await search({ q: 'lynx' }))).toEqual(['lynx inside']);
+    stage.provider.setArtifact(sessionId, { rows: [row(minute, minute + 1_000, 'ibex inside')] });
+    const { adminImportTranscript } = conversations.rpcs;
+    await stage.bus.call(adminImportTranscript, { conversation_id: id }, contextFor(adminImportTranscript));
+    await becomes(async () => expect(said(await search({ q: 'ibex' }))).toEqual(['ibex inside']));
+    expect(said(await search({ q: 'lynx' }))).toEqual([]);
+  });
+
+  it('are rows that were never cut once a run has seen the window', async () => {
+    const id = await talk('caribou before');
+    expect((await search({ q: 'caribou' })).items).toHaveLength(1);
+    await stage.env.sql(
+      `insert into transcripts.import_evidence (conversation_id, status, contract_import, session_id, session_started_at, artifact_sha256,
+         artifact_bytes, window_start, window_end, raw, accepted, excluded)
+       values ($1, 'transcript_window_empty', true, 's', now(), repeat('a', 64), 1, now(), now() + interval '1 hour', 0, 0,
+         '{"before_window_start":0,"after_window_end":0,"crosses_window_start":0,"crosses_window_end":0,"transcript_timestamp_ambiguous":0,"transcript_timestamp_malformed":0,"empty_sentence":0}')`,
+      [id],
+    );
+    await reindex(id);
+    expect((await search({ q: 'caribou' })).items).toEqual([]);
+  });
+
+  it('are the words of a person who was erased', async () => {
+    const { ids } = await stage.bus.call(
+      directory.rpcs.applyWorkspace,
+      { document: { people: [{ key: 'eve', name: 'Eve', contact: {} }] }, dry_run: false },
+      contextFor(directory.rpcs.applyWorkspace),
+    );
+    const eve = ids['people']?.['eve'] ?? 0;
+    const id = await talk('gazelle before');
+    const { installLegacy, erasePerson } = transcripts.rpcs;
+    const rows = [
+      { start_ms: 0, end_ms: 1, person_id: eve, speaker: null, text: 'gazelle of Eve' },
+      { start_ms: 2, end_ms: 3, person_id: null, speaker: 'Gwen', text: 'gazelle of Gwen' },
+    ];
+    await stage.bus.call(installLegacy, { items: [{ conversation_id: id, rows }], dry_run: false }, contextFor(installLegacy));
+    await indexed();
+    expect(said(await search({ q: 'gazelle' }))).toHaveLength(2);
+    await stage.bus.call(erasePerson, { person_id: eve, after: 0, dry_run: false }, contextFor(erasePerson));
+    const { items } = await search({ q: 'gazelle' });
+    expect(items).toMatchObject([{ before: '[removed]', segment: { index: 1, text: 'gazelle of Gwen' } }]);
+    expect((await search({ q: 'removed' })).items).toEqual([]);
+    await reindex(id);
+    expect((await search({ q: 'removed' })).items).toEqual([]);
+    expect((await search({ q: 'gazelle' })).items).toMatchObject([{ segment: { index: 1 } }]);
+  });
+
+  it('is what was said in a conversation that is deleted, as long as it is', async () => {
+    const id = await talk('pelican');
+    const { adminDelete, adminRestore } = conversations.rpcs;
+    await stage.bus.call(adminDelete, { conversation_id: id, operator: 'ops' }, contextFor(adminDelete));
+    expect(await search({ q: 'pelican' })).toEqual({ items: [], next: null, total_estimate: 0 });
+    await stage.bus.call(adminRestore, { conversation_id: id, operator: 'ops' }, contextFor(adminRestore));
+    await becomes(async () => expect((await search({ q: 'pelican' })).items).toHaveLength(1));
+  });
+});
+
+describe('who finds what (T2; D18f, D69)', () => {
+  const user = (rights: Partial<Extract<Actor, { kind: 'user' }>>): Actor => ({
+    kind: 'user',
+    accountId: 2_000_000,
+    personId: null,
+    superuser: false,
+    globalEditor: false,
+    coherenceAccess: false,
+    ...rights,
+  });
+
+  it('hides what belongs to an event of a private class from the moment on that it is private', async () => {
+    await talk('heron one');
+    const stranger = user({});
+    expect((await search({ q: 'heron' }, stranger)).items).toHaveLength(1);
+    await makeEventsPrivate(true);
+    expect(await search({ q: 'heron' }, stranger)).toEqual({ items: [], next: null, total_estimate: 0 });
+    await expect(search({ q: 'heron', holon_slug: 'spring' }, stranger)).rejects.toMatchObject({ code: 'not_found' });
+    expect((await search({ q: 'heron' }, user({ accountId: await lead('spring') }))).items).toHaveLength(1);
+    await makeEventsPrivate(false);
+    expect((await search({ q: 'heron' }, stranger)).items).toHaveLength(1);
+  });
+
+  it('gives members what they take part in, and nobody anything of a conversation that they left', async () => {
+    const id = await talk('egret');
+    await startMembersOnly();
+    const ada = user({ personId: stage.personId });
+    await becomes(async () => expect((await search({ q: 'egret' }, user({}))).items).toEqual([]));
+    expect((await search({ q: 'egret' }, ada)).items).toHaveLength(1);
+    expect((await search({ q: 'egret' }, user({ coherenceAccess: true }))).items).toHaveLength(1);
+    // Not told to anybody yet: the conversations service is asked about each page.
+    await stage.env.sql(`update conversations.conversations set participant_ids = '{}' where id = $1`, [id]);
+    expect(await search({ q: 'egret' }, ada)).toEqual({ items: [], next: null, total_estimate: 0 });
+  });
+});
+
+/** As a conversation of a release that had no search: the next replica to start finds that its words are missing. */
+async function reindex(id: number): Promise<void> {
+  await stage.env.sql('delete from transcripts.search_segments where conversation_id = $1', [id]);
+  await stage.env.sql('delete from transcripts.search_conversations where conversation_id = $1', [id]);
+  await startService('transcripts', stage.env, stage.settings, { tuning: quickJobs });
+  await indexed();
+}
+
+/** An account with team authority over the holon. */
+async function lead(holon: string): Promise<number> {
+  const account = { email: 'lead@example.org', person: 'ada', password: 'a-long-enough-password', teams: [{ holon, active: true }] };
+  const { applyWorkspace } = directory.rpcs;
+  await stage.bus.call(applyWorkspace, { document: { accounts: [account] }, dry_run: false }, contextFor(applyWorkspace));
+  const [row] = await stage.env.sql<{ id: number }>('select id from directory.accounts where email = $1', [account.email]);
+  return row?.id ?? 0;
+}
+
+async function makeEventsPrivate(isPrivate: boolean): Promise<void> {
+  const document = {
+    classes: [
+      {
+        slug: 'event',
+        object_kind: 'holon',
+        parent: null,
+        label: 'Event',
+        plural_label: 'Events',
+        conversation_event: true,
+        private: isPrivate,
+      },
+    ],
+  };
+  await stage.bus.call(directory.rpcs.applyWorkspace, { document, dry_run: false }, contextFor(directory.rpcs.applyWorkspace));
+}
+
+/** The other conversations service goes, one for members comes. */
+async function startMembersOnly(): Promise<void> {
+  await stage.conversations.stop();
+  await startService('conversations', stage.env, { ...stage.env.settings, CONVERSATION_ACCESS: 'members' });
+}

@@ -1,0 +1,72 @@
+/** Requests that wait, as many as somebody likes: they keep nobody else out (OWASP API4:2023; V3; rules/http#overload). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { type Answer, applyDemo, type World } from '../e2e/world.ts';
+import { countRefused, head, openWire, startTarget, statusesOf, type Wire } from './attacker.ts';
+
+const maxInFlight = 30;
+const mostOfAccount = 20;
+
+let world: World;
+let [ada, ben] = ['', ''];
+const wires: Wire[] = [];
+beforeAll(async () => {
+  const services = ['api-gateway', 'conversations', 'directory', 'events'];
+  world = await startTarget(import.meta.url, { MAX_IN_FLIGHT_REQUESTS: String(maxInFlight) }, { services });
+  await applyDemo(world, 'polls');
+  [ada, ben] = await Promise.all([login('ada'), login('ben')]);
+});
+afterAll(async () => {
+  for (const wire of wires) wire.hangUp();
+  await world.stop();
+});
+
+const login = (who: string): Promise<string> => world.login(`${who}-polls@example.org`, `secret-of-${who}-polls`);
+const ask = (token: string, query: string): Promise<Answer> => world.call('GET', `/api/v1/events?${query}`, { token });
+
+/** Requests of one account that wait for half a minute for what never comes. */
+async function wait(token: string, count: number): Promise<Wire[]> {
+  const { next } = (await ask(token, 'after=latest')).json;
+  const path = `/api/v1/events?after=${next}&wait=30&types=question.changed`;
+  const request = head('GET', path, { Authorization: `Bearer ${token}` });
+  const opened = await Promise.all(Array.from({ length: count }, () => openWire(world, request)));
+  wires.push(...opened);
+  return opened;
+}
+
+const refusedOf = (opened: readonly Wire[], status: number): number => opened.filter((wire) => statusesOf(wire).includes(status)).length;
+
+describe('requests that wait for events', () => {
+  it('are at most twenty of one account, and leave the places of other requests alone', async () => {
+    const opened = await wait(ada, maxInFlight);
+    await waitFor(() => refusedOf(opened, 429) === maxInFlight - mostOfAccount, { what: 'the refusals' });
+    const refused = opened.find((wire) => statusesOf(wire).includes(429));
+    expect(refused?.received).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/i);
+    expect(refused?.received).toMatch(/"code":"rate_limited".*"retryable":true/);
+    const others = await Promise.all(Array.from({ length: maxInFlight }, () => world.call('GET', '/api/v1/auth/whoami', { token: ben })));
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
+    expect((await ask(ada, 'after=latest&wait=30')).status).toBe(200);
+    const another = await ask(ada, `after=${(await ask(ada, 'after=latest')).json.next}&wait=1`);
+    expect([another.status, another.json.code]).toEqual([429, 'rate_limited']);
+    expect(await countRefused(world, 'too_many_waits')).toBe(maxInFlight - mostOfAccount + 1);
+  });
+
+  it('are at most as many of all as there are places', async () => {
+    const opened = await wait(ben, maxInFlight - mostOfAccount + 3);
+    await waitFor(() => refusedOf(opened, 503) === 3, { what: 'the refusals' });
+    expect((await world.call('GET', '/api/v1/auth/whoami', { token: ben })).status).toBe(200);
+  });
+
+  it('end with their connections', async () => {
+    for (const wire of wires) wire.hangUp();
+    const answer = await waitFor(
+      async () => {
+        const { next } = (await ask(ada, 'after=latest')).json;
+        const given = await ask(ada, `after=${next}&wait=1&types=question.changed`);
+        return given.status === 200 ? given : undefined;
+      },
+      { what: 'a place', intervalMs: 500, timeoutMs: 15_000 },
+    );
+    expect(answer.json.items).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+/**
+ * Verifies the audit logs of all services and removes what is older than AUDIT_RETENTION_DAYS (A2): `node tools/audit.ts` with DATABASE_URL of the
+ * role that may. Once, for those who have a schedule of their own: it ends with 1 when a log is broken, of which nothing is removed. With
+ * `--daily` it stays, and does so at once and every day.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type ChainBreak, type ChainPage, keepVerification, readLinks, removeOldEntries, verifyChain } from '#libs/audit';
+import { ConfigError, databaseSettings, loadConfig, logSettings } from '#libs/config';
+import { type Static, Type } from '#libs/contract';
+import { parseJson } from '#libs/json';
+import { createLogger, type Logger } from '#libs/logger';
+import { createDatabase, type Database } from '#libs/orm';
+
+/** What the keeping of the audit logs reads. */
+export const auditSettings = Type.Object({
+  DATABASE_URL: databaseSettings.DATABASE_URL,
+  ...logSettings,
+  AUDIT_RETENTION_DAYS: Type.Integer({
+    default: 400,
+    minimum: 1,
+    maximum: 36_500,
+    description: 'days for which entries of the audit log are kept',
+  }),
+});
+
+const servicesDir = join(import.meta.dirname, '..', 'services');
+const linksOfPage = 1_000;
+const removedAtOnce = 5_000;
+const dayMs = 24 * 3_600_000;
+const againMs = 60_000;
+
+/** What was found and done in the log of one service. */
+export interface KeptLog {
+  readonly service: string;
+  /** Entries that were judged. */
+  readonly entries: number;
+  readonly removed: number;
+  readonly broken: ChainBreak | undefined;
+}
+
+/** One service after the other. @param options.url of the role `DATABASE_URL_AUDIT` names */
+export async function keepAuditLogs(options: {
+  url: string;
+  days: number;
+  services?: readonly string[];
+  logger: Logger;
+}): Promise<KeptLog[]> {
+  const {
+    url,
+    days,
+    logger,
+    services = readdirSync(servicesDir).filter((name) => existsSync(join(servicesDir, name, 'migrations'))),
+  } = options;
+  const kept: KeptLog[] = [];
+  for (const service of services.toSorted()) {
+    const db = await createDatabase({ url, schema: service, poolSize: 1, logger, applicationName: 'audit' });
+    try {
+      const log = await keepLog(db, service, days);
+      if (log.broken === undefined) logger.info(log, 'audit log verified');
+      else logger.error(log, 'the audit log is broken');
+      kept.push(log);
+    } finally {
+      await db.close();
+    }
+  }
+  return kept;
+}
+
+async function keepLog(db: Database, service: string, days: number): Promise<KeptLog> {
+  const { checked, broken } = await verifyChain(
+    async (after) => parseJson((await readLinks(db, { after, limit: linksOfPage })).body) as ChainPage,
+  );
+  await keepVerification(db, { brokenId: broken?.id });
+  const removed = broken === undefined ? await removeOld(db, days) : 0;
+  return { service, entries: checked, removed, broken };
+}
+
+async function removeOld(db: Database, days: number): Promise<number> {
+  for (let total = 0; ;) {
+    const { removed } = await removeOldEntries(db, { days, limit: removedAtOnce });
+    total += removed;
+    if (removed < removedAtOnce) return total;
+  }
+}
+
+/** Judges them now, and says whether all are whole. */
+async function runOnce(config: Static<typeof auditSettings>, logger: Logger): Promise<boolean> {
+  const logs = await keepAuditLogs({ url: config.DATABASE_URL, days: config.AUDIT_RETENTION_DAYS, logger });
+  return logs.every(({ broken }) => broken === undefined);
+}
+
+/** Until the process is told to end. What could not be done is tried again before the next day. */
+async function runDaily(config: Static<typeof auditSettings>, logger: Logger): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()); // a batch that was begun is undone
+  for (;;) {
+    const done = await runOnce(config, logger).then(
+      () => true,
+      (error: unknown) => {
+        logger.error({ err: error }, 'the audit logs could not be verified');
+        return false;
+      },
+    );
+    await sleep(done ? dayMs : againMs);
+  }
+}
+
+if (import.meta.main) {
+  try {
+    const { values } = parseArgs({ options: { daily: { type: 'boolean' } } });
+    const config = loadConfig(auditSettings);
+    const logger = createLogger({ service: 'audit', level: config.LOG_LEVEL });
+    if (values.daily === true) await runDaily(config, logger);
+    else if (!(await runOnce(config, logger))) process.exitCode = 1;
+  } catch (error) {
+    process.stderr.write(`audit: ${error instanceof ConfigError ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+    process.exitCode = 1;
+  }
+}

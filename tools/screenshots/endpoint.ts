@@ -1,0 +1,37 @@
+/** A webhook endpoint with deliveries of several fates, for the picture of its page. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { demoValues } from '#libs/config';
+import { createClient } from '../../clients/typescript/index.ts';
+import { startWebhookReceiver } from '../../libs/testing/webhook-receiver.ts';
+
+/** In the order of the tests that are sent: the second comes again after some seconds, the last one later. */
+const answers = [204, 503, 204, 'drop'] as const;
+const secondTryMs = 8_000;
+
+interface ShownEndpoint {
+  /** Of its page. */
+  readonly path: string;
+  end(): Promise<void>;
+}
+
+export async function makeEndpoint(baseUrl: string, email: string, password: string): Promise<ShownEndpoint> {
+  const receiver = await startWebhookReceiver();
+  receiver.answer('/hooks', (place) => answers[place - 1] ?? 204);
+  const gate = createClient({ baseUrl, token: '', loginKey: demoValues.API_LOGIN_SECRET });
+  const { body: session } = await gate.login({ body: { email, password } });
+  const client = gate.withToken(session.token);
+  const wanted = { url: `http://localhost:${receiver.port}/hooks`, description: 'Archive' };
+  const { body: made } = await client.createWebhookEndpoint({ body: wanted });
+  const path = { endpoint_id: made.endpoint.id };
+  for (const answer of answers) {
+    await client.testWebhookEndpoint({ path });
+    await sleep(answer === 503 ? secondTryMs : 1_500);
+  }
+  return {
+    path: `/console/endpoints/${made.endpoint.id}`,
+    end: async () => {
+      await client.deleteWebhookEndpoint({ path });
+      await receiver.stop();
+    },
+  };
+}

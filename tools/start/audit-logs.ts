@@ -1,0 +1,37 @@
+/** The audit logs of `npm start` are kept as a CronJob keeps them elsewhere (A2): verified and shortened when it is up, and every day. */
+import { join } from 'node:path';
+import { pickVariables } from '../servers/process-environment.ts';
+import { runNode } from './run-node.ts';
+import type { Screen } from './screen.ts';
+
+const dayMs = 24 * 3_600_000;
+
+/** Where nobody names the role that may (`DATABASE_URL_AUDIT`, of a database of the caller's own) nothing is kept. @returns what ends it */
+export function scheduleAuditLogs(
+  settings: Readonly<Record<string, string>>,
+  { repoDir, dataDir, screen }: { repoDir: string; dataDir: string; screen: Screen },
+): () => Promise<void> {
+  const url = settings['DATABASE_URL_AUDIT'];
+  if (!url) return async () => {};
+  const stopping = new AbortController();
+  const keep = async (): Promise<void> => {
+    try {
+      await runNode({
+        title: 'The verification of the audit logs',
+        repoDir,
+        args: ['tools/audit.ts'],
+        env: { ...pickVariables(settings, ['LOG_LEVEL', 'AUDIT_RETENTION_DAYS']), DATABASE_URL: url },
+        logFile: join(dataDir, 'logs', 'audit.log'),
+        signal: stopping.signal,
+      });
+    } catch (error) {
+      if (!stopping.signal.aborted) screen.say((error as Error).message);
+    }
+  };
+  const timer = setInterval(() => void keep(), dayMs);
+  void keep();
+  return async () => {
+    clearInterval(timer);
+    stopping.abort();
+  };
+}
