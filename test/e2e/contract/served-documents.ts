@@ -42,13 +42,12 @@ export interface OpenApi {
   readonly components: Json;
 }
 
-/** The documents of the gateway at `baseUrl`. */
+/** The documents of the gateway at `baseUrl`; one of an earlier release may have fewer. */
 export async function fetchDocuments(baseUrl: string): Promise<OpenApi[]> {
-  return Promise.all(
-    ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map(
-      async (path) => (await (await fetch(`${baseUrl}${path}`)).json()) as OpenApi,
-    ),
+  const answers = await Promise.all(
+    ['/api/openapi.json', '/api/v1/openapi.json', '/api/ops/openapi.json'].map((path) => fetch(`${baseUrl}${path}`)),
   );
+  return Promise.all(answers.filter(({ status }) => status !== 404).map(async (answer) => (await answer.json()) as OpenApi));
 }
 
 /** Every operation of the documents, in their order. */
