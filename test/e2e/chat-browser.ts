@@ -62,6 +62,8 @@ export async function startChatBrowser(fileUrl: string, settings: Record<string,
 
 export const field = (page: Page) => page.getByRole('textbox', { name: 'Your message to Welcome guide' });
 export const log = (page: Page) => page.getByRole('log', { name: 'Conversation' });
+/** What is said with that text in it, once it is whole. */
+export const said = (page: Page, text: string) => log(page).locator('.message:not(.typing, .writing)').getByText(text);
 export const alert = (page: Page) => page.getByRole('alert');
 export const isFocused = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(`document.activeElement?.matches('${selector}')`);

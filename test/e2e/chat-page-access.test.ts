@@ -14,13 +14,13 @@ import {
   field,
   hold,
   isFocused,
-  log,
   messages,
   readField,
   readLog,
   say,
   type ChatBrowser,
   startChatBrowser,
+  said,
 } from './chat-browser.ts';
 
 let chat: ChatBrowser;
@@ -42,7 +42,7 @@ describe('the visitor page for everybody', () => {
     const sent = page.waitForRequest(messages);
     await page.keyboard.press('Enter');
     expect((await sent).postDataJSON()).toEqual({ body: 'one\ntwo' });
-    await log(page).getByText('Read').waitFor();
+    await said(page, 'Read').waitFor();
     await page.getByRole('button', { name: 'Send' }).waitFor(); // until then there is one that stops
     const order: unknown[] = [];
     await page.keyboard.press('Tab');

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { provideTimeoutMs, type LlmServer, startLlm } from '#libs/testing';
 import { type ConsoleBrowser, findFaults, row, startConsoleBrowser } from './console-browser.ts';
-import { field, log, readLog, say } from './chat-browser.ts';
+import { field, readLog, say, said } from './chat-browser.ts';
 
 let llm: LlmServer;
 let browser: ConsoleBrowser;
@@ -27,7 +27,7 @@ describe('the visitor page while a person answers (H2)', () => {
     const visitor = await (await browser.openContext()).newPage();
     await visitor.goto(`${browser.world.baseUrl}/chat/welcome-guide`);
     await say(visitor, 'Hello');
-    await log(visitor).getByText('You said: Hello').waitFor();
+    await said(visitor, 'You said: Hello').waitFor();
 
     const operator = await browser.open('operator', '/console/threads?taken=false');
     await row(operator, 'welcome-guide').getByRole('link').first().click();
@@ -39,7 +39,7 @@ describe('the visitor page while a person answers (H2)', () => {
     expect(await findFaults(operator)).toEqual([]);
     await operator.getByRole('button', { name: 'Send' }).click();
     await row(operator, 'Here **I** am <b>').filter({ hasText: 'operator-console@example.org' }).waitFor();
-    await log(visitor).getByText('Here I am <b>').waitFor();
+    await said(visitor, 'Here I am <b>').waitFor();
     await visitor.reload();
     const words = [
       'You: Hello',
@@ -53,7 +53,7 @@ describe('the visitor page while a person answers (H2)', () => {
     await operator.getByRole('button', { name: 'Take over' }).waitFor();
     await field(visitor).fill('Thank you');
     await field(visitor).press('Enter');
-    await log(visitor).getByText('You said: Thank you').waitFor();
+    await said(visitor, 'You said: Thank you').waitFor();
     expect((await readLog(visitor)).slice(0, 4)).toEqual(words);
   });
 });

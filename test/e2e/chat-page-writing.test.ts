@@ -11,12 +11,12 @@ import {
   divertOnce,
   field,
   isFocused,
-  log,
   readField,
   readLog,
   say,
   type ChatBrowser,
   startChatBrowser,
+  said,
 } from './chat-browser.ts';
 
 const pictures = join(import.meta.dirname, '..', '..', 'docs', 'images');
@@ -68,7 +68,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     await say(page, 'What is an open circle?');
     const seen: string[] = [];
     for (const [index, until] of ['conversation', 'Whoever', undefined].entries()) {
-      if (until === undefined) await log(page).getByText('Thursday at five.').waitFor();
+      if (until === undefined) await said(page, 'Thursday at five.').waitFor();
       else await writing(page).getByText(until).waitFor();
       const picture = await page.screenshot({ path: join(folder, `chat-writing-${index + 1}.png`), animations: 'disabled' });
       expect(picture.byteLength).toBeGreaterThan(5_000);
@@ -138,7 +138,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     chat.llm.answerWith(() => 'Done');
     await say(page, 'Thank you');
     await page.getByText('Goes out when the agent has finished').waitFor();
-    await log(page).getByText('Done').waitFor();
+    await said(page, 'Done').waitFor();
     const [, stopped] = await readLog(page);
     expect(stopped).toMatch(/^Welcome guide: One two.*Show all of it$/);
     expect(stopped).not.toContain('twelve');
@@ -184,7 +184,7 @@ describe('the visitor page while the agent writes (C3)', () => {
       route.fulfill({ status: 200, contentType: 'text/event-stream', body: 'event: snapshot\ndata: {"agent_html":"The wh"}\n\n' }),
     );
     await say(page, 'Is the line good?');
-    await log(page).getByText('The whole reply').waitFor();
+    await said(page, 'The whole reply').waitFor();
     expect(await readLog(page)).toEqual(['You: Is the line good?', 'Welcome guide: The whole reply']);
   });
 
@@ -199,7 +199,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     };
     await answerOnce(page, 200, {}, JSON.stringify(turn));
     await say(page, 'Hi');
-    await log(page).getByText('All at once').waitFor();
+    await said(page, 'All at once').waitFor();
     expect(await readLog(page)).toEqual(['You: Hi', 'Welcome guide: All at once']);
   });
 });

@@ -10,13 +10,13 @@ import {
   field,
   hold,
   isFocused,
-  log,
   messages,
   readField,
   readLog,
   say,
   type ChatBrowser,
   startChatBrowser,
+  said,
 } from './chat-browser.ts';
 
 let chat: ChatBrowser;
@@ -111,7 +111,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     expect([await readField(page), await readLog(page), await isFocused(page, '#message')]).toEqual(['Can you hear me?', [], true]);
     chat.llm.answerWith(() => 'Loud and clear');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await log(page).getByText('Loud and clear').waitFor();
+    await said(page, 'Loud and clear').waitFor();
     expect([await readField(page), await isFocused(page, '#message'), await alert(page).count()]).toEqual(['', true, 0]);
     expect(await readLog(page)).toEqual(['You: Can you hear me?', 'Welcome guide: Loud and clear']);
   });
@@ -141,7 +141,7 @@ describe('the visitor page when a message cannot be answered (D33a)', () => {
     await page.getByText('You can try again now.').waitFor();
     chat.llm.answerWith(() => 'Here I am');
     await page.getByRole('button', { name: 'Try again', exact: true }).click();
-    await log(page).getByText('Here I am').waitFor();
+    await said(page, 'Here I am').waitFor();
   });
 
   it('explains every refusal, keeps the text and offers to try again where that may help', async () => {
@@ -211,7 +211,7 @@ describe('the visitor page when the reply is lost (docs/adr/chat-messages-have-n
     await say(page, 'Only once, please');
     await alert(page).getByText('The connection failed.').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await log(page).getByText('Heard once').waitFor();
+    await said(page, 'Heard once').waitFor();
     expect(await readLog(page)).toEqual(['You: Only once, please', 'Welcome guide: Heard once']);
     await chat.exchange(page, 'Go on', 'Gone on');
     const asked = chat.llm.requests.at(-1)?.messages.map(({ content }) => content);
@@ -226,10 +226,10 @@ describe('the visitor page when the reply is lost (docs/adr/chat-messages-have-n
     await alert(page).waitFor();
     await page.reload();
     await field(page).press('Enter');
-    await log(page).getByText('re: Before the reload').waitFor();
+    await said(page, 're: Before the reload').waitFor();
     expect(countAsked('Before the reload')).toBe(1);
     await say(page, 'Yes');
-    await log(page).getByText('re: Yes').waitFor();
+    await said(page, 're: Yes').waitFor();
     await say(page, 'Yes');
     await page.locator('.message.agent:not(.typing)').nth(2).waitFor();
     expect(countAsked('Yes')).toBe(2);
