@@ -30,6 +30,7 @@ export interface TurnQueue {
 
 const defaultLeaseMs = 15_000;
 const pollMs = 150;
+const againMs = 250;
 
 export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: number }): TurnQueue {
   const { db, logger } = deps;
@@ -43,6 +44,24 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
       await sleep(pollMs / 2 + Math.random() * pollMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) throw new TurnFailure('out_of_time', 'The conversation is busy');
     }
+  }
+
+  /** While the database is away it is tried again behind the failed turn, so that the next one need not wait for the lease to run out. */
+  async function giveBack(threadId: number, ticket: number): Promise<void> {
+    await returnTicket(db, { threadId, ticket }).catch(() => void giveBackLater(threadId, ticket));
+  }
+
+  async function giveBackLater(threadId: number, ticket: number): Promise<void> {
+    let failure: unknown;
+    for (const endsAt = Date.now() + leaseSeconds * 1000; Date.now() < endsAt; ) {
+      await sleep(againMs, undefined, { ref: false });
+      try {
+        return await returnTicket(db, { threadId, ticket });
+      } catch (error) {
+        failure = error;
+      }
+    }
+    logger.warn({ err: failure, threadId }, 'ticket of a chat turn is left to run out');
   }
 
   return {
@@ -69,11 +88,7 @@ export function createTurnQueue(deps: { db: Database; logger: Logger; leaseMs?: 
           lease.stop();
         }
       } finally {
-        if (!finished) {
-          await returnTicket(db, { threadId, ticket }).catch((error: unknown) => {
-            logger.warn({ err: error, threadId }, 'ticket of a chat turn is left to run out');
-          });
-        }
+        if (!finished) await giveBack(threadId, ticket);
       }
     },
   };

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { newContext } from '#libs/nats';
 import { createDatabase, type Database } from '#libs/orm';
 import { createMetrics } from '#libs/telemetry';
-import { waitFor } from '#libs/testing';
+import { startTcpProxy, waitFor } from '#libs/testing';
 import { agents } from '#services/agents';
 import { findAgent } from '../../../services/agents/agent/find-agent.ts';
 import type { Agent } from '../../../services/agents/agent/statements.ts';
@@ -207,6 +207,28 @@ describe('the chat runtime for any channel (rules/agents#messaging-webhook; D32,
       });
       expect(await failureOf(ask('Lost', { chat: 910 }))).toMatchObject({ kind: 'lost' });
       expect(await bodiesOf(910)).toEqual([]);
+    });
+
+    it('gives its place up as soon as the database that was lost in it is back, not when its lease runs out', async () => {
+      const { logger, settings } = place.env;
+      const proxy = await startTcpProxy(settings['DATABASE_URL'] ?? '');
+      const far = await createDatabase({ url: proxy.url, schema: 'agents', poolSize: 2, logger, applicationName: 'test far' });
+      const [thread] = await place.env.sql<{ id: number }>(
+        `insert into agents.threads (agent_id, channel, thread_key) values ($1, 'telegram', 'lost-database') returning id`,
+        [agent.id],
+      );
+      const threadId = thread?.id ?? 0;
+      const leaseMs = 60_000;
+      const lost = createTurnQueue({ db: far, logger, leaseMs }).run(threadId, new AbortController().signal, async () => {
+        proxy.cut();
+        await far.ping();
+      });
+      await expect(lost).rejects.toMatchObject({ code: 'unavailable' });
+      proxy.restore();
+      const signal = AbortSignal.timeout(leaseMs / 2);
+      expect(await createTurnQueue({ db, logger, leaseMs }).run(threadId, signal, async () => 'its turn')).toBe('its turn');
+      await far.close();
+      await proxy.stop();
     });
 
     it('does not remove the thread under another that waits', async () => {
