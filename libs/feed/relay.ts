@@ -8,6 +8,7 @@ import { feedSubjectOf } from '#libs/contract';
 import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { type Look, Poller } from '#libs/poller';
 import { findTold, limitTurn, takeTold, takeTurn, type ToldRow } from './statements.ts';
 
 export interface RelayTuning {
@@ -23,56 +24,41 @@ const mostRows = 500;
 const publishTimeoutMs = 2_000;
 
 export class FeedRelay {
-  readonly #deps: { readonly service: string; readonly db: Database; readonly bus: Bus; readonly logger: Logger };
+  readonly #deps: { readonly service: string; readonly db: Database; readonly bus: Bus };
   readonly #tuning: RelayTuning;
-  #running: Promise<void> | undefined;
-  #stopped = false;
-  #awake = false;
-  #wake: (() => void) | undefined;
-  #failing = false;
+  readonly #poller: Poller;
 
   constructor(deps: { service: string; db: Database; bus: Bus; logger: Logger; tuning?: Partial<RelayTuning> | undefined }) {
     this.#deps = deps;
     this.#tuning = { ...defaultTuning, ...deps.tuning };
+    this.#poller = new Poller({
+      look: (look) => this.#sendTold(look),
+      intervalMs: this.#tuning.lookMs,
+      logger: deps.logger,
+      texts: { failure: 'what was told does not reach the feed; trying again', recovery: 'what was told reaches the feed again' },
+    });
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#poller.start();
   }
 
   /** Something was told. */
   wake(): void {
-    this.#awake = true;
-    this.#wake?.();
+    this.#poller.wake();
   }
 
   /** Ends after one last look, when the broker is there. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.wake();
-    await this.#running;
+    await this.#poller.stop();
   }
 
-  /** Never rejects. */
-  async #run(): Promise<void> {
-    for (;;) {
-      const last = this.#stopped;
-      const told = this.#awake;
-      this.#awake = false;
-      let sent = 0;
-      try {
-        if (this.#deps.bus.connected && (told || (await findTold(this.#deps.db)) !== undefined)) sent = await this.#pass();
-        if (this.#failing) this.#deps.logger.info('what was told reaches the feed again');
-        this.#failing = false;
-      } catch (error) {
-        if (!this.#failing) this.#deps.logger.warn({ err: error }, 'what was told does not reach the feed; trying again');
-        this.#failing = true;
-      }
-      if (last) return;
-      if (sent === mostRows) this.#awake = true;
-      else if (sent > 0 && !this.#stopped) await sleep(this.#tuning.gatherMs);
-      await this.#pause();
-    }
+  async #sendTold({ woken, last }: Look): Promise<void> {
+    const { db, bus } = this.#deps;
+    if (!bus.connected || !(woken || last || (await findTold(db)) !== undefined)) return;
+    const sent = await this.#pass();
+    if (sent === mostRows) this.#poller.wake();
+    else if (sent > 0 && !last) await sleep(this.#tuning.gatherMs);
   }
 
   /** One message. @returns how many rows it had */
@@ -86,19 +72,6 @@ export class FeedRelay {
       const options = { msgId: `feed.${service}.${first.number}.${first.occurred_at}.${rows.length}`, timeoutMs: publishTimeoutMs };
       await bus.publishDurable(feedSubjectOf(service), `{"told":[${rows.map(writeTold).join(',')}]}`, options);
       return rows.length;
-    });
-  }
-
-  #pause(): Promise<void> {
-    if (this.#awake && !this.#failing) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#wake = undefined;
-        resolve();
-      };
-      const timer = setTimeout(done, this.#tuning.lookMs);
-      this.#wake = this.#failing && !this.#stopped ? undefined : done;
     });
   }
 }

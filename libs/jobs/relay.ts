@@ -6,6 +6,7 @@ import type { Logger } from '#libs/logger';
 import type { Bus } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { createBatcher, type Batcher } from '#libs/batch';
+import { Poller } from '#libs/poller';
 import { describeFault } from './errors.ts';
 import { deleteOutbox, type DueRow, type OutboxRow, releaseOutbox, takeDueJobs, takeOutbox, unsendJobs } from './statements.ts';
 import type { JobTuning } from './types.ts';
@@ -62,23 +63,24 @@ function messageOfOutbox(row: OutboxRow): Message {
 export class Relay {
   readonly #db: Database;
   readonly #bus: Bus;
-  readonly #logger: Logger;
   readonly #tuning: JobTuning;
   readonly #sending = new Set<Promise<void>>();
   readonly #stored: Batcher<number, never>;
-  #running: Promise<void> | undefined;
+  readonly #poller: Poller;
   #stopped = false;
-  #wake: (() => void) | undefined;
-  #awake = false;
-  #alarm: { readonly atMs: number; readonly timer: NodeJS.Timeout } | undefined;
   #unhook: (() => void) | undefined;
-  #failing = false;
 
   constructor(deps: { db: Database; bus: Bus; logger: Logger; tuning: JobTuning }) {
     this.#db = deps.db;
     this.#bus = deps.bus;
-    this.#logger = deps.logger;
     this.#tuning = deps.tuning;
+    this.#poller = new Poller({
+      look: () => this.#sendDue(),
+      intervalMs: deps.tuning.pollMs,
+      logger: deps.logger,
+      texts: { failure: 'job relay cannot work; trying again', recovery: 'job relay works again' },
+      describe: describeFault,
+    });
     this.#stored = createBatcher({
       keyOf: String,
       run: async (ids) => {
@@ -95,7 +97,7 @@ export class Relay {
 
   start(): void {
     this.#unhook = this.#bus.onReconnect(() => this.wake());
-    this.#running = this.#poll();
+    this.#poller.start();
   }
 
   /**
@@ -110,33 +112,19 @@ export class Relay {
 
   /** Looks for due rows now. */
   wake(): void {
-    this.#awake = true;
-    this.#wake?.();
+    this.#poller.wake();
   }
 
   /** Looks for due rows in `delayMs` at the latest: a delayed job then need not wait for the next poll. */
   wakeIn(delayMs: number): void {
-    if (this.#stopped || delayMs >= this.#tuning.pollMs) return;
-    const atMs = performance.now() + delayMs + 1;
-    if (this.#alarm !== undefined && this.#alarm.atMs <= atMs) return;
-    clearTimeout(this.#alarm?.timer);
-    const timer = setTimeout(
-      () => {
-        this.#alarm = undefined;
-        this.wake();
-      },
-      Math.ceil(delayMs) + 1,
-    );
-    this.#alarm = { atMs, timer };
+    this.#poller.wakeIn(delayMs);
   }
 
   /** Ends the polling after one last look, when the broker is there. */
   async stop(): Promise<void> {
     this.#unhook?.();
-    clearTimeout(this.#alarm?.timer);
     this.#stopped = true;
-    this.wake();
-    await this.#running;
+    await this.#poller.stop();
     await Promise.all(this.#sending);
     await this.#stored.idle();
   }
@@ -149,35 +137,8 @@ export class Relay {
     ]);
   }
 
-  /** Never rejects. */
-  async #poll(): Promise<void> {
-    for (;;) {
-      const last = this.#stopped;
-      this.#awake = false;
-      try {
-        if (this.#bus.connected) while (await this.#pass()) if (!this.#bus.connected) break;
-        if (this.#failing) this.#logger.info('job relay works again');
-        this.#failing = false;
-      } catch (error) {
-        if (!this.#failing) this.#logger.warn(describeFault(error), 'job relay cannot work; trying again');
-        this.#failing = true;
-      }
-      if (last) return;
-      await this.#pause();
-    }
-  }
-
-  #pause(): Promise<void> {
-    if (this.#awake) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#wake = undefined;
-        resolve();
-      };
-      const timer = setTimeout(done, this.#tuning.pollMs);
-      this.#wake = done;
-    });
+  async #sendDue(): Promise<void> {
+    while (this.#bus.connected && (await this.#pass()));
   }
 
   /** One round; true when there may be more. */

@@ -1,0 +1,95 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createLogger } from '#libs/logger';
+import { waitFor } from '#libs/testing';
+import { type Look, Poller } from './index.ts';
+
+const longMs = 600_000;
+
+describe('a poller', () => {
+  let poller: Poller;
+
+  afterEach(async () => {
+    await poller.stop();
+  });
+
+  /** @returns the looks, and the messages of the log */
+  function start(
+    intervalMs: number,
+    look: (count: number) => Promise<void> | void = () => undefined,
+  ): { looks: Look[]; log: () => string[] } {
+    const looks: Look[] = [];
+    const lines = new PassThrough();
+    const texts: string[] = [];
+    lines.on('data', (line: Buffer) => texts.push((JSON.parse(line.toString('utf8')) as { msg: string }).msg));
+    poller = new Poller({
+      look: async (given) => look(looks.push(given)),
+      intervalMs,
+      logger: createLogger({ service: 'test', destination: lines }),
+      texts: { failure: 'fails', recovery: 'works again' },
+    });
+    poller.start();
+    return { looks, log: () => texts };
+  }
+
+  it('looks when it starts, and again after each pause', async () => {
+    const { looks } = start(1);
+    await waitFor(() => looks.length > 3);
+    expect(looks[3]).toEqual({ woken: false, last: false });
+  });
+
+  it('looks at once when somebody calls, in a pause or in a look', async () => {
+    const calls = Promise.withResolvers<void>();
+    const { looks } = start(longMs, (count) => (count === 2 ? calls.promise : undefined));
+    await waitFor(() => looks.length === 1);
+    poller.wake();
+    await waitFor(() => looks.length === 2);
+    poller.wake();
+    poller.wake();
+    calls.resolve();
+    await waitFor(() => looks.length === 3);
+    expect(looks.slice(1)).toEqual([
+      { woken: true, last: false },
+      { woken: true, last: false },
+    ]);
+  });
+
+  it('looks at the earliest of the times that it is told', async () => {
+    const { looks } = start(longMs);
+    poller.wakeIn(longMs / 2);
+    poller.wakeIn(2);
+    poller.wakeIn(longMs / 3);
+    await waitFor(() => looks.length === 2);
+    expect(looks[1]).toEqual({ woken: true, last: false });
+  });
+
+  it('looks a last time when it is stopped', async () => {
+    const { looks } = start(longMs);
+    await waitFor(() => looks.length === 1);
+    await poller.stop();
+    expect(looks).toEqual([
+      { woken: false, last: false },
+      { woken: false, last: true },
+    ]);
+    poller.wake();
+    expect(looks).toHaveLength(2);
+  });
+
+  it('is not hurried while it fails, and says so once', async () => {
+    const { looks, log } = start(20, (count) => {
+      if (count < 5) poller.wake();
+      if (count < 4) throw new Error('away');
+    });
+    const startedAt = performance.now();
+    await waitFor(() => looks.length > 4);
+    expect(performance.now() - startedAt).toBeGreaterThan(50);
+    expect(log()).toEqual(['fails', 'works again']);
+  });
+
+  it('ends at once when it is stopped while it fails', async () => {
+    const { looks } = start(longMs, () => Promise.reject(new Error('away')));
+    await waitFor(() => looks.length === 1);
+    await poller.stop();
+    expect(looks).toHaveLength(2);
+  });
+});
