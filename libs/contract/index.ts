@@ -18,6 +18,7 @@ export {
   jobStates,
   maxJobIds,
 } from './job-admin.ts';
+export { isPossibleId, maxId, rowId } from './ids.ts';
 export { keyHeader } from './kept-answers.ts';
 export { line } from './line.ts';
 export { receiptFilter, receiptList, receiptReplay, replayedReceipts } from './receipt-filter.ts';

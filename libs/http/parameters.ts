@@ -1,14 +1,11 @@
 /** Path, query and header parameters: text coerced by the declared type, then checked like a body (rules/http#ids, rules/http#datetimes-in). */
 import { parse as parseQuery } from 'node:querystring';
-import type { Route, TSchema } from '#libs/contract';
+import { maxId, type Route, type TSchema } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { hasControls } from '#libs/text';
 import type { ValidationItem } from './envelope.ts';
 import { nullCharacter } from './storable.ts';
 import { boolParsing, type Check, compileCheck, intParsing } from './validation.ts';
-
-/** Largest id that a row can have; also the bound of path integers that declare none. */
-export const maxId = 2_147_483_647;
 
 type Source = 'path' | 'query' | 'header';
 
@@ -19,7 +16,7 @@ interface Parameter {
   readonly type: string;
   readonly itemType: string;
   readonly dateTime: boolean;
-  /** No bound declared: an id, which nobody has outside int4. */
+  /** No bound declared: an id (`maxId`). */
   readonly unbounded: boolean;
 }
 

@@ -1,12 +1,11 @@
 /** Whom a request and its answer name (I4): an erasure drops what is kept of them. */
-
-const maxId = 2_147_483_647;
+import { isPossibleId } from '#libs/contract';
 
 /** Ids at `…person_id` and `…person_ids`, and of people as the open API shows them, however deep, each once. */
 export function listNamedPeople(...values: readonly unknown[]): number[] {
   const ids = new Set<number>();
   const add = (id: unknown): void => {
-    if (typeof id === 'number' && Number.isInteger(id) && id > 0 && id <= maxId) ids.add(id);
+    if (typeof id === 'number' && isPossibleId(id)) ids.add(id);
   };
   const pending: unknown[] = [...values];
   while (pending.length > 0) {

@@ -3,12 +3,11 @@
  * they take part, or whose event their team authority covers; coherence access is not narrowed, nor are the shared token and the platform
  * itself. What a caller may not read is not there for them.
  */
-import type { Actor } from '#libs/contract';
+import { type Actor, isPossibleId } from '#libs/contract';
 import type { CallContext } from '#libs/nats';
 import type { Queryable } from '#libs/sql';
 import type { ConversationsConfig } from './config.ts';
 import type { DirectoryCache } from './directory-cache/index.ts';
-import { isPossibleId } from './ids.ts';
 import type { Refusals } from './refusals.ts';
 import type { Scope } from './scope.ts';
 import { findMembership } from './statements.ts';

@@ -2,12 +2,9 @@
  * Shapes of the conversation surface (rules/conversations#conversationout). Field names are those of the documents; the
  * descriptions are the documentation of the API.
  */
-import { type ErrorReasons, type TSchema, Type } from '#libs/contract';
+import { type ErrorReasons, rowId, type TSchema, Type } from '#libs/contract';
 
-/** Ids that a row can have. Larger, zero and negative integers are ids that nobody has (rules/http#ids). */
-export const maxId = 2_147_483_647;
-
-export const Id = Type.Integer({ minimum: 1, maximum: maxId });
+export const Id = rowId;
 
 /** Any integer: an id of a path or query before it is known whether anybody can have it. */
 export const AnyId = Type.Integer({ description: 'A positive integer; ids are per instance.' });

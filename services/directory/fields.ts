@@ -1,5 +1,5 @@
 /** Words that the schemas of the directory are made of: ids, instants, lengths, paging, error declarations (rules/memberships#lists; D47). */
-import { Type, type ErrorReasons, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
+import { type ErrorReasons, rowId, type Static, type TObject, type TProperties, type TSchema, Type } from '#libs/contract';
 
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 export const jsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -9,8 +9,7 @@ export const instant = (description: string) => Type.String({ format: 'date-time
 /** Id in a path or a filter: one that no row can have finds nothing (rules/http#ids). */
 export const anyId = (description: string) => Type.Integer({ description });
 
-/** Positive 32-bit integer, the id of a row. */
-export const rowId = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+export { rowId };
 /** Ids asked for in one call; whoever needs more asks again. */
 export const idList = Type.Array(rowId, { maxItems: 10_000 });
 /** What an event about rows says. */

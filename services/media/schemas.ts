@@ -1,7 +1,8 @@
 /** Schemas that several features' contracts share. */
-import { Type, type Static } from '#libs/contract';
+import { rowId, type Static, Type } from '#libs/contract';
 
-export const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+/** Of a row. */
+export const id = rowId;
 export const nullableId = Type.Union([Type.Integer(), Type.Null()]);
 
 /** `infos.audio` and the reply of an upload (rules/media#audio-upload; D27). */

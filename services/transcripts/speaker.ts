@@ -3,6 +3,7 @@
  * stored; never guessed from a name. Speakers that match nobody are numbered by their first appearance, and keep their number.
  */
 import { createHash } from 'node:crypto';
+import { isPossibleId } from '#libs/contract';
 import type { JsonObject } from '#libs/json';
 import { toLine } from '#libs/text';
 import type { AcceptedRow } from './row-filter.ts';
@@ -11,7 +12,6 @@ import type { AcceptedRow } from './row-filter.ts';
 export const maxSpeakers = 10_000;
 const maxDisplayNameLength = 200;
 const maxKeyLength = 200;
-const maxPersonId = 2_147_483_647;
 
 export interface Speaker {
   /** Identity within the conversation, made of the provider's ids. */
@@ -115,5 +115,5 @@ export function assignSpeakers(
 
 /** The room stores any integer; only one that can be a person's id resolves a speaker. */
 function toPersonId(personId: number | null | undefined): number | null {
-  return Number.isInteger(personId) && Number(personId) > 0 && Number(personId) <= maxPersonId ? Number(personId) : null;
+  return typeof personId === 'number' && isPossibleId(personId) ? personId : null;
 }

@@ -1,7 +1,6 @@
 /** Contract: everything of one person in conversations, for `people export` and `people erase` of the admin CLI, and merges. */
-import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
+import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
 
-const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const after = Type.Integer({ minimum: 0, description: '`next` of the page before; 0 at first.' });
 const next = Type.Union([Type.Integer(), Type.Null()], { description: 'For `after`; null after the last page.' });
 
@@ -11,7 +10,7 @@ export const personDataRpcs = {
     subject: 'admin.conversations.people.export',
     callers: byOperators,
     summary: "One page of a person's conversations: own participation, own entries of the room, own notes. A page may be empty.",
-    request: Type.Object({ person_id: id, after }),
+    request: Type.Object({ person_id: rowId, after }),
     reply: Type.Object({ items: Type.Array(Type.Unknown()), next }),
     timeoutMs: 60_000,
   }),
@@ -22,7 +21,7 @@ export const personDataRpcs = {
     summary:
       'Takes a person out of one page of conversations and deletes those that were theirs alone, with all that belongs to them. Repeatable; the last page also empties webhook receipts that name the person.',
     request: Type.Object({
-      person_id: id,
+      person_id: rowId,
       emails: Type.Array(Type.String({ minLength: 3, maxLength: 320 }), { maxItems: 20, description: 'As stored with the person.' }),
       name: Type.Union([Type.String({ minLength: 1 }), Type.Null()], {
         description: 'As it may stand in notes; null when it is not known any more.',
@@ -46,7 +45,7 @@ export const personDataRpcs = {
     subject: 'conversations.people.merge',
     callers: { directory: ownAccount },
     summary: 'Puts who stays in the place of who was merged, in one page of conversations (rules/people#merge-people; I3). Repeatable.',
-    request: Type.Object({ gone_id: id, into_id: id, after }),
+    request: Type.Object({ gone_id: rowId, into_id: rowId, after }),
     reply: Type.Object({ next }),
     timeoutMs: 60_000,
   }),

@@ -1,8 +1,7 @@
 /** Which conversations are in a step with a pipeline job (P5). What has become of the job its own service says. */
-import { type Actor, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
+import { type Actor, isPossibleId, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Dependencies } from '../dependencies.ts';
-import { isPossibleId } from '../ids.ts';
 import type { PipelineEntry, pipelineRpcs } from './contract.ts';
 import { isConversation, listCurrentEntries } from './statements.ts';
 

@@ -1,11 +1,10 @@
 /** What the search in transcripts asks: names of filters as ids, and who may read what (rules/transcripts#search; T2, T6, D18f, D69). */
-import type { ReplyOf, RequestOf, Static } from '#libs/contract';
+import { isPossibleId, type ReplyOf, type RequestOf, type Static } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { type CallContext, ownContext, type RequestContext } from '#libs/nats';
 import type { conversations } from '../contract.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { HolonVisibility } from '../directory-cache/index.ts';
-import { isPossibleId } from '../ids.ts';
 import { isWithin } from '../scope.ts';
 import { idsFromSql, instantOrNull } from '../sql-values.ts';
 import { conversationTitle } from '../title.ts';

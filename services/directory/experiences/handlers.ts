@@ -1,5 +1,5 @@
 /** Experiences and their logos (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import type { Actor, RequestOf } from '#libs/contract';
+import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import type { Once } from '#libs/idempotency';
@@ -11,7 +11,6 @@ import { directory } from '../contract.ts';
 import { tellWritten } from '../feed/index.ts';
 import { getWrittenHolon } from '../holons/index.ts';
 import { checkInfoFields, readInfoFields } from '../info-fields.ts';
-import { isPossibleId } from '../possible-id.ts';
 import { sanitizeRichText } from '../rich-text.ts';
 import { readViewer } from '../viewer.ts';
 import type { experienceRpcs } from './contract.ts';

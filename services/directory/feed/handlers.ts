@@ -1,9 +1,9 @@
 /** Who may read what the feed tells of (rules/events#feed; V4, D48). */
+import { isPossibleId } from '#libs/contract';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { bodyOf } from '../body.ts';
 import type { directory } from '../contract.ts';
-import { isPossibleId } from '../possible-id.ts';
 import type { Viewer } from '../viewer.ts';
 import type { feedRpcs } from './contract.ts';
 import { findSeesAll, listHiddenHolons, listReadable } from './statements.ts';

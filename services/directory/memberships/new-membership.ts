@@ -1,11 +1,11 @@
 /** Creates one membership inside a transaction, for the operations that may bring one along (rules/people#create-a-person; D43, D43a). */
+import { isPossibleId } from '#libs/contract';
 import { badRequest, type AppError } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import { constraintOf, type Tx } from '#libs/orm';
 import type { Queryable } from '#libs/sql';
 import { tellMembership } from '../feed/index.ts';
 import { checkFollowUp } from '../follow-up.ts';
-import { isPossibleId } from '../possible-id.ts';
 import { findActiveStep, findNextStep } from '../step-move.ts';
 import type { Viewer } from '../viewer.ts';
 import { checkResponsible, findAllowedJourney, findHolon } from '../workflow/index.ts';

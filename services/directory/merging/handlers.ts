@@ -1,4 +1,5 @@
 /** Merges of people, for superusers and operators (rules/people#merge-people; I3, I5). */
+import { isPossibleId } from '#libs/contract';
 import { AppError, appError, badRequest, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import type { Once } from '#libs/idempotency';
@@ -7,7 +8,6 @@ import { type Bus, type CallContext, type Handlers, ownContext, type RequestCont
 import { type Database, transactionOrDryRun } from '#libs/orm';
 import type { directory } from '../contract.ts';
 import { findPerson } from '../person-data/index.ts';
-import { isPossibleId } from '../possible-id.ts';
 import type { mergingRpcs } from './contract.ts';
 import { finishMerge } from './finish.ts';
 import { type Merge, mergeIn } from './merge.ts';

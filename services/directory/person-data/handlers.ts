@@ -1,5 +1,6 @@
 /** `people export` and `people erase` of the admin CLI: the directory's part. */
 import { listSome, recordAudit } from '#libs/audit';
+import { isPossibleId } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import { dropAnswersOf } from '#libs/idempotency';
@@ -9,7 +10,6 @@ import { type Database, transactionOrDryRun, type Tx } from '#libs/orm';
 import { changeTokens, emailThrottleKey, forgetAttempts } from '../accounts/index.ts';
 import { directory } from '../contract.ts';
 import { tellErased, tellWritten } from '../feed/index.ts';
-import { isPossibleId } from '../possible-id.ts';
 import {
   deactivateAccounts,
   eraseSteps,

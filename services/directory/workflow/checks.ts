@@ -1,7 +1,7 @@
 /** What memberships and relationships are checked for before they are written (rules/memberships#updates; D46). */
+import { isPossibleId } from '#libs/contract';
 import { badRequest } from '#libs/errors';
 import type { Queryable } from '#libs/sql';
-import { isPossibleId } from '../possible-id.ts';
 import type { JourneyStep } from '../step-move.ts';
 import { findAccountable, findJourneysFor } from './statements/facts.ts';
 

@@ -1,6 +1,6 @@
 /** What was sent to an endpoint, and sending again (rules/events#deliveries; V5, V10, V11). */
 import { type AuditContext, recordAudit } from '#libs/audit';
-import type { RequestOf } from '#libs/contract';
+import { isPossibleId, type RequestOf } from '#libs/contract';
 import { appError, badRequest, notFound } from '#libs/errors';
 import type { Once } from '#libs/idempotency';
 import type { Jobs } from '#libs/jobs';
@@ -8,7 +8,7 @@ import { type Bus, type CallContext, type Handlers, rawJson, type RawJson } from
 import type { Database, Tx } from '#libs/orm';
 import { formatInstant, parseInstant } from '#libs/time';
 import type { events } from '../contract.ts';
-import { findOwner, getEndpoint, isPossibleId, lockEndpoint, type OwnerId } from '../endpoints/index.ts';
+import { findOwner, getEndpoint, lockEndpoint, type OwnerId } from '../endpoints/index.ts';
 import { type EventWriter, everything, findShown, findViewer, type Viewer } from '../feed/index.ts';
 import { deliveryJobs, type deliveryRpcs } from './contract.ts';
 import {

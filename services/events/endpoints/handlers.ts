@@ -1,6 +1,6 @@
 /** Webhook endpoints: make, list, read, change, end, rotate (rules/events#endpoints; V5, V11). */
 import { type AuditContext, changedFields, recordAudit } from '#libs/audit';
-import type { RequestOf } from '#libs/contract';
+import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import { entityTag, matchesEntityTag } from '#libs/etag';
 import type { Feed } from '#libs/feed';
@@ -12,7 +12,7 @@ import type { EventsConfig } from '../config.ts';
 import type { events } from '../contract.ts';
 import { maxEndpoints, usualOverlapSeconds, type endpointRpcs } from './contract.ts';
 import { disableEndpoint } from './disabling.ts';
-import { findOwner, isPossibleId, type OwnerId, requireUser } from './owner.ts';
+import { findOwner, type OwnerId, requireUser } from './owner.ts';
 import { readUrl } from './address.ts';
 import { createSecret, readWanted, writeSecret } from './rules.ts';
 import {

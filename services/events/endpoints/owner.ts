@@ -5,8 +5,6 @@ import { AppError } from '#libs/errors';
 /** An account; null: every one. */
 export type OwnerId = number | null;
 
-const maxId = 2_147_483_647;
-
 export function requireUser(actor: Actor | undefined): Extract<Actor, { kind: 'user' }> {
   if (actor?.kind !== 'user') throw new AppError({ code: 'unauthenticated', message: 'Authentication required.' });
   return actor;
@@ -15,9 +13,4 @@ export function requireUser(actor: Actor | undefined): Extract<Actor, { kind: 'u
 export function findOwner(actor: Actor | undefined): OwnerId {
   const user = requireUser(actor);
   return user.superuser ? null : user.accountId;
-}
-
-/** Whether a row could have the id. */
-export function isPossibleId(id: number): boolean {
-  return id > 0 && id <= maxId;
 }

@@ -1,11 +1,10 @@
 /** Contract: who was erased, kept outside the database (rules/operations#after-a-restore). */
-import { byOperators, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, rowId, rpc, type Static, Type } from '#libs/contract';
 
-const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const mostIds = 100;
 
 const erasure = {
-  person_id: id,
+  person_id: rowId,
   digest: Type.Union([Type.String({ pattern: '^[0-9a-f]{64}$' }), Type.Null()], {
     description:
       'Of the person, as the directory tells it: another person who has the id later has another. Null: nobody was left to tell.',

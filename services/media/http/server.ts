@@ -1,5 +1,6 @@
 /** An HTTP server for bytes: request context, one log line per request, one mapper of errors. What it serves is its listener's. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { maxId } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { createHttpServer, hasBody, type HttpServer, type Refusal, Room, type Transfer, watchAnswer, watchBody } from '#libs/http';
 import type { Logger } from '#libs/logger';
@@ -127,7 +128,7 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
 /** @throws AppError 404 for an id that nobody can have. */
 export function requireId(text: string | undefined): number {
   const id = Number(text);
-  if (Number.isNaN(id) || id > 2_147_483_647) throw notFound();
+  if (Number.isNaN(id) || id > maxId) throw notFound();
   return id;
 }
 

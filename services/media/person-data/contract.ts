@@ -1,7 +1,5 @@
 /** Contract: who uploaded files, for `people erase` of the admin CLI, and merges. */
-import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
-
-const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
 
 /** To be spread into the contract of the service. */
 export const personDataRpcs = {
@@ -10,7 +8,7 @@ export const personDataRpcs = {
     callers: byOperators,
     audit: 'person.erase',
     summary: 'Forgets that a person uploaded files. The files belong to their conversations and holons, and go with them. Repeatable.',
-    request: Type.Object({ person_id: id, account_ids: Type.Array(id, { maxItems: 100 }), dry_run: Type.Boolean() }),
+    request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 100 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts: Type.Object({ uploads_without_author: Type.Integer() }) }),
     timeoutMs: 60_000,
   }),
@@ -18,7 +16,7 @@ export const personDataRpcs = {
     subject: 'media.people.merge',
     callers: { directory: ownAccount },
     summary: 'Puts who stays in the place of who was merged, as who uploaded files (rules/people#merge-people; I3). Repeatable.',
-    request: Type.Object({ gone_id: id, into_id: id, after: Type.Integer({ minimum: 0 }) }),
+    request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),
     reply: Type.Object({ next: Type.Null() }),
     timeoutMs: 60_000,
   }),

@@ -1,7 +1,5 @@
 /** Contract: what a person said, for `people export` and `people erase` of the admin CLI, and merges. */
-import { byOperators, ownAccount, rpc, Type } from '#libs/contract';
-
-const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
 
 /** What stands in place of words that were erased. */
 export const erasedText = '[removed]';
@@ -13,7 +11,7 @@ export const personDataRpcs = {
     callers: byOperators,
     summary: 'One page of what a person said, by conversation and time.',
     request: Type.Object({
-      person_id: id,
+      person_id: rowId,
       after: Type.String({ description: '`next` of the page before; empty at first.', maxLength: 100 }),
     }),
     reply: Type.Object({
@@ -30,7 +28,7 @@ export const personDataRpcs = {
     audit: 'person.erase',
     summary:
       "Replaces a person's words in one page of transcripts and makes the speaker nameless. Times and counts stay, so that the evidence of the import stays true. Repeatable.",
-    request: Type.Object({ person_id: id, after: Type.Integer({ minimum: 0 }), dry_run: Type.Boolean() }),
+    request: Type.Object({ person_id: rowId, after: Type.Integer({ minimum: 0 }), dry_run: Type.Boolean() }),
     reply: Type.Object({
       counts: Type.Object({ transcripts: Type.Integer(), transcript_rows: Type.Integer() }),
       next: Type.Union([Type.Integer(), Type.Null()]),
@@ -42,7 +40,7 @@ export const personDataRpcs = {
     callers: { directory: ownAccount },
     summary:
       'Puts who stays in the place of who was merged, in one page of transcripts and of what is searched (rules/people#merge-people; I3). Repeatable.',
-    request: Type.Object({ gone_id: id, into_id: id, after: Type.Integer({ minimum: 0 }) }),
+    request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),
     reply: Type.Object({ next: Type.Union([Type.Integer(), Type.Null()]) }),
     timeoutMs: 60_000,
   }),

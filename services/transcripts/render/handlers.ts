@@ -3,6 +3,7 @@
  * first for its digest, which is the entity tag that goes before the body, then for the reader.
  */
 import { createHash } from 'node:crypto';
+import { maxId } from '#libs/contract';
 import { notFound, unavailable } from '#libs/errors';
 import { byteStream, jsonStream, rawBytes, rawJson, withDigest, type Bus, type Handler } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -20,7 +21,6 @@ import { findUtterance, findWindow, listRows } from './statements.ts';
 /** Files up to this size are made once and held. */
 const heldBytes = 1_048_576;
 const rowsPerPage = 2_000;
-const maxId = 2_147_483_647;
 /** Where reading begins. */
 const beforeAll = { afterStart: Number.MIN_SAFE_INTEGER, afterPosition: 0 };
 

@@ -1,5 +1,5 @@
 /** `/api/ops/pipelines`: where conversations stand in their pipeline steps, and their jobs run now (P5). */
-import type { AnswerOf, HandledRoute, InputOf, LatestJob } from '#libs/contract';
+import { type AnswerOf, type HandledRoute, type InputOf, type LatestJob, maxId } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
 import { operatorLists, readCursor, writeCursor } from '#libs/merged-list';
@@ -30,7 +30,7 @@ export function createPipelineHandlers(bus: Bus): { 'ops-pipelines': Handler<'op
       const { limit = usualLimit, cursor, state, ...filter } = input.query;
       const position = cursor === undefined ? undefined : readCursor(kind, cursor);
       const before = Number(position?.at ?? 0);
-      if (cursor !== undefined && (position === undefined || before > 2_147_483_647))
+      if (cursor !== undefined && (position === undefined || before > maxId))
         throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
       const { items, next } = await listStandings({
         limit,

@@ -1,11 +1,11 @@
 /** What a booking event needs of other services, asked for before any lock. */
+import { isPossibleId } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { JobRun } from '#libs/jobs';
 import type { Instant } from '#libs/time';
 import { directory } from '#services/directory';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
-import { isPossibleId } from '../../ids.ts';
 import type { Settlement, StoredReceipt } from '../../receipts/index.ts';
 import { parseSqlInstant } from '../../sql-values.ts';
 import { type BookingEvent, chooseBookings, readJourneyHint } from '../rules/booking-event.ts';

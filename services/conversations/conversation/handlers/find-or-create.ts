@@ -1,5 +1,5 @@
 /** Find-or-create (rules/conversations#find-or-create). */
-import type { RequestOf } from '#libs/contract';
+import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import { jsonStream, type JsonStream, rawJson, type RawJson, type RequestContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
@@ -8,7 +8,6 @@ import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import type { CachedJourney } from '../../directory-cache/index.ts';
 import { tellCreated } from '../../feed/index.ts';
-import { isPossibleId } from '../../ids.ts';
 import { enterStep } from '../../pipeline/index.ts';
 import { isWithin, type Scope, scopeValues } from '../../scope.ts';
 import { type ConversationRow, insertConversation } from '../../statements.ts';

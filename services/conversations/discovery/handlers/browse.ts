@@ -1,11 +1,10 @@
 /** Browse of conversations (rules/discovery#browse; D17, D18a to D18f, D28). */
-import type { RequestOf } from '#libs/contract';
+import { isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, notFound } from '#libs/errors';
 import { jsonStream, type JsonStream, type RequestContext } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { type CachedJourney, HolonVisibility } from '../../directory-cache/index.ts';
-import { isPossibleId } from '../../ids.ts';
 import { type PublicRow, streamGroups, streamJourney } from '../statements/browse.ts';
 import { renderPublicConversations } from '../view.ts';
 

@@ -1,11 +1,11 @@
 /** GET /conversations/search and /conversations/{id}/summary (rules/discovery#search-and-summary; D5, D18f, D18g). */
-import type { RequestOf } from '#libs/contract';
+import { isPossibleId, type RequestOf } from '#libs/contract';
 import { notFound } from '#libs/errors';
 import { jsonStream, rawJson, type JsonStream, type RawJson, type RequestContext } from '#libs/nats';
 import type { conversations } from '../../contract.ts';
 import type { Dependencies } from '../../dependencies.ts';
 import { HolonVisibility } from '../../directory-cache/index.ts';
-import { isPossibleId, requireId } from '../../ids.ts';
+import { requireId } from '../../ids.ts';
 import { chooseSearch, type SearchFilters, searchPlanner as planner, type SearchRow, summarizeConversation } from '../statements/search.ts';
 import { renderSearchItems } from '../view.ts';
 

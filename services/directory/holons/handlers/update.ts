@@ -1,5 +1,5 @@
 /** Editing of a holon: one transaction under the holon's row lock, all fields or none (rules/holons#update-a-holon; D46a). */
-import type { Actor, RequestOf } from '#libs/contract';
+import { type Actor, isPossibleId, type RequestOf } from '#libs/contract';
 import { AppError, badRequest, notFound } from '#libs/errors';
 import { entityTag } from '#libs/etag';
 import type { Feed } from '#libs/feed';
@@ -13,7 +13,6 @@ import { directory } from '../../contract.ts';
 import { tellWritten } from '../../feed/index.ts';
 import { checkIfMatch } from '../../if-match.ts';
 import { checkInfoFields, readInfoFields } from '../../info-fields.ts';
-import { isPossibleId } from '../../possible-id.ts';
 import { readViewer } from '../../viewer.ts';
 import { checkHolonFields, describeChanges, mergeInfos, type HolonState } from '../rules/holon-update.ts';
 import {

@@ -1,12 +1,11 @@
 /** Keys of the open API: make, list, read, rotate, revoke; and their verification for the gateways (rules/access#service-keys). */
-import type { Actor } from '#libs/contract';
+import { type Actor, isPossibleId } from '#libs/contract';
 import { AppError, badRequest } from '#libs/errors';
 import { rawJson, type Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import type { Clock } from '#libs/time';
 import { bodyOf } from '../../body.ts';
 import type { directory } from '../../contract.ts';
-import { isPossibleId } from '../../possible-id.ts';
 import type { Keys, OwnerId } from '../issue.ts';
 import { parseKeyToken, readExpiry, readName, readScopes, refuseWider } from '../rules.ts';
 import { getKey, listKeys, verifyKey } from '../statements.ts';

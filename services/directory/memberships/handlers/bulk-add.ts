@@ -1,6 +1,6 @@
 /** Adds many people to a holon, each with an outcome of its own (rules/memberships#bulk-add; D45, D45a). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Actor } from '#libs/contract';
+import { type Actor, isPossibleId } from '#libs/contract';
 import { AppError, appError, notFound } from '#libs/errors';
 import type { Feed } from '#libs/feed';
 import type { Once } from '#libs/idempotency';
@@ -8,7 +8,6 @@ import type { Handlers } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import type { BulkAdd, BulkAdded, directory } from '../../contract.ts';
 import { tellWritten } from '../../feed/index.ts';
-import { isPossibleId } from '../../possible-id.ts';
 import type { JourneyStep } from '../../step-move.ts';
 import { readViewer } from '../../viewer.ts';
 import { findAccountable, findJourneysFor, findPeople } from '../../workflow/index.ts';

@@ -3,6 +3,7 @@
  * the same: best first within a window, then the next one. A cursor holds the window's edges, and the last answer that was given.
  */
 import { createHash } from 'node:crypto';
+import { maxId } from '#libs/contract';
 import { parseInstant } from '#libs/time';
 
 /** A place in the order of time; the newest is the greatest. */
@@ -60,7 +61,7 @@ function readPlace(list: unknown): Place | null | undefined {
   return isStart && isId(id) && isId(index) ? { start, id, index } : undefined;
 }
 
-const isId = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 2_147_483_647;
+const isId = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxId;
 
 /** The same for the same fields, whatever their order. */
 function digest(request: object): string {
