@@ -3,6 +3,7 @@
  * the first of all that is the page. A position is an item, not a count, so what arrives between two pages moves nothing: every item that was
  * there for the first page comes once.
  */
+import { decodeCursor, encodeCursor } from '#libs/cursor';
 
 /** What orders items: the newest first by `at`, equal ones by `source`. */
 export interface Position {
@@ -58,22 +59,18 @@ export interface ListKind {
   readonly sources: readonly string[];
 }
 
+const longest = 400;
+
 /** A position as clients hand it back. */
 export function writeCursor({ name }: Pick<ListKind, 'name'>, { at, source }: Position): string {
-  return Buffer.from(JSON.stringify([name, at, source]), 'utf8').toString('base64url');
+  return encodeCursor([name, at, source]);
 }
 
 /** @returns undefined for what is no cursor of this list */
 export function readCursor({ name, at: pattern, sources }: ListKind, text: string): Position | undefined {
-  if (!/^[A-Za-z0-9_-]{1,400}$/.test(text)) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(value) || value.length !== 3) return undefined;
-  const [list, at, source] = value as unknown[];
+  const values = text.length > longest ? undefined : decodeCursor(text);
+  if (values?.length !== 3) return undefined;
+  const [list, at, source] = values;
   if (list !== name || typeof at !== 'string' || !pattern.test(at)) return undefined;
   return typeof source === 'string' && sources.includes(source) ? { at, source } : undefined;
 }

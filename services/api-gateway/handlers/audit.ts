@@ -1,7 +1,6 @@
 /** `GET /api/ops/audit`: one list out of the logs of all services (A3). */
 import { beginOf, mergeEntries, readCursor, type ServiceEntry, writeCursor } from '#libs/audit';
 import type { AnswerOf, HandledRoute, InputOf, PublicAuditEntry } from '#libs/contract';
-import { appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents } from '#services/agents';
@@ -11,6 +10,7 @@ import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
 import type { auditRoutes } from '../routes/ops/audit.ts';
+import { badCursor } from './ops/position.ts';
 
 type AuditRoute = Extract<(typeof auditRoutes)[number], HandledRoute<'audit'>>;
 
@@ -49,7 +49,7 @@ export function createAudit(bus: Bus): RouteHandler<InputOf<AuditRoute>, AnswerO
   return async ({ input, call, answer }) => {
     const { actor, action, target, from, to, limit = usualLimit, cursor } = input.query;
     const position = cursor === undefined ? undefined : readCursor(cursor, services);
-    if (cursor !== undefined && position === undefined) throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+    if (cursor !== undefined && position === undefined) throw badCursor();
     const account = actor === undefined ? undefined : await findAccount(actor, call);
     if (actor !== undefined && account === undefined) return answer({ items: [], next: null });
     const filter = {

@@ -2,11 +2,12 @@
 import type { AnswerOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { beginOf, jobList, mergePages, readCursor, writeCursor } from '#libs/merged-list';
+import { beginOf, jobList, mergePages, writeCursor } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';
 import { askEach, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
+import { readPosition } from './position.ts';
 import { contracts, findServiceName, type ServiceName, serviceNames } from './services.ts';
 
 type RouteOf<Name extends string> = Extract<(typeof jobRoutes)[number], HandledRoute<Name>>;
@@ -43,8 +44,7 @@ export function createJobHandlers(bus: Bus): {
   return {
     'ops-jobs': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, service, ...filter } = input.query;
-      const position = cursor === undefined ? undefined : readCursor(kind, cursor);
-      if (cursor !== undefined && position === undefined) throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+      const position = readPosition(kind, cursor);
       const patient = { ...call, deadlineMs: Date.now() + patienceMs };
       const { replies, missing } = await askEach(serviceOf({ service, type: filter.type }), async (name): Promise<Item[]> => {
         const { rpcs } = contracts[name];

@@ -2,11 +2,12 @@
 import { type AnswerOf, type HandledRoute, type InputOf, type LatestJob, maxId } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { operatorLists, readCursor, writeCursor } from '#libs/merged-list';
+import { operatorLists, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
 import { conversations } from '#services/conversations';
 import type { pipelineRoutes } from '../../routes/ops/pipelines.ts';
+import { badCursor, readPosition } from './position.ts';
 import { contracts, findServiceName } from './services.ts';
 
 type RouteOf<Name extends string> = Extract<(typeof pipelineRoutes)[number], HandledRoute<Name>>;
@@ -28,14 +29,13 @@ export function createPipelineHandlers(bus: Bus): { 'ops-pipelines': Handler<'op
   return {
     'ops-pipelines': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, state, ...filter } = input.query;
-      const position = cursor === undefined ? undefined : readCursor(kind, cursor);
-      const before = Number(position?.at ?? 0);
-      if (cursor !== undefined && (position === undefined || before > maxId))
-        throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+      const position = readPosition(kind, cursor);
+      const before = position === undefined ? undefined : Number(position.at);
+      if (before !== undefined && before > maxId) throw badCursor();
       const { items, next } = await listStandings({
         limit,
         state,
-        before: position === undefined ? undefined : before,
+        before,
         registry: pipelineJobs,
         readEntries: (behind, count) =>
           bus.call(

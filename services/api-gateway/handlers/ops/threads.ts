@@ -2,11 +2,12 @@
 import type { AnswerOf, HandledRoute, InputOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { operatorLists, readCursor, readThreadPlace, writeCursor } from '#libs/merged-list';
+import { operatorLists, readThreadPlace, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';
 import type { threadRoutes } from '../../routes/ops/threads.ts';
+import { badCursor, readPosition } from './position.ts';
 
 type RouteOf<Name extends string> = Extract<(typeof threadRoutes)[number], HandledRoute<Name>>;
 type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
@@ -40,9 +41,7 @@ export function createThreadHandlers(bus: Bus): {
   return {
     'ops-threads': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;
-      const position = cursor === undefined ? undefined : readCursor(kind, cursor);
-      if (cursor !== undefined && position === undefined) throw badCursor();
-      const { items } = await bus.call(agents.rpcs.listThreads, { ...filter, ...readPosition(position?.at), limit: limit + 1 }, call);
+      const { items } = await bus.call(agents.rpcs.listThreads, { ...filter, ...readBegin(cursor), limit: limit + 1 }, call);
       const shown = items.slice(0, limit);
       const emails = await findEmails(
         shown.map((thread) => thread.taken_by?.account_id),
@@ -75,11 +74,11 @@ export function createThreadHandlers(bus: Bus): {
   };
 }
 
-const badCursor = () => appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
-
-function readPosition(place: string | undefined): { before?: { at: string; id: number } } {
-  if (place === undefined) return {};
-  const before = readThreadPlace(place);
+/** @throws AppError 400 `bad_cursor` */
+function readBegin(cursor: string | undefined): { before?: { at: string; id: number } } {
+  const position = readPosition(kind, cursor);
+  if (position === undefined) return {};
+  const before = readThreadPlace(position.at);
   if (before === undefined) throw badCursor();
   return { before };
 }

@@ -2,13 +2,14 @@
 import type { AnswerOf, HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { mergePages, operatorLists, readCursor, readInstant, writeCursor, writeInstant } from '#libs/merged-list';
+import { mergePages, operatorLists, readInstant, writeCursor, writeInstant } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
 import { askEach, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
+import { badCursor, readPosition } from './position.ts';
 
 type RouteOf<Name extends string> = Extract<(typeof webhookRoutes)[number], HandledRoute<Name>>;
 type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
@@ -92,8 +93,9 @@ export function createWebhookHandlers(bus: Bus): {
 
 /** @throws AppError 400 `bad_cursor` */
 function readBegin(cursor: string | undefined): { before?: { at: string; id: number } } {
-  if (cursor === undefined) return {};
-  const before = readInstant(readCursor(kind, cursor)?.at ?? '');
-  if (before === undefined) throw appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+  const position = readPosition(kind, cursor);
+  if (position === undefined) return {};
+  const before = readInstant(position.at);
+  if (before === undefined) throw badCursor();
   return { before };
 }

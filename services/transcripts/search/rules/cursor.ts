@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { maxId } from '#libs/contract';
+import { decodeCursor, encodeCursor } from '#libs/cursor';
 import { parseInstant } from '#libs/time';
 
 /** A place in the order of time; the newest is the greatest. */
@@ -28,27 +29,19 @@ export interface Cursor {
 /** `request` is what the pages have in common. */
 export function writeCursor({ below, last, after, total }: Cursor, request: object): string {
   const fields = [digest(request), total, toList(below), toList(last), after === null ? null : [...(toList(after) ?? []), after.score]];
-  return Buffer.from(JSON.stringify(fields), 'utf8').toString('base64url');
+  return encodeCursor(fields);
 }
 
 /** Undefined for what is none of this search. */
 export function readCursor(text: string, request: object): Cursor | undefined {
-  const fields = parse(text);
-  if (!Array.isArray(fields) || fields.length !== 5 || fields[0] !== digest(request)) return undefined;
-  const [, total, belowList, lastList, afterList] = fields as unknown[];
+  const fields = decodeCursor(text);
+  if (fields?.length !== 5 || fields[0] !== digest(request)) return undefined;
+  const [, total, belowList, lastList, afterList] = fields;
   const [below, last, after] = [readPlace(belowList), readPlace(lastList), readPlace(afterList)];
   if (below === undefined || last === undefined || after === undefined || typeof total !== 'number' || !(total >= 0)) return undefined;
   if (after === null) return { below, last, after, total };
   const score = (afterList as unknown[])[3];
   return typeof score === 'number' && Number.isFinite(score) ? { below, last, after: { ...after, score }, total } : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 const toList = (place: Place | null): (string | number)[] | null => (place === null ? null : [place.start, place.id, place.index]);
