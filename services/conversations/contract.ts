@@ -16,7 +16,7 @@ import { notesRpcs } from './notes/contract.ts';
 import { operatorRpcs } from './operator/contract.ts';
 import { personDataRpcs } from './person-data/contract.ts';
 import { pipelineResultJobs } from './pipeline/contract.ts';
-import { pipelineRpcs } from './pipelines/contract.ts';
+import { pipelineEntryRpcs } from './pipeline-entries/contract.ts';
 import { questionsRpcs } from './questions/contract.ts';
 import { receiptRpcs } from './receipts/contract.ts';
 import { reconcileJobs, reconcileRpcs } from './reconcile/contract.ts';
@@ -45,7 +45,7 @@ export const conversations = defineService({
     ...auditRpcs('conversations'),
     ...statusRpcs('conversations'),
     ...webhookAdminRpcs('conversations'),
-    ...pipelineRpcs,
+    ...pipelineEntryRpcs,
     ...audioRpcs,
     ...bookingRpcs,
     ...bulkImportRpcs,

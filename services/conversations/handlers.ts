@@ -18,7 +18,7 @@ import * as browse from './discovery/handlers/browse.ts';
 import * as search from './discovery/handlers/search.ts';
 import * as infos from './infos/handlers.ts';
 import { listNotes } from './notes/handlers.ts';
-import { createPipelineHandlers } from './pipelines/handlers.ts';
+import { createPipelineEntryHandlers } from './pipeline-entries/handlers.ts';
 import * as operatorChange from './operator/handlers/change.ts';
 import * as operatorView from './operator/handlers/view.ts';
 import * as personData from './person-data/handlers.ts';
@@ -86,7 +86,7 @@ export function createHandlers(dependencies: Dependencies): OwnHandlers<typeof c
     mergePerson: bind(mergePerson),
     listNotes: bind(listNotes),
     ...receipts.createWebhookHandlers(dependencies),
-    ...createPipelineHandlers(dependencies),
+    ...createPipelineEntryHandlers(dependencies),
     listReceipts: bind(receipts.listReceipts),
     showReceipt: bind(receipts.showReceipt),
     replayReceipt: bind(receipts.replayReceipt),

@@ -29,7 +29,7 @@ const list = {
 const summary = 'Conversations in steps with a pipeline job, those that entered last first.';
 
 /** To be spread into the contract of the service. */
-export const pipelineRpcs = {
+export const pipelineEntryRpcs = {
   listPipelines: rpc({
     subject: 'conversations.operations.list-pipelines',
     callers: byUsers,

@@ -2,15 +2,15 @@
 import { type Actor, isPossibleId, mayReadOps, type ReplyOf, type RequestOf } from '#libs/contract';
 import { appError } from '#libs/errors';
 import type { Dependencies } from '../dependencies.ts';
-import type { PipelineEntry, pipelineRpcs } from './contract.ts';
+import type { PipelineEntry, pipelineEntryRpcs } from './contract.ts';
 import { isConversation, listCurrentEntries } from './statements.ts';
 
-type Request = RequestOf<typeof pipelineRpcs.listPipelines>;
-type Reply = ReplyOf<typeof pipelineRpcs.listPipelines>;
+type Request = RequestOf<typeof pipelineEntryRpcs.listPipelines>;
+type Reply = ReplyOf<typeof pipelineEntryRpcs.listPipelines>;
 
 const nothing: Reply = { items: [], read: null, is_known: true };
 
-export function createPipelineHandlers({ db, directory }: Pick<Dependencies, 'db' | 'directory'>) {
+export function createPipelineEntryHandlers({ db, directory }: Pick<Dependencies, 'db' | 'directory'>) {
   /** The steps that are meant, so that a seldom one is found at once; undefined = any. */
   const findStepIds = async (slug: string | undefined, step: string | undefined): Promise<readonly number[] | undefined> => {
     if (slug === undefined) return step === undefined ? undefined : await directory.findSteps(step);
