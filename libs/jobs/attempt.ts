@@ -28,7 +28,7 @@ export function encodeResult(result: unknown): string | null {
   return text === undefined || text.length > maxResultLength ? null : text;
 }
 
-export class Attempt {
+export class JobAttempt {
   readonly #deps: AttemptDependencies;
   readonly #declaration: Job;
   readonly #row: ClaimedRow;

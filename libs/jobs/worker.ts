@@ -11,7 +11,7 @@ import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
-import { Attempt, encodeResult } from './attempt.ts';
+import { encodeResult, JobAttempt } from './attempt.ts';
 import { createBatcher } from '#libs/batch';
 import { type DeliveredJob, readDelivery, readOrigin } from './delivered.ts';
 import { describeFault, LeaseLost, PermanentJobError, WorkerStopping } from './errors.ts';
@@ -53,7 +53,7 @@ type ForeignJob = { readonly id: string; readonly type: string } & NonNullable<D
 export class Worker {
   readonly #deps: WorkerDependencies;
   readonly #leases: LeaseKeeper;
-  readonly #running = new Set<Attempt>();
+  readonly #running = new Set<JobAttempt>();
   readonly #consumers: RunningConsumer[] = [];
   readonly #lines = new Map<string, Line>();
   readonly #accept;
@@ -178,7 +178,7 @@ export class Worker {
     if (line === undefined) throw new Error(`no worker for ${row.type}`);
     const span = startAttempt(row);
     const traceparent = span?.traceparent ?? newTraceparent(row.traceparent ?? undefined);
-    const attempt = new Attempt(this.#deps, line.declaration, row, traceparent);
+    const attempt = new JobAttempt(this.#deps, line.declaration, row, traceparent);
     holding.job = { id: row.id, lease: row.lease, isFenced: () => attempt.fenced, onLost: () => attempt.abort(new LeaseLost()) };
     this.#running.add(attempt);
     const startedMs = performance.now();
@@ -204,7 +204,7 @@ export class Worker {
     if (outcome !== 'lost') holding.delivery.ack();
   }
 
-  async #runHandler({ handler, check }: Line, row: ClaimedRow, attempt: Attempt): Promise<unknown> {
+  async #runHandler({ handler, check }: Line, row: ClaimedRow, attempt: JobAttempt): Promise<unknown> {
     const payload = parseJson(row.payload);
     const problem = check(payload);
     if (problem !== undefined)
