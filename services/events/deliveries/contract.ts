@@ -142,4 +142,4 @@ export const deliveryJobs = {
   }),
 } as const;
 
-export type Attempt = Static<typeof WebhookDelivery>['attempts'][number];
+export type DeliveryAttempt = Static<typeof WebhookDelivery>['attempts'][number];

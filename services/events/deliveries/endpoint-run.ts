@@ -18,7 +18,7 @@ import {
   type Asking,
   type Viewer,
 } from '../feed/index.ts';
-import { type Attempt, deliveryJobs } from './contract.ts';
+import { type DeliveryAttempt, deliveryJobs } from './contract.ts';
 import { describeTest } from './test-event.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { post } from './post.ts';
@@ -316,7 +316,7 @@ export class EndpointRun {
     }
   }
 
-  async #delivered({ id }: DueDelivery, attempt: Attempt): Promise<void> {
+  async #delivered({ id }: DueDelivery, attempt: DeliveryAttempt): Promise<void> {
     const { db } = this.#deps;
     await writeAttempt(db, { id, status: 'delivered', delay: null, attempt: JSON.stringify(attempt) });
     if (this.#isFailing) await noteSuccess(db, { id: this.#endpoint.id });
@@ -324,7 +324,7 @@ export class EndpointRun {
     this.#lingersUntilMs = performance.now() + lingerMs;
   }
 
-  async #failed({ id, tries }: DueDelivery, attempt: Attempt): Promise<void> {
+  async #failed({ id, tries }: DueDelivery, attempt: DeliveryAttempt): Promise<void> {
     const { db, news } = this.#deps;
     const { id: endpointId, failing_seconds: failingSeconds } = this.#endpoint;
     const isGone = attempt.status_code === 410;

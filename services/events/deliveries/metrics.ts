@@ -1,12 +1,12 @@
 /** What alerts and dashboards know of deliveries. */
 import type { Database } from '#libs/orm';
 import type { Metrics } from '#libs/telemetry';
-import { type Attempt, attemptErrors } from './contract.ts';
+import { type DeliveryAttempt, attemptErrors } from './contract.ts';
 import { countEndpoints } from './statements/queue.ts';
 
 export interface DeliveryMetrics {
   /** `firstAfterMs`: of a first attempt, since the event. */
-  attempted(attempt: Attempt, firstAfterMs: number | undefined): void;
+  attempted(attempt: DeliveryAttempt, firstAfterMs: number | undefined): void;
 }
 
 /** @param countRuns what this process is busy with */

@@ -1,6 +1,6 @@
 /** One attempt to deliver: a POST, and what became of it (V6). */
 import { type Outbound, OutboundError, type OutboundFailure, type OutboundReply } from '#libs/outbound';
-import type { Attempt } from './contract.ts';
+import type { DeliveryAttempt } from './contract.ts';
 import { signedHeaders } from './rules.ts';
 
 /** Within it an endpoint answers, or the attempt has failed. */
@@ -8,7 +8,7 @@ export const answerMs = 15_000;
 /** Of what it answers; nothing of it is kept. */
 const maxAnswerBytes = 65_536;
 
-const errors: Readonly<Record<OutboundFailure, NonNullable<Attempt['error']>>> = {
+const errors: Readonly<Record<OutboundFailure, NonNullable<DeliveryAttempt['error']>>> = {
   timeout: 'timeout',
   connect: 'connection_failed',
   forbidden_address: 'forbidden_address',
@@ -26,7 +26,7 @@ interface Message {
 }
 
 interface Posted {
-  readonly attempt: Attempt;
+  readonly attempt: DeliveryAttempt;
   /** The connection is free again, or gone. Never rejects. */
   readonly drained: Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function post(outbound: Outbound, { url, id, body, secrets }: Messa
     'user-agent': 'Coherence-Webhooks/1',
     ...signedHeaders(id, atMs, body, secrets),
   };
-  const end = (status: number | null, error: Attempt['error']): Attempt => ({
+  const end = (status: number | null, error: DeliveryAttempt['error']): DeliveryAttempt => ({
     at: new Date(atMs).toISOString(),
     status_code: status,
     error,
