@@ -2,8 +2,8 @@
  * Configuration from environment variables through a schema (architecture#configuration): read once per process, every problem told at
  * once, before the process connects to anything.
  */
-import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox';
 import { Errors } from 'typebox/schema'; // what `typebox/value` has around it are 160 files, for each service to load
+import { Type, type Static, type TObject, type TProperties, type TSchema } from '#libs/contract';
 import { accountName, findWeakSecrets, isExposed, listeningOn, ownSecret, secret } from './secrets.ts';
 
 export { nameSecrets } from './name-secrets.ts';

@@ -1,8 +1,8 @@
+import { type TSchema, Type } from '#libs/contract';
 /**
  * Which secrets are good enough where others reach the platform: in production, and wherever a service listens on more than the loopback
  * address. On one's own machine anything will do, and `npm start` uses the values below.
  */
-import { type TSchema, Type } from 'typebox';
 
 /** What `npm start` uses on the loopback address, where nobody else comes. */
 export const demoValues = {

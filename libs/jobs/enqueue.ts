@@ -1,8 +1,7 @@
 /** Putting jobs and events into a transaction: their rows travel with the commit, their messages follow it. */
-import type { Event, Job } from '#libs/contract';
+import type { Event, Job, TSchema } from '#libs/contract';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
 import { findTracer } from '#libs/telemetry';
-import type { TSchema } from 'typebox';
 import type { Tx } from '#libs/orm';
 import { type Message, messageOfJob, type Relay } from './relay.ts';
 import { type DueRow, insertJobs, insertKeyedJob, insertOutbox } from './statements.ts';

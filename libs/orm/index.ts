@@ -2,6 +2,7 @@
  * The database of a service: MikroORM on PostgreSQL for writes with invariants, named (prepared) statements for the rest, both on
  * one connection inside a transaction; migrations.
  */
+export { defineEntity, LockMode, p, raw, ref } from '@mikro-orm/core';
 export { columns } from './columns.ts';
 export { dropSchemas, findFilledTables, loadTables, openSnapshot } from './copy.ts';
 export type { CopySequence, CopyTable, Loader, Snapshot } from './copy.ts';

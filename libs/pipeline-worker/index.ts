@@ -3,14 +3,13 @@
  * told to the conversation (a note, what is to be published, the move to the next step) in the transaction of its effect, and waking
  * up when the meeting provider reports something. A service adds its workers by `createPipelineWorkers` and nothing else.
  */
-import type { Job, Rpc } from '#libs/contract';
+import type { Job, Rpc, Static, TObject } from '#libs/contract';
 import { AppError } from '#libs/errors';
 import type { JsonObject } from '#libs/json';
 import { PermanentJobError, type JobHandler, type JobRun, type Jobs } from '#libs/jobs';
 import type { Bus } from '#libs/nats';
 import type { Tx } from '#libs/orm';
 import { fillDefaults, type PipelineJob, type PipelinePayload, type PipelineRegistry } from '#libs/pipeline';
-import type { Static, TObject } from 'typebox';
 
 export { consumeProviderNews } from './provider-news.ts';
 export { digestValue, readProvenance, wrapValue, type Provenance } from './provenance.ts';

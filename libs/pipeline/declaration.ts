@@ -1,6 +1,5 @@
 /** What one pipeline job is declared with, and the job of the broker that follows from it (rules/steps#pipeline-jobs). */
-import { Type, type Static, type TObject } from 'typebox';
-import { job, type Job, type JobPolicy } from '#libs/contract';
+import { type Job, job, type JobPolicy, type Static, type TObject, Type } from '#libs/contract';
 
 /** `read_write`: returned and patchable; `read`: returned only; `hidden`: neither, kept as it is (rules/steps#step-configuration). */
 export type FieldAccess = 'read_write' | 'read' | 'hidden';

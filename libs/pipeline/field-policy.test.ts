@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Type } from 'typebox';
+import { Type } from '#libs/contract';
 import { parseJson, type JsonObject } from '#libs/json';
 import { dropUndeclared, findUnwritable, showStepConfig, validateStepConfig, type PipelineJob } from './index.ts';
 

@@ -3,7 +3,7 @@
  * neither shown nor accepted. The state of a top-level key holds for everything below it; below, what a closed object of the model does
  * not declare has none. A step without a registered job has no policy.
  */
-import type { TObject, TSchema } from 'typebox';
+import type { TObject, TSchema } from '#libs/contract';
 import { isJsonObject, type JsonObject } from '#libs/json';
 import type { PipelineJob } from './declaration.ts';
 

@@ -2,7 +2,7 @@
  * The registry of pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declared in
  * jobs.ts and worked by the service that owns it (`libs/pipeline-worker`).
  */
-import type { TObject } from 'typebox';
+import type { TObject } from '#libs/contract';
 import { isJsonObject, parseJson, type JsonObject } from '#libs/json';
 import { compileSchemaForAll } from '#libs/schema';
 import type { PipelineJob, PipelineRegistry } from './declaration.ts';

@@ -2,7 +2,7 @@
  * The pipeline jobs (rules/steps#pipeline-jobs): what a journey step may name as its `pipeline_job`. A new one is declared here, listed in
  * `declared`, and worked by the service that owns it.
  */
-import { Type, type Static } from 'typebox';
+import { Type, type Static } from '#libs/contract';
 import { advanceOnSuccess, type PipelineJob } from './declaration.ts';
 import { waitingPolicy } from './waiting-policy.ts';
 

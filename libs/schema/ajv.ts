@@ -1,7 +1,7 @@
 /** The only importer of ajv: instances with the platform's formats, and schemas prepared for them. */
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { TSchema } from 'typebox';
+import type { TSchema } from '#libs/contract';
 import { isRawNumber } from '#libs/json';
 import { parseInstant } from '#libs/time';
 

@@ -2,7 +2,7 @@
  * JSON Schema 2020-12 compiled once, checked many times. A failed check names the place and the rule, never the value, which may
  * be a secret or speech.
  */
-import type { TSchema } from 'typebox';
+import type { TSchema } from '#libs/contract';
 import { getAjv, guardObjects } from './ajv.ts';
 import { explain, type SchemaViolation } from './explain.ts';
 

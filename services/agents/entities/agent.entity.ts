@@ -1,6 +1,5 @@
 /** Agents, and what the language model costs them. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 export const AgentSchema = defineEntity({
   name: 'Agent',

@@ -1,7 +1,6 @@
 /** Chats of the messaging platform, receipts of its updates, and the sends of their replies. */
-import { defineEntity, p } from '@mikro-orm/core';
 import { AgentSchema } from './agent.entity.ts';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 import { MessageSchema } from './thread.entity.ts';
 
 export const TelegramChatSchema = defineEntity({

@@ -1,7 +1,6 @@
 /** Threads with their messages, and who has the turn in them. */
-import { defineEntity, p } from '@mikro-orm/core';
 import { AgentSchema } from './agent.entity.ts';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 /** One per visitor and agent, or per chat and agent. */
 export const ThreadSchema = defineEntity({

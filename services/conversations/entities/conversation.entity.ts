@@ -1,6 +1,5 @@
 /** Conversations and what hangs on them and goes with them. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 /**
  * One row each: what a read needs is one look-up, and what a write locks one lock (docs/adr/a-conversation-is-one-row.md). Ids are those of the

@@ -1,6 +1,5 @@
-import { defineEntity, p } from '@mikro-orm/core';
 import { AccountSchema } from './account.entity.ts';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 import { JourneyStepSchema } from './journey.entity.ts';
 
 /** Who changed which dotted paths of a step's configuration (rules/steps#step-configuration). */

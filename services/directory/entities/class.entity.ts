@@ -1,6 +1,5 @@
 /** Classes of holons as a tree, and what they allow below them; spheres. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 export const SphereSchema = defineEntity({
   name: 'Sphere',

@@ -1,7 +1,6 @@
 /** Holons as a tree, and the journeys attached to each. */
-import { defineEntity, p } from '@mikro-orm/core';
 import { ObjectClassSchema } from './class.entity.ts';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 import { JourneySchema } from './journey.entity.ts';
 
 export const HolonSchema = defineEntity({

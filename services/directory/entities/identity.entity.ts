@@ -1,5 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 import { AccountSchema } from './account.entity.ts';
 
 /** Who an identity provider names, by issuer and subject, and the account that they are. */

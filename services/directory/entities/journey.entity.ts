@@ -1,7 +1,6 @@
 /** Journeys with their questions and steps, and the classes that bring them. */
-import { defineEntity, p } from '@mikro-orm/core';
 import { ObjectClassSchema } from './class.entity.ts';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 export const JourneySchema = defineEntity({
   name: 'Journey',

@@ -1,6 +1,5 @@
 /** A person in a holon, or two holons, at a step of a journey; and the notes about them. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 import { HolonSchema } from './holon.entity.ts';
 import { JourneySchema, JourneyStepSchema } from './journey.entity.ts';
 import { PersonSchema } from './person.entity.ts';

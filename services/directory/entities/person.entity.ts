@@ -1,5 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 export const PersonSchema = defineEntity({
   name: 'Person',

@@ -1,5 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 import { AccountSchema } from './account.entity.ts';
 
 /** A service key with its secret, and up to two from before while rotations overlap. */

@@ -1,5 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 /** A part of a workspace document that is too large for one message; removed after an hour. */
 export const WorkspaceUploadSchema = defineEntity({

@@ -1,6 +1,5 @@
 /** The feed, what is known of its subjects, and how far it goes. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 /** By days of `occurredAt`. */
 export const FeedEventSchema = defineEntity({

@@ -1,6 +1,5 @@
 /** Webhook endpoints with their place in the feed, and what was sent to them. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 export const WebhookEndpointSchema = defineEntity({
   name: 'WebhookEndpoint',

@@ -1,6 +1,5 @@
 /** What is stored, and what is under way to the store. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 /** An object of the store, of a conversation or of a holon. */
 export const BlobSchema = defineEntity({

@@ -1,6 +1,5 @@
 /** Imports of recordings and uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 export const RecordingImportSchema = defineEntity({
   name: 'RecordingImport',

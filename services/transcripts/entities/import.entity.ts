@@ -1,7 +1,6 @@
 /** How rows came: the evidence of imports, digests of bulk imports, and conversations that get none any more. */
-import { defineEntity, p } from '@mikro-orm/core';
 import type { ImportStatus } from '../evidence/contract.ts';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 /** One row for each conversation; checks hold its sums and transitions. */
 export const ImportEvidenceSchema = defineEntity({

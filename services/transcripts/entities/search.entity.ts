@@ -1,6 +1,5 @@
 /** What is searched: the words of rows, and of their conversations what decides who may find them. */
-import { defineEntity, p } from '@mikro-orm/core';
-import { columns } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm';
 
 /** As the conversations service said when it was asked last. */
 export const SearchConversationSchema = defineEntity({

@@ -1,5 +1,5 @@
+import { defineEntity, p } from '#libs/orm';
 /** What was said, and by whom. */
-import { defineEntity, p } from '@mikro-orm/core';
 
 /** In the order in which they are read. */
 export const TranscriptRowSchema = defineEntity({

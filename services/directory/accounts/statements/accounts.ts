@@ -1,6 +1,5 @@
 /** Accounts as units of work, for the few writes of the admin CLI. */
-import { LockMode, raw, ref } from '@mikro-orm/core';
-import type { Tx } from '#libs/orm';
+import { LockMode, raw, ref, type Tx } from '#libs/orm';
 import { sql, statement, t } from '#libs/sql';
 import { Account } from '../../entities/account.entity.ts';
 import { Person } from '../../entities/person.entity.ts';
