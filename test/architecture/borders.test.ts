@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { findBorderViolations } from './borders.ts';
-import { listLoaded } from './imports.ts';
+import { findBorderViolations, nameOutside, packagesOf } from './borders.ts';
+import { listImports, listLoaded } from './imports.ts';
 import { readSources } from './sources.ts';
 
 describe('borders of services and libraries (architecture#contracts)', () => {
@@ -17,6 +17,10 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     ['libs/nats/a.ts', "import Ajv from 'ajv/dist/2020.js';", 'only libs/schema may'],
     ['services/agents/a.ts', "export { default } from 'pino';", 'only libs/logger may'],
     ['services/agents/a.ts', "const koa = await import('koa');", 'only libs/http may'],
+    ['services/agents/a.ts', "import sharp from 'sharp';", 'imports sharp, which only services/media may'],
+    ['services/agents/a.ts', "import { Type } from 'typebox';", 'only libs/contract may'],
+    ['services/agents/a.ts', "import { x } from '@some/package/part.js';", 'imports @some/package, which no part may'],
+    ['cli/a.ts', "import pg from 'pg';", 'only libs/orm may'],
     ['services/agents/a.ts', "import { people } from '../directory/repositories/people.ts';", 'of services/directory'],
     ['services/agents/a.ts', "import {\n  a,\n  b,\n} from '../../libs/orm/database.ts';", 'of libs/orm'],
     ['libs/jobs/a.ts', "import { x } from '#services/media';", 'a library imports #services/media'],
@@ -29,10 +33,22 @@ describe('borders of services and libraries (architecture#contracts)', () => {
   it.each([
     ['services/media/a.ts', "import { people } from '#services/directory';\nimport { createBus } from '#libs/nats';"],
     ['services/media/a.ts', "import { b } from './domain/b.ts';\nimport { c } from '../media/c.ts';"],
-    ['libs/orm/a.ts', "import pg from 'pg';"],
+    ['libs/orm/a.ts', "import pg from 'pg';\nimport { join } from 'node:path/posix';"],
+    ['cli/a.ts', "import { Command } from 'commander';"],
+    ['lab/bench/a.ts', "import pg from 'pg';"],
     ['libs/jobs/jobs.test.ts', "import { waitFor } from '#libs/testing';"],
   ])('lets pass in %s: %s', (path, text) => {
     expect(findBorderViolations([{ path, text }])).toEqual([]);
+  });
+
+  it('give each part no package that it does not import', () => {
+    const files = readSources('services', 'libs').filter(({ path }) => !path.endsWith('.test.ts'));
+    const unused = Object.entries(packagesOf).flatMap(([part, names]) => {
+      const own = files.filter(({ path }) => path.startsWith(`${part}/`));
+      const imported = new Set(own.flatMap(({ text }) => listImports(text).map(({ specifier }) => nameOutside(specifier))));
+      return names.filter((name) => !imported.has(name)).map((name) => `${part}: ${name}`);
+    });
+    expect(unused).toEqual([]);
   });
 
   it('keep the database out of the gateway, in memory too', () => {

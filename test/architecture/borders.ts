@@ -1,25 +1,44 @@
-/** The borders between the parts of the platform (design: each library is the only importer of its packages). */
+/** The borders between the parts of the platform (architecture#contracts; CONTRIBUTING.md, Where things are). */
 import { dirname, join, normalize } from 'node:path/posix';
 import { listImports } from './imports.ts';
 import type { SourceFile } from './sources.ts';
 
-/** Packages by the only library that may import them. */
-const owners: readonly { library: string; packages: RegExp }[] = [
-  { library: 'http', packages: /^(koa|koa-body|@koa\/.+|@scalar\/.+)$/ },
-  { library: 'object-store', packages: /^@(aws-sdk|smithy)\/.+$/ },
-  { library: 'logger', packages: /^pino$/ },
-  { library: 'schema', packages: /^ajv(-formats)?(\/.+)?$/ },
-  { library: 'nats', packages: /^@nats-io\/.+$/ },
-  { library: 'orm', packages: /^(pg|pg-copy-streams|kysely|@mikro-orm\/(postgresql|migrations|sql))$/ },
-  { library: 'telemetry', packages: /^(@prometheus-io\/client|@opentelemetry\/.+)$/ },
-  { library: 'outbound', packages: /^undici$/ },
-  { library: 'backup', packages: /^age-encryption$/ },
-  { library: 'openai', packages: /^openai(\/.+)?$/ },
-  { library: 'mcp', packages: /^@modelcontextprotocol\/.+$/ },
-  { library: 'oidc', packages: /^(jose|openid-client)$/ },
-];
+/**
+ * Outside packages, or entries of one, by the part that alone may import each: a library, or the service that alone needs it. Others no part
+ * imports.
+ */
+export const packagesOf: Readonly<Record<string, readonly string[]>> = {
+  'libs/backup': ['age-encryption'],
+  'libs/config': ['typebox/schema'],
+  'libs/contract': ['typebox'],
+  'libs/http': ['@koa/router', 'koa', 'koa-body'],
+  'libs/logger': ['pino', 'pino-pretty'],
+  'libs/mcp': ['@modelcontextprotocol/server'],
+  'libs/nats': ['@nats-io/jetstream', '@nats-io/transport-node'],
+  'libs/object-store': ['@aws-sdk/client-s3'],
+  'libs/oidc': ['jose', 'openid-client'],
+  'libs/openai': ['openai'],
+  'libs/orm': ['@mikro-orm/core', '@mikro-orm/migrations', '@mikro-orm/postgresql', 'kysely', 'pg', 'pg-copy-streams'],
+  'libs/outbound': ['undici'],
+  'libs/schema': ['ajv', 'ajv-formats'],
+  'libs/telemetry': [
+    '@opentelemetry/api',
+    '@opentelemetry/core',
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/resources',
+    '@opentelemetry/sdk-trace',
+    '@prometheus-io/client',
+  ],
+  'services/agents': ['grammy', 'markdown-it'],
+  'services/directory': ['@zxcvbn-ts/core', '@zxcvbn-ts/language-common', 'i18n-iso-countries', 'sanitize-html'],
+  'services/media': ['@fastify/busboy', 'file-type', 'sharp'],
+  'services/transcripts': ['csv-parse'],
+};
+const owners = new Map(Object.entries(packagesOf).flatMap(([part, names]) => names.map((name) => [name, part] as const)));
 /** What people run: they may import any file. */
 const programs = new Set(['cli', 'lab', 'tools']);
+/** They measure, and look, with the bare packages. */
+const measuring = /^lab\/(bench|chaos|cost|feed|scale)\//;
 /** Where the environment may be read: everything else is told by a configuration. */
 const environmentReaders = /^(libs\/(config|testing)\/|cli\/|lab\/|tools\/|test\/)/;
 
@@ -40,10 +59,20 @@ function checkImport(path: string, specifier: string): string[] {
     return path.startsWith('libs/') && !isTest(path) ? [`a library imports ${specifier}`] : [];
   }
   if (specifier === '#libs/testing' && !isTest(path)) return ['imports #libs/testing outside tests'];
-  const owner = owners.find((item) => item.packages.test(specifier));
-  const free = isTest(path) || /^lab\/(bench|chaos|cost|feed|scale)\//.test(path); // they measure, and look, with the bare packages
-  if (owner === undefined || free || path.startsWith(`libs/${owner.library}/`)) return [];
-  return [`imports ${specifier}, which only libs/${owner.library} may`];
+  const name = nameOutside(specifier);
+  return name === undefined || isTest(path) || measuring.test(path) ? [] : checkPackage(findUnit(path), name);
+}
+
+/** The package, or the entry that is listed apart; undefined for our own files and those of Node. */
+export function nameOutside(specifier: string): string | undefined {
+  return owners.has(specifier) ? specifier : /^(?:@[\w.-]+\/)?\w[\w.-]*(?=\/|$)/.exec(specifier)?.[0];
+}
+
+/** Programs may import what no library has. */
+function checkPackage(part: string, name: string): string[] {
+  const owner = owners.get(name);
+  if (owner === part || (programs.has(part) && owner?.startsWith('libs/') !== true)) return [];
+  return [`imports ${name}, which ${owner === undefined ? 'no part' : `only ${owner}`} may`];
 }
 
 function checkRelative(path: string, specifier: string): string[] {
