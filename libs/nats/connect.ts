@@ -93,7 +93,7 @@ function buildOptions(settings: ConnectionSettings, nextDelay: () => number): No
 
 /**
  * Beginning of every subject on which a connection of that name waits for answers: the user of a service may listen there and to
- * nobody else's (docs/adr/one-user-for-each-service.md).
+ * nobody else's (docs/adr/one-account-for-each-service.md).
  */
 export function inboxPrefixOf(name: string): string {
   return `${inboxRoot}${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;

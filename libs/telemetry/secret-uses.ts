@@ -2,7 +2,7 @@ import type { Metrics } from './metrics.ts';
 
 /**
  * Counts by which of its values a secret is used, the first being 0 here and 1 in the metric: a value that nobody uses any more can be taken
- * away (K8; docs/runbooks/secret-rotation.md).
+ * away (K8; docs/guides/secret-rotation.md).
  * @param values how many the secret has
  */
 export function countSecretUses(metrics: Metrics, secret: string, values: number): (index: number) => void {

@@ -1,5 +1,5 @@
 /**
- * The shape inside a service: a folder is a feature, and its files have roles (rules/contributing). Which file may import which follows from
+ * The shape inside a service: a folder is a feature, and its files have roles (CONTRIBUTING.md, A feature). Which file may import which follows from
  * where it stands, so that somebody who changes a feature knows whom that concerns.
  */
 import { dirname, join, normalize } from 'node:path/posix';

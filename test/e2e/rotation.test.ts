@@ -1,6 +1,6 @@
 /**
  * Every shared secret is rotated while k6 uses it: old, old and new, new, by rolling the replicas, two of each service (K8;
- * docs/runbooks/secret-rotation.md). Each state lasts for `ROTATION_USES` (20) uses of each secret.
+ * docs/guides/secret-rotation.md). Each state lasts for `ROTATION_USES` (20) uses of each secret.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
