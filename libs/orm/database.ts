@@ -2,7 +2,7 @@
  * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a cursor.
  */
 import { MikroORM, type EntityManager } from '@mikro-orm/postgresql';
-import type { ControlledTransaction } from 'kysely';
+import { type ControlledTransaction, Kysely } from 'kysely';
 import pg from 'pg';
 import { findTracer, type Span, traceWork } from '#libs/telemetry';
 import { createDialect, PooledConnection } from './dialect.ts';
@@ -27,6 +27,7 @@ export interface Tx extends Queryable {
 }
 
 export interface Database extends Queryable, Streamable {
+  /** Made when a unit of work first asks for it: reading the entities of a service takes 30 to 80 ms, and few starts need them. */
   readonly orm: MikroORM;
   /**
    * Runs `work` in one transaction (read committed). Serialization failures, deadlocks and a pooled connection that turns out to be lost
@@ -64,41 +65,50 @@ const writes = /\b(insert|update|delete|merge|create|alter|drop|call|nextval|set
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
-  const pool = createPool(options, statementTimeoutMs);
-  const orm = new MikroORM({
-    entities: options.entities ?? [],
+  return new PooledDatabase(createPool(options, statementTimeoutMs), options, statementTimeoutMs + queryTimeoutSlackMs);
+}
+
+function createOrm({ entities = [], schema }: DatabaseOptions, kysely: Kysely<unknown>): MikroORM {
+  return new MikroORM({
+    entities,
     dbName: 'postgres', // of no effect: the pool knows the database
-    schema: options.schema,
-    driverOptions: createDialect(pool),
+    schema,
+    driverOptions: kysely,
     discovery: { warnWhenNoEntities: false },
     implicitTransactions: true,
     ensureDatabase: false,
     debug: false,
   });
-  await orm.connect();
-  return new PooledDatabase(orm, pool, { queryTimeoutMs: statementTimeoutMs + queryTimeoutSlackMs, keepsPlans: options.pooled !== true });
 }
 
 class PooledDatabase implements Database {
-  readonly orm: MikroORM;
+  readonly #options: DatabaseOptions;
   readonly #pool: pg.Pool;
+  /** What statements and entities share: transactions. */
+  readonly #kysely: Kysely<unknown>;
   readonly #queryTimeoutMs: number;
   /** Each connection is a session of PostgreSQL, which remembers the plans of named statements. */
   readonly #keepsPlans: boolean;
   readonly #single: StatementPipeline;
   readonly #reads: StatementPipeline;
   readonly #writes: StatementPipeline;
+  #orm: MikroORM | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(orm: MikroORM, pool: pg.Pool, { queryTimeoutMs, keepsPlans }: { queryTimeoutMs: number; keepsPlans: boolean }) {
-    this.orm = orm;
+  constructor(pool: pg.Pool, options: DatabaseOptions, queryTimeoutMs: number) {
+    this.#options = options;
     this.#pool = pool;
+    this.#kysely = new Kysely({ dialect: createDialect(pool) });
     this.#queryTimeoutMs = queryTimeoutMs;
-    this.#keepsPlans = keepsPlans;
+    this.#keepsPlans = options.pooled !== true;
     const connect = (): Promise<pg.PoolClient> => this.#connect();
     this.#single = new StatementPipeline(connect, 1);
     this.#reads = new StatementPipeline(connect, readsOfConnection);
     this.#writes = new StatementPipeline(connect, writesOfConnection);
+  }
+
+  get orm(): MikroORM {
+    return (this.#orm ??= createOrm(this.#options, this.#kysely));
   }
 
   query<Row>(item: PreparedStatement, params: readonly unknown[] = []): Promise<Row[]> {
@@ -191,7 +201,7 @@ class PooledDatabase implements Database {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.orm.close(true).then(() => this.#pool.end());
+    this.#closing ??= this.#kysely.destroy().then(() => this.#pool.end());
     return this.#closing;
   }
 
@@ -269,8 +279,7 @@ class PooledDatabase implements Database {
   }
 
   async #begin(): Promise<ControlledTransaction<unknown>> {
-    const client = this.orm.em.getConnection().getClient();
-    return client
+    return this.#kysely
       .startTransaction()
       .execute()
       .catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EntitySchema } from '@mikro-orm/postgresql';
 import { isRawNumber } from '#libs/json';
-import { constraintOf, createDatabase, type Database, migrate, Migration, sqlStateOf } from '#libs/orm';
+import { constraintOf, createDatabase, type Database, type DatabaseOptions, migrate, Migration, sqlStateOf } from '#libs/orm';
 import type { PreparedStatement } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 
@@ -34,6 +34,7 @@ const findThing = { name: 'thing.find', text: `select id, name from things where
 describe('createDatabase (architecture#data)', () => {
   let env: TestEnvironment;
   let db: Database;
+  let settings: DatabaseOptions;
   let open: (options?: { statementTimeoutMs: number }) => Promise<Database>;
   let nextId = 1;
 
@@ -41,8 +42,8 @@ describe('createDatabase (architecture#data)', () => {
     env = await createTestEnvironment(import.meta.url);
     const url = env.settings['DATABASE_URL'] ?? '';
     await migrate({ url, schema: 'ormtest', migrations: [Migration20260101000000_things], logger: env.logger });
-    const options = { url, schema: 'ormtest', poolSize: 5, logger: env.logger, applicationName: 'orm test', entities: [thingSchema] };
-    open = (more) => createDatabase({ ...options, ...more });
+    settings = { url, schema: 'ormtest', poolSize: 5, logger: env.logger, applicationName: 'orm test', entities: [thingSchema] };
+    open = (more) => createDatabase({ ...settings, ...more });
     db = await open();
   });
   afterAll(async () => {
@@ -137,6 +138,14 @@ describe('createDatabase (architecture#data)', () => {
       await expect(hasty.query({ name: 'sleep', text: 'select pg_sleep(60)' })).rejects.toMatchObject({ code: 'deadline_exceeded' });
       await hasty.close();
     });
+  });
+
+  it('reads entities for the first unit of work, not before', async () => {
+    const keyless = new EntitySchema({ name: 'Keyless', tableName: 'things', properties: { name: { type: 'string' } } });
+    const own = await createDatabase({ ...settings, entities: [keyless] });
+    await expect(own.transaction((tx) => tx.query(findThing, [0]))).resolves.toEqual([]);
+    await expect(own.transaction((tx) => tx.em.flush())).rejects.toThrow('Keyless');
+    await own.close();
   });
 
   describe('transaction', () => {
