@@ -116,8 +116,10 @@ export class FeedWriter {
     const service = delivery.subject.slice(delivery.subject.indexOf('.') + 1);
     await new Promise<void>((resolve) => {
       const message = { service, told, delivery, done: resolve };
+      const arrival = { sequence: delivery.streamSequence, arrivedMs: performance.now(), again: delivery.attempt > 1, message };
       if (this.#arrivals === undefined) giveBack(message);
-      else this.#arrivals.add({ sequence: delivery.streamSequence, arrivedMs: performance.now(), again: delivery.attempt > 1, message });
+      // Nobody would settle it otherwise, and a consumer stops when all that it gave is settled.
+      else this.#arrivals.add(arrival)?.message.done();
     });
   }
 

@@ -57,6 +57,21 @@ describe('the writer of the feed (V2)', () => {
     expect(await readVersion()).toEqual(before);
   });
 
+  it('goes on when it was held up until what it has in its hands is given to it again, and stops then', async () => {
+    const { id, after, about } = await begin();
+    const held = world.env.sql('with held as (select last_position from events.feed_head for update) select pg_sleep(6) from held');
+    await world.patch(id, { infos: { n: 1 } });
+    await held;
+    expect(await feed.told(1, { after, ...about })).toEqual([['conversation.updated', {}]]);
+    await service.stop();
+    service = await startService('events', world.env);
+    await world.patch(id, { infos: { n: 2 } });
+    expect(await feed.told(2, { after, ...about })).toEqual([
+      ['conversation.updated', {}],
+      ['conversation.updated', {}],
+    ]);
+  });
+
   it('answers who waits when it stops', async () => {
     const { next: after } = await feed.read({ after: 'latest' });
     const startedMs = performance.now();

@@ -47,6 +47,17 @@ describe('messages of the stream (V2)', () => {
     expect(sequences(arrivals.due(late + 10_001))).toEqual([6]);
   });
 
+  it('that come again while they wait are settled with the first; of a stream that began anew the later one stays', () => {
+    const [first, again, anew] = [arrival(5), arrival(5, late, true), arrival(5, late)];
+    const arrivals = after(4, first);
+    const due = arrivals.due(late);
+    expect(arrivals.add(again)).toBe(again);
+    expect(arrivals.add(anew)).toBe(first);
+    arrivals.settle(due);
+    expect(arrivals.clear()).toEqual([anew]);
+    expect(arrivals.add(again)).toBeUndefined();
+  });
+
   it('that come again move nothing back, and those of a stream that began anew do', () => {
     const again = after(9, arrival(3, 0, true));
     again.settle(again.due(late));

@@ -30,8 +30,15 @@ export class Arrivals<Message> {
     return this.#waiting.values();
   }
 
-  add(arrival: Arrival<Message>): void {
+  /**
+   * @returns the one that is not waited with, of two with one sequence: what the broker gives again, since it was not settled in time, is settled with
+   * the first; one that comes for the first time is of a stream that began anew, and takes the other's place
+   */
+  add(arrival: Arrival<Message>): Arrival<Message> | undefined {
+    const before = this.#waiting.get(arrival.sequence);
+    if (before !== undefined && arrival.again) return arrival;
     this.#waiting.set(arrival.sequence, arrival);
+    return before;
   }
 
   /** What may enter now, in order. It stays until `settle`. */
@@ -58,7 +65,7 @@ export class Arrivals<Message> {
 
   settle(arrivals: readonly Arrival<Message>[]): void {
     this.#settled = this.settledWith(arrivals);
-    for (const { sequence } of arrivals) this.#waiting.delete(sequence);
+    for (const arrival of arrivals) if (this.#waiting.get(arrival.sequence) === arrival) this.#waiting.delete(arrival.sequence);
   }
 
   /** Everything that came goes back. */
