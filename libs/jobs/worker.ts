@@ -54,6 +54,8 @@ export class Worker {
   readonly #deps: WorkerDependencies;
   readonly #leases: LeaseKeeper;
   readonly #running = new Set<JobAttempt>();
+  /** An attempt that begins now, of a job that was taken long ago, is given back at once. */
+  #graceIsOver = false;
   readonly #consumers: RunningConsumer[] = [];
   readonly #lines = new Map<string, Line>();
   readonly #accept;
@@ -118,6 +120,7 @@ export class Worker {
   /** Takes nothing new; running attempts may finish for the grace time, then they are given back. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => {
+      this.#graceIsOver = true;
       for (const attempt of this.#running) attempt.abort(new WorkerStopping());
     }, this.#deps.tuning.stopGraceMs);
     await Promise.all(this.#consumers.map((consumer) => consumer.stop()));
@@ -181,6 +184,7 @@ export class Worker {
     const attempt = new JobAttempt(this.#deps, line.declaration, row, traceparent);
     holding.job = { id: row.id, lease: row.lease, isFenced: () => attempt.fenced, onLost: () => attempt.abort(new LeaseLost()) };
     this.#running.add(attempt);
+    if (this.#graceIsOver) attempt.abort(new WorkerStopping());
     const startedMs = performance.now();
     let outcome: Outcome;
     let failure: unknown;
@@ -210,6 +214,7 @@ export class Worker {
     if (problem !== undefined)
       throw new PermanentJobError(`The payload breaks its declaration at /${problem.path.join('/')}: ${problem.message}`);
     const { signal } = attempt;
+    signal.throwIfAborted();
     let timer: NodeJS.Timeout | undefined;
     const abandoned = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => {

@@ -165,6 +165,28 @@ describe('jobs (architecture#jobs)', () => {
     });
   });
 
+  describe('a worker that stops', () => {
+    it('gives back a job that it has only taken when its grace time was over', async () => {
+      let runs = 0;
+      const never = (): Promise<void> => new Promise(() => runs++);
+      const { bus, stop } = await suite.start({
+        tuning: { pollMs: 60_000, sweepMs: 60_000, stopGraceMs: 100 },
+        handlers: { step: never },
+      });
+      const id = '01900000-0000-7000-8000-000000000021';
+      await suite.env.sql(`insert into shop.jobs (id, type, payload) values ($1, 'shop.step', '{"n": 1}')`, [id]);
+      const held = suite.env.sql('do $$ begin lock table shop.jobs in share row exclusive mode; perform pg_sleep(3); end $$');
+      const locks = `select 1 from pg_locks where relation = 'shop.jobs'::regclass and`;
+      await waitFor(async () => (await suite.env.sql(`${locks} mode = 'ShareRowExclusiveLock' and granted`)).length > 0);
+      await bus.publishDurable('jobs.shop.step', JSON.stringify({ id }), { msgId: `late-${id}` });
+      await waitFor(async () => (await suite.env.sql(`${locks} not granted`)).length > 0);
+      await stop();
+      await held;
+      expect(await readJob(suite.env, id)).toMatchObject({ state: 'queued', attempts: 0 });
+      expect(runs).toBe(0);
+    });
+  });
+
   describe('metrics (rules/operations#metrics)', () => {
     it('show queues, ages, attempts by outcome and the outbox', async () => {
       const replica = await suite.start({ works: false });
