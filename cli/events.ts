@@ -55,5 +55,5 @@ async function* follow(context: CliContext, { types, after = 'latest', count = I
 }
 
 function describe({ occurred_at: at, type, subject, data, cursor }: Happened): string {
-  return inLine(`${at}  ${type}  ${subject.type} ${subject.id}  ${JSON.stringify(data)}  ${cursor}`);
+  return [at, type, `${subject.type} ${subject.id}`, JSON.stringify(data), cursor].map(inLine).join('  ');
 }
