@@ -1,4 +1,4 @@
-/** A recorded meeting becomes, step by step and by itself, what people watch and read. */
+/** A recorded meeting becomes, step by step and by itself, what people watch and read; and the feed tells of each step. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   playBytes,
@@ -6,23 +6,32 @@ import {
   provideTimeoutMs,
   startLlm,
   startRealtimeKit,
+  startYoutube,
   type LlmServer,
   type RealtimeKitServer,
+  type YoutubeServer,
 } from '#libs/testing';
+import type { PlatformEvent } from '../../clients/typescript/index.ts';
 import { makeClock } from '../integration/media/talking-clock.ts';
 import { applyDemo, createConversation, eventually, startWorld, type Demo, type World } from './world.ts';
 
 let provider: RealtimeKitServer;
 let llm: LlmServer;
+let youtube: YoutubeServer;
 let world: World;
 let demo: Demo;
 let video: Buffer;
+/** The conversation, and the cursor from before there was any. */
+let id: number;
+let begin: string;
+let root: string;
 
 beforeAll(async () => {
   const programs = await provideFfmpeg();
   video = await makeClock(programs, 10, 2);
   provider = await startRealtimeKit();
   llm = await startLlm();
+  youtube = await startYoutube();
   world = await startWorld(import.meta.url, {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
@@ -30,6 +39,10 @@ beforeAll(async () => {
     LLM_API_KEY: llm.apiKey,
     TRANSCRIPTION_MODEL: 'scripted-ears',
     FFMPEG_PATH: programs.ffmpeg,
+    YOUTUBE_CLIENT_ID: youtube.clientId,
+    YOUTUBE_CLIENT_SECRET: youtube.clientSecret,
+    YOUTUBE_API_URL: youtube.baseUrl,
+    YOUTUBE_TOKEN_URL: youtube.tokenUrl,
   });
   const config = { advance_on_success: true };
   demo = await applyDemo(world, 'chain', [
@@ -37,17 +50,53 @@ beforeAll(async () => {
     { slug: 'recording', title: 'Recording', pipeline_job: 'recording_import', config },
     { slug: 'transcript', title: 'Transcript', pipeline_job: 'audio_transcription', config },
     { slug: 'texts', title: 'Texts', pipeline_job: 'publishing_summary', config },
+    {
+      slug: 'shown',
+      title: 'Shown',
+      pipeline_job: 'videohost_publish',
+      config: { ...config, videohost_refresh_token: youtube.refreshToken },
+    },
     { slug: 'published', title: 'Published' },
   ]);
+  root = await world.login('root-chain@example.org', 'secret-of-root-chain');
+  begin = (await world.client.withToken(root).listEvents({ query: { after: 'latest' } })).body.next;
+  await watchTransactions();
 }, provideTimeoutMs);
 afterAll(async () => {
   await world.stop();
-  await Promise.all([provider.stop(), llm.stop()]);
+  await Promise.all([provider.stop(), llm.stop(), youtube.stop()]);
 });
+
+/** Keeps, for each transaction, what it told the feed and which of that it changed. */
+async function watchTransactions(): Promise<void> {
+  const trigger = (name: string, on: string, body: string): string[] => [
+    `create function public.${name}() returns trigger language plpgsql security definer as $$ begin ${body} return null; end $$`,
+    `create trigger ${name} after ${on} for each row execute function public.${name}()`,
+  ];
+  const changed = (type: string, path: string): string =>
+    `if new.infos #> '${path}' is distinct from old.infos #> '${path}' then insert into public.seen (kind, type) values ('changed', '${type}'); end if;`;
+  for (const statement of [
+    'create table public.seen (kind text, type text, transaction xid8 default pg_current_xact_id())',
+    ...trigger('told', 'insert on conversations.feed_outbox', `insert into public.seen (kind, type) values ('told', new.type);`),
+    ...trigger(
+      'asked',
+      'insert on conversations.question_changes',
+      `insert into public.seen (kind, type) values ('changed', 'question.changed');`,
+    ),
+    ...trigger(
+      'changed',
+      'update on conversations.all_conversations',
+      changed('audio.uploaded', '{audio}') +
+        changed('summary.written', '{publishing,fields,summary}') +
+        changed('videohost.published', '{publishing,records,videohost}'),
+    ),
+  ])
+    await world.sql(statement);
+}
 
 describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversations#recorded, rules/discovery#publicconversation)', () => {
   it('imports and trims the recording, transcribes the audio, writes the texts, and browse shows title, summary and thumbnail', async () => {
-    const { id } = await createConversation(world, demo);
+    ({ id } = await createConversation(world, demo));
     const base = `/api/coherence/conversations/${id}`;
     provider.setRecording({
       id: 'recording-1',
@@ -75,6 +124,11 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
     const form = new FormData();
     form.set('audio', new Blob([new Uint8Array(video)]), 'talk.m4a');
     expect((await world.call('POST', `${base}/audio`, { token, body: form })).status).toBe(201);
+    const question = { questionId: (await world.call('GET', base)).json.questions[0].id, occurredAt: '2026-05-01T10:00:04Z' };
+    for (const status of [201, 200]) {
+      const asked = await world.call('POST', `${base}/question-changes`, { json: question, headers: { 'idempotency-key': 'first' } });
+      expect(asked.status).toBe(status);
+    }
     expect((await world.call('POST', `${base}/recorded`, { json: {} })).status).toBe(200);
 
     const idOf = async (): Promise<string | undefined> =>
@@ -97,5 +151,46 @@ describe('from /recorded to browse (rules/steps#pipeline-jobs; rules/conversatio
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
     expect((await world.call('GET', `${base}/transcript`)).text).toContain('Rivers carry stories to the sea.');
     expect((await world.cli('jobs', 'show', (await idOf()) ?? '')).stdout).toMatch(/succeeded[^]*phase: [^]*written/);
+  });
+
+  it('tells the feed of each step once, in the transaction of its change (rules/events#types; V1, V2, V9)', async () => {
+    const [question] = (await world.call('GET', `/api/coherence/conversations/${id}`)).json.questions;
+    const following = world.client.withToken(root).events({ after: begin, subject: { type: 'conversation', id } });
+    const told: PlatformEvent[] = [];
+    for await (const event of following) {
+      told.push(event);
+      if (event.type === 'conversation.step_entered' && event.data.step === 'published') break;
+    }
+    const whole = await world.client
+      .withToken(root)
+      .listEvents({ query: { after: begin, subject_type: 'conversation', subject_id: id, limit: 500 } });
+    expect(whole.body.items).toEqual(told);
+    const step = (slug: string): [string, object] => ['conversation.step_entered', expect.objectContaining({ step: slug })];
+    // What was updated besides is not of interest here.
+    expect(told.filter(({ type }) => type !== 'conversation.updated').map(({ type, data }) => [type, data])).toEqual([
+      ['conversation.created', expect.objectContaining({ journey: demo.journey })],
+      step('held'),
+      ['conversation.room_updated', {}],
+      ['audio.uploaded', {}],
+      ['question.changed', { question_id: question.id }],
+      ['conversation.recorded', {}],
+      step('recording'),
+      ['video.available', {}],
+      step('transcript'),
+      ['transcript.imported', {}],
+      step('texts'),
+      ['summary.written', {}],
+      step('shown'),
+      ['videohost.published', {}],
+      step('published'),
+    ]);
+    const types = ['audio.uploaded', 'question.changed', 'summary.written', 'videohost.published'];
+    const seen = await world.sql<{ type: string; told: string }>(
+      `select type, count(*) as told from public.seen t where kind = 'told' and type = any($1)
+         and exists (select from public.seen c where c.kind = 'changed' and c.type = t.type and c.transaction = t.transaction)
+       group by type order by type`,
+      [types],
+    );
+    expect(seen.map(({ type, told: times }) => [type, Number(times)])).toEqual(types.map((type) => [type, 1]));
   });
 });

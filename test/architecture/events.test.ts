@@ -1,0 +1,66 @@
+/** What the platform tells the world of: each type stands in the rules, and a test says that it is told (rules/events#types; V1). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { feedTypes } from '#services/events';
+import { readSources, repoDir } from './sources.ts';
+
+/** Rows of the table of types: `person.created`, `.updated` are two. */
+function readTable(): Map<string, string[]> {
+  const [, section = ''] = readFileSync(join(repoDir, 'docs', 'rules', 'events.md'), 'utf8').split('## Types');
+  const named = (text = ''): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+  const rows = (section.split('\n- **')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'));
+  return new Map(
+    rows.flatMap((row) => {
+      const [, types, , data] = row.split('|');
+      const [first = '', ...others] = named(types);
+      const kind = first.split('.')[0];
+      return [first, ...others.map((other) => `${kind}${other}`)].map((type): [string, string[]] => [type, named(data)]);
+    }),
+  );
+}
+
+/** Types that no test of these names as what it finds: neither what is asked for nor rows that a test makes up are that. */
+function listUntold(tests: readonly string[], types: readonly string[]): string[] {
+  const found = tests.map((text) =>
+    text
+      .replaceAll(/`[^`]*`/g, '')
+      .replaceAll(/\btypes[?]?: (?:\[[^\]]*\]|'[^']*')/g, '')
+      .replaceAll(/'--types',\s*'[^']*'/g, ''),
+  );
+  return types.filter((type) => !found.some((text) => text.includes(`'${type}'`)));
+}
+
+describe('types of events (rules/events#types; V1)', () => {
+  const types = feedTypes.map(({ type }) => type);
+
+  it('stand in the rules, each with the names of its data', () => {
+    const table = readTable();
+    expect([...table.keys()].toSorted()).toEqual(types.toSorted());
+    for (const { type, data } of feedTypes) {
+      const names = Object.keys((data as { properties?: object }).properties ?? {});
+      expect([type, names.filter((name) => table.get(type)?.includes(name) !== true)]).toEqual([type, []]);
+    }
+  });
+
+  it('are each found in the feed by a test', () => {
+    const tests = readSources('test').filter(({ path }) => /^test\/(integration|e2e)\/.*\.test\.ts$/.test(path));
+    expect(
+      listUntold(
+        tests.map(({ text }) => text),
+        types,
+      ),
+    ).toEqual([]);
+  });
+
+  it('are missed where a test only asks for them, or makes them up', () => {
+    const asking =
+      "read({ types: 'a.asked' }); create({ types: ['b.asked', 'b.wanted'] }); cli('--types', 'c.asked'); sql(`insert 'd.made'`)";
+    expect(listUntold([asking, "toEqual([['e.told', {}]])"], ['a.asked', 'b.wanted', 'c.asked', 'd.made', 'e.told'])).toEqual([
+      'a.asked',
+      'b.wanted',
+      'c.asked',
+      'd.made',
+    ]);
+  });
+});
