@@ -92,6 +92,28 @@ describe('client.events (V8)', () => {
     expect(asked.map((query) => query.get('after'))).toEqual(['latest', 'now']);
   });
 
+  it.each([25, 0])('gets everything through pages that ended early without an event, at once (V4, V10); wait %d', async (waitSeconds) => {
+    const early = (n: number): Answer => json(200, { items: [], next: `early${n}`, has_more: true });
+    answers = [...Array.from({ length: 50 }, (_, n) => early(n)), page(1), early(50), early(51), page(2)];
+    const startedMs = performance.now();
+    const patient = { firstDelayMs: 10_000, maxDelayMs: 10_000 };
+    expect((await take(2, { after: 'begin', waitSeconds, retry: patient })).ids).toEqual([1, 2]);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    const cursors = asked.map((query) => query.get('after'));
+    expect(cursors).toEqual(['begin', ...Array.from({ length: 50 }, (_, n) => `early${n}`), 'c1', 'early50', 'early51']);
+  });
+
+  it('does not ask again and again behind one cursor, whatever the server says of more', async () => {
+    answers = [json(200, { items: [], next: 'same', has_more: true })];
+    const ending = new AbortController();
+    const taking = take(1, { after: 'same', signal: ending.signal, retry: { firstDelayMs: 10_000, maxDelayMs: 10_000 } });
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    ending.abort(new Error('enough'));
+    await taking;
+    expect(asked).toHaveLength(1);
+  });
+
   it.each([400, 401, 403])('ends with what the server refuses: %d', async (status) => {
     answers = [page(1), json(status, { detail: 'no' })];
     const { ids, error } = await take(9);

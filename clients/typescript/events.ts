@@ -62,11 +62,13 @@ export async function* followEvents<Types extends EventType = EventType>(
     const askedMs = performance.now();
     try {
       const { body } = await list({ query: { ...query, ...(cursor !== undefined && { after: cursor }) } }, call);
-      const isHeld = body.items.length > 0 || cursor === 'latest' || waitSeconds === 0 || performance.now() - askedMs >= heldMs;
+      // A page may end early, without any event, where much is not seen: what is behind it is asked for at once.
+      const goesOn = body.items.length > 0 || (body.has_more && body.next !== cursor);
+      const isHeld = goesOn || cursor === 'latest' || waitSeconds === 0 || performance.now() - askedMs >= heldMs;
       failures = isHeld ? 0 : failures + 1;
       yield* body.items as unknown as EventOf<Types>[];
       cursor = body.next;
-      if (!isHeld || (waitSeconds === 0 && body.items.length === 0)) await sleep(backoff(Math.max(1, failures), retry), signal);
+      if (!isHeld || (waitSeconds === 0 && !goesOn)) await sleep(backoff(Math.max(1, failures), retry), signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ApiError && error.status === 410 && onExpired !== undefined) {
