@@ -11,7 +11,7 @@ import { createDeliveryHandlers } from './deliveries/handlers.ts';
 import { createEndpointHandlers } from './endpoints/handlers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
 import type { EventWriter, FeedNews } from './feed/index.ts';
-import { createErasePerson } from './person-data/handlers.ts';
+import { createErasePerson, createMergePerson } from './person-data/handlers.ts';
 
 interface Dependencies {
   readonly bus: Bus;
@@ -35,5 +35,6 @@ export function createHandlers(deps: Dependencies): OwnHandlers<typeof events> {
     ...createEndpointHandlers(deps),
     ...createDeliveryHandlers(deps),
     erasePerson: createErasePerson(deps.db),
+    mergePerson: createMergePerson(deps.db),
   };
 }

@@ -1,5 +1,5 @@
-/** Contract: the part of events in `people erase` of the admin CLI. */
-import { byOperators, rowId, rpc, Type } from '#libs/contract';
+/** Contract: the part of events in `people erase` of the admin CLI, and in merges. */
+import { byOperators, ownAccount, rowId, rpc, Type } from '#libs/contract';
 
 /** To be spread into the contract of the service. */
 export const personDataRpcs = {
@@ -10,6 +10,15 @@ export const personDataRpcs = {
     summary: 'Ends the webhook endpoints of the accounts of a person, and drops what was answered to them. Repeatable.',
     request: Type.Object({ person_id: rowId, account_ids: Type.Array(rowId, { maxItems: 100 }), dry_run: Type.Boolean() }),
     reply: Type.Object({ counts: Type.Object({ webhook_endpoints: Type.Integer() }) }),
+    timeoutMs: 60_000,
+  }),
+  mergePerson: rpc({
+    subject: 'events.people.merge',
+    callers: { directory: ownAccount },
+    summary:
+      'Puts who stays in the place of who was merged, as who could read what is deleted (rules/people#merge-people; I3, V4). Repeatable.',
+    request: Type.Object({ gone_id: rowId, into_id: rowId, after: Type.Integer({ minimum: 0 }) }),
+    reply: Type.Object({ next: Type.Null() }),
     timeoutMs: 60_000,
   }),
 } as const;

@@ -5,6 +5,7 @@ import type { Handler } from '#libs/nats';
 import { type Database, transactionOrDryRun } from '#libs/orm';
 import { markDeletedOf } from '../endpoints/index.ts';
 import type { personDataRpcs } from './contract.ts';
+import { changeParticipant } from './statements.ts';
 
 export function createErasePerson(db: Database): Handler<typeof personDataRpcs.erasePerson> {
   return async ({ person_id: personId, account_ids: accountIds, dry_run: dryRun }, context) => {
@@ -15,5 +16,13 @@ export function createErasePerson(db: Database): Handler<typeof personDataRpcs.e
       return removed;
     });
     return { counts };
+  };
+}
+
+/** Merges of people: the part of events. Of a conversation that is there its owner tells besides; of one that is deleted nobody does. */
+export function createMergePerson(db: Database): Handler<typeof personDataRpcs.mergePerson> {
+  return async ({ gone_id: goneId, into_id: intoId }) => {
+    await changeParticipant(db, { goneId, intoId });
+    return { next: null };
   };
 }

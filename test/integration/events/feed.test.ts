@@ -206,6 +206,24 @@ describe('who sees an event (V4, V10)', () => {
     ]);
   });
 
+  it('is who stays, of a conversation that was deleted before people were merged (I3)', async () => {
+    const gone = user(world.personId('cleo'));
+    const stays = user(world.personId('ada'));
+    const after = await latest();
+    const { id } = await world.create('open-circle', 'cleo');
+    await world.call(conversations.rpcs.adminDelete, { conversation_id: id, operator: 'test' });
+    await told(after, id, 3);
+    const seen = async (actor: Actor): Promise<string[]> =>
+      typesOf(await read({ after, subject_type: 'conversation', subject_id: id }, actor));
+    expect([await seen(gone), await seen(stays)]).toEqual([['conversation.deleted'], []]);
+    const merge = { gone_id: gone.personId ?? 0, into_id: stays.personId ?? 0, after: 0 };
+    for (let times = 0; times < 2; times++) {
+      expect(await world.call(events.rpcs.mergePerson, merge)).toEqual({ next: null });
+      expect([await seen(gone), await seen(stays)]).toEqual([[], ['conversation.deleted']]);
+    }
+    expect(await seen(user(world.personId('ben')))).toEqual([]);
+  });
+
   it('does not depend on how much they do not see, and moves no cursor', async () => {
     const ada = user(world.personId('ada'));
     const begin = (await read({ after: 'latest' }, ada)).next;

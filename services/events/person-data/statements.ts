@@ -1,0 +1,11 @@
+/** Who took part in conversations of which the feed tells (V4). */
+import { sql, statement, t } from '#libs/sql';
+
+/** People of other subjects are none: an endpoint has its account there. */
+export const changeParticipant = statement.none({
+  name: 'person-data.change-participant',
+  params: { goneId: t.integer, intoId: t.integer },
+  sql: ({ goneId, intoId }) => sql`
+    update events.subjects s set people = array(select distinct own.id from unnest(array_replace(s.people, ${goneId}, ${intoId})) as own(id) order by 1)
+    where s.type = 'conversation' and s.people @> array[${goneId}]`,
+});
