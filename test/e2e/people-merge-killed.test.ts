@@ -1,0 +1,161 @@
+/** A merge of two people while the service that works on it is killed (rules/people#merge-people; I3): it ends complete, and nothing is doubled. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { findPersonReferences } from './person-references.ts';
+import { type Answer, type Applied, eventually, startWorld, type World } from './world.ts';
+
+/** Who is killed, while which service waits for these rows. */
+const cases = [
+  { what: 'the directory, before its part commits', killed: 'directory', waiting: 'directory', rows: 'directory.people where id = $1' },
+  {
+    what: 'the directory, after its part and before any other',
+    killed: 'directory',
+    waiting: 'conversations',
+    rows: 'conversations.all_conversations where participant_ids @> array[$1::integer]',
+  },
+  {
+    what: 'conversations',
+    killed: 'conversations',
+    waiting: 'conversations',
+    rows: 'conversations.all_conversations where participant_ids @> array[$1::integer]',
+  },
+  { what: 'transcripts', killed: 'transcripts', waiting: 'transcripts', rows: 'transcripts.transcript_rows where person_id = $1' },
+  { what: 'media', killed: 'media', waiting: 'media', rows: 'media.blobs where created_by_person_id = $1' },
+  {
+    what: 'events',
+    killed: 'events',
+    waiting: 'events',
+    rows: `events.subjects where type = 'conversation' and people @> array[$1::integer]`,
+  },
+] as const;
+const pairs = cases.map((_case, index) => ({ gone: `gone-${index}`, stays: `stays-${index}` }));
+const everybody = pairs.flatMap(({ gone, stays }) => [gone, stays]);
+
+let world: World;
+let ids: Applied['ids'];
+let root: string;
+const idOf = (key: string): number => ids['people']?.[key] ?? 0;
+
+beforeAll(async () => {
+  world = await startWorld(
+    import.meta.url,
+    {},
+    { services: ['api-gateway', 'directory', 'conversations', 'transcripts', 'media', 'events'], processes: true },
+  );
+  ({ ids } = await world.apply({
+    classes: [{ slug: 'event', conversation_event: true, journeys: ['joining', 'open-circle'] }],
+    journeys: [
+      { slug: 'open-circle', name: 'Open circle', is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] },
+      { slug: 'joining', name: 'Joining', steps: [{ slug: 'asked', title: 'Asked' }] },
+    ],
+    holons: [{ slug: 'spring', name: 'Spring', class: 'event', journeys: ['open-circle', 'joining'] }],
+    people: [...everybody, 'root'].map((key) => ({ key, name: key })),
+    accounts: [...everybody, 'root'].map((key) => ({
+      email: `${key}@example.org`,
+      person: key,
+      password: `secret-of-${key}`,
+      groups: ['coherence_users'],
+      superuser: key === 'root',
+    })),
+    memberships: everybody.map((person) => ({ person, holon: 'spring', journey: 'joining', step: 'asked' })),
+  }));
+  await world.apply({
+    conversations: pairs.flatMap(({ gone, stays }) =>
+      [[gone], [gone, stays]].map((participants, index) => ({
+        key: `${gone}-${index}`,
+        journey: 'open-circle',
+        step: 'held',
+        event: 'spring',
+        start: '2026-05-01T10:00:00Z',
+        participants,
+        transcript: [{ start_ms: 0, end_ms: 900, person: gone, text: `A heron came to ${gone}.` }],
+      })),
+    ),
+  });
+  root = await world.login('root@example.org', 'secret-of-root');
+  for (const { gone } of pairs) {
+    const form = new FormData();
+    form.append('audio', new Blob(['sound']), 'talk.mp3');
+    const token = await world.login(`${gone}@example.org`, `secret-of-${gone}`);
+    const path = `/api/coherence/conversations/${await conversationId(`${gone}-0`)}/audio`;
+    expect((await world.call('POST', path, { token, body: form })).status).toBe(201);
+    const [membership] = await world.sql<{ id: number }>('select id from directory.memberships where person_id = $1', [idOf(gone)]);
+    const note = await world.call('POST', `/api/v1/memberships/${membership?.id}/update`, { token: root, json: { note: `Of ${gone}.` } });
+    expect(note.status).toBe(200);
+  }
+});
+/** Merges that are not answered: whoever asked a process that was killed waits for as long as an answer may take. */
+const unanswered: Promise<unknown>[] = [];
+afterAll(async () => {
+  await world.stop();
+  await Promise.all(unanswered);
+});
+
+const conversationId = async (key: string): Promise<number> =>
+  (await world.sql<{ id: number }>('select conversation_id as id from conversations.import_keys where key = $1', [key]))[0]?.id ?? 0;
+
+/** Holds these rows of the person until somebody waits for them who is killed then. */
+async function killWhileWaiting({ killed, waiting, rows }: (typeof cases)[number], person: number): Promise<void> {
+  const isWaiting = `select 1 from pg_stat_activity where datname = current_database() and application_name = $1 and wait_event_type = 'Lock'`;
+  await waitFor(async () => (await world.sql(isWaiting, [waiting])).length > 0, { what: `${waiting} to wait for ${rows}` });
+  const item = world.platform.processes.get(killed);
+  item?.kill('SIGKILL');
+  expect(await item?.ended).toBe('was ended by SIGKILL');
+  expect(await findPersonReferences(world, person)).not.toEqual([]);
+  await world.platform.restart(killed);
+}
+
+/** What a doubled or a lost step would change. */
+async function count(person: number): Promise<Record<string, number>> {
+  const counted = {
+    memberships: 'select from directory.memberships where person_id = $1',
+    notes: 'select from directory.person_notes where person_id = $1',
+    accounts: 'select from directory.accounts where person_id = $1',
+    conversations: 'select from conversations.all_conversations where participant_ids @> array[$1::integer]',
+    said: 'select from transcripts.transcript_rows where person_id = $1',
+    found: 'select from transcripts.search_segments where person_id = $1',
+    uploads: 'select from media.blobs where created_by_person_id = $1',
+    told: `select from events.subjects where type = 'conversation' and people @> array[$1::integer]`,
+  };
+  const found: Record<string, number> = {};
+  for (const [what, rows] of Object.entries(counted))
+    found[what] = Number((await world.sql<{ count: string }>(`select count(*) from (${rows}) as counted`, [person]))[0]?.count);
+  return found;
+}
+
+describe('kill -9 during a merge of people (I3)', () => {
+  it.each(cases.map((item, index) => ({ ...item, index })))(
+    'of $what: it ends complete in every service once that is back, and nothing is doubled',
+    async ({ index, ...item }) => {
+      const [gone, stays] = [idOf(pairs[index]?.gone ?? ''), idOf(pairs[index]?.stays ?? '')];
+      const whole = { memberships: 1, notes: 1, accounts: 2, conversations: 2, said: 2, found: 2, uploads: 1, told: 2 };
+      await eventually(async () => expect(await count(gone)).toEqual({ ...whole, accounts: 1 }));
+      const key = randomUUID();
+      const merge = (): Promise<Answer> =>
+        world.call('POST', `/api/v1/people/${gone}/merge`, { token: root, json: { into: stays }, headers: { 'idempotency-key': key } });
+      const held = world.sql(
+        `with held as materialized (select 1 from ${item.rows} for update) select pg_sleep(8) from (select count(*) from held) as counted`,
+        [gone],
+      );
+      const isHeld = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+      await waitFor(async () => (await world.sql(isHeld)).length > 0);
+      // Whoever gets no answer asks again under the same key.
+      unanswered.push(merge().catch(() => undefined));
+      await killWhileWaiting(item, gone);
+      await held;
+      await eventually(async () => expect((await merge()).status).toBe(200), 120_000);
+      await eventually(async () => expect([await findPersonReferences(world, gone), await count(stays)]).toEqual([[], whole]), 120_000);
+    },
+  );
+
+  it('leaves each merge told once, and recorded once', async () => {
+    const wanted = pairs.map(({ gone, stays }) => ({ gone: String(idOf(gone)), into: String(idOf(stays)) }));
+    const told = `select subject_id::text as gone, data ->> 'into' as into from events.feed where type = 'person.merged' order by subject_id`;
+    await eventually(async () => expect(await world.sql(told)).toEqual(wanted));
+    const audited = await world.sql(
+      `select target_id as gone, changes ->> 'into' as into from directory.audit_log where action = 'person.merge' order by target_id::int`,
+    );
+    expect(audited).toEqual(wanted);
+  });
+});
