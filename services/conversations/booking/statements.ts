@@ -76,7 +76,7 @@ export const addIdentifiers = statement.none({
     on conflict (identifier) do nothing`,
 });
 
-/** Every `uid` and `rescheduleUid` seen, in order; of very many the latest. */
+/** Every `uid` and `rescheduleUid` seen, in order; of very many the latest. `left`, so that nobody looks through the uids of all bookings for them. */
 export const listUids = statement.many({
   name: 'bookings.list-uids',
   params: { bookingId: t.integer },
@@ -84,7 +84,7 @@ export const listUids = statement.many({
   sql: ({ bookingId }) => sql`
     select uid from (
       select substr(i.identifier, 5) as uid, i.position from conversations.booking_identifiers i
-      where i.booking_id = ${bookingId} and i.identifier like 'uid:%' order by i.position desc limit 100
+      where i.booking_id = ${bookingId} and left(i.identifier, 4) = 'uid:' order by i.position desc limit 100
     ) latest order by position`,
 });
 

@@ -133,7 +133,7 @@ async function settled(receipts: number): Promise<void> {
       );
       return Number(row?.all) >= receipts && Number(row?.open) === 0 ? true : undefined;
     },
-    { timeoutMs: 120_000 + eventCount * 400, what: 'the receipts' },
+    { timeoutMs: 120_000 + eventCount * 400, intervalMs: 250, what: 'the receipts' },
   );
 }
 
@@ -144,7 +144,8 @@ async function reconcile(request: { since?: string; dry_run?: boolean } = {}): P
       const shown = await world.call(jobsShow, { id });
       return ['succeeded', 'dead'].includes(shown.state) ? shown : undefined;
     },
-    { timeoutMs: 120_000, what: 'the job' },
+    // Of a hundred bookings every other request is asked to wait for a second.
+    { timeoutMs: 120_000 + eventCount * 40, what: 'the job' },
   );
   if (job.state === 'dead') throw new Error(job.error ?? 'dead');
   return job.result as ReconcileResult;
@@ -205,6 +206,11 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       await deliver(lost);
       await settled(kept.length + result.fed + lost.length);
       expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
+      // An event looks at what belongs to its booking, however many there are.
+      const [looked] = await world.env.sql<{ entries: string }>(
+        `select idx_tup_read as entries from pg_stat_user_indexes where indexrelname = 'booking_identifiers_pkey'`,
+      );
+      expect(Number(looked?.entries)).toBeLessThan(eventCount * 20);
     },
     1_200_000 + eventCount * 400,
   );
