@@ -141,6 +141,27 @@ describe('lists in pages', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/api/v1/people?q=a&limit=2&offset=2', '/api/v1/people?q=a&limit=2&offset=4']);
   });
 
+  it('goes on with `next` where a page has one, over pages without items, until there is none', async () => {
+    const page = (items: number[], next: string | null): Answer => json(200, { items, next });
+    answers = [page([1, 2], 'a b'), page([], 'c'), page([3], null)];
+    const items = [];
+    for await (const item of listItems(client.listWebhookDeliveries, { path: { endpoint_id: 7 }, query: { limit: 2 } })) items.push(item);
+    expect(items).toEqual([1, 2, 3]);
+    const path = '/api/v1/webhook-endpoints/7/deliveries?limit=2';
+    expect(seen.map(({ url }) => url)).toEqual([path, `${path}&cursor=a+b`, `${path}&cursor=c`]);
+    answers = [page([9], null)];
+    for await (const item of listItems(client.listAudit, { query: { cursor: 'd' } })) items.push(item);
+    expect([items.at(-1), seen.at(-1)?.url]).toEqual([9, '/api/ops/audit?cursor=d']);
+  });
+
+  it('takes no list that has no pages, and not the feed, which does not end', () => {
+    // @ts-expect-error all keys come at once
+    void (() => listItems(client.listKeys, {}));
+    // @ts-expect-error `events` follows it
+    void (() => listItems(client.listEvents, {}));
+    expect(seen).toEqual([]);
+  });
+
   it('asks for no page that nobody reaches', async () => {
     answers = [json(200, { items: [1, 2], has_more: true })];
     for await (const _item of listItems(client.listHolons, {})) break;

@@ -1,21 +1,20 @@
 /** Lists that come in pages, as one sequence. */
 import type { ApiReply } from './transport.ts';
 
-/** A page as every paged list of the API answers it. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly has_more: boolean;
-}
+/** A page as the paged lists of the API answer it: of the one kind the next is asked for by its `offset`, of the other by the `next` of this one. */
+export type Page<Item> =
+  | { readonly items: readonly Item[]; readonly has_more: boolean; readonly next?: never }
+  | { readonly items: readonly Item[]; readonly next: string | null; readonly has_more?: never };
 
 /** What a paged operation takes, as far as paging needs to know it. */
 export interface PagedRequest {
-  readonly query?: { readonly limit?: number; readonly offset?: number };
+  readonly query?: { readonly limit?: number; readonly offset?: number; readonly cursor?: string };
 }
 
 /**
- * All items of a list, page after page, each page asked for when it is reached. Begins at the request's `offset`; its `limit` is the size of
- * a page. What is written meanwhile may shift the pages: an item that moves can come twice or not at all; sort by something that does not
- * change where that matters.
+ * All items of a list, page after page, each page asked for when it is reached. Begins at the request's `offset` or `cursor`; its `limit` is the size
+ * of a page. With `offset`, what is written meanwhile may shift the pages: an item that moves can come twice or not at all; sort by something that
+ * does not change where that matters.
  * @throws what the operation throws
  */
 export async function* listItems<Request extends PagedRequest, Item>(
@@ -23,10 +22,17 @@ export async function* listItems<Request extends PagedRequest, Item>(
   request: Request,
 ): AsyncGenerator<Item, void, undefined> {
   let offset = request.query?.offset ?? 0;
+  let place: PagedRequest['query'] = {};
   for (;;) {
-    const { body } = await list({ ...request, query: { ...request.query, offset } });
+    const { body } = await list({ ...request, query: { ...request.query, ...place } });
     yield* body.items;
-    offset += body.items.length;
-    if (!body.has_more || body.items.length === 0) return;
+    if (body.next === undefined) {
+      if (!body.has_more || body.items.length === 0) return;
+      offset += body.items.length;
+      place = { offset };
+    } else {
+      if (body.next === null) return;
+      place = { cursor: body.next };
+    }
   }
 }
