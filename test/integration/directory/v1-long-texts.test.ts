@@ -31,6 +31,18 @@ const kinds: Readonly<Record<string, (length: number) => string>> = {
   'marks that are out of order': (length) => `a${'\u0591'.repeat(length / 2)}${'\u05b0'.repeat(length / 2 - 1)}`,
 };
 
+const boundMs = 100;
+/** Work of PostgreSQL that takes as long as the bound where the dearest description takes 45 ms: a slower or busier machine may take as long as for this. */
+const measure = `select count(md5(n::text)) from generate_series(1, 200000) n`;
+const tries = 10;
+
+/** Milliseconds that PostgreSQL itself counts for a statement, its indexes included. */
+async function explain(sql: string, values: readonly unknown[] = []): Promise<number> {
+  const [row] = await places.world.env.sql<{ 'QUERY PLAN': string }>(`explain (analyze, timing off, format json) ${sql}`, values);
+  const [plan] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as { 'Execution Time': number }[];
+  return plan?.['Execution Time'] ?? Infinity;
+}
+
 describe('long texts (rules/people#search; docs/adr/search-has-a-horizon.md)', () => {
   it.each(Object.entries(kinds))('a person and a holon have 100,000 characters of description: %s', async (_name, make) => {
     const description = make(100_000).trim();
@@ -49,16 +61,22 @@ describe('long texts (rules/people#search; docs/adr/search-has-a-horizon.md)', (
     expect(items.map(({ id }) => id)).toContain(person.id);
   });
 
-  it('PostgreSQL stores the dearest of them within moments', async () => {
-    const texts = Object.values(kinds).map((make) => make(100_000));
-    for (const [index, text] of texts.entries()) {
-      const times: number[] = [];
-      for (let attempt = 0; attempt < 3; attempt++) {
-        const start = performance.now();
-        await places.world.env.sql('insert into directory.people (name, description) values ($1, $2)', [`Timed ${index}`, text]);
-        times.push(performance.now() - start);
+  it.each(Object.entries(kinds))('PostgreSQL has 100 ms of work with the longest of each, at most: %s', async (_name, make) => {
+    const contact = Object.fromEntries(Array.from({ length: 50 }, (_value, index) => [`channel-${index}`, make(2_000)]));
+    const writes: Readonly<Record<string, [sql: string, ...values: unknown[]]>> = {
+      "a person's description": ['insert into directory.people (name, description) values ($1, $2)', 'Long', make(100_000)],
+      "a person's name and contact": ['insert into directory.people (name, contact) values ($1, $2)', make(500), JSON.stringify(contact)],
+      "a holon's description": ['update directory.holons set description = $1 where id = $2', make(100_000), places.holons['summer']],
+    };
+    for (const [what, [sql, ...values]] of Object.entries(writes)) {
+      // Whatever else the machine does only adds to either: of each the least counts.
+      let [workMs, measureMs] = [Infinity, Infinity];
+      for (let left = tries; left > 0 && workMs > boundMs; left--) {
+        measureMs = Math.min(measureMs, await explain(measure));
+        workMs = Math.min(workMs, await explain(sql, values));
       }
-      expect([index, Math.min(...times) < 2_000]).toEqual([index, true]); // 50 ms when nothing else runs; it was half a minute
+      const isWithin = workMs <= Math.max(boundMs, measureMs);
+      expect([what, isWithin ? 'within the bound' : { workMs, measureMs }]).toEqual([what, 'within the bound']);
     }
   });
 
