@@ -63,8 +63,9 @@ export function register(program: Command, context: CliContext): void {
           ? context.call(agents.rpcs.showReceipt, { id }, `receipt ${id}`)
           : context.call(conversations.rpcs.showReceipt, { id }, `receipt ${id}`)),
       );
-      const more = 'headers' in receipt ? fields(receipt.headers) : table(receipt.sends, sendColumns, 'Nothing was sent.');
-      context.print(receipt, describe(receipt), '', more, '', receipt.body ?? describeAbsence(receipt));
+      const headers = Object.keys(receipt.headers).length === 0 ? [] : ['', fields(receipt.headers)];
+      const sends = 'sends' in receipt ? ['', table(receipt.sends, sendColumns, 'Nothing was sent.')] : [];
+      context.print(receipt, describe(receipt), ...headers, ...sends, '', receipt.body ?? describeAbsence(receipt));
     });
 
   withFilter(group.command('replay'))
@@ -99,7 +100,7 @@ type Shown = ReplyOf<typeof conversations.rpcs.showReceipt> | ReplyOf<typeof age
 /** As the API shows it (P4). */
 function withoutSecrets(receipt: Shown): Shown {
   const body = receipt.body === null ? null : redactBody(receipt.body);
-  return 'headers' in receipt ? { ...receipt, headers: redactHeaders(receipt.headers), body } : { ...receipt, body };
+  return { ...receipt, headers: redactHeaders(receipt.headers), body };
 }
 
 /** The limit counts for both services together; bookings go first. */

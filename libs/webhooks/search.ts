@@ -184,7 +184,7 @@ export function declareReceiptSearch({ schema, item, hasSource, kind: only }: Re
       params: { id: t.bigint },
       row: { item: t.text, headers: t.json, body: t.bytes.as<Buffer>().nullable },
       sql: ({ id }) => sql`
-        select ${item}::text as item, ${hasSource ? sql`r.headers` : sql`'{}'::jsonb`} as headers, r.body from ${table} r where r.id = ${id}`,
+        select ${item}::text as item, r.headers, r.body from ${table} r where r.id = ${id}`,
     }),
   });
 }

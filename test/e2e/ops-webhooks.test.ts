@@ -183,6 +183,22 @@ describe('GET /api/ops/webhooks/{receipt_id} (P4)', () => {
     });
   });
 
+  it('has the headers of a message that say what sent it, and never its secret', async () => {
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'curl/8.14.1',
+      cookie: 'session=hush-hush-hush',
+      'x-telegram-bot-api-secret-token': 'hush-hush-hush',
+    };
+    const hook = { token: null, json: { update_id: 1 }, headers };
+    expect((await world.call('POST', '/api/hook/agents/unheard-of', hook)).status).toBe(200);
+    const { id } = await waitFor(async () => (await list({ kind: 'telegram', outcome: 'agent_not_found' })).items[0]);
+    const kept = { 'content-type': 'application/json', 'user-agent': 'curl/8.14.1' };
+    expect((await get(`/${id}`)).json.headers).toEqual(kept);
+    expect((await world.ask('webhooks', 'show', String(id))).headers).toEqual(kept);
+    expect(await world.findInDatabase('hush-hush-hush')).toEqual([]);
+  });
+
   it('leaves secrets out of bodies, whatever these are', async () => {
     const token = 'svc_agentic_k3v8q0w5n1x7c2m9b4h6j8l0p2r4t6y8_Tq7Zc1Xn5Vb9Mk3Lp0Jh6Gf2Ds8Aq4We7Rt1Yu5I';
     const [json, form] = [

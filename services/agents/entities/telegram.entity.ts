@@ -45,6 +45,8 @@ export const WebhookReceiptSchema = defineEntity({
     senderId: columns.bigint().nullable(),
     /** Queue of the chat that works the update; null = it needs no order. */
     chat: () => p.manyToOne(TelegramChatSchema).nullable().ref().joinColumn('chat'),
+    /** Those that matter; never the secret. */
+    headers: columns.jsonObject(),
     body: p.blob().nullable(),
     outcome: p.text(),
     message: p.text().nullable(),

@@ -11,6 +11,7 @@ import { Migration20260501110000_job_attempts } from './Migration20260501110000_
 import { Migration20260501120000_receipt_search } from './Migration20260501120000_receipt_search.ts';
 import { Migration20260702090000_handover } from './Migration20260702090000_handover.ts';
 import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
+import { Migration20260820090000_receipt_headers } from './Migration20260820090000_receipt_headers.ts';
 
 /** In the order of their names. */
 export const migrations: readonly MigrationClass[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260501120000_receipt_search,
   Migration20260702090000_handover,
   Migration20260720090000_handed_over_jobs,
+  Migration20260820090000_receipt_headers,
 ];

@@ -79,6 +79,7 @@ export const receiptRpcs = {
     request: receiptId,
     reply: Type.Object({
       ...updateReceipt.properties,
+      headers: Type.Record(Type.String(), Type.String(), { description: 'Those that were kept; never the secret.' }),
       body: nullable(
         Type.String({ description: 'The update as it came; null when it was rejected or ignored, is too old, or was forgotten.' }),
       ),

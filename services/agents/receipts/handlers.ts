@@ -54,9 +54,9 @@ export function createReceiptHandlers({ db, jobs }: { db: Database; jobs: Jobs<t
     showReceipt: async ({ id }) => {
       const row = await findReceiptDetails(db, { id });
       if (row === undefined) throw notFound();
-      const { body, sends, ...receipt } = row;
+      const { headers, body, sends, ...receipt } = row;
       const shown = { ...receipt, body: body === null ? null : body.toString('utf8') };
-      return rawJson(`${JSON.stringify(shown).slice(0, -1)},"sends":${sends}}`);
+      return rawJson(`${JSON.stringify(shown).slice(0, -1)},"headers":${headers},"sends":${sends}}`);
     },
     replayReceipt: async ({ id }, context) => ({ id, job_id: (await replayOne(db, jobs, id, context, context)) ?? null }),
     replayReceipts: async ({ limit, dry_run: dryRun, outcome, since, until, text }, context) => {

@@ -35,7 +35,7 @@ export const findReplayable = statement.many({
     from agents.webhook_receipts r where ${matching(given)} order by r.received_at, r.id limit ${limit}`,
 });
 
-/** Columns as in the contract; `sends` is JSON text. */
+/** Columns as in the contract; `headers` and `sends` are JSON text. */
 export const findReceiptDetails = statement.maybeOne({
   name: 'receipts.show',
   params: { id: t.bigint },
@@ -53,10 +53,11 @@ export const findReceiptDetails = statement.maybeOne({
     processed_at: t.text.nullable,
     body_digest: t.text.nullable,
     body_size: t.integer.nullable,
+    headers: t.json,
     body: t.bytes.as<Buffer>().nullable,
     sends: t.text,
   },
-  sql: ({ id }) => sql`select ${columns}, r.body, coalesce((
+  sql: ({ id }) => sql`select ${columns}, r.headers, r.body, coalesce((
       select json_agg(json_build_object('part', s.part, 'status', s.status, 'chat_id', s.chat_id, 'message_id', s.message_id, 'error', s.error,
         'updated_at', iso_utc(s.updated_at)) order by s.part)
       from agents.telegram_sends s where s.receipt_id = r.id), '[]')::text as sends

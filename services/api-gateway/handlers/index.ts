@@ -24,6 +24,7 @@ import type { WebhookIntake } from './webhook-intake.ts';
 
 const bookingHeaders = ['x-cal-signature-256', 'content-type', 'x-cal-webhook-version'];
 const meetingHeaders = ['rtk-signature', 'rtk-uuid', 'rtk-webhook-id'];
+const telegramHeaders = ['content-type', 'user-agent'];
 const telegramSecretHeader = 'x-telegram-bot-api-secret-token';
 
 export async function createHandlers(parts: {
@@ -51,7 +52,11 @@ export async function createHandlers(parts: {
     media: parts.media,
     'booking-webhook': parts.intake.handler({ subject: bookingWebhookSubject, headers: bookingHeaders }),
     'meeting-webhook': parts.intake.handler({ subject: meetingWebhookSubject, headers: meetingHeaders }),
-    'telegram-webhook': parts.intake.handler({ subject: telegramWebhookSubject, headers: [], secretHeader: telegramSecretHeader }),
+    'telegram-webhook': parts.intake.handler({
+      subject: telegramWebhookSubject,
+      headers: telegramHeaders,
+      secretHeader: telegramSecretHeader,
+    }),
     logout: createLogout(parts.bus, parts.forgetSession),
     'revoke-session': createRevokeSession(parts.bus, parts.forgetSession),
     'api-schema': ({ ctx }) => api.sendDocument(ctx),

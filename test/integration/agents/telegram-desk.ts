@@ -36,7 +36,10 @@ export interface TelegramDesk {
   /** A number that no chat or update of this run has. */
   next(): number;
   /** Hands an update to the service as the gateway does. @returns the id of the delivery */
-  deliver(update: unknown, options?: { slug?: string; secret?: string | null; deliveryId?: string }): Promise<string>;
+  deliver(
+    update: unknown,
+    options?: { slug?: string; secret?: string | null; headers?: Record<string, string>; deliveryId?: string },
+  ): Promise<string>;
   /** An update with a message; `chat` defaults to the private chat `chatId`. */
   compose(chatId: number, message: Message): { update_id: number; message: Record<string, unknown> };
   /** Sends a text in a chat and waits until it is over. */
@@ -73,13 +76,14 @@ export async function startDesk(fileUrl: string, overrides: Record<string, strin
   const { showReceipt, listReceipts, replayReceipt } = agents.rpcs;
   const context = () => newContext();
 
-  const deliver: TelegramDesk['deliver'] = async (update, { slug = 'guide', secret = webhookSecret, deliveryId = randomUUID() } = {}) => {
+  const deliver: TelegramDesk['deliver'] = async (update, options = {}) => {
+    const { slug = 'guide', secret = webhookSecret, headers = { 'content-type': 'application/json' }, deliveryId = randomUUID() } = options;
     const body = update === null ? null : Buffer.isBuffer(update) ? update : Buffer.from(JSON.stringify(update));
     const facts = {
       id: deliveryId,
       received_at: new Date().toISOString(),
       slug,
-      headers: {},
+      headers,
       secret_digest: secret === null ? null : createHmac('sha256', deliveryId).update(secret).digest('hex'),
     };
     await place.bus.publishDurable(telegramWebhookSubject, packWebhooks([{ facts, body }]), { msgId: randomUUID() });

@@ -42,6 +42,17 @@ describe('receipts of updates (D20, D31, D33d)', () => {
     expect((await failureOf(desk.replay(receipt.id))).reason).toBe('receipt_without_body');
   });
 
+  it('keeps the headers that came with it, of a refusal the beginning of each (P4, D68)', async () => {
+    const headers = { 'content-type': 'application/json', 'user-agent': 'x'.repeat(2_000) };
+    const update = desk.compose(desk.next(), { text: 'Hello' });
+    await desk.deliver(update, { headers });
+    expect(await show((await desk.settled(update.update_id)).id)).toMatchObject({ outcome: 'answered', headers });
+    const known = await lastId();
+    await desk.deliver(update, { headers, secret: 'no' });
+    const kept = { ...headers, 'user-agent': 'x'.repeat(200) };
+    expect(await show((await arrived('rejected_secret', known)).id)).toMatchObject({ headers: kept });
+  });
+
   it('believes nobody for an agent that has no secret: no effect, no call of the model (D64)', async () => {
     await desk.place.apply([{ slug: 'open', name: 'Open', config: {} }]);
     // As an earlier release let it be.

@@ -15,6 +15,7 @@ const newReceipt = {
   senderId: t.bigint.nullable,
   /** Row of the chat whose queue works it. */
   chat: t.bigint.nullable,
+  headers: t.json,
   body: t.bytes.nullable,
   digest: t.text.nullable,
   size: t.integer.nullable,
@@ -29,11 +30,11 @@ export const insertReceipt = statement.one({
   params: newReceipt,
   row: { id: t.bigint, is_new: t.boolean },
   sql: (receipt) => sql`insert into agents.webhook_receipts as r
-      (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, kind, chat_id, sender_id, chat, body,
-       body_digest, body_size, outcome, message, processed_at)
+      (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, agent_id, update_id, kind, chat_id, sender_id, chat, headers,
+       body, body_digest, body_size, outcome, message, processed_at)
     values (${receipt.dedupeKey}, ${receipt.deliveryId}, ${receipt.receivedAt}, ${receipt.streamSequence}, ${receipt.agentSlug},
-      ${receipt.agentId}, ${receipt.updateId}, ${receipt.kind}, ${receipt.chatId}, ${receipt.senderId}, ${receipt.chat}, ${receipt.body},
-      ${receipt.digest}, ${receipt.size}, ${receipt.outcome}, ${receipt.message},
+      ${receipt.agentId}, ${receipt.updateId}, ${receipt.kind}, ${receipt.chatId}, ${receipt.senderId}, ${receipt.chat}, ${receipt.headers},
+      ${receipt.body}, ${receipt.digest}, ${receipt.size}, ${receipt.outcome}, ${receipt.message},
       case when ${receipt.outcome} = 'pending' then null else clock_timestamp() end)
     on conflict (dedupe_key) do update
       set deliveries = r.deliveries + (r.delivery_id <> excluded.delivery_id)::integer, delivery_id = excluded.delivery_id

@@ -6,7 +6,14 @@ import { toStorableText } from '#libs/json';
 import type { Logger } from '#libs/logger';
 import type { Bus, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
-import { createRefusalReceipts, keepBody, type ReceivedWebhook, type RefusalReceipts, startReceiptIntake } from '#libs/webhooks';
+import {
+  createRefusalReceipts,
+  keepBody,
+  keepHeaders,
+  type ReceivedWebhook,
+  type RefusalReceipts,
+  startReceiptIntake,
+} from '#libs/webhooks';
 import { findMessagingAgent } from '../../agent/index.ts';
 import { agents, TelegramWebhook } from '../../contract.ts';
 import { type Admission, admitUpdate, updateKey } from '../admit-update.ts';
@@ -47,10 +54,12 @@ async function storeUpdate(
   const agent = await findMessagingAgent(db, { slug: webhook.slug });
   const agentSlug = toStorableText(webhook.slug).slice(0, 200);
   const base = { deliveryId: webhook.id, receivedAt: webhook.received_at, streamSequence, agentSlug, agentId: agent?.id };
+  const headersOf = (outcome: string): string => JSON.stringify(keepHeaders(outcome, webhook.headers));
   const reject = async (outcome: string, message: string): Promise<void> => {
     const dedupeKey = digest(outcome, agentSlug, body ?? webhook.id);
     const kept = await refusals.place({ outcome, message, receivedAt: webhook.received_at, dedupeKey, body });
-    if (kept !== undefined) await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdate, ...kept }));
+    if (kept !== undefined)
+      await jobs.transaction((tx) => insertReceipt(tx, { ...base, ...noUpdate, headers: headersOf(outcome), ...kept }));
   };
   if (agent === undefined)
     return await reject(body === null ? 'rejected_too_large' : 'agent_not_found', 'No agent has the slug of the path.');
@@ -63,7 +72,14 @@ async function storeUpdate(
   const admit = (): Promise<unknown> =>
     jobs.transaction((tx) => {
       const store: Admission['store'] = (more) =>
-        insertReceipt(tx, { ...receipt, ...keepBody(more.outcome, body), chat: undefined, message: undefined, ...more });
+        insertReceipt(tx, {
+          ...receipt,
+          ...keepBody(more.outcome, body),
+          headers: headersOf(more.outcome),
+          chat: undefined,
+          message: undefined,
+          ...more,
+        });
       return Promise.all([limitWait(tx), admitUpdate(tx, jobs, { agent, update, origin, store })]);
     });
   const { content } = update;
