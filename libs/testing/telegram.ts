@@ -165,6 +165,7 @@ export async function startTelegram(options: { username?: string; port?: number 
       case 'getme':
         return sendOk(response, { id: Number.parseInt(token, 10) || 1, is_bot: true, first_name: 'Example', username });
       case 'setwebhook':
+        requireHttps(call.body['url']);
         webhooks.set(token, call.body);
         return sendOk(response, true);
       case 'getwebhookinfo': {
@@ -204,6 +205,11 @@ export async function startTelegram(options: { username?: string; port?: number 
         server.closeAllConnections();
       }),
   };
+}
+
+function requireHttps(url: unknown): void {
+  if (typeof url === 'string' && url.startsWith('https://')) return;
+  throw new BotApiError(400, 'Bad Request: bad webhook: An HTTPS URL must be provided for webhook');
 }
 
 function sendOk(response: ServerResponse, result: unknown): void {

@@ -3,6 +3,7 @@ import { recordAudit } from '#libs/audit';
 import { appError } from '#libs/errors';
 import type { Handlers } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { findMessagingAgent, type MessagingAgent } from '../agent/index.ts';
 import type { agents } from '../contract.ts';
 import { type BotApi, BotApiFailure } from './bot-api.ts';
@@ -19,28 +20,31 @@ export function createBotWebhookHandlers({
   bot: BotApi;
   allowUnsigned: boolean;
 }): Pick<Handlers<typeof agents>, 'setWebhook' | 'getWebhookInfo'> {
-  async function getBot(slug: string): Promise<MessagingAgent & { bot_token: string }> {
-    const agent = await findMessagingAgent(db, { slug });
+  async function getBot(on: Queryable, slug: string): Promise<MessagingAgent & { bot_token: string }> {
+    const agent = await findMessagingAgent(on, { slug });
     if (agent === undefined) throw appError('not_found', 'agent_not_found', `No agent has the slug "${slug}"`);
     const { bot_token: token } = agent;
     if (token === null) throw appError('conflict', 'bot_not_configured', 'The agent has no config.messaging.bot_token.');
     return { ...agent, bot_token: token };
   }
   return {
-    setWebhook: async ({ slug, base_url: baseUrl }, context) => {
-      const agent = await getBot(slug);
-      const url = `${baseUrl.replace(/\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;
-      const secret = agent.webhook_secret ?? undefined;
-      if (secret === undefined && !allowUnsigned) {
-        const message = 'The agent has no config.messaging.webhook_secret: whatever Telegram sends would be rejected (rejected_unsigned).';
-        throw appError('conflict', 'webhook_secret_missing', message);
-      }
-      await translate(bot.setWebhook(agent.bot_token, { url, secret, allowedUpdates }));
-      await db.transaction(async (tx) => recordAudit(tx, context, { target: { type: 'agent', id: agent.slug }, changes: { url } }));
-      return { url, allowed_updates: allowedUpdates, has_secret: secret !== undefined };
-    },
+    setWebhook: async ({ slug, base_url: baseUrl }, context) =>
+      // The Bot API is told when the database is there to keep the entry, and only then (A1); told twice, it knows the same.
+      db.transaction(async (tx) => {
+        const agent = await getBot(tx, slug);
+        const url = `${baseUrl.replace(/\/+$/, '')}/api/hook/agents/${encodeURIComponent(agent.slug)}`;
+        const secret = agent.webhook_secret ?? undefined;
+        if (secret === undefined && !allowUnsigned) {
+          const message =
+            'The agent has no config.messaging.webhook_secret: whatever Telegram sends would be rejected (rejected_unsigned).';
+          throw appError('conflict', 'webhook_secret_missing', message);
+        }
+        await translate(bot.setWebhook(agent.bot_token, { url, secret, allowedUpdates }));
+        recordAudit(tx, context, { target: { type: 'agent', id: agent.slug }, changes: { url } });
+        return { url, allowed_updates: allowedUpdates, has_secret: secret !== undefined };
+      }),
     getWebhookInfo: async ({ slug }) => {
-      const agent = await getBot(slug);
+      const agent = await getBot(db, slug);
       const info = await translate(bot.getWebhookInfo(agent.bot_token));
       const identity = await bot.identify(agent.bot_token);
       return {

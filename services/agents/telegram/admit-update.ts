@@ -24,20 +24,22 @@ export interface Admission {
   readonly origin: Origin;
   /** Writes the receipt with what is known now. */
   readonly store: (facts: UpdateFacts) => Promise<{ id: number; is_new: boolean }>;
+  /** Sees that a job works the chat; default `startChat`. @returns the job */
+  readonly start?: (chat: number) => Promise<string | undefined>;
 }
 
 /** Puts an update on its way: into the queue of its chat, to the echo, or nowhere. @returns the job that works it */
 export async function admitUpdate(
   tx: Tx,
   jobs: Jobs<typeof agents>,
-  { agent, update, origin, store }: Admission,
+  { agent, update, origin, store, start = (chat) => startChat(tx, jobs, chat, origin) }: Admission,
 ): Promise<string | undefined> {
   const { updateId, field: kind, chatId, senderId, content } = update;
   const facts = { updateId, kind, chatId, senderId };
   if (content.kind !== 'other') {
     const { id: chat } = await openChat(tx, { agentId: agent.id, chatId: content.chatId });
     await store({ ...facts, chat, outcome: 'pending' });
-    return await startChat(tx, jobs, chat, origin);
+    return await start(chat);
   }
   if (agent.echo_channel === null || agent.bot_token === null) {
     await store({ ...facts, outcome: 'ignored', message: 'Nothing to answer, and the agent has no echo channel.' });

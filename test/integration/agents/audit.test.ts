@@ -1,0 +1,130 @@
+/** What operators do with updates and with the webhook of an agent commits with its entry of the audit log, or neither does (A1). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Bus, connectBus, newContext } from '#libs/nats';
+import { superuser } from '#libs/testing';
+import { agents } from '#services/agents';
+import { failureOf } from './place.ts';
+import { startDesk, type TelegramDesk } from './telegram-desk.ts';
+
+const { replayReceipt, replayReceipts, replayWebhooks, setWebhook } = agents.rpcs;
+
+let desk: TelegramDesk;
+let bus: Bus;
+beforeAll(async () => {
+  desk = await startDesk(import.meta.url);
+  const { env } = desk.place;
+  const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
+  bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger, actors: env.actors });
+  env.onStop(() => bus.close());
+});
+afterAll(() => desk.stop());
+
+/** Receipts of updates that failed, each of a chat of its own unless one is named. */
+async function receiveFailed(count: number, chat?: number): Promise<number[]> {
+  const updates = Array.from({ length: count }, () => {
+    const update = desk.compose(chat ?? desk.next(), { text: 'Again' });
+    return [update.update_id, JSON.stringify(update)];
+  });
+  const rows = await desk.place.env.sql<{ id: string }>(
+    `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, update_id, body, outcome, kind)
+     select gen_random_uuid()::text, 'x', now(), 0, 'guide', (item ->> 0)::bigint, convert_to(item ->> 1, 'UTF8'), 'failed', 'message'
+     from jsonb_array_elements($1::jsonb) item returning id`,
+    [JSON.stringify(updates)],
+  );
+  return rows.map(({ id }) => Number(id));
+}
+const countFailed = async (ids: readonly number[]): Promise<number> =>
+  (await desk.place.env.sql(`select 1 from agents.webhook_receipts where id = any($1) and outcome = 'failed'`, [ids])).length;
+const countJobs = async (): Promise<number> =>
+  (await desk.place.env.sql(`select 1 from agents.jobs where type = 'agents.work-chat'`)).length;
+async function readEntries(): Promise<{ action: string; target: string | null; changes: any }[]> {
+  const rows = await desk.place.env.sql<{ action: string; target: string | null; changes: string | null }>(
+    'select action, target_id as target, changes::text from agents.audit_log order by id',
+  );
+  return rows.map((row) => ({ ...row, changes: JSON.parse(row.changes ?? 'null') }));
+}
+
+/** PostgreSQL refuses these writes while `work` goes on. */
+async function withoutWrites(writes: string, work: () => Promise<void>): Promise<void> {
+  const { sql } = desk.place.env;
+  await sql(`create function agents.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`);
+  await sql(`create trigger refuse before ${writes} execute function agents.refuse()`);
+  try {
+    await work();
+  } finally {
+    await sql('drop function agents.refuse() cascade');
+  }
+}
+const noEntries = 'insert on agents.audit_log for each row';
+
+const replayAll = () => bus.call(replayReceipts, { outcome: 'failed', limit: 100, dry_run: false }, newContext());
+const acts: Readonly<Record<string, (ids: number[]) => Promise<unknown>>> = {
+  'one by its number': ([id = 0]) => bus.call(replayReceipt, { id }, newContext()),
+  'those that match': replayAll,
+  'those that are named, through the API': (ids) => bus.call(replayWebhooks, { ids }, { ...newContext(), actor: superuser }),
+};
+
+describe('working updates again (A1)', () => {
+  it.each(Object.entries(acts))('%s, happens with its entry or not at all', async (_what, act) => {
+    const ids = await receiveFailed(1);
+    const [before, jobs] = [await readEntries(), await countJobs()];
+    await withoutWrites(noEntries, async () => {
+      expect((await failureOf(act(ids))).code).toBe('internal');
+    });
+    expect([await countFailed(ids), await countJobs(), (await readEntries()).length]).toEqual([1, jobs, before.length]);
+    await act(ids);
+    expect([await countFailed(ids), (await readEntries()).slice(before.length)]).toEqual([
+      0,
+      [expect.objectContaining({ action: 'webhook.replay' })],
+    ]);
+  });
+
+  it('of many is all or nothing, and what was not done leaves no entry', async () => {
+    const ids = await receiveFailed(3);
+    const before = await readEntries();
+    await withoutWrites(`update on agents.webhook_receipts for each row when (new.id = ${ids[2]})`, async () => {
+      expect((await failureOf(replayAll())).code).toBe('internal');
+    });
+    expect([await countFailed(ids), await readEntries()]).toEqual([3, before]);
+    expect(await replayAll()).toMatchObject({ matched: 3, replayed: 3 });
+    expect((await readEntries()).at(-1)).toEqual({
+      action: 'webhook.replay',
+      target: null,
+      changes: { filter: { outcome: 'failed' }, count: 3 },
+    });
+  });
+
+  it('counts those of one chat each, though one job works them', async () => {
+    await receiveFailed(2, desk.next());
+    const jobs = await countJobs();
+    expect(await replayAll()).toMatchObject({ matched: 2, replayed: 2, nothing_left: 0 });
+    expect(await countJobs()).toBe(jobs + 1);
+    expect((await readEntries()).at(-1)?.changes.count).toBe(2);
+  });
+
+  it('that does nothing leaves no entry', async () => {
+    const before = await readEntries();
+    expect(await replayAll()).toMatchObject({ matched: 0, replayed: 0 });
+    expect(await readEntries()).toEqual(before);
+  });
+});
+
+describe('registering the webhook of an agent (A1)', () => {
+  const set = (base_url = 'https://chat.example.org/') => bus.call(setWebhook, { slug: 'guide', base_url }, newContext());
+
+  it('fails when its entry cannot be kept, and leaves one when it is done', async () => {
+    const before = await readEntries();
+    await withoutWrites(noEntries, async () => {
+      expect((await failureOf(set())).code).toBe('internal');
+    });
+    expect(await readEntries()).toEqual(before);
+    const { url } = await set();
+    expect((await readEntries()).slice(before.length)).toEqual([{ action: 'agent.set-webhook', target: 'guide', changes: { url } }]);
+  });
+
+  it('leaves none when the Bot API refuses', async () => {
+    const before = await readEntries();
+    expect((await failureOf(set('http://chat.example.org/'))).reason).toBe('bot_api_failed');
+    expect(await readEntries()).toEqual(before);
+  });
+});
