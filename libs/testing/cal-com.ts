@@ -28,6 +28,7 @@ export interface CalComBooking {
 export type CalComFault =
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'dropped' }
+  | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'nonsense' };
 
 export interface CalComServer {
@@ -62,6 +63,7 @@ export async function startCalCom(): Promise<CalComServer> {
     };
     const fault = faults.shift();
     if (fault?.kind === 'dropped') return void request.socket.destroy();
+    if (fault?.kind === 'redirect') return void response.writeHead(307, { location: fault.location }).end();
     if (fault?.kind === 'nonsense') return void response.writeHead(200).end('<html>');
     if (fault?.kind === 'status') return send(fault.status, { status: 'error', error: { code: 'X', message: 'scripted' } });
     if (request.headers.authorization !== `Bearer ${apiKey}`)

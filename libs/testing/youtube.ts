@@ -16,7 +16,11 @@ export type YoutubeFault =
   /** Keeps only this many of the chunk's bytes. */
   | { readonly kind: 'keeps'; readonly bytes: number }
   /** The access token has run out. */
-  | { readonly kind: 'token_expired' };
+  | { readonly kind: 'token_expired' }
+  /** The caller is sent on to another address. */
+  | { readonly kind: 'redirect'; readonly location: string }
+  /** The upload is said to be there. */
+  | { readonly kind: 'upload_at'; readonly location: string };
 
 export interface PlayedVideo {
   readonly id: string;
@@ -72,6 +76,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     const fault = faults.get(place)?.shift();
     if (fault?.kind === 'silent') return;
     if (fault?.kind === 'token_expired') accessToken = '';
+    if (fault?.kind === 'redirect') return sendOn(request, response, fault.location);
     if (fault?.kind === 'status') {
       request.resume();
       if (fault.retryAfter !== undefined) response.setHeader('retry-after', String(fault.retryAfter));
@@ -81,7 +86,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     const bytes = await readBytes(request);
     if (accessToken === '' || request.headers.authorization !== `Bearer ${accessToken}`) return sendError(response, 401, 'authError');
     const answer = fault?.kind === 'answer_lost' ? () => response.destroy() : undefined;
-    if (place === 'begin') return begin(request, bytes, response);
+    if (place === 'begin') return begin(request, bytes, fault?.kind === 'upload_at' ? fault.location : undefined, response);
     if (place === 'thumbnail') return setThumbnail(url.searchParams.get('videoId'), bytes, answer, response);
     if (place.startsWith('captions ')) {
       const reply = answerCaptions(videos, place as CaptionsPlace, { url, headers: request.headers, bytes });
@@ -101,12 +106,13 @@ export async function startYoutube(): Promise<YoutubeServer> {
     sendJson(response, 200, { access_token: accessToken, expires_in: 3599, token_type: 'Bearer' });
   }
 
-  function begin(request: IncomingMessage, bytes: Buffer, response: ServerResponse): void {
+  function begin(request: IncomingMessage, bytes: Buffer, elsewhere: string | undefined, response: ServerResponse): void {
     const id = randomUUID();
     const metadata = JSON.parse(bytes.toString('utf8')) as PlayedVideo['metadata'];
     const sizeBytes = Number(request.headers['x-upload-content-length']);
     sessions.set(id, { metadata, sizeBytes, hash: createHash('sha256'), received: 0, video: undefined });
-    response.writeHead(200, { location: `${baseUrl}/upload/youtube/v3/videos?uploadType=resumable&upload_id=${id}` }).end();
+    const location = elsewhere ?? `${baseUrl}/upload/youtube/v3/videos?uploadType=resumable&upload_id=${id}`;
+    response.writeHead(200, { location }).end();
   }
 
   function takeChunk(
@@ -150,9 +156,7 @@ export async function startYoutube(): Promise<YoutubeServer> {
     if (video === undefined) return sendError(response, 404, 'videoNotFound');
     video.thumbnail = bytes;
     if (answer !== undefined) return answer();
-    const picture = (name: string, width: number) => ({ url: `https://i.ytimg.example/${video.id}/${name}.jpg`, width, height: width / 2 });
-    const items = [{ default: picture('default', 120), high: picture('hqdefault', 480), maxres: picture('maxresdefault', 1280) }];
-    sendJson(response, 200, { kind: 'youtube#thumbnailSetResponse', items });
+    sendJson(response, 200, { kind: 'youtube#thumbnailSetResponse', items: [toThumbnails(video.id)] });
   }
 
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
@@ -192,6 +196,11 @@ function findPlace(method: string, url: URL, range: string | null): YoutubePlace
   return method === 'PUT' ? (range?.startsWith('bytes */') === true ? 'ask' : 'chunk') : undefined;
 }
 
+function toThumbnails(id: string): unknown {
+  const picture = (name: string, width: number) => ({ url: `https://i.ytimg.example/${id}/${name}.jpg`, width, height: width / 2 });
+  return { default: picture('default', 120), high: picture('hqdefault', 480), maxres: picture('maxresdefault', 1280) };
+}
+
 function toResource({ id, metadata }: PlayedVideo): unknown {
   const thumbnails = { default: { url: `https://i.ytimg.example/${id}/default.jpg`, width: 120, height: 90 } };
   return {
@@ -200,6 +209,11 @@ function toResource({ id, metadata }: PlayedVideo): unknown {
     snippet: { ...metadata.snippet, thumbnails },
     status: { ...metadata.status, uploadStatus: 'uploaded' },
   };
+}
+
+function sendOn(request: IncomingMessage, response: ServerResponse, location: string): void {
+  request.resume();
+  response.writeHead(307, { location }).end();
 }
 
 function sendReply(response: ServerResponse, { status, reason, body }: ReturnType<typeof answerCaptions>): void {

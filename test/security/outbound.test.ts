@@ -1,21 +1,28 @@
 /**
  * Server-side request forgery (OWASP API7:2023): whoever can choose an address that the platform follows must not reach anything inside
- * the network with it. The attacker here is a meeting provider whose download links lead elsewhere, and every provider that redirects.
+ * the network with it. The attacker here is a meeting provider whose download links lead elsewhere, an identity provider whose keys do, and every
+ * provider that redirects.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { playBytes, startRealtimeKit, watchJobs, type JobWatch, type RealtimeKitServer } from '#libs/testing';
+import {
+  type InnerServer,
+  type JobWatch,
+  playBytes,
+  type RealtimeKitServer,
+  startInnerServer,
+  startRealtimeKit,
+  watchJobs,
+} from '#libs/testing';
 import { applyDemo, createConversation, eventually, type Demo, type World } from '../e2e/world.ts';
 import { startTarget } from './attacker.ts';
 
-/** A server inside the network that believes whoever reaches it. */
-let inner: Server;
-let port = 0;
-const seen: string[] = [];
-/** A model and a Bot API that send their callers on to it. */
-let redirecting: Server;
+let inner: InnerServer;
+/** A model and a Bot API that send their callers on to it, and an identity provider whose keys are said to be there. */
+let misleading: Server;
+let issuer: string;
 let provider: RealtimeKitServer;
 let world: World;
 let demo: Demo;
@@ -23,27 +30,27 @@ let imports: JobWatch;
 let recordings: JobWatch;
 let count = 0;
 beforeAll(async () => {
-  inner = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`);
-    response.end('[]');
-  });
-  inner.listen(0, '::');
-  await once(inner, 'listening');
-  ({ port } = inner.address() as AddressInfo);
-  redirecting = createServer((request, response) => {
+  inner = await startInnerServer();
+  misleading = createServer((request, response) => {
     request.resume();
-    response.writeHead(307, { location: `http://127.0.0.1:${port}/taken` }).end();
+    if (request.url === '/.well-known/openid-configuration')
+      return response.end(JSON.stringify({ issuer, jwks_uri: `https://127.0.0.1:${inner.port}/keys` }));
+    return response.writeHead(307, { location: `http://127.0.0.1:${inner.port}/taken` }).end();
   });
-  redirecting.listen(0, '127.0.0.1');
-  await once(redirecting, 'listening');
-  const elsewhere = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+  misleading.listen(0, '127.0.0.1');
+  await once(misleading, 'listening');
+  const { port } = misleading.address() as AddressInfo;
+  issuer = `http://127.0.0.1:${port}`;
   provider = await startRealtimeKit();
   world = await startTarget(import.meta.url, {
     REALTIMEKIT_BASE_URL: provider.baseUrl,
     REALTIMEKIT_API_TOKEN: provider.apiToken,
-    REALTIMEKIT_WEBHOOK_KEY_URL: `${elsewhere}/key.json`,
-    LLM_BASE_URL: elsewhere,
-    TELEGRAM_API_ROOT: elsewhere,
+    REALTIMEKIT_WEBHOOK_KEY_URL: `${issuer}/key.json`,
+    LLM_BASE_URL: issuer,
+    TELEGRAM_API_ROOT: issuer,
+    OIDC_ISSUER: issuer,
+    OIDC_AUDIENCE: 'https://api.example.org',
+    OUTBOUND_ALLOWED_HOSTS: `127.0.0.1:${port}`,
   });
   demo = await applyDemo(world, 'inside', [
     { slug: 'held', title: 'Held' },
@@ -55,11 +62,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.stop();
-  await provider.stop();
-  for (const server of [inner, redirecting]) {
-    server.closeAllConnections();
-    server.close();
-  }
+  await Promise.all([provider.stop(), inner.stop()]);
+  misleading.closeAllConnections();
+  misleading.close();
 });
 
 /** A conversation that was met in a room of the provider and has reached the import. */
@@ -70,7 +75,7 @@ async function meet(): Promise<number> {
   provider.addSession({ id: `s-${count}`, meetingId, startedAt: '2026-05-01T09:50:00.000Z', endedAt: '2026-05-01T11:10:00.000Z' });
   const content = playBytes(Buffer.from('film'), '"film"');
   const times = { startedAt: '2026-05-01T09:50:00.000Z', stoppedAt: '2026-05-01T11:10:00.000Z' };
-  const downloadUrl = `http://127.0.0.1:${port}/film`;
+  const downloadUrl = `http://127.0.0.1:${inner.port}/film`;
   provider.setRecording({ id: `r-${count}`, meetingId, status: 'UPLOADED', ...times, content, downloadUrl });
   provider.setArtifact(`s-${count}`, { rows: [] });
   const window = { conversationStartedAt: '2026-05-01T10:00:00Z', captureEndedAt: '2026-05-01T11:00:00Z' };
@@ -78,6 +83,17 @@ async function meet(): Promise<number> {
   await world.call('POST', `/api/coherence/conversations/${id}/enter-coherence`, { json });
   await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'once' } });
   return id;
+}
+
+async function countRefused(service: string): Promise<number> {
+  const { operationsUrl } = world.platform.processes.get(service) ?? { operationsUrl: '' };
+  const text = await (await fetch(`${operationsUrl}/metrics`)).text();
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`outbound_refused_total{service="${service}"}`))
+      ?.split(' ')[1],
+  );
 }
 
 /** Each way to write an address inside; `PORT` is that of the server there. */
@@ -100,7 +116,7 @@ const addresses = [
 
 describe('an address that a provider names (D64 to D77; architecture#outgoing-calls)', () => {
   it.each(addresses)('reaches nothing inside the network from a transcript that is said to be at %s', async (address) => {
-    const url = address.replace('PORT', String(port));
+    const url = address.replace('PORT', String(inner.port));
     const data = { sessionId: 's', transcript_download_url: url, transcript_download_url_expiry: '2040-01-01T00:00:00Z' };
     provider.addFault('transcript', { status: 200, body: JSON.stringify({ success: true, data }) });
     const id = await meet();
@@ -108,22 +124,22 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
     provider.clearFaults();
     expect(error).toMatch(/is not public|is not a plain http or https URL/);
     expect(error).not.toMatch(/hush|meta-data|passwd|user:pass/);
-    expect(seen).toEqual([]);
+    expect(inner.seen).toEqual([]);
   });
 
   it('reaches nothing inside the network from a recording that is said to be there', async () => {
     const id = await meet();
     await world.call('POST', `/api/coherence/conversations/${id}/recorded`, { headers: { 'idempotency-key': 'twice' } });
     expect(await recordings.fails(id)).toContain('is not public');
-    expect(seen).toEqual([]);
+    expect(inner.seen).toEqual([]);
   });
 
   it.each(['download', 'transcript', 'sessions'] as const)('is not followed when %s answers with a redirect', async (place) => {
-    provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${port}/redirected` } });
+    provider.addFault(place, { status: 302, headers: { location: `http://127.0.0.1:${inner.port}/redirected` } });
     const id = await meet();
     expect(await imports.fails(id)).toContain('answered with status 302');
     provider.clearFaults();
-    expect(seen).toEqual([]);
+    expect(inner.seen).toEqual([]);
   });
 
   it('is not followed when the model, the Bot API or the server of the webhook key redirects', async () => {
@@ -144,13 +160,22 @@ describe('an address that a provider names (D64 to D77; architecture#outgoing-ca
       const rows = await world.sql('select 1 from conversations.webhook_receipts');
       if (row === undefined || rows.length === 0) throw new Error('the webhooks are still under way');
     });
-    expect(seen).toEqual([]);
+    expect(inner.seen).toEqual([]);
+  });
+
+  it('is not followed when the identity provider says that its keys are there (S5)', async () => {
+    const seconds = Math.floor(Date.now() / 1_000);
+    const claims = { iss: issuer, aud: 'https://api.example.org', sub: 'ada', iat: seconds, exp: seconds + 600 };
+    const [header, payload] = [{ alg: 'RS256', typ: 'JWT', kid: 'k' }, claims].map((part) =>
+      Buffer.from(JSON.stringify(part)).toString('base64url'),
+    );
+    const answer = await world.call('GET', '/api/v1/people', { token: `${header}.${payload}.c2lnbmF0dXJl` });
+    expect(answer.status).toBe(503);
+    expect(inner.seen).toEqual([]);
+    expect(await countRefused('api-gateway')).toBeGreaterThan(0);
   });
 
   it('is counted, so that an operator hears of it', async () => {
-    const { operationsUrl } = world.platform.processes.get('transcripts') ?? { operationsUrl: '' };
-    const text = await (await fetch(`${operationsUrl}/metrics`)).text();
-    const refused = Number(/^outbound_refused_total\{service="transcripts"\} (\d+)$/m.exec(text)?.[1]);
-    expect(refused).toBeGreaterThanOrEqual(addresses.length - 3);
+    expect(await countRefused('transcripts')).toBeGreaterThanOrEqual(addresses.length - 3);
   });
 });

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { jobAdminRpcs } from '#libs/contract';
-import { type CalComBooking, type CalComServer, signBooking, startCalCom } from '#libs/testing';
+import { type CalComBooking, type CalComServer, signBooking, startCalCom, startInnerServer } from '#libs/testing';
 import { packWebhooks } from '#libs/webhooks';
 import { bookingWebhookSubject, conversations, type ReconcileResult } from '#services/conversations';
 import { createWorld, waitFor, type World } from './world.ts';
@@ -250,6 +250,17 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
       `select error from conversations.jobs where type = 'conversations.booking-reconcile' and state = 'dead'`,
     );
     expect(row?.error).not.toContain(calCom.apiKey);
+  });
+
+  it('goes nowhere when Cal.com sends it on, be it to an address inside the network or to its own (architecture#outgoing-calls)', async () => {
+    const inner = await startInnerServer();
+    for (const location of [`http://127.0.0.1:${inner.port}/v2/bookings`, `${calCom.baseUrl}/bookings`]) {
+      const served = calCom.served.length;
+      calCom.fail({ kind: 'redirect', location });
+      await expect(reconcile()).rejects.toThrow('Cal.com refused the request with 307.');
+      expect([inner.seen, calCom.served.length]).toEqual([[], served]);
+    }
+    await inner.stop();
   });
 
   it('does it by itself once a day', async () => {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   conversationJourney,
+  type InnerServer,
   quickJobs,
+  startInnerServer,
   startScriptProcess,
   startService,
   startYoutube,
@@ -296,6 +298,46 @@ describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails
     await enter(id);
     await jobs.ends(id);
     expect([asked(before), await shown(id)]).toEqual([0, `https://i.ytimg.example/${youtube.videos.at(-1)?.id}/default.jpg`]);
+  });
+});
+
+describe('an address that the video host names (architecture#outgoing-calls)', () => {
+  let inner: InnerServer;
+  beforeAll(async () => (inner = await startInnerServer()));
+  afterAll(() => inner.stop());
+
+  it.each([
+    'http://127.0.0.1:PORT/upload?upload_id=hush',
+    'https://127.0.0.1:PORT/upload?upload_id=hush',
+    'http://localhost:PORT/upload?upload_id=hush',
+    'http://[::1]:PORT/upload?upload_id=hush',
+    'http://[::ffff:127.0.0.1]:PORT/upload?upload_id=hush',
+    'http://2130706433:PORT/upload?upload_id=hush',
+    'http://169.254.169.254/latest/meta-data/?upload_id=hush',
+    'https://elsewhere.googleapis.com/upload?upload_id=hush',
+    '//127.0.0.1:PORT/upload?upload_id=hush',
+    'HOST.elsewhere.example:PORT/upload?upload_id=hush',
+    'HOST@127.0.0.1:PORT/upload?upload_id=hush',
+    'file:///etc/passwd?upload_id=hush',
+    'hush',
+  ])('gets neither the file nor the token when the upload is said to be at %s', async (address) => {
+    const { hostname } = new URL(youtube.baseUrl);
+    const location = address.replace('HOST', `http://${hostname}`).replace('PORT', String(inner.port));
+    const id = await hold();
+    const before = youtube.seen.length;
+    youtube.fail('begin', { kind: 'upload_at', location });
+    await enter(id);
+    const { error } = await jobs.ends(id, 'dead');
+    expect(error).toBe('the host names no address of its own for the upload');
+    expect([placesSince(before).at(-1), inner.seen]).toEqual(['begin', []]);
+  });
+
+  it.each(['token', 'begin', 'chunk'] as const)('is not followed when %s answers with a redirect', async (place) => {
+    const id = await hold();
+    youtube.fail(place, { kind: 'redirect', location: `http://127.0.0.1:${inner.port}/redirected` });
+    await enter(id);
+    expect((await jobs.ends(id, 'dead')).error).toContain('307');
+    expect(inner.seen).toEqual([]);
   });
 });
 

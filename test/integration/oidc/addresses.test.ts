@@ -1,0 +1,105 @@
+/** An identity provider whose answers lead inside the network: the platform goes nowhere with them (architecture#outgoing-calls; S5). */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createCodeSignIn, createProvider, createSigningKeys } from '#libs/oidc';
+import { createOutbound, type Outbound } from '#libs/outbound';
+import { type InnerServer, startInnerServer } from '#libs/testing';
+
+const redirectUri = 'https://coherence.example.org/console/sign-in/callback';
+
+let inner: InnerServer;
+let server: Server;
+let outbound: Outbound;
+let issuer: string;
+/** As an operator allows it: this host with this port, and nothing else of the machine. */
+let allowedHosts: string;
+/** What the discovery document says besides the usual. */
+let named: Readonly<Record<string, string>>;
+/** Paths that send the caller on. */
+let redirected: readonly string[];
+beforeAll(async () => {
+  inner = await startInnerServer();
+  server = createServer((request, response) => {
+    request.resume();
+    const path = request.url ?? '';
+    if (redirected.includes(path)) return response.writeHead(307, { location: `http://127.0.0.1:${inner.port}/redirected` }).end();
+    const usual = { issuer, jwks_uri: `${issuer}/jwks`, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+    return response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(path === '/jwks' ? { keys: [] } : { ...usual, ...named }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  allowedHosts = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  issuer = `http://${allowedHosts}`;
+  outbound = createOutbound({ allowedHosts, baseUrls: [issuer] });
+});
+beforeEach(() => {
+  named = {};
+  redirected = [];
+});
+afterAll(async () => {
+  await outbound.close();
+  await inner.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+const createAsked = () => createProvider({ issuer, outbound, allowedHosts });
+const place = (address: string): string => address.replace('PORT', String(inner.port));
+
+/** Signs in, with an answer of the browser that the provider would have sent: what comes of it. */
+async function signIn(): Promise<string> {
+  const provider = createAsked();
+  const options = { provider, keys: createSigningKeys({ provider }), outbound, allowedHosts, clientId: 'console', secret: 'a secret' };
+  const flow = createCodeSignIn(options);
+  try {
+    const { url, kept } = await flow.begin(redirectUri);
+    await flow.finish(`?code=x&state=${new URL(url).searchParams.get('state')}`, kept);
+    return 'signed in';
+  } catch (error) {
+    return String((error as { code?: unknown }).code);
+  }
+}
+
+/** Ways to write an address inside; `PORT` is that of the server there. */
+const addresses = [
+  'http://127.0.0.1:PORT/',
+  'https://127.0.0.1:PORT/',
+  'https://localhost:PORT/',
+  'https://[::1]:PORT/',
+  'https://[::ffff:127.0.0.1]:PORT/',
+  'https://2130706433:PORT/',
+  'https://0:PORT/',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://[fd00:ec2::254]/latest/meta-data/',
+  'https://user:pass@127.0.0.1:PORT/',
+  'file:///etc/passwd',
+];
+
+describe('an address that the identity provider names (S5)', () => {
+  it.each(addresses)('is not asked for keys at %s', async (address) => {
+    expect(await createAsked().readKeys()).toEqual({ keys: [] });
+    named = { jwks_uri: place(address) };
+    await expect(createAsked().readKeys()).rejects.toThrow(/has no jwks_uri that may be asked|is not public/);
+    expect(inner.seen).toEqual([]);
+  });
+
+  it.each(addresses)('gets no code, and no secret, as the token endpoint at %s', async (address) => {
+    named = { token_endpoint: place(address) };
+    expect([await signIn(), inner.seen]).toEqual(['unavailable', []]);
+  });
+
+  it.each(['/.well-known/openid-configuration', '/jwks'])('is not followed when %s answers with a redirect', async (path) => {
+    redirected = [path];
+    await expect(createAsked().readKeys()).rejects.toThrow(`${issuer} answers 307`);
+    expect(inner.seen).toEqual([]);
+  });
+
+  it('is not followed when the token endpoint answers with a redirect', async () => {
+    redirected = ['/token'];
+    expect([await signIn(), inner.seen]).toEqual(['unauthenticated', []]);
+  });
+});
