@@ -238,3 +238,44 @@ describe('bodies that do not come', () => {
     }
   });
 });
+
+describe('bodies that keep the pace and do not end', () => {
+  /** All are under way together: each has half a minute. */
+  let unread: Wire;
+  let unreadMs: Promise<number>;
+  let read: Wire[];
+  let before: number[];
+  let drip: NodeJS.Timeout;
+  let startedAt: number;
+  const countLate = () => Promise.all(['body_too_late', 'body_too_slow'].map((reason) => countRefused(world, reason)));
+  beforeAll(async () => {
+    const size = { 'Content-Length': 500_000 };
+    before = await countLate();
+    unread = await open(`${head('POST', '/api/v1/people', size)}{`);
+    startedAt = performance.now();
+    unreadMs = unread.closed.then(() => performance.now() - startedAt);
+    read = await Promise.all([
+      open(`${head('PATCH', conversation, { Authorization: `Bearer ${world.sharedToken}`, ...size })}{"infos":{"a":"`),
+      open(`${head('POST', hook, size)}{"a":"`),
+      open(`${head('POST', chat, { 'Transfer-Encoding': 'chunked' })}a\r\n{"body":"x\r\n`),
+    ]);
+    const part = 'x'.repeat(0x320);
+    drip = setInterval(() => {
+      for (const wire of [unread, ...read]) wire.socket.write(wire === read[2] ? `320\r\n${part}\r\n` : part);
+    }, 200);
+  });
+  afterAll(() => clearInterval(drip));
+
+  it('are 408 after half a minute, and the connection is closed (D62)', async () => {
+    const tookMs = await Promise.all(read.map((wire) => wire.closed.then(() => performance.now() - startedAt)));
+    expect(read.map((wire) => [statusesOf(wire), wire.received.includes('{"detail":')])).toEqual(read.map(() => [[408], true]));
+    expect(Math.min(...tookMs)).toBeGreaterThan(29_000);
+    const [late = 0, slow = 0] = before;
+    expect(await countLate()).toEqual([late + 3, slow]);
+  });
+
+  it('pass by after their answer for half a minute only (D77)', async () => {
+    expect(await unreadMs).toBeGreaterThan(29_000);
+    expect(statusesOf(unread)).toEqual([401]);
+  });
+});
