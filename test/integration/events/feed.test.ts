@@ -6,6 +6,7 @@ import { conversations } from '#services/conversations';
 import { events } from '#services/events';
 import { Cursors } from '../../../services/events/feed/rules/cursor.ts';
 import { createWorld, type World } from '../conversations/world.ts';
+import { fillFeed } from './filler.ts';
 
 type Page = ReplyOf<typeof events.rpcs.readFeed>;
 type User = Extract<Actor, { kind: 'user' }>;
@@ -229,7 +230,7 @@ describe('who sees an event (V4, V10)', () => {
     const begin = (await read({ after: 'latest' }, ada)).next;
     const first = await world.create('open-circle', 'ada');
     const mine = await told(begin, first.id, 2);
-    await fill(30_000, { first: 1_000_000, subjects: 5_000, person: 4_711 });
+    await fillFeed(world.env, 30_000, { first: 1_000_000, subjects: 5_000, person: 4_711 });
     const { next, has_more: more } = await read({ after: begin, limit: 500 }, ada);
     expect([next, more]).toEqual([mine.next, false]);
     await world.patch(first.id, { infos: { n: 1 } });
@@ -244,9 +245,9 @@ describe('a page of who sees much, but little of what happened (V4)', () => {
   it('ends after so much work, and the next one goes on there', async () => {
     const ada = user(world.personId('ada'));
     const { next: begin } = await read({ after: 'latest' }, ada);
-    await fill(200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
+    await fillFeed(world.env, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
     // Ada takes part in these as far as the feed knows; their owner, who has none of them, refuses them.
-    await fill(2_500, { first: 3_000_000, subjects: 2_500, person: world.personId('ada') });
+    await fillFeed(world.env, 2_500, { first: 3_000_000, subjects: 2_500, person: world.personId('ada') });
     const { id } = await world.create('open-circle', 'ada');
     await told(begin, id, 2);
     const pages: Page[] = [];
@@ -310,26 +311,3 @@ describe('the end of the feed (V3, V10)', () => {
     await waitFor(async () => (await read({ after: now.next })).items.length > 0, { what: 'what happened since' });
   });
 });
-
-interface Filled {
-  /** Id of the first conversation. */
-  readonly first: number;
-  readonly subjects: number;
-  /** Who takes part. */
-  readonly person: number;
-}
-
-/** Events of conversations that do not exist, as if they had been told. */
-async function fill(count: number, { first, subjects, person }: Filled): Promise<void> {
-  await world.env.sql(
-    `with head as (select last_position from events.feed_head), added as (
-      insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
-      select last_position + n, now(), 'filler', n, gen_random_uuid(), 'conversation.updated', 'conversation', $2::integer + n % $3::integer, '{}', false
-      from head, generate_series(1, $1::integer) n
-    )
-    insert into events.subjects (type, id, known, holons, people, gone, last_position)
-    select 'conversation', $2::integer + n, true, '{}', array[$4::integer], false, last_position + $1 from head, generate_series(0, $3::integer - 1) n`,
-    [count, first, subjects, person],
-  );
-  await world.env.sql('update events.feed_head set last_position = last_position + $1', [count]);
-}

@@ -1,0 +1,60 @@
+/** Who follows the feed with the client gets everything, however much there is that they may not read (V4, V8, V10). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { createClient } from '../../clients/typescript/index.ts';
+import { fillFeed } from '../integration/events/filler.ts';
+import { applyDemo, createConversation, startWorld, type Demo, type World } from './world.ts';
+
+let world: World;
+let demo: Demo;
+/** Of Ben, who reads the conversations in which he takes part. */
+let token: string;
+/** The cursor from before everything. */
+let begin: string;
+let conversation: number;
+beforeAll(async () => {
+  world = await startWorld(
+    import.meta.url,
+    { CONVERSATION_ACCESS: 'members' },
+    { services: ['api-gateway', 'directory', 'conversations', 'events'] },
+  );
+  demo = await applyDemo(world, 'far');
+  token = await world.login('ben-far@example.org', 'secret-of-ben-far');
+  begin = (await world.client.withToken(token).listEvents({ query: { after: 'latest' } })).body.next;
+  // Ben takes part in these as far as the feed knows, which are too many to look at each; their owner, who has none of them, refuses them.
+  await fillFeed(world, 2_500, { first: 3_000_000, subjects: 2_500, person: demo.ben });
+  await fillFeed(world, 200_000, { first: 2_000_000, subjects: 5_000, person: 4_711 });
+  conversation = (await createConversation(world, demo, '2026-05-01T10:00:00Z', demo.ben)).id;
+  await waitFor(async () => {
+    const told = await world.sql(`select 1 from events.feed where subject_type = 'conversation' and subject_id = $1`, [conversation]);
+    return told.length === 2;
+  });
+});
+afterAll(() => world.stop());
+
+describe('client.events over pages that end early (V4, V10)', () => {
+  it.each([0, 25])('gets there, without a pause and without asking twice for the same; wait %d', async (waitSeconds) => {
+    const pages: { after: string | null; items: number; more: boolean }[] = [];
+    const client = createClient({
+      baseUrl: world.baseUrl,
+      token,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        const { items, has_more: more } = (await response.clone().json()) as { items: unknown[]; has_more: boolean };
+        pages.push({ after: new URL(input instanceof Request ? input.url : input).searchParams.get('after'), items: items.length, more });
+        return response;
+      },
+    });
+    const patient = { firstDelayMs: 60_000, maxDelayMs: 60_000 };
+    const got: string[] = [];
+    for await (const event of client.events({ after: begin, types: ['conversation.*'], pageSize: 2, waitSeconds, retry: patient })) {
+      expect(event.subject).toEqual({ type: 'conversation', id: conversation });
+      got.push(event.type);
+      if (got.length === 2) break;
+    }
+    expect(got).toEqual(['conversation.created', 'conversation.step_entered']);
+    expect(new Set(pages.map(({ after }) => after)).size).toBe(pages.length);
+    const early = pages.filter(({ items, more }) => items === 0 && more);
+    if (waitSeconds === 0) expect(early.length).toBeGreaterThanOrEqual(3);
+  });
+});
