@@ -2,18 +2,19 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { type JobChange, jobAdminRpcs, jobStates, type ReplyOf, type RequestOf, type ServiceContract } from '#libs/contract';
 import { AppError } from '#libs/errors';
-import { beginOf, jobList, mergePages, type Position, writeCursor } from '#libs/merged-list';
+import { beginning, beginOf, findPosition, isLeft, jobList, mergePages, type Place, placeBehind, writePlace } from '#libs/merged-list';
 import { agents } from '#services/agents';
 import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
 import { media } from '#services/media';
 import { transcripts } from '#services/transcripts';
+import { type Answers, askAll, requireAll, requireDone } from './ask-services.ts';
 import type { CliContext } from './context.ts';
-import { CliError, describeFailure } from './failure.ts';
+import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table } from './output/table.ts';
-import { cursorText, parseCursor } from './parse-cursor.ts';
+import { cursorText, parsePlace } from './parse-cursor.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
 import { parseTime } from './parse-time.ts';
@@ -36,7 +37,7 @@ interface Filter {
 interface ListOptions extends Filter {
   state?: Job['state'];
   limit: number;
-  cursor?: Position;
+  cursor?: Place;
   before?: string;
 }
 
@@ -45,6 +46,8 @@ export const contracts: readonly ServiceContract[] = [directory, conversations, 
 /** Services whose jobs can be listed. */
 export const jobServices: readonly string[] = contracts.filter(({ rpcs }) => 'jobsList' in rpcs).map(({ service }) => service);
 const list = jobList(jobServices);
+/** Of those that may stand at one place, so that nothing at that place is behind it. */
+const lastService = jobServices.toSorted().at(-1) ?? '';
 
 const defaultLimit = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -72,24 +75,30 @@ export function register(program: Command, context: CliContext): void {
     .description('Lists jobs, newest first')
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(jobStates))
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
-    .option('--cursor <cursor>', cursorText, parseCursor(list))
+    .option('--cursor <cursor>', cursorText, parsePlace(list))
     .option('--before <id>', 'the page after the one that ends with this job', parseJobId)
     .action(async ({ state, limit, cursor, before, ...filter }: ListOptions) => {
-      const { found, failures } = await askAll(context, filter.service, async (service, rpcs) => {
+      const place = cursor ?? (before === undefined ? beginning : { ...beginning, position: { at: before, source: lastService } });
+      const left = jobServices.filter((service) => (filter.service ?? service) === service && isLeft(place, service));
+      await context.bus();
+      const answers = await askAll(left, async (service) => {
+        const position = findPosition(place, service);
         const request = {
           ...toRequest(filter),
           limit: limit + 1,
           ...(state === undefined ? {} : { state }),
-          ...(before === undefined ? {} : { before }),
-          ...(cursor === undefined ? {} : beginOf(service, cursor)),
+          ...(position === undefined ? {} : beginOf(service, position)),
         };
-        const { items } = await context.call(rpcs.jobsList, request);
+        const { items } = await context.call(jobAdminRpcs(service).jobsList, request);
         return items.map((item): Listed => ({ service, ...item }));
       });
+      const { found, failures } = answers;
+      if (found.length === 0) requireAll(answers);
       const { items, next } = mergePages(found, { limit, positionOf: ({ id, service }) => ({ at: id, source: service }) });
-      const more = next === undefined ? [] : [`There are more: --cursor ${writeCursor(list, next)}`];
+      const behind = placeBehind(place, { next, missing: [...failures.keys()] });
+      const more = behind === undefined ? [] : [`There are more: --cursor ${writePlace(list, behind)}`];
       context.print(items, table(items, columns, 'There are no such jobs.'), ...more);
-      throwFailures(failures);
+      requireAll(answers);
     });
 
   group
@@ -181,19 +190,27 @@ async function changeJobs(
   },
 ): Promise<void> {
   const { id, filter, dryRun = false, change, counted, done, refused } = act;
-  const { found, failures } = await askAll(context, filter.service, (_service, rpcs) =>
-    change(rpcs, {
-      ...toRequest(filter),
-      ...(filter.state === undefined ? {} : { state: filter.state }),
-      ...(id === undefined ? {} : { ids: [id] }),
-      dry_run: dryRun,
-    }),
-  );
-  const count = found.reduce((sum, own) => sum + (dryRun ? own.matched : own.changed), 0);
-  const told = count === 1 ? `1 job ${dryRun ? 'would be' : 'is'} ${done}.` : `${count} jobs ${dryRun ? 'would be' : 'are'} ${done}.`;
-  throwFailures(failures, count === 0 ? '' : `${told} `);
+  const request = {
+    ...toRequest(filter),
+    ...(filter.state === undefined ? {} : { state: filter.state }),
+    ...(id === undefined ? {} : { ids: [id] }),
+    dry_run: dryRun,
+  };
+  const { found, failures } = await askServices(context, filter.service, async (service, rpcs) => {
+    const own = await change(rpcs, request);
+    return { service, count: dryRun ? own.matched : own.changed };
+  });
+  const count = found.reduce((sum, own) => sum + own.count, 0);
+  const verb = dryRun ? 'would be' : count === 1 ? 'is' : 'are';
+  const told = `${count === 1 ? '1 job' : `${count} jobs`} ${verb} ${done}`;
+  // One job is in one service: those that do not answer have nothing to do with it.
+  if (id === undefined || count === 0) {
+    const parts = found.filter((own) => own.count > 0).map((own) => `${own.service} ${own.count}`);
+    const counts = Object.fromEntries(found.map((own) => [own.service, { [counted]: own.count }]));
+    requireDone(failures, `${told}${parts.length === 0 ? '' : ` (${parts.toSorted().join(', ')})`}.`, counts);
+  }
   if (id !== undefined && count === 0) throw new CliError(await describeRefusal(context, id));
-  context.print({ [counted]: count, ...(dryRun ? { dry_run: true } : {}) }, count === 0 ? refused : told);
+  context.print({ [counted]: count, ...(dryRun ? { dry_run: true } : {}) }, count === 0 ? refused : `${told}.`);
 }
 
 const waysOut: Readonly<Record<Job['state'], string>> = {
@@ -223,39 +240,19 @@ function toRequest({ type, key, error, conversation, request, createdAfter, crea
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-interface Answers<T> {
-  readonly found: T[];
-  readonly failures: string[];
-}
-
-/** Asks every service, or the named one. One that does not answer hides nothing that the others say. */
-async function askAll<T>(
+/** Every service that has jobs, or the named one. */
+async function askServices<T>(
   context: CliContext,
   only: string | undefined,
   ask: (service: string, rpcs: Rpcs) => Promise<T>,
 ): Promise<Answers<T>> {
   await context.bus();
-  const found: T[] = [];
-  const failures: string[] = [];
   const services = jobServices.filter((service) => only === undefined || only === service);
-  await Promise.all(
-    services.map(async (service) => {
-      try {
-        found.push(await ask(service, jobAdminRpcs(service)));
-      } catch (error) {
-        failures.push(`${service}: ${describeFailure(error)}`);
-      }
-    }),
-  );
-  return { found, failures };
-}
-
-function throwFailures(failures: readonly string[], done = ''): void {
-  if (failures.length > 0) throw new CliError(`${done}No answer from ${failures.join('; ')}`, 'unavailable');
+  return askAll(services, (service) => ask(service, jobAdminRpcs(service)));
 }
 
 async function findJob(context: CliContext, id: string): Promise<{ service: string; rpcs: Rpcs; job: ReplyOf<Rpcs['jobsShow']> }> {
-  const { found, failures } = await askAll(context, undefined, async (service, rpcs) => {
+  const answers = await askServices(context, undefined, async (service, rpcs) => {
     try {
       return { service, rpcs, job: await context.call(rpcs.jobsShow, { id }) };
     } catch (error) {
@@ -263,9 +260,9 @@ async function findJob(context: CliContext, id: string): Promise<{ service: stri
       throw error;
     }
   });
-  const job = found.find((item) => item !== undefined);
+  const job = answers.found.find((item) => item !== undefined);
   if (job !== undefined) return job;
-  throwFailures(failures);
+  requireAll(answers);
   throw new CliError(`There is no job ${id}.`, 'not_found');
 }
 

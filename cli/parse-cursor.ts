@@ -1,13 +1,20 @@
 import { InvalidArgumentError } from 'commander';
-import { type ListKind, type Position, readCursor } from '#libs/merged-list';
+import { type ListKind, type Place, type Position, readCursor, readPlace } from '#libs/merged-list';
 
 /** Reads where a page begins, which the API, the console and the page before tell. @throws InvalidArgumentError */
 export const parseCursor =
   (list: ListKind) =>
-  (text: string): Position => {
-    const position = readCursor(list, text);
-    if (position === undefined) throw new InvalidArgumentError('must be what the page before tells.');
-    return position;
-  };
+  (text: string): Position =>
+    readCursor(list, text) ?? refuse();
+
+/** The same of a list of several services. @throws InvalidArgumentError */
+export const parsePlace =
+  (list: ListKind) =>
+  (text: string): Place =>
+    readPlace(list, text) ?? refuse();
+
+function refuse(): never {
+  throw new InvalidArgumentError('must be what the page before tells.');
+}
 
 export const cursorText = 'the page after, as the page before tells';

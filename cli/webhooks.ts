@@ -1,15 +1,28 @@
 /** `webhooks list|show|replay`: receipts of inbound webhooks (rules/cli#admin-cli; D20, D33b). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { maxReplayed, type ReplyOf } from '#libs/contract';
-import { mergePages, operatorLists, type Position, readInstant, writeCursor, writeInstant } from '#libs/merged-list';
+import {
+  beginning,
+  findPosition,
+  isLeft,
+  mergePages,
+  operatorLists,
+  type Place,
+  placeBehind,
+  type Position,
+  readInstant,
+  writeInstant,
+  writePlace,
+} from '#libs/merged-list';
 import { redactBody, redactHeaders } from '#libs/redaction';
 import { agents, firstUpdateReceiptId, type UpdateReceipt } from '#services/agents';
 import { conversations } from '#services/conversations';
+import { askAll, requireAll, requireDone } from './ask-services.ts';
 import type { CliContext } from './context.ts';
 import { CliError } from './failure.ts';
 import { type Cell, moment, type Tone, toned } from './output/cell.ts';
 import { fields, table, type View } from './output/table.ts';
-import { cursorText, parseCursor } from './parse-cursor.ts';
+import { cursorText, parsePlace } from './parse-cursor.ts';
 import { parseId } from './parse-id.ts';
 import { parseLimit } from './parse-limit.ts';
 import { type Filter, isFilter, type Wanted, wantedOf, withFilter } from './webhook-filter.ts';
@@ -36,21 +49,28 @@ export function register(program: Command, context: CliContext): void {
   withFilter(group.command('list'))
     .description('Lists receipts of bookings, meetings and messaging updates, newest first')
     .option('--limit <count>', 'at most this many, at most 1000', parseLimit, defaultLimit)
-    .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.webhooks))
-    .action(async ({ limit, cursor, ...filter }: Filter & { limit: number; cursor?: Position }) => {
+    .option('--cursor <cursor>', cursorText, parsePlace(operatorLists.webhooks))
+    .action(async ({ limit, cursor: place = beginning, ...filter }: Filter & { limit: number; cursor?: Place }) => {
       const { bookings, updates } = wantedOf(filter);
-      const before = cursor === undefined ? undefined : readInstant(cursor.at);
-      const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
-      const lists: readonly { items: readonly Receipt[] }[] = await Promise.all([
-        bookings === undefined ? { items: [] } : context.call(conversations.rpcs.listReceipts, { ...bookings, ...page }),
-        updates === undefined ? { items: [] } : context.call(agents.rpcs.listReceipts, { ...updates, ...page }),
-      ]);
-      const { items, next } = mergePages(
-        lists.map((list) => list.items),
-        { limit, positionOf },
+      const pageOf = (service: string) => {
+        const before = readInstant(findPosition(place, service)?.at ?? '');
+        return { limit: limit + 1, ...(before === undefined ? {} : { before }) };
+      };
+      await context.bus();
+      const answers = await askAll<readonly Receipt[]>(
+        receiversOf({ bookings, updates }).filter((service) => isLeft(place, service)),
+        async (service) =>
+          service === 'agents'
+            ? (await context.call(agents.rpcs.listReceipts, { ...updates, ...pageOf(service) })).items
+            : (await context.call(conversations.rpcs.listReceipts, { ...bookings, ...pageOf(service) })).items,
       );
-      const more = next === undefined ? [] : [`There are more: --cursor ${writeCursor(operatorLists.webhooks, next)}`];
+      const { found, failures } = answers;
+      if (found.length === 0) requireAll(answers);
+      const { items, next } = mergePages(found, { limit, positionOf });
+      const behind = placeBehind(place, { next, missing: [...failures.keys()] });
+      const more = behind === undefined ? [] : [`There are more: --cursor ${writePlace(operatorLists.webhooks, behind)}`];
       context.print(items, table(items, columns, 'There are no such receipts.'), ...more);
+      requireAll(answers);
     });
 
   group
@@ -103,35 +123,58 @@ function withoutSecrets(receipt: Shown): Shown {
   return { ...receipt, headers: redactHeaders(receipt.headers), body };
 }
 
-/** The limit counts for both services together; bookings go first. */
+/** Services that can have what is wanted, in the order in which they work it again. */
+function receiversOf({ bookings, updates }: Wanted): string[] {
+  return [...(bookings === undefined ? [] : ['conversations']), ...(updates === undefined ? [] : ['agents'])];
+}
+
+type Counts = Omit<ReplyOf<typeof conversations.rpcs.replayReceipts>, 'more'> & { readonly no_agent?: number };
+const countNames = ['matched', 'replayed', 'without_body', 'nothing_left', 'no_agent'] as const satisfies (keyof Counts)[];
+
+/** The limit counts for both services together; bookings go first. One that does not answer keeps the other from nothing. */
 async function replayMatching(context: CliContext, { bookings, updates }: Wanted, limit: number, dryRun: boolean): Promise<void> {
-  const counts = { matched: 0, replayed: 0, without_body: 0, nothing_left: 0, no_agent: 0 };
+  const done: Record<string, Counts> = {};
+  const failures = new Map<string, string>();
+  const sum = (name: keyof Counts): number => Object.values(done).reduce((total, own) => total + (own[name] ?? 0), 0);
   let more = false;
-  const add = (reply: Partial<typeof counts> & { more: boolean }): void => {
-    for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += reply[name] ?? 0;
-    more ||= reply.more;
+  await context.bus();
+  for (const service of receiversOf({ bookings, updates })) {
+    const left = limit - sum('matched');
+    const request = { limit: Math.min(left, maxReplayed), dry_run: dryRun };
+    const answers = await askAll(left === 0 ? [] : [service], () =>
+      service === 'agents'
+        ? context.call(agents.rpcs.replayReceipts, { ...updates, ...request })
+        : context.call(conversations.rpcs.replayReceipts, { ...bookings, ...request }),
+    );
+    for (const [name, failure] of answers.failures) failures.set(name, failure);
+    for (const { more: hasMore, ...own } of answers.found) {
+      done[service] = own;
+      more ||= hasMore;
+    }
+    more ||= left === 0;
+  }
+  const tell = (count: number): string => {
+    const receipts = count === 1 ? '1 receipt' : `${count} receipts`;
+    return `${receipts} ${dryRun ? 'would be' : count === 1 ? 'is' : 'are'} worked again.`;
   };
-  const request = (left: number) => ({ limit: Math.min(left, maxReplayed), dry_run: dryRun });
-  if (bookings !== undefined) add(await context.call(conversations.rpcs.replayReceipts, { ...bookings, ...request(limit) }));
-  const left = limit - counts.matched;
-  if (updates !== undefined && left > 0) add(await context.call(agents.rpcs.replayReceipts, { ...updates, ...request(left) }));
-  else more ||= updates !== undefined;
-  const receipts = (count: number): string => (count === 1 ? '1 receipt' : `${count} receipts`);
+  const parts = Object.entries(done).map(([service, { replayed }]) => `${service}: ${tell(replayed)}`);
+  requireDone(failures, parts.join(' '), done);
   context.print(
-    { ...counts, more, dry_run: dryRun },
-    counts.matched === 0
-      ? 'No receipt matches: nothing was changed.'
-      : `${receipts(counts.replayed)} ${dryRun ? 'would be' : 'are'} worked again.`,
+    { ...Object.fromEntries(countNames.map((name) => [name, sum(name)])), more, dry_run: dryRun },
+    sum('matched') === 0 ? 'No receipt matches: nothing was changed.' : tell(sum('replayed')),
     fields({
-      'body not kept': counts.without_body || null,
-      'nothing left to do': counts.nothing_left || null,
-      'agent is not there': counts.no_agent || null,
+      'body not kept': sum('without_body') || null,
+      'nothing left to do': sum('nothing_left') || null,
+      'agent is not there': sum('no_agent') || null,
     }),
     ...(more ? ['More match: the oldest were taken, --limit says how many.'] : []),
   );
 }
 
-const positionOf = ({ received_at: at, id }: Receipt): Position => ({ at: writeInstant({ at, id }), source: 'webhooks' });
+const positionOf = ({ received_at: at, id }: Receipt): Position => ({
+  at: writeInstant({ at, id }),
+  source: isUpdate(id) ? 'agents' : 'conversations',
+});
 
 /** Whom it is for and what it tells of: a person and a booking, or an agent and an update of its bot. */
 function partsOf(receipt: Receipt): { owner: string; event: string | null; about: string | null } {

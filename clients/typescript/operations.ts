@@ -1979,7 +1979,7 @@ export type ListJobsResult = {
   items: ListJobsResultItemsItem[];
   /** `cursor` of the next page; null at the end. */
   next: string | null;
-  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  /** Services that did not answer: what they have of this page comes with a later one, once they answer, before what is older. 503 when none answers of those that have more. */
   missing: string[];
 };
 
@@ -2098,7 +2098,7 @@ export type RedriveJobsResult = {
   failed: number;
   /** The first hundred that matched, newest first, as they are now. */
   items: RedriveJobsResultItemsItem[];
-  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  /** Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers. */
   missing: string[];
 };
 
@@ -2171,7 +2171,7 @@ export type CancelJobsResult = {
   failed: number;
   /** The first hundred that matched, newest first, as they are now. */
   items: CancelJobsResultItemsItem[];
-  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  /** Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers. */
   missing: string[];
 };
 
@@ -2199,7 +2199,7 @@ export type ListWebhooksResult = {
   items: ListWebhooksResultItemsItem[];
   /** `cursor` of the next page; null at the end. */
   next: string | null;
-  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  /** Services that did not answer: what they have of this page comes with a later one, once they answer, before what is older. 503 when none answers of those that have more. */
   missing: string[];
 };
 
@@ -2284,7 +2284,7 @@ export type ReplayWebhooksResult = {
   more: boolean;
   /** The first hundred that can be worked again, oldest first. */
   items: ReplayWebhooksResultItemsItem[];
-  /** Services that did not answer: what is theirs is left out here. 503 when none answers. */
+  /** Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers. */
   missing: string[];
 };
 

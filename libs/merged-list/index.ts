@@ -1,7 +1,7 @@
 /**
  * One list out of the lists of several services, newest first, page by page (P2): each service is asked for what comes behind a position, and
  * the first of all that is the page. A position is an item, not a count, so what arrives between two pages moves nothing: every item that was
- * there for the first page comes once.
+ * there for the first page comes once. A service that does not answer is read on later from where it stood, so that nothing of it is lost.
  */
 import { decodeCursor, encodeCursor } from '#libs/cursor';
 
@@ -26,6 +26,59 @@ export function mergePages<Item>(
   const items = all.slice(0, limit);
   const last = all.length > limit ? items.at(-1) : undefined;
   return { items, next: last === undefined ? undefined : positionOf(last) };
+}
+
+/** How far a reader has come: behind one position in all sources, but for late ones, which did not answer and stand where they stood. */
+export interface Place {
+  /** `end`: those that are not late have told everything. */
+  readonly position: Position | 'beginning' | 'end';
+  readonly late: ReadonlyMap<string, Position | 'beginning'>;
+}
+
+export const beginning: Place = { position: 'beginning', late: new Map() };
+
+const standOf = ({ position, late }: Place, source: string): Place['position'] => late.get(source) ?? position;
+
+/** False for a source that has told everything. */
+export function isLeft(place: Place, source: string): boolean {
+  return standOf(place, source) !== 'end';
+}
+
+/** Behind what a source is read on; undefined = from its beginning. */
+export function findPosition(place: Place, source: string): Position | undefined {
+  const stand = standOf(place, source);
+  return typeof stand === 'string' ? undefined : stand;
+}
+
+/**
+ * Where the page after one begins.
+ * @param page.next of `mergePages`
+ * @param page.missing sources that were asked and did not answer
+ * @returns undefined when every source has told everything
+ */
+export function placeBehind(
+  place: Place,
+  { next, missing }: { next: Position | undefined; missing: readonly string[] },
+): Place | undefined {
+  const position = goOn(place.position, next);
+  const late = new Map<string, Position | 'beginning'>();
+  for (const source of new Set([...place.late.keys(), ...missing])) {
+    const before = standOf(place, source);
+    const stand = missing.includes(source) ? before : goOn(before, next);
+    if (stand !== 'end' && !isSame(stand, position)) late.set(source, stand);
+  }
+  return position === 'end' && late.size === 0 ? undefined : { position, late };
+}
+
+/** Of what a source had behind its place everything before the end of the page is on the page. */
+function goOn(stand: Place['position'], next: Position | undefined): Place['position'] {
+  if (stand === 'end' || next === undefined) return 'end';
+  return stand === 'beginning' || comparePositions(stand, next) < 0 ? next : stand;
+}
+
+function isSame(left: Place['position'], right: Place['position']): boolean {
+  if (typeof left === 'string' || typeof right === 'string') return left === right;
+  return comparePositions(left, right) === 0;
 }
 
 function comparePositions(left: Position, right: Position): number {
@@ -59,20 +112,54 @@ export interface ListKind {
   readonly sources: readonly string[];
 }
 
-const longest = 400;
-
 /** A position as clients hand it back. */
 export function writeCursor({ name }: Pick<ListKind, 'name'>, { at, source }: Position): string {
   return encodeCursor([name, at, source]);
 }
 
 /** @returns undefined for what is no cursor of this list */
-export function readCursor({ name, at: pattern, sources }: ListKind, text: string): Position | undefined {
-  const values = text.length > longest ? undefined : decodeCursor(text);
-  if (values?.length !== 3) return undefined;
-  const [list, at, source] = values;
-  if (list !== name || typeof at !== 'string' || !pattern.test(at)) return undefined;
+export function readCursor(kind: ListKind, text: string): Position | undefined {
+  const [list, ...position] = decode(text);
+  return list === kind.name ? readPosition(kind, position) : undefined;
+}
+
+/** A place as clients hand it back: a position where nobody is late. */
+export function writePlace(kind: Pick<ListKind, 'name'>, { position, late }: Place): string {
+  if (late.size === 0 && typeof position !== 'string') return writeCursor(kind, position);
+  const write = (stand: Place['position']) => (typeof stand === 'string' ? stand : [stand.at, stand.source]);
+  return encodeCursor([kind.name, write(position), [...late].map(([source, stand]) => [source, write(stand)])]);
+}
+
+/** @returns undefined for what is no cursor of this list */
+export function readPlace(kind: ListKind, text: string): Place | undefined {
+  const reached = readCursor(kind, text);
+  if (reached !== undefined) return { position: reached, late: new Map() };
+  const [list, stand, others, ...more] = decode(text);
+  const position = stand === 'end' ? stand : readPosition(kind, stand);
+  if (list !== kind.name || position === undefined || !Array.isArray(others) || more.length > 0) return undefined;
+  const late = new Map<string, Position | 'beginning'>();
+  for (const item of others as unknown[]) {
+    const [source, own]: unknown[] = Array.isArray(item) ? item : [];
+    const from = own === 'beginning' ? own : readPosition(kind, own);
+    if (typeof source !== 'string' || !kind.sources.includes(source) || from === undefined) return undefined;
+    late.set(source, from);
+  }
+  return { position, late };
+}
+
+function readPosition({ at: pattern, sources }: ListKind, value: unknown): Position | undefined {
+  if (!Array.isArray(value) || value.length !== 2) return undefined;
+  const [at, source] = value as unknown[];
+  if (typeof at !== 'string' || !pattern.test(at)) return undefined;
   return typeof source === 'string' && sources.includes(source) ? { at, source } : undefined;
+}
+
+/** Room for a place of its own of every service. */
+export const maxCursorLength = 1_000;
+
+/** @returns nothing for what nobody has encoded */
+function decode(text: string): unknown[] {
+  return (text.length > maxCursorLength ? undefined : decodeCursor(text)) ?? [];
 }
 
 /** The list of jobs of these services, for operators (P2). */
@@ -85,7 +172,7 @@ export const jobList = (services: readonly string[]): ListKind => ({
 /** The other lists of operators, whose cursors the API gives and takes, and the admin CLI takes too (P4, P5). */
 export const operatorLists = {
   /** Ids are of one series: those of messages begin high. */
-  webhooks: { name: 'webhooks', at: instantPattern, sources: ['webhooks'] },
+  webhooks: { name: 'webhooks', at: instantPattern, sources: ['agents', 'conversations'] },
   pipelines: { name: 'pipelines', at: /^[1-9]\d{0,9}$/, sources: ['conversations'] },
   threads: { name: 'threads', at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z [1-9]\d{0,15}$/, sources: ['agents'] },
   agents: { name: 'agents', at: /^[A-Za-z0-9_-]{1,100}$/, sources: ['agents'] },

@@ -1,6 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beginOf, type ListKind, mergePages, type Position, readCursor, writeCursor } from './index.ts';
+import {
+  beginning,
+  beginOf,
+  findPosition,
+  isLeft,
+  type ListKind,
+  maxCursorLength,
+  mergePages,
+  type Place,
+  placeBehind,
+  type Position,
+  readCursor,
+  readPlace,
+  writeCursor,
+  writePlace,
+} from './index.ts';
 
 const sources = ['agents', 'directory', 'media'];
 const kind: ListKind = { name: 'things', at: /^\d+$/, sources };
@@ -48,6 +63,52 @@ describe('a list out of several (P2)', () => {
     );
   });
 
+  it('gives every item once too where sources are away for some pages, in order within a page, and ends when all have told everything', () => {
+    const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 12 });
+    const outages = fc.array(fc.subarray(sources), { maxLength: 20 });
+    const arrivals = fc.array(fc.record({ source: fc.nat({ max: 2 }), at: fc.integer({ min: 41, max: 99 }) }), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.tuple(places, places, places), outages, arrivals, fc.integer({ min: 1, max: 4 }), (lists, away, arriving, limit) => {
+        const held = new Map(
+          sources.map((source, index) => [source, (lists[index] ?? []).map((at): Position => ({ at: String(at), source }))]),
+        );
+        const there = [...held.values()].flat();
+        const told: Position[] = [];
+        let place: Place | undefined = beginning;
+        while (place !== undefined) {
+          const here: Place = place;
+          const down = away.shift() ?? [];
+          const asked = sources.filter((source) => isLeft(here, source));
+          const missing = asked.filter((source) => down.includes(source));
+          if (missing.length === asked.length && missing.length > 0) continue; // nobody answers: the page is asked for again
+          const pages = asked
+            .filter((source) => !missing.includes(source))
+            .map((source) => {
+              const position = findPosition(here, source);
+              return ask(held.get(source) ?? [], position === undefined ? undefined : beginOf(source, position), limit + 1);
+            });
+          const page = mergePages(pages, { limit, positionOf });
+          const order = page.items.map(({ at, source }) => [-Number(at), sources.indexOf(source)] as const);
+          expect(order).toEqual(order.toSorted((left, right) => left[0] - right[0] || left[1] - right[1]));
+          told.push(...page.items);
+          place = placeBehind(here, { next: page.next, missing });
+          if (place !== undefined) {
+            const cursor = writePlace(kind, place);
+            expect(cursor.length).toBeLessThan(maxCursorLength);
+            expect(readPlace(kind, cursor)).toEqual(place);
+          }
+          const next = arriving.shift();
+          const source = sources[next?.source ?? 0] ?? '';
+          const list = held.get(source);
+          if (next !== undefined && list?.every(({ at }) => at !== String(next.at)) === true) list.push({ at: String(next.at), source });
+        }
+        const name = ({ at, source }: Position): string => `${at} ${source}`;
+        expect(new Set(told.map(name)).size).toBe(told.length);
+        expect(there.filter((item) => !told.some((other) => name(other) === name(item)))).toEqual([]);
+      }),
+    );
+  });
+
   it.each([
     ['a text', 'no cursor'],
     ['another list', writeCursor({ name: 'others' }, { at: '1', source: 'media' })],
@@ -55,8 +116,12 @@ describe('a list out of several (P2)', () => {
     ['a source that is none', writeCursor(kind, { at: '1', source: 'constructor' })],
     ['other JSON', Buffer.from('{"things": 1}').toString('base64url')],
     ['too many parts', Buffer.from('["things","1","media","more"]').toString('base64url')],
-    ['much', 'A'.repeat(500)],
+    ['much', 'A'.repeat(maxCursorLength + 1)],
+    ['nowhere', Buffer.from('["things","beginning",[]]').toString('base64url')],
+    ['a late source that is none', Buffer.from('["things","end",[["constructor","beginning"]]]').toString('base64url')],
+    ['a late place that is none', Buffer.from('["things","end",[["media",["1; drop","media"]]]]').toString('base64url')],
+    ['a late one that is no pair', Buffer.from('["things",["1","media"],["media"]]').toString('base64url')],
   ])('takes no cursor of %s (P8)', (_name, text) => {
-    expect(readCursor(kind, text)).toBeUndefined();
+    expect([readCursor(kind, text), readPlace(kind, text)]).toEqual([undefined, undefined]);
   });
 });

@@ -1,6 +1,8 @@
-/** Lists and acts of operators while services are away: the rest is told and done, with its counts (P2, P3, P4). */
+/** Lists and acts of operators while services are away: the rest is told and done, with its counts, and what is missing comes later (P2, P3, P4). */
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '#libs/testing';
+import { toFailure } from '../../cli/failure.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;
@@ -17,20 +19,39 @@ afterAll(() => world.stop());
 
 const missing = ['agents', 'events', 'media', 'transcripts'];
 
-async function makeDead(error: string): Promise<string> {
-  const id = randomUUIDv7();
+async function makeDead(error: string, service = 'directory', id: string = randomUUIDv7()): Promise<string> {
   await world.sql(
-    `insert into directory.jobs (id, type, payload, state, attempts, error, finished_at) values ($1, 'directory.strange', '{}', 'dead', 3, $2, now())`,
+    `insert into ${service}.jobs (id, type, payload, state, attempts, error, finished_at) values ($1, '${service}.strange', '{}', 'dead', 3, $2, now())`,
     [id, error],
   );
   return id;
+}
+
+/** A booking that could not be worked, with its body. */
+async function makeReceipt(key: string): Promise<number> {
+  const [{ id } = { id: 0 }] = await world.sql<{ id: number }>(
+    `insert into conversations.webhook_receipts (source, dedupe_key, delivery_id, received_at, person_id, headers, trigger_event, body, outcome)
+     values ('booking', $1, 'x', now(), '2147483647', '{}', 'BOOKING_CREATED', convert_to(format('{"uid": "%s"}', $1::text), 'UTF8'), 'person_not_found')
+     returning id::int as id`,
+    [key],
+  );
+  return id;
+}
+
+/** What a command of the admin CLI fails with. */
+async function failureOf(...args: string[]): Promise<ReturnType<typeof toFailure>> {
+  try {
+    throw new Error(`it answered ${JSON.stringify(await world.ask(...args))}`);
+  } catch (error) {
+    return toFailure(error);
+  }
 }
 
 describe('operators while services are away (P2 to P4; rules/operations-api#jobs)', () => {
   it('are told the jobs of the others, and which services are missing', async () => {
     const id = await makeDead('while others are away');
     const { status, json } = await world.call('GET', '/api/ops/jobs?error=others+are+away', { token });
-    expect([status, json]).toEqual([200, { items: [expect.objectContaining({ id })], next: null, missing }]);
+    expect([status, json]).toEqual([200, { items: [expect.objectContaining({ id })], next: expect.any(String), missing }]);
   });
 
   it('act on the others, and keep the counts', async () => {
@@ -53,8 +74,102 @@ describe('operators while services are away (P2 to P4; rules/operations-api#jobs
   });
 
   it('see and replay webhooks of the service that answers', async () => {
-    expect((await world.call('GET', '/api/ops/webhooks', { token })).json).toEqual({ items: [], next: null, missing: ['agents'] });
+    expect((await world.call('GET', '/api/ops/webhooks', { token })).json).toEqual({
+      items: [],
+      next: expect.any(String),
+      missing: ['agents'],
+    });
     const json = { filter: { q: 'nothing has this' } };
     expect((await world.call('POST', '/api/ops/webhooks/replay', { token, json })).json).toMatchObject({ matched: 0, missing: ['agents'] });
+  });
+});
+
+describe('acts of the admin CLI while services are away (P3, P4; rules/operations-api#jobs)', () => {
+  it('tell what each service has done, end with status 1, and change nothing more when they are run again', async () => {
+    await Promise.all([makeDead('told by service'), makeDead('told by service')]);
+    const act = () => failureOf('jobs', 'redrive', '--error', 'told by service');
+    const { exitCode, body } = await act();
+    expect([exitCode, body.code, body.details]).toEqual([
+      1,
+      'unavailable',
+      { done: { directory: { redriven: 2 }, conversations: { redriven: 0 } }, missing },
+    ]);
+    expect(body.message).toMatch(/^2 jobs are queued again \(directory 2\)\. No answer from .*agents: .*Run it again/);
+    await waitFor(
+      async () => (await world.sql(`select 1 from directory.jobs where error = 'told by service' and state = 'dead'`)).length === 0,
+    );
+    expect((await act()).body.message).toMatch(/^0 jobs are queued again\. No answer from /);
+    // One job is in one service: whoever is away has nothing to do with it.
+    expect(await world.ask('jobs', 'discard', await makeDead('of one service'))).toEqual({ discarded: 1 });
+    const queued = randomUUIDv7();
+    await world.sql(
+      `insert into directory.jobs (id, type, payload, key, run_at) values ($1, 'directory.strange', '{}', 'later', now() + interval '1 day')`,
+      [queued],
+    );
+    expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({ done: { directory: { cancelled: 1 } } });
+    expect((await failureOf('jobs', 'cancel', '--key', 'later')).body.details).toMatchObject({ done: { directory: { cancelled: 0 } } });
+  });
+
+  it('tell what the first service has replayed when the second does not answer', async () => {
+    const id = await makeReceipt('replayed-alone');
+    const act = (...more: string[]) => failureOf('webhooks', 'replay', '--text', 'replayed-alone', ...more);
+    const counts = { matched: 1, replayed: 1, without_body: 0, nothing_left: 0 };
+    const details = { done: { conversations: counts }, missing: ['agents'] };
+    const processed = async () =>
+      (await world.sql(`select 1 from conversations.webhook_receipts where id = $1 and processed_at is not null`, [id])).length;
+    expect(await act('--dry-run')).toMatchObject({ exitCode: 1, body: { code: 'unavailable', details } });
+    expect(await processed()).toBe(0);
+    const { code, stdout } = await world.cli('webhooks', 'replay', '--text', 'replayed-alone', '--json');
+    const { error } = JSON.parse(stdout) as { error: { message: string; details: unknown } };
+    expect([code, error.details]).toEqual([1, details]);
+    expect(error.message).toMatch(/^conversations: 1 receipt is worked again\. No answer from agents: .*Run it again/);
+    await waitFor(async () => (await processed()) === 1);
+    const listed = await failureOf('webhooks', 'list', '--text', 'replayed-alone');
+    expect([listed.exitCode, listed.text]).toEqual([1, expect.stringMatching(/^No answer from agents: /)]);
+  });
+});
+
+describe('lists of operators when services come back (P2, P4; rules/operations-api#jobs)', () => {
+  const read = async (path: string, query: string) => (await world.call('GET', `/api/ops/${path}?${query}`, { token })).json;
+
+  it('tell later what was left out of a page, once, and end when all have told everything', async () => {
+    const error = 'error=comes+later&limit=2';
+    const services = ['media', 'directory', 'media', 'directory', 'directory', 'media'];
+    const ids = services.map((_service, place) => `01900000-0000-7000-8000-00000000000${services.length - place}`);
+    for (const [place, service] of services.entries()) await makeDead('comes later', service, ids[place]);
+    const receipts = [await makeReceipt('comes-later-1'), await makeReceipt('comes-later-2')].toReversed();
+    const [{ id: update } = { id: 0 }] = await world.sql<{ id: number }>(
+      `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stored_at, stream_sequence, agent_slug, update_id, kind, chat_id, body, outcome)
+       values ('comes-later', 'd', now(), now(), 1, 'guide', 1, 'message', 1, convert_to('{"text":"comes-later-3"}', 'UTF8'), 'answered') returning id::float8 as id`,
+    );
+
+    const first = await read('jobs', error);
+    expect(first.items.map(({ id }: { id: string }) => id)).toEqual([ids[1], ids[3]]);
+    const firstWebhooks = await read('webhooks', 'q=comes-later&limit=1');
+    expect([firstWebhooks.items[0].id, firstWebhooks.missing]).toEqual([receipts[0], ['agents']]);
+    await world.platform.restart('media');
+    // A job that comes between two pages is not told; it is newer than what was read.
+    await makeDead('comes later', 'directory');
+    const told = [...first.items];
+    let page = first;
+    for (let count = 0; count < 2; count++) {
+      page = await read('jobs', `${error}&cursor=${page.next}`);
+      expect(page.missing).toEqual(['agents', 'events', 'transcripts']);
+      told.push(...page.items);
+    }
+    expect(told.map(({ id }) => ids.indexOf(id))).toEqual([1, 3, 0, 2, 4, 5]);
+    // Those that answer have told everything: only missing ones have more.
+    expect(page.next).toEqual(expect.any(String));
+    expect((await world.call('GET', `/api/ops/jobs?${error}&cursor=${page.next}`, { token })).status).toBe(503);
+
+    for (const service of ['agents', 'events', 'transcripts']) await world.platform.restart(service);
+    expect(await read('jobs', `${error}&cursor=${page.next}`)).toEqual({ items: [], next: null, missing: [] });
+    const webhooks = [];
+    for (let next = firstWebhooks.next; next !== null;) {
+      const more = await read('webhooks', `q=comes-later&limit=1&cursor=${next}`);
+      webhooks.push(...more.items.map(({ id }: { id: number }) => id));
+      next = more.next;
+    }
+    expect(webhooks).toEqual([update, receipts[1]]);
   });
 });

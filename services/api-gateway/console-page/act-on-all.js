@@ -62,7 +62,10 @@ export function ActOnAll({ act, onClose, onDone }) {
       ${since === 0 ? null : html`<${Working} since=${since} />`}
     </div>
     ${result === undefined ? null : html`<${Left} act=${act} changed=${result.changed} />`}
-    <${Missing} names=${(result ?? counted)?.missing} />
+    <${Missing}
+      names=${(result ?? counted)?.missing}
+      what=${result === undefined ? 'What is theirs is not counted.' : 'Once they answer, do it again: what is done changes nothing more.'}
+    />
     <p class="failure" role="alert">${failure}</p>
     <p class="buttons">
       ${

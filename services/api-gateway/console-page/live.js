@@ -65,12 +65,15 @@ export function Freshness({ live }) {
   </p>`;
 }
 
-/** Services whose rows a list leaves out. @param {{ names: readonly string[] | undefined }} properties */
-export function Missing({ names = [] }) {
+/**
+ * Services that did not answer.
+ * @param {{ names: readonly string[] | undefined, what?: string }} properties `what` is said of it, by default of a list
+ */
+export function Missing({ names = [], what = 'Their rows are not here: once they answer, a refresh shows them, or a later page.' }) {
   if (names.length === 0) return null;
   return html`<div class="problem" role="alert">
     <strong>Not complete</strong>
-    <p>No answer from ${names.join(', ')}: what is theirs is left out.</p>
+    <p>No answer from ${names.join(', ')}. ${what}</p>
   </div>`;
 }
 

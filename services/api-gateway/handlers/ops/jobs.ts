@@ -2,12 +2,12 @@
 import type { AnswerOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { beginOf, jobList, mergePages, writeCursor } from '#libs/merged-list';
+import { beginOf, findPosition, isLeft, jobList, mergePages, placeBehind, writePlace } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';
 import { askEach, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
-import { readPosition } from './position.ts';
+import { readBegin } from './position.ts';
 import { contracts, findServiceName, type ServiceName, serviceNames } from './services.ts';
 
 type RouteOf<Name extends string> = Extract<(typeof jobRoutes)[number], HandledRoute<Name>>;
@@ -44,16 +44,19 @@ export function createJobHandlers(bus: Bus): {
   return {
     'ops-jobs': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, service, ...filter } = input.query;
-      const position = readPosition(kind, cursor);
+      const place = readBegin(kind, cursor);
       const patient = { ...call, deadlineMs: Date.now() + patienceMs };
-      const { replies, missing } = await askEach(serviceOf({ service, type: filter.type }), async (name): Promise<Item[]> => {
+      const left = serviceOf({ service, type: filter.type }).filter((name) => isLeft(place, name));
+      const { replies, missing } = await askEach(left, async (name): Promise<Item[]> => {
         const { rpcs } = contracts[name];
+        const position = findPosition(place, name);
         const begin = position === undefined ? {} : beginOf(name, position);
         const { items } = await bus.call(rpcs.listJobs, { ...filter, ...begin, limit: limit + 1 }, patient);
         return items.map((item) => ({ service: name, ...item }));
       });
       const { items, next } = mergePages(replies, { limit, positionOf });
-      answer({ items, next: next === undefined ? null : writeCursor(kind, next), missing });
+      const behind = placeBehind(place, { next, missing });
+      answer({ items, next: behind === undefined ? null : writePlace(kind, behind), missing });
     },
     'ops-job': async ({ input, call, answer }) => {
       const { service, job_id: id } = input.params;

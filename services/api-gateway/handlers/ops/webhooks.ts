@@ -2,14 +2,24 @@
 import type { AnswerOf, HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { mergePages, operatorLists, readInstant, writeCursor, writeInstant } from '#libs/merged-list';
+import {
+  findPosition,
+  isLeft,
+  mergePages,
+  operatorLists,
+  type Place,
+  placeBehind,
+  readInstant,
+  writeInstant,
+  writePlace,
+} from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import { agents, firstUpdateReceiptId } from '#services/agents';
 import { conversations } from '#services/conversations';
 import type { webhookRoutes } from '../../routes/ops/webhooks.ts';
 import { askEach, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
-import { badCursor, readPosition } from './position.ts';
+import { badCursor, readBegin } from './position.ts';
 
 type RouteOf<Name extends string> = Extract<(typeof webhookRoutes)[number], HandledRoute<Name>>;
 type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
@@ -21,11 +31,14 @@ const shown = 100;
 const filterFields = ['kind', 'outcome', 'person_id', 'from', 'to', 'q'] as const satisfies (keyof Filter)[];
 
 const kind = operatorLists.webhooks;
-const positionOf = ({ received_at: at, id }: WebhookItem) => ({ at: writeInstant({ at, id }), source: 'webhooks' });
+const positionOf = ({ received_at: at, id }: WebhookItem) => ({ at: writeInstant({ at, id }), source: receiverOf(id) });
 
 /** The services that receive webhooks. */
 const receivers = { agents, conversations } as const;
 type Receiver = keyof typeof receivers;
+
+/** Ids are of one series: those of messages begin high. */
+const receiverOf = (id: number): Receiver => (id >= firstUpdateReceiptId ? 'agents' : 'conversations');
 
 /** Those that can have what a filter means. */
 function receiversOf({ kind: wanted, person_id: person }: { kind?: string | undefined; person_id?: number | undefined }): Receiver[] {
@@ -41,23 +54,25 @@ export function createWebhookHandlers(bus: Bus): {
   return {
     'ops-webhooks': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;
-      const request = { ...filter, ...readBegin(cursor), limit: limit + 1 };
+      const place = readBegin(kind, cursor);
       const patient = { ...call, deadlineMs: Date.now() + patienceMs };
-      const { replies, missing } = await askEach(receiversOf(filter), (name) => {
+      const left = receiversOf(filter).filter((name) => isLeft(place, name));
+      const { replies, missing } = await askEach(left, (name) => {
         const { rpcs } = receivers[name];
-        return bus.call(rpcs.listWebhooks, request, patient);
+        return bus.call(rpcs.listWebhooks, { ...filter, ...beginOf(name, place), limit: limit + 1 }, patient);
       });
       const { items, next } = mergePages(
         replies.map((page) => page.items),
         { limit, positionOf },
       );
-      answer({ items, next: next === undefined ? null : writeCursor(kind, next), missing });
+      const behind = placeBehind(place, { next, missing });
+      answer({ items, next: behind === undefined ? null : writePlace(kind, behind), missing });
     },
     'ops-webhook': async ({ input, call, answer }) => {
       const { receipt_id: id } = input.params;
       try {
         answer(
-          id >= firstUpdateReceiptId
+          receiverOf(id) === 'agents'
             ? await bus.call(agents.rpcs.showWebhook, { id }, call)
             : await bus.call(conversations.rpcs.showWebhook, { id }, call),
         );
@@ -69,7 +84,7 @@ export function createWebhookHandlers(bus: Bus): {
     'ops-replay': async ({ input, call, answer }) => {
       const { filter, ids } = readChoice<Filter, number>(input.body, filterFields);
       const dryRun = input.body.dry_run === undefined ? {} : { dry_run: input.body.dry_run };
-      const idsOf = (name: Receiver): number[] => (ids ?? []).filter((id) => id >= firstUpdateReceiptId === (name === 'agents'));
+      const idsOf = (name: Receiver): number[] => (ids ?? []).filter((id) => receiverOf(id) === name);
       const asked = ids === undefined ? receiversOf(filter) : receiversOf({}).filter((name) => idsOf(name).length > 0);
       const { replies: parts, missing } = await askEach(asked, (name) => {
         const request: Request = { ...dryRun, ...(ids === undefined ? filter : { ids: idsOf(name) }) };
@@ -91,9 +106,9 @@ export function createWebhookHandlers(bus: Bus): {
   };
 }
 
-/** @throws AppError 400 `bad_cursor` */
-function readBegin(cursor: string | undefined): { before?: { at: string; id: number } } {
-  const position = readPosition(kind, cursor);
+/** @throws AppError 400 `bad_cursor` for an instant that there is not */
+function beginOf(name: Receiver, place: Place): { before?: { at: string; id: number } } {
+  const position = findPosition(place, name);
   if (position === undefined) return {};
   const before = readInstant(position.at);
   if (before === undefined) throw badCursor();

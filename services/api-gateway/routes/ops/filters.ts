@@ -1,9 +1,10 @@
 /** What the lists and acts of operators have in common (P2, P3, P8). */
 import { type TProperties, type TSchema, Type } from '#libs/contract';
+import { maxCursorLength } from '#libs/merged-list';
 
 export const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Rows of a page, default 50, at most 200.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 400, description: '`next` of the page before.' })),
+  cursor: Type.Optional(Type.String({ maxLength: maxCursorLength, description: '`next` of the page before.' })),
 };
 
 export const pageOf = <Item extends TSchema>(item: Item) =>
@@ -12,12 +13,24 @@ export const pageOf = <Item extends TSchema>(item: Item) =>
     next: Type.Union([Type.String(), Type.Null()], { description: '`cursor` of the next page; null at the end.' }),
   });
 
-/** Of what several services are asked for. */
+/** Of an act on what several services have. */
 export const missing = {
   missing: Type.Array(Type.String(), {
-    description: 'Services that did not answer: what is theirs is left out here. 503 when none answers.',
+    description:
+      'Services that did not answer: what they have done is not known. Asked again, what is done changes nothing more. 503 when none answers.',
   }),
 };
+
+/** Of a list out of those of several services. */
+export const mergedPageOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({
+    ...pageOf(item).properties,
+    missing: Type.Array(Type.String(), {
+      description:
+        'Services that did not answer: what they have of this page comes with a later one, once they answer, before what is older. ' +
+        '503 when none answers of those that have more.',
+    }),
+  });
 
 export const instant = (description: string) => Type.String({ format: 'date-time-offset', description });
 

@@ -1,6 +1,6 @@
 /** Jobs of all services (P2, P3). */
 import { jobDetailsSchema, jobSchema, jobStates, maxJobIds, route, Type } from '#libs/contract';
-import { badCursor, choiceErrors, chosen, instant, missing, page, pageOf } from './filters.ts';
+import { badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/jobs';
 const service = Type.String({ description: 'Service that works it.' });
@@ -52,7 +52,7 @@ export const jobRoutes = [
     scope: 'ops:read',
     query: Type.Object({ ...Type.Partial(Type.Object(filter)).properties, ...page }),
     handler: 'ops-jobs',
-    replies: { 200: { description: 'A page of jobs.', schema: Type.Object({ ...pageOf(jobItem).properties, ...missing }) } },
+    replies: { 200: { description: 'A page of jobs.', schema: mergedPageOf(jobItem) } },
     errors: badCursor,
   }),
   route({

@@ -1,6 +1,6 @@
 /** Inbound webhooks of all services (P4). */
 import { maxReplayed, route, Type, webhookDetails, webhookItem, webhookKinds } from '#libs/contract';
-import { badCursor, choiceErrors, chosen, instant, missing, page, pageOf } from './filters.ts';
+import { badCursor, choiceErrors, chosen, instant, mergedPageOf, missing, page } from './filters.ts';
 
 const root = '/api/ops/webhooks';
 const receiptId = Type.Integer({ minimum: 1, maximum: 9_007_199_254_740_991, description: 'Id of a webhook.' });
@@ -26,7 +26,7 @@ export const webhookRoutes = [
     scope: 'ops:read',
     query: Type.Object({ ...Type.Partial(Type.Object(filter)).properties, ...page }),
     handler: 'ops-webhooks',
-    replies: { 200: { description: 'A page of webhooks.', schema: Type.Object({ ...pageOf(webhookItem).properties, ...missing }) } },
+    replies: { 200: { description: 'A page of webhooks.', schema: mergedPageOf(webhookItem) } },
     errors: badCursor,
   }),
   route({
