@@ -3,14 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, startWebhookReceiver, waitFor, type WebhookReceiver } from '#libs/testing';
+import { provideTimeoutMs, startWebhookReceiver, type WebhookReceiver } from '#libs/testing';
 import { bookingOutcomes } from '#services/conversations';
 import { updateOutcomes } from '#services/agents';
 import type { Page } from 'playwright-core';
 import { desk } from './browser.ts';
 import { type ConsoleBrowser, findFaults, startConsoleBrowser } from './console-browser.ts';
 import { type ConsoleData, consolePages, fillConsole } from './console-data.ts';
-import { makeSilence } from './silence.ts';
 
 let browser: ConsoleBrowser;
 /** Of a superuser, for all tests: signing in takes longer than most of them. */
@@ -257,25 +256,5 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
     await page.goto(`${browser.world.baseUrl}/console/webhooks`);
     const offered = await page.getByLabel('Outcome').locator('option').allInnerTexts();
     expect(new Set(offered.slice(1))).toEqual(new Set([...bookingOutcomes, ...updateOutcomes]));
-  });
-});
-
-describe('a conversation with its recording (P6, T4)', () => {
-  it('plays the audio, and asks for film and captions with the rights of who looks', async () => {
-    const { world } = browser;
-    const form = new FormData();
-    form.append('audio', new Blob([makeSilence(500)]), 'talk.wav');
-    const token = await world.login('ada-pages@example.org', 'secret-of-ada-pages');
-    expect((await world.call('POST', `/api/coherence/conversations/${data.conversation}/audio`, { token, body: form })).status).toBe(201);
-    await visit(`conversations/${data.conversation}`, 'What the pipeline and others wrote');
-    const film = page.waitForResponse(/\/media\//);
-    const captions = page.waitForResponse(/captions\.vtt$/);
-    await page.evaluate(
-      `(() => { const video = document.querySelector('video'); video.textTracks[0].mode = 'showing'; video.load(); video.play().catch(() => undefined); })()`,
-    );
-    expect([(await film).ok(), (await captions).status()]).toEqual([true, 200]);
-    await waitFor(async () => Number(await page.evaluate(`document.querySelector('video').textTracks[0].cues?.length ?? 0`)) === 250);
-    await page.evaluate(`document.querySelector('audio').load(); document.querySelector('audio').preload = 'metadata'`);
-    await waitFor(async () => Number(await page.evaluate(`Math.round(document.querySelector('audio').duration * 10)`)) === 5);
   });
 });
