@@ -68,6 +68,7 @@ export async function findFaults(page: Page): Promise<string[]> {
   const size = page.viewportSize();
   const faults = await findAccessibilityProblems(page);
   await page.setViewportSize({ width: 320, height: 640 });
+  await page.evaluate(`document.querySelectorAll('.narrowing').forEach((filters) => { filters.open = true; })`);
   // What follows the width by itself does so with the next frames.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   const wide: string[] = await page.evaluate(`[document.documentElement, ...document.querySelectorAll('body *')]

@@ -46,7 +46,7 @@ export function AgentPage({ names: [slug = ''] }) {
   const [waiting, approved] = live.data ?? [];
   return html`<${Heading} title=${`Agent ${slug}`}><${Freshness} live=${live} /><//>
     <p>
-      <${Link} href=${`${root}/agents`}>All agents<//> ·
+      <${Link} href=${`${root}/agents`}>All agents<//>${' · '}
       <${Link} href=${`${root}/threads?agent=${encodeURIComponent(slug)}`}>Its threads<//>
     </p>
     <${Trouble} live=${live} />

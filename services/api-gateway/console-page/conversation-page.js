@@ -37,8 +37,8 @@ export function ConversationPage({ names: [id = ''] }) {
   const { data } = live;
   return html`<${Heading} title=${data?.summary.title ?? `Conversation ${id}`}><${Freshness} live=${live} /><//>
     <p>
-      <${Link} href=${`${root}/conversations`}>All conversations<//> ·
-      <${Link} href=${`${root}/jobs?conversation_id=${encodeURIComponent(id)}`}>Its jobs<//> ·
+      <${Link} href=${`${root}/conversations`}>All conversations<//>${' · '}
+      <${Link} href=${`${root}/jobs?conversation_id=${encodeURIComponent(id)}`}>Its jobs<//>${' · '}
       <${Link} href=${`${root}/pipelines?conversation_id=${encodeURIComponent(id)}`}>Where it stands<//>
     </p>
     <${Trouble} live=${live} />

@@ -21,7 +21,7 @@ const maxErrorLength = 200;
 const fields = [
   { name: 'service', label: 'Service', options: services.map((name) => [name, name]) },
   { name: 'state', label: 'State', options: states.map((name) => [name, name]) },
-  { name: 'type', label: 'Type', hint: 'media.recording-import' },
+  { name: 'type', label: 'Type', hint: 'media.…' },
   { name: 'error', label: 'Error contains' },
   { name: 'conversation_id', label: 'Conversation', type: 'number' },
   { name: 'key', label: 'Key' },

@@ -2,7 +2,7 @@
 import { CallFailure } from './calls.js';
 import { go, Link, withQuery } from './address.js';
 import { fromField, toField } from './times.js';
-import { html, useId, useLayoutEffect, useRef, useState } from './ui.js';
+import { createShared, html, useId, useLayoutEffect, useRef, useState } from './ui.js';
 
 /** @typedef {import('./ui.js').Children} Children */
 /**
@@ -61,6 +61,11 @@ export function Pages({ query, name, next }) {
  * @property {string} [hint]
  */
 
+/** On phones rows are cards, and filters are out of their way. As in console.css. */
+const phone = matchMedia('(max-width: 48rem)');
+const isPhone = createShared(phone.matches);
+phone.addEventListener('change', () => isPhone.write(phone.matches));
+
 /** @param {{ fields: readonly Field[], query: URLSearchParams }} properties */
 export function Filters({ fields, query }) {
   const id = useId();
@@ -68,16 +73,16 @@ export function Filters({ fields, query }) {
   const apply = (event) => {
     event.preventDefault();
     const form = readForm(/** @type {HTMLFormElement} */ (event.currentTarget));
-    const given = fields.map(({ name, type }) => {
+    const values = fields.map(({ name, type }) => {
       const value = form.text(name).trim();
       return [name, type === 'time' ? fromField(value) : value];
     });
-    go(withQuery(query, Object.fromEntries(given)));
+    go(withQuery(query, Object.fromEntries(values)));
   };
-  const isFiltered = fields.some(({ name }) => query.has(name));
+  const given = fields.filter(({ name }) => query.has(name)).length;
   /** @type {Record<string, undefined>} */
   const none = Object.fromEntries(fields.map(({ name }) => [name, undefined]));
-  return html`<form class="filters" role="search" aria-label="Filters" key=${query.toString()} onSubmit=${apply}>
+  const form = html`<form class="filters" role="search" aria-label="Filters" key=${query.toString()} onSubmit=${apply}>
     ${fields.map(
       (field) =>
         html`<p class="field">
@@ -87,9 +92,13 @@ export function Filters({ fields, query }) {
     )}
     <p class="buttons">
       <button type="submit">Filter</button>
-      ${isFiltered ? html`<button type="button" class="quiet" onClick=${() => go(withQuery(query, none))}>Show all</button>` : null}
+      ${given > 0 ? html`<button type="button" class="quiet" onClick=${() => go(withQuery(query, none))}>Show all</button>` : null}
     </p>
   </form>`;
+  return html`<details class="narrowing" open=${!isPhone.use()}>
+    <summary>Filters${given === 0 ? '' : ` (${given})`}</summary>
+    ${form}
+  </details>`;
 }
 
 /** A value of configuration or the like: in its line when it is short. @param {{ name: string, value: unknown }} properties */

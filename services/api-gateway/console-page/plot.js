@@ -5,6 +5,11 @@ import { html, useEffect, useRef, useState } from './ui.js';
 /** @typedef {{ title: string, at: readonly number[], lines: readonly { label: string, values: readonly number[], colour: '--good' | '--alarm' | '--link' }[] }} Plotted */
 
 const height = 180;
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const amount = new Intl.NumberFormat(undefined, { notation: 'compact' });
+/** Steps between figures, which are counts. */
+const steps = Array.from({ length: 10 }, (_value, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+const minutes = [1, 2, 5, 10, 30, 60, 120, 240].map((count) => 60 * count);
 const scheme = matchMedia('(prefers-color-scheme: dark)');
 
 /** @param {Plotted} plotted */
@@ -33,8 +38,11 @@ export function Plot({ title, at, lines }) {
       legend: { show: false },
       cursor: { show: false },
       scales: { x: { range: lastMinutes }, y: { range: fromZero } },
-      axes: [axis, axis],
-      series: [{}, ...lines.map((line) => ({ label: line.label, stroke: colour(line.colour), width: 2, points: { show: at.length < 2 } }))],
+      axes: [
+        { ...axis, incrs: minutes, space: 60, size: 30, values: writeTimes },
+        { ...axis, incrs: steps, values: writeAmounts },
+      ],
+      series: [{}, ...lines.map((line) => ({ label: line.label, stroke: colour(line.colour), width: 2, points: { show: isAlone } }))],
     };
     const plot = new uPlot(options, data, element);
     kept.current = plot;
@@ -70,6 +78,21 @@ export function Plot({ title, at, lines }) {
  */
 function fromZero(_plot, _low, high) {
   return [0, Math.max(1, high * 1.1)];
+}
+
+/** @param {unknown} _plot @param {readonly number[]} places seconds since 1970 */
+function writeTimes(_plot, places) {
+  return places.map((seconds) => clock.format(seconds * 1_000));
+}
+
+/** @param {unknown} _plot @param {readonly number[]} places */
+function writeAmounts(_plot, places) {
+  return places.map((count) => amount.format(count));
+}
+
+/** One figure makes no line. @param {uPlot} plot */
+function isAlone({ data: [at] }) {
+  return at.length < 2;
 }
 
 /**

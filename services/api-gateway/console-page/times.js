@@ -27,7 +27,7 @@ const units = [
 /** @param {number} seconds of the future; negative = of the past */
 function toRelative(seconds) {
   // The clock of the page ticks once a second: what has just happened is ahead of it.
-  if (seconds > 0 && seconds <= 2) return relative.format(-0, 'second');
+  if (seconds >= 0 && seconds <= 2) return relative.format(-0, 'second');
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? /** @type {const} */ (['second', 1]);
   return relative.format(Math.trunc(seconds / size), unit);
 }

@@ -61,7 +61,7 @@ export const outcomes = {
 const fields = [
   { name: 'kind', label: 'Kind', options: ['booking', 'meeting', 'telegram'].map((name) => [name, name]) },
   { name: 'outcome', label: 'Outcome', options: [...new Set(Object.values(outcomes).flat())].toSorted().map((name) => [name, name]) },
-  { name: 'q', label: 'Text in the body', hint: 'three letters or more' },
+  { name: 'q', label: 'Text in the body', hint: '3 letters or more' },
   { name: 'person_id', label: 'Person (id)', type: 'number' },
   { name: 'from', label: 'From', type: 'time' },
   { name: 'to', label: 'Before', type: 'time' },
@@ -151,7 +151,11 @@ function toCommand(verb, { kind, outcome, q, person_id: person, from, to }, more
 
 /** @param {{ outcome: string }} properties */
 export function Outcome({ outcome }) {
-  const kind = /^(?:applied|answered|recorded)/.test(outcome) ? 'good' : /^(?:failed|rejected|refused)/.test(outcome) ? 'bad' : '';
+  const kind = /^(?:applied|answered|recorded)/.test(outcome)
+    ? 'good'
+    : /^(?:failed|rejected|refused|blocked|expired|not_answered|send_|echo_)|_(?:error|not_found)$/.test(outcome)
+      ? 'bad'
+      : '';
   return html`<span class=${`mark ${kind}`}>${outcome}</span>`;
 }
 
