@@ -203,7 +203,19 @@ describe('POST /api/ops/jobs/redrive and …/cancel (P3)', () => {
     expect([answer.status, answer.json]).toEqual([200, expect.objectContaining({ matched: 10_000, changed: 10_000, failed: 0 })]);
     expect(answer.json.items).toHaveLength(100);
     expect(answer.json.items[0]).toMatchObject({ service: 'transcripts', state: 'queued', error: 'ten thousand' });
-    expect((await act('cancel', { filter: { error: 'ten thousand' } })).json).toMatchObject({ changed: 10_000 });
+    // What was worked meanwhile is dead again.
+    const { matched, changed, failed } = (await act('cancel', { filter: { error: 'ten thousand' } })).json;
+    expect(changed + failed).toBe(matched);
+  });
+
+  it('cancel ten thousand waiting jobs at once', async () => {
+    await makeDead('transcripts', { error: 'as many that wait', count: 10_000 });
+    await world.sql(
+      `update transcripts.jobs set state = 'queued', finished_at = null, run_at = now() + interval '1 day' where error = 'as many that wait'`,
+    );
+    const cancel = () => act('cancel', { filter: { error: 'as many that wait' } });
+    expect((await cancel()).json).toMatchObject({ matched: 10_000, changed: 10_000, failed: 0 });
+    expect((await cancel()).json).toMatchObject({ matched: 0, changed: 0, failed: 0 });
   });
 
   it('cancel waiting jobs, dead ones only where they are named; cancelled ones are queued again by their ids', async () => {
