@@ -1,9 +1,9 @@
 /**
  * `npm run bench:scale`: fills two databases, a small and a large one, starts a platform on each, and measures the same requests on
  * both at the same time. Prints latencies with their ratio, and of conversations time and memory of a search that streams everything.
- *   --surface NAME    `conversations` (the default), `v1`, the lists and searches of the open API, `ops`, the lists of operators, or
- *                     `transcripts`, the search in what was said: in one
- *                     database, with p95 and what an import keeps of its speed
+ *   --surface NAME    `conversations` (the default), `v1`, the lists and searches of the open API, `ops`, the lists of operators and the
+ *                     redrive of ten thousand jobs, or `transcripts`, the search in what was said: in one database, with p95 and what
+ *                     an import keeps of its speed
  *   --rows N          utterances of `transcripts` (10,000,000)
  *   --conversations N, --people N, --holons N   the large size; 1,000,000, 200,000 and 20,000 for conversations. For the open API 1,000,000
  *                     people and 100,000 holons, multiples of 1,000; memberships are three times, notes five times the people
@@ -19,8 +19,9 @@ import { parseArgs } from 'node:util';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBenchServers, type BenchServers } from '../bench/servers.ts';
+import { measureActs } from './acts.ts';
 import { measureAnswers, measurePair, type Subject } from './latency.ts';
-import { renderLatencies, renderMemory, renderScans, renderStreams, renderTails, type LatencyRow } from './report.ts';
+import { renderActs, renderLatencies, renderMemory, renderScans, renderStreams, renderTails, type LatencyRow } from './report.ts';
 import { fillDatabase } from './fill.ts';
 import { startSide, type Side } from './side.ts';
 import { leaveStream, streamEverything } from './stream.ts';
@@ -28,7 +29,7 @@ import { measureSpoken } from './spoken.ts';
 import { spokenSeed, usualRowsPerConversation } from './spoken-sql.ts';
 import { conversationSurface, networkSurface, operatorSurface, type Surface } from './surfaces.ts';
 
-const warmUpSeconds = 3;
+const longestWarmUpSeconds = 3;
 const text = (value: string): { type: 'string'; default: string } => ({ type: 'string', default: value });
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -102,7 +103,10 @@ async function measureTranscripts(servers: BenchServers): Promise<void> {
   });
 }
 
-async function measureBoth(servers: BenchServers, { names, seeds, descriptions, readScenarios, group, promise }: Surface): Promise<void> {
+async function measureBoth(
+  servers: BenchServers,
+  { names, seeds, descriptions, readScenarios, group, promise, acts = [] }: Surface,
+): Promise<void> {
   const sides: Side[] = [];
   try {
     for (const index of [0, 1] as const) {
@@ -127,6 +131,9 @@ async function measureBoth(servers: BenchServers, { names, seeds, descriptions, 
     if (rows.length > 0) print(promise === undefined ? renderLatencies(rows) : renderTails(rows, promise.p95Ms));
     const scanned = await countScans(large, promise?.unscanned ?? []);
     if (scanned.size > 0) print(renderScans(scannedBefore, scanned));
+    const wantedActs = acts.filter(({ name }) => wanted.some((part) => name.includes(part)));
+    if (promise !== undefined && wantedActs.length > 0)
+      print(renderActs(await measureActs(large.baseUrl, large.tokens.user, wantedActs, say), promise.actSeconds));
     if (values.surface === 'conversations' && wanted.some((name) => 'stream'.includes(name))) await measureStreams(small, large);
   } finally {
     await Promise.all(sides.map((side) => side.stop()));
@@ -148,7 +155,7 @@ async function measureLatency(smallSubject: Subject, largeSubject: Subject): Pro
   const subjects = [smallSubject, largeSubject] as const;
   const answers = [await measureAnswers(smallSubject, count('targets')), await measureAnswers(largeSubject, count('targets'))] as const;
   const connections = count('connections');
-  await measurePair(subjects, { connections, seconds: warmUpSeconds });
+  await measurePair(subjects, { connections, seconds: Math.min(longestWarmUpSeconds, count('seconds') / 2) });
   const [measuredSmall, measuredLarge] = await measurePair(subjects, { connections, seconds: count('seconds') });
   return { small: measuredSmall, large: measuredLarge, answers };
 }

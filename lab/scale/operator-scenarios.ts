@@ -1,7 +1,16 @@
-/** The measured lists of `/api/ops`, the same at every size (P7). */
-import { writeCursor, writeInstant } from '#libs/merged-list';
+/** What is measured of `/api/ops` (P7): lists, the same at every size, and acts on many. */
+import { operatorLists, writeCursor, writeInstant } from '#libs/merged-list';
 import type { Request } from '../bench/load.ts';
-import { conversationCount, type OperatorSizes, plantedCount, plantedPerson, plantedText } from './operator-sql.ts';
+import type { Act } from './acts.ts';
+import {
+  conversationCount,
+  type OperatorSizes,
+  plantedConversation,
+  plantedCount,
+  plantedPerson,
+  plantedText,
+  sameError,
+} from './operator-sql.ts';
 import { pick, type Scenario } from './scenarios.ts';
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
@@ -14,7 +23,7 @@ export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario
     path: string,
     query: (target: number) => Readonly<Record<string, string | number>> = () => ({}),
   ): Scenario => ({
-    name: `/${path} ${name}`,
+    name: `/${path} ${name}`.trim(),
     request: (index): Request => {
       const values = Object.entries(query(pick(targets, index))).map(([key, value]): [string, string] => [key, String(value)]);
       return {
@@ -24,23 +33,22 @@ export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario
       };
     },
   });
-  const middle = daysAgo(7);
-  const middleId = `${middle
-    .getTime()
-    .toString(16)
-    .padStart(12, '0')
-    .replace(/^(.{8})/, '$1-')}-7000-8000-000000000000`;
-  const jobsFurther = writeCursor({ name: 'jobs' }, { at: middleId, source: 'media' });
-  const webhooksFurther = writeCursor(
-    { name: 'webhooks' },
-    { at: writeInstant({ at: middle.toISOString().replace('Z', '000Z'), id: 1 }), source: 'webhooks' },
-  );
+  const jobsBefore = (days: number): string => {
+    const time = daysAgo(days).getTime().toString(16).padStart(12, '0');
+    return writeCursor({ name: 'jobs' }, { at: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`, source: 'media' });
+  };
+  const webhooksBefore = (days: number): string => {
+    const at = writeInstant({ at: daysAgo(days).toISOString().replace('Z', '000Z'), id: 1 });
+    return writeCursor(operatorLists.webhooks, { at, source: 'agents' });
+  };
+  const day = { from: daysAgo(6).toISOString(), to: daysAgo(5).toISOString() };
   const hour = { created_after: daysAgo(5).toISOString(), created_before: daysAgo(4.95).toISOString() };
   return [
-    list('', 'overview'),
+    { ...list('', 'overview'), grows: true },
     list('all', 'jobs'),
     list('200 of all', 'jobs', () => ({ limit: 200 })),
-    list('the page of a week ago', 'jobs', () => ({ cursor: jobsFurther })),
+    list('the page of a week ago', 'jobs', () => ({ cursor: jobsBefore(7) })),
+    list('the oldest', 'jobs', () => ({ cursor: jobsBefore(13.99) })),
     list('of a service', 'jobs', () => ({ service: 'media' })),
     list('dead', 'jobs', () => ({ state: 'dead' })),
     list('cancelled, of which there are none', 'jobs', () => ({ state: 'cancelled' })),
@@ -49,13 +57,26 @@ export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario
     list('by key', 'jobs', (target) => ({ key: `key-${50 * (target + 1)}` })),
     list('by request', 'jobs', (target) => ({ request_id: `request-${target + 1}` })),
     list('by conversation', 'jobs', (target) => ({ conversation_id: 2 * target + 2 })),
+    list('of a conversation with few', 'jobs', (target) => ({ conversation_id: plantedConversation(target) })),
     list('by error', 'jobs', (target) => ({ error: plantedText(target) })),
     list('by an error that there is not', 'jobs', () => ({ error: 'no such error' })),
+    list('by an error that thousands have', 'jobs', () => ({ error: sameError })),
+    list('by an error that thousands have, the oldest', 'jobs', () => ({ error: sameError, cursor: jobsBefore(13.9) })),
     list('by time', 'jobs', () => hour),
     list('dead by time', 'jobs', () => ({ ...hour, state: 'dead' })),
+    list('of a service, a state and a time', 'jobs', () => ({ ...hour, service: 'media', state: 'succeeded' })),
+    list('by error, service and state', 'jobs', (target) => ({ error: plantedText(target), service: 'transcripts', state: 'dead' })),
+    list('by error, type and time', 'jobs', () => ({
+      created_before: daysAgo(13.5).toISOString(),
+      error: sameError,
+      type: 'media.often-1',
+    })),
+    list('by conversation and state', 'jobs', (target) => ({ conversation_id: 2 * target + 2, state: 'dead' })),
+    list('by request and service', 'jobs', (target) => ({ request_id: `request-${target + 1}`, service: 'agents' })),
     list('all', 'webhooks'),
     list('200 of all', 'webhooks', () => ({ limit: 200 })),
-    list('the page of a week ago', 'webhooks', () => ({ cursor: webhooksFurther })),
+    list('the page of a week ago', 'webhooks', () => ({ cursor: webhooksBefore(7) })),
+    list('the oldest', 'webhooks', () => ({ cursor: webhooksBefore(13.99) })),
     list('a rare kind', 'webhooks', () => ({ kind: 'meeting' })),
     list('a rare outcome', 'webhooks', () => ({ outcome: 'stale' })),
     list('of a kind in an outcome', 'webhooks', () => ({ kind: 'telegram', outcome: 'send_refused' })),
@@ -66,12 +87,31 @@ export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario
     list('by a text that many have', 'webhooks', () => ({ q: 'booking_created' })),
     list('by a text that nobody has', 'webhooks', () => ({ q: 'no such booking' })),
     list('by a text of a person', 'webhooks', (target) => ({ q: plantedText(target), person_id: plantedPerson(target) })),
+    list('by a text, a kind and a time', 'webhooks', () => ({ q: 'booking_created', kind: 'booking', from: day.from, to: day.to })),
+    list('by a text and a rare outcome', 'webhooks', (target) => ({ q: plantedText(target), outcome: 'stale' })),
+    list('of a person in an outcome', 'webhooks', (target) => ({ person_id: plantedPerson(target), outcome: 'stale' })),
+    list('one', `webhooks/${plantedCount}`),
     list('all', 'pipelines'),
     list('of a journey', 'pipelines', () => ({ journey: 'circle' })),
+    list('of a rare journey', 'pipelines', () => ({ journey: 'seldom' })),
     list('of a step', 'pipelines', () => ({ step: 'import' })),
+    list('of a rare step', 'pipelines', () => ({ step: 'rare' })),
+    list('of a step in a state', 'pipelines', () => ({ journey: 'circle', step: 'import', state: 'succeeded' })),
     list('dead', 'pipelines', () => ({ state: 'dead' })),
     list('of a conversation', 'pipelines', (target) => ({
       conversation_id: Math.max(10, Math.floor(conversationCount(sizes) / 20) * 10) - 10 * (target % 2),
     })),
+  ];
+}
+
+/** What an operator does with ten thousand jobs of one error: counts them, redrives them, and is told that nothing is left (P3). */
+export function operatorActs(): Act[] {
+  const path = '/api/ops/jobs/redrive';
+  const choice = { filter: { error: sameError, state: 'dead', service: 'media' } };
+  return [
+    { name: 'redrive all of one error, dry run', path, body: { ...choice, dry_run: true } },
+    { name: 'redrive all of one error', path, body: choice },
+    { name: 'redrive them again', path, body: choice },
+    { name: 'replay a rare outcome, dry run', path: '/api/ops/webhooks/replay', body: { filter: { outcome: 'stale' }, dry_run: true } },
   ];
 }

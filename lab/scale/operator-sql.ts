@@ -14,17 +14,26 @@ const shares = { conversations: 3, transcripts: 3, media: 2, agents: 2 } as cons
 /** Receipts in ten that are messages to agents. */
 const messages = 3;
 /** Jobs that died, receipts that were refused: of each table, its oldest. */
-export const deadJobs = 400;
+const deadJobs = 400;
 export const plantedCount = 10;
+/** Conversations of the seldom journey, and dead imports of others. */
+const seldomCount = 5;
+const deadImports = 20;
 const weeks = `interval '14 days'`;
 
 export const conversationCount = ({ jobs }: OperatorSizes): number => Math.ceil(jobs / 10);
 const jobsOf = ({ jobs }: OperatorSizes, service: keyof typeof shares): number => Math.round((jobs * shares[service]) / 10);
 const bookingCount = ({ receipts }: OperatorSizes): number => Math.round((receipts * (10 - messages)) / 10);
 
+/** Dead jobs of one error, which operators redrive together; those of the media service that came after its other dead ones. */
+export const sameErrorCount = (sizes: OperatorSizes): number => Math.min(10_000, Math.floor(jobsOf(sizes, 'media') / 2));
+export const sameError = 'The provider was away: no answer within 60 s';
+
 /** A text that is in one job and one receipt of each kind. */
 export const plantedText = (target: number): string => `planted-${String(target + 1).padStart(4, '0')}-text`;
 export const plantedPerson = (target: number): number => 900_000 + target;
+/** Has one job in each service. */
+export const plantedConversation = (target: number): number => 900_000_000 + target;
 
 export function operatorSeed(sizes: OperatorSizes): Seed {
   const services = Object.keys(shares) as (keyof typeof shares)[];
@@ -44,6 +53,7 @@ export function operatorSeed(sizes: OperatorSizes): Seed {
         what: `${jobsOf(sizes, service)} jobs of ${service}`,
         sql: jobRows(service, jobsOf(sizes, service), sizes),
       })),
+      { what: 'imports of transcripts', sql: importRows(sizes) },
       { what: `${bookingCount(sizes)} receipts of bookings`, sql: bookingRows(bookingCount(sizes)) },
       { what: `${sizes.receipts - bookingCount(sizes)} receipts of messages`, sql: messageRows(sizes.receipts - bookingCount(sizes)) },
     ],
@@ -53,17 +63,29 @@ export function operatorSeed(sizes: OperatorSizes): Seed {
 /** When the row `n` of `count` came: evenly over two weeks, the last one now. */
 const instant = (count: number): string => `(now() - ${weeks} * (${count} - n) / ${count})`;
 /** A UUID of version 7 of that time. */
-const idAt = (count: number): string =>
-  `(lpad(to_hex((extract(epoch from ${instant(count)}) * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
+const idAt = (count: number, series = '000'): string =>
+  `(lpad(to_hex((extract(epoch from ${instant(count)}) * 1000)::bigint), 12, '0') || '7${series}' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
 
 function jobRows(service: keyof typeof shares, count: number, sizes: OperatorSizes): string {
+  const dead = deadJobs + (service === 'media' ? sameErrorCount(sizes) : 0);
   return `insert into ${service}.jobs (id, type, key, payload, state, error, request_id, attempts, created_at, started_at, finished_at)
     select ${idAt(count)}, case when n % 1000 = 0 then '${service}.rare' else '${service}.often-' || n % 8 end, case when n % 50 = 0 then 'key-' || n end,
-      case when n % 2 = 0 then jsonb_build_object('conversation_id', 1 + n % ${conversationCount(sizes)}, 'cause', 'step_entered') else '{}' end,
-      case when n <= ${deadJobs} then 'dead' else 'succeeded' end,
+      case when n <= ${plantedCount} then jsonb_build_object('conversation_id', ${plantedConversation(0) - 1} + n)
+        when n % 2 = 0 then jsonb_build_object('conversation_id', 1 + n % ${conversationCount(sizes)}, 'cause', 'step_entered') else '{}' end,
+      case when n <= ${dead} then 'dead' else 'succeeded' end,
       case when n <= ${plantedCount} then 'The store was away: planted-' || lpad(n::text, 4, '0') || '-text'
-        when n <= ${deadJobs} then 'Attempt ' || n || ' of the provider took too long' end,
+        when n <= ${deadJobs} then 'Attempt ' || n || ' of the provider took too long' when n <= ${dead} then '${sameError}' end,
       'request-' || n, 1, ${instant(count)}, ${instant(count)}, now()
+    from generate_series(1, ${count}) n`;
+}
+
+/** Of every conversation in a pipeline step; the oldest died. */
+function importRows(sizes: OperatorSizes): string {
+  const count = Math.floor(conversationCount(sizes) / 10);
+  return `insert into transcripts.jobs (id, type, payload, state, error, attempts, created_at, started_at, finished_at)
+    select ${idAt(count, '001')}, 'transcripts.transcript-import', jsonb_build_object('conversation_id', 10 * n, 'cause', 'step_entered'),
+      case when n <= ${deadImports} then 'dead' else 'succeeded' end, case when n <= ${deadImports} then 'The artifact is not there' end,
+      1, ${instant(count)}, ${instant(count)}, now()
     from generate_series(1, ${count}) n`;
 }
 
@@ -91,24 +113,27 @@ function messageRows(count: number): string {
     from generate_series(1, ${count}) n`;
 }
 
-/** Somebody to sign in, one journey, and conversations of which every tenth is in its step with a job. */
+/** Somebody to sign in, and conversations of which every tenth is in a step with a job: the oldest of these in that of a seldom journey. */
 function pipelineSteps(sizes: OperatorSizes): Seed['steps'] {
+  const isSeldom = `n % 10 = 0 and n <= ${10 * seldomCount}`;
   return [
     { what: 'a person', sql: `insert into directory.people (id, key, name, contact) values (1, 'person-1', 'Operator', '{}')` },
     {
       what: `${conversationCount(sizes)} conversations`,
       sql: `with journey as (
           insert into directory.journeys (id, slug, name, description, is_conversation, public_visible, texts)
-          values (1, 'circle', 'Circle', '', true, true, '{}')
+          values (1, 'circle', 'Circle', '', true, true, '{}'), (2, 'seldom', 'Seldom', '', true, true, '{}')
         ), steps as (
           insert into directory.journey_steps (id, journey_id, slug, title, goal, position, config, pipeline_job)
-          values (1, 1, 'held', 'Held', '', 0, '{}', null), (2, 1, 'import', 'Import', '', 1, '{}', 'transcript_import')
+          values (1, 1, 'held', 'Held', '', 0, '{}', null), (2, 1, 'import', 'Import', '', 1, '{}', 'transcript_import'),
+            (3, 2, 'rare', 'Rare', '', 0, '{}', 'transcript_import')
         ), made as (
           insert into conversations.all_conversations (id, journey_id, step_id)
-          select n, 1, case when n % 10 = 0 then 2 else 1 end from generate_series(1, ${conversationCount(sizes)}) n
+          select n, case when ${isSeldom} then 2 else 1 end, case when ${isSeldom} then 3 when n % 10 = 0 then 2 else 1 end
+          from generate_series(1, ${conversationCount(sizes)}) n
         )
         insert into conversations.pipeline_entries (conversation_id, step_id, pipeline_job, cause, entered_at)
-        select n, 2, 'transcript_import', 'recorded', now() from generate_series(1, ${conversationCount(sizes)}) n`,
+        select n, case when ${isSeldom} then 3 else 2 end, 'transcript_import', 'recorded', now() from generate_series(1, ${conversationCount(sizes)}) n`,
     },
   ];
 }

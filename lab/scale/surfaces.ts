@@ -2,7 +2,8 @@
 import { conversationSeed, conversationsPerJourney, type SeedSizes } from './seed-sql.ts';
 import { networkScenarios } from './network-scenarios.ts';
 import { membershipCount, networkSeed, noteCount, relationshipCount, type NetworkSizes } from './network-sql.ts';
-import { operatorScenarios } from './operator-scenarios.ts';
+import type { Act } from './acts.ts';
+import { operatorActs, operatorScenarios } from './operator-scenarios.ts';
 import { conversationCount, operatorSeed, type OperatorSizes } from './operator-sql.ts';
 import { createScenarios, type Scenario } from './scenarios.ts';
 import type { Seed } from './fill.ts';
@@ -20,7 +21,9 @@ export interface Surface {
   /** Group of the account that asks. */
   readonly group?: string;
   /** What is promised of the large side alone. */
-  readonly promise?: { readonly p95Ms: number; readonly unscanned: readonly string[] };
+  readonly promise?: { readonly p95Ms: number; readonly unscanned: readonly string[]; readonly actSeconds: number };
+  /** Done once each on the large side, when all else is measured: they change what is there. */
+  readonly acts?: readonly Act[];
   /** The same requests of both sides. @param most different things that the requests of an operation name */
   readScenarios(sides: Pair<Side>, most: number): Promise<Pair<Scenario[]>>;
 }
@@ -66,9 +69,11 @@ export function operatorSurface(large: OperatorSizes, smallRecords: number): Sur
     names: ['ops-small', 'ops-large'],
     seeds: [operatorSeed(small), operatorSeed(large)],
     descriptions: [describe(small), describe(large)],
-    group: 'ops_viewers',
+    group: 'ops_operators',
+    acts: operatorActs(),
     promise: {
       p95Ms: 200,
+      actSeconds: 60,
       unscanned: [...services.map((service) => `${service}.jobs`), 'agents.webhook_receipts', 'conversations.webhook_receipts'],
     },
     readScenarios: (sides) =>
