@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createContext } from '../../cli/context.ts';
@@ -44,6 +44,24 @@ describe('the documents', () => {
           .map(({ target, fragment }) => `${page}: ${target}${fragment && '#'}${fragment}`),
       );
     expect(broken).toEqual([]);
+  });
+
+  it('show every picture that there is, and none that is missing', () => {
+    const shown = new Set(pages.flatMap(readLinks).flatMap(({ target }) => (target.startsWith('docs/images/') ? [target] : [])));
+    const there = globSync('docs/images/*', { cwd: repoDir });
+    expect(there.length).toBeGreaterThan(10);
+    expect([...shown].toSorted()).toEqual(there.toSorted());
+  });
+
+  it('say in words what each picture shows, and none weighs over 200 KB', () => {
+    const silent = pages.flatMap((page) =>
+      [...readFileSync(join(repoDir, page), 'utf8').matchAll(/<img [^>]*>/g)]
+        .map(([tag]) => tag)
+        .filter((tag) => !/ alt="[^"]{10,}"/.test(tag)),
+    );
+    expect(silent).toEqual([]);
+    const heavy = globSync('docs/images/*', { cwd: repoDir }).filter((file) => statSync(join(repoDir, file)).size > 200 * 1024);
+    expect(heavy).toEqual([]);
   });
 
   it('can all be found from their index', () => {

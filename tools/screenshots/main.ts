@@ -1,7 +1,8 @@
 /**
  * Takes the pictures of the pages, the console and the admin CLI in docs/images, of a platform that runs:
- * `node tools/screenshots/main.ts [ADDRESS [NAME …]]`, by default all, of the one that `npm start` names. Its demo password signs in to the console; it
- * was started with `OUTBOUND_ALLOWED_HOSTS=localhost`, since a webhook endpoint is among them.
+ * `node tools/screenshots/main.ts [ADDRESS [NAME …]]`, by default all, of the one that `npm start` of this folder runs. Its demo password signs in to the
+ * console; it was started with `OUTBOUND_ALLOWED_HOSTS=localhost`, since a webhook endpoint is among them, and `npm run demo` was there. What the pages show
+ * stays there: take one that is for nothing else.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
 import { demoValues } from '#libs/config';
 import { makeEndpoint } from './endpoint.ts';
+import { setStage } from './stage.ts';
 import { chromiumProgram, provideDebianProgram } from '../servers/debian-program.ts';
 
 const imagesDir = join(import.meta.dirname, '..', '..', 'docs', 'images');
@@ -23,14 +25,26 @@ const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch:
 const [, , baseUrl = 'http://localhost:8080', ...names] = process.argv;
 const isWanted = ({ name }: { readonly name: string }): boolean => names.length === 0 || names.includes(name);
 const [email, password] = ['admin@example.org', process.env['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD];
+const stage = await setStage(baseUrl, email, password);
 const endpoint = await makeEndpoint(baseUrl, email, password);
 /** Of the console; `ready` is what is there when the figures are. */
 const consolePages = [
+  { name: 'console-jobs', path: '/console/jobs?state=dead', ready: 'td', options: desk },
+  { name: 'console-jobs-phone', path: '/console/jobs?state=dead', ready: 'td', options: phone },
+  { name: 'console-webhooks', path: '/console/webhooks', ready: 'td', options: desk },
+  { name: 'console-pipelines', path: '/console/pipelines', ready: 'td', options: desk },
+  { name: 'console-conversation', path: stage.conversation, ready: 'video', options: { viewport: { width: 1280, height: 1_100 } } },
+  { name: 'console-conversation-dark', path: stage.conversation, ready: 'video', options: { ...desk, colorScheme: 'dark' } },
+  { name: 'console-keys', path: '/console/keys', ready: 'td', options: desk },
+  { name: 'console-endpoint', path: endpoint.path, ready: 'td', options: { viewport: { width: 1280, height: 1_000 } } },
+  // Webhooks come while these are looked at.
   { name: 'console', path: '/console', ready: 'canvas', options: desk },
   { name: 'console-dark', path: '/console', ready: 'canvas', options: { ...desk, colorScheme: 'dark' } },
   { name: 'console-phone', path: '/console', ready: 'canvas', options: phone },
-  { name: 'console-endpoint', path: endpoint.path, ready: 'td', options: { viewport: { width: 1280, height: 1_000 } } },
 ] as const;
+
+/** Pages ask anew by themselves. */
+const refreshMs = 10_000;
 
 /** What the picture of the CLI shows, in a terminal of this width. */
 const commands = [['conversations', 'list'], ['jobs', 'list', '--limit', '6'], ['doctor']] as const;
@@ -60,12 +74,16 @@ try {
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator(ready).first().waitFor();
+    if (ready === 'video') await showRecording(page);
     // The plots show what the page has seen.
-    for (let look = 0; look < 4; look++) {
-      await page.waitForTimeout(2_500);
-      await page.getByRole('button', { name: 'Refresh' }).click();
+    const looks = ready === 'canvas' ? 9 : 0;
+    for (let look = 0; look < looks; look++) {
+      await stage.goOn(look);
+      await page.waitForTimeout(refreshMs);
     }
     await page.waitForTimeout(1_000);
+    await page.evaluate('document.activeElement?.blur(), scrollTo(0, 0)');
+    if (name === 'console-jobs-phone') await page.getByRole('table').scrollIntoViewIfNeeded();
     await keepPicture(page, name);
   }
   if (isWanted({ name: 'cli' })) {
@@ -76,6 +94,18 @@ try {
 } finally {
   await browser.close();
   await endpoint.end();
+}
+
+/** Some way into it, with its captions, and what was said below. */
+async function showRecording(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Read it here' }).click();
+  await page.locator('video').focus();
+  await page.keyboard.press('Space');
+  await page.evaluate(`document.querySelector('video').textTracks[0].mode = 'showing'`);
+  await page.waitForTimeout(1_500);
+  await page.evaluate(`document.querySelector('video').currentTime = 14`);
+  await page.waitForTimeout(1_500);
+  await page.keyboard.press('Space');
 }
 
 async function keepPicture(page: Page, name: string): Promise<void> {
