@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoValues } from '#libs/config';
-import pg from 'pg';
+import { createLogger } from '#libs/logger';
+import { createDatabase } from '#libs/orm';
 import { readSettings } from '../../cli/settings.ts';
 import { createClient } from '../../clients/typescript/index.ts';
 import { ffmpegProgram, provideDebianProgram } from '../servers/debian-program.ts';
@@ -101,20 +102,21 @@ async function makeConversations(): Promise<number> {
 
 /** As they would be after an hour without the provider. @returns the id of a person who has a hook of bookings */
 async function makeJobs(conversation: number): Promise<number> {
-  const client = new pg.Client({ connectionString: readSettings()['DATABASE_URL'] });
-  await client.connect();
+  const url = readSettings()['DATABASE_URL'] ?? '';
+  const logger = createLogger({ service: 'screenshots', level: 'warn' });
+  const database = await createDatabase({ url, schema: 'public', poolSize: 1, logger, applicationName: 'screenshots' });
   try {
-    for (const { service, type, error, count } of deadJobs)
-      await client.query(
-        `insert into ${service}.jobs (id, type, payload, key, state, attempts, error, created_at, started_at, finished_at)
+    for (const { service, type, error, count } of deadJobs) {
+      const text = `insert into ${service}.jobs (id, type, payload, key, state, attempts, error, created_at, started_at, finished_at)
          select id, $1, jsonb_build_object('conversation_id', $4::int + n), 'stage-' || n, 'dead', 8, $2, now() - interval '3 hours', now() - interval '1 hour', now() - interval '1 hour'
-         from unnest($3::uuid[]) with ordinality as made (id, n) where not exists (select from ${service}.jobs where key = 'stage-' || n and type = $1)`,
-        [type, error, Array.from({ length: count }, () => randomUUIDv7()), conversation],
-      );
-    const { rows } = await client.query<{ id: number }>(`select id from directory.people where key = 'ada'`);
-    return rows[0]?.id ?? 0;
+         from unnest($3::uuid[]) with ordinality as made (id, n) where not exists (select from ${service}.jobs where key = 'stage-' || n and type = $1)`;
+      const ids = Array.from({ length: count }, () => randomUUIDv7());
+      await database.query({ name: `stage-${service}`, text }, [type, error, ids, conversation]);
+    }
+    const [ada] = await database.query<{ id: number }>({ name: 'stage-ada', text: `select id from directory.people where key = 'ada'` });
+    return ada?.id ?? 0;
   } finally {
-    await client.end();
+    await database.close();
   }
 }
 
