@@ -142,12 +142,13 @@ describe('bodies that take long', () => {
     const before = await readCost(world);
     const wire = await open(head('POST', chat, { 'Transfer-Encoding': 'chunked' }));
     const chunks = Buffer.from('1\r\nx\r\n'.repeat(100_000));
-    for (let part = 0; part < 40; part++) {
-      if (!wire.socket.write(chunks)) await new Promise((resolve) => wire.socket.once('drain', resolve));
+    for (let part = 0; part < 40 && !wire.socket.destroyed; part++) {
+      if (!wire.socket.write(chunks)) await Promise.race([new Promise((resolve) => wire.socket.once('drain', resolve)), wire.closed]);
     }
     expect((await readCost(world)).heapBytes - before.heapBytes).toBeLessThan(150 * mebibyte);
-    wire.send('0\r\n\r\n');
-    await waitFor(() => statusesOf(wire)[0] === 400);
+    if (!wire.socket.destroyed) wire.send('0\r\n\r\n');
+    // 408 from a machine that does not read four million chunks in half a minute.
+    await waitFor(() => [400, 408].includes(statusesOf(wire)[0] ?? 0));
   });
 });
 
