@@ -254,7 +254,9 @@ describe('the commands of the pages (P6; rules/console#commands)', () => {
 
   it('know every outcome of a webhook', async () => {
     await page.goto(`${browser.world.baseUrl}/console/webhooks`);
-    const offered = await page.getByLabel('Outcome').locator('option').allInnerTexts();
+    const options = page.getByLabel('Outcome').locator('option');
+    await options.first().waitFor({ state: 'attached' });
+    const offered = await options.allTextContents();
     expect(new Set(offered.slice(1))).toEqual(new Set([...bookingOutcomes, ...updateOutcomes]));
   });
 });
