@@ -1,7 +1,7 @@
 /** `threads list|show|take|say|hand-back`: chats with agents in the hands of operators (H1 to H5). */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ReplyOf } from '#libs/contract';
-import { operatorLists, type Position, readThreadPlace, writeCursor } from '#libs/merged-list';
+import { operatorLists, type Position, readInstant, writeCursor } from '#libs/merged-list';
 import { agents } from '#services/agents';
 import type { CliContext } from './context.ts';
 import { moment, toned } from './output/cell.ts';
@@ -39,7 +39,7 @@ export function register(program: Command, context: CliContext): void {
     .option('--cursor <cursor>', cursorText, parseCursor(operatorLists.threads))
     .action(async ({ limit: asked, cursor, ...filter }: ListOptions) => {
       const limit = Math.min(asked, mostThreads);
-      const before = cursor === undefined ? undefined : readThreadPlace(cursor.at);
+      const before = cursor === undefined ? undefined : readInstant(cursor.at);
       const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) };
       const { items: found } = await context.call(threadsList, { ...filter, ...page });
       const items = found.slice(0, limit);

@@ -4,7 +4,7 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
 import type { FaultWorld } from './fault-world.ts';
-import { contextFor, superuser } from './faults.ts';
+import { contextFor, journey, superuser } from './faults.ts';
 import { fillFeed, type FeedSizes } from './fill.ts';
 
 const { readFeed } = events.rpcs;
@@ -26,17 +26,7 @@ const document = {
     { slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true },
     { slug: 'closed', object_kind: 'holon', parent: null, label: 'Closed', plural_label: 'Closed', private: true },
   ],
-  journeys: [
-    {
-      slug: 'circle',
-      name: 'Circle',
-      svc_app: 'coherence',
-      object_kind: 'holon',
-      applies_to: 'event',
-      is_conversation: true,
-      steps: [{ slug: 'held', title: 'Held' }],
-    },
-  ],
+  journeys: [journey],
   holons: [
     { slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['circle'] },
     { slug: 'vault', name: 'Vault', class: 'closed', parent: null },

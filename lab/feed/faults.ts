@@ -11,7 +11,8 @@ import { events } from '#services/events';
 import type { FaultWorld } from './fault-world.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
-const journey = {
+/** The journey of the conversations that laboratories make. */
+export const journey = {
   slug: 'circle',
   name: 'Circle',
   svc_app: 'coherence',

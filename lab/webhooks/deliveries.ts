@@ -8,7 +8,7 @@ import { conversations } from '#services/conversations';
 import { directory } from '#services/directory';
 import { events } from '#services/events';
 import type { FaultWorld } from '../feed/fault-world.ts';
-import { contextFor, superuser } from '../feed/faults.ts';
+import { contextFor, journey, superuser } from '../feed/faults.ts';
 
 type FeedEvent = ReplyOf<typeof events.rpcs.readFeed>['items'][number];
 
@@ -86,10 +86,9 @@ export async function runDeliveries(world: FaultWorld, receiver: WebhookReceiver
 
 async function setUp({ bus }: FaultWorld, accounts: number): Promise<{ accounts: Actor[]; conversations: number[] }> {
   const names = Array.from({ length: Math.max(accounts, subjects) }, (_, index) => `p${index}`);
-  const journey = { slug: 'circle', name: 'Circle', svc_app: 'coherence', object_kind: 'holon', applies_to: 'event' };
   const document = {
     classes: [{ slug: 'event', object_kind: 'holon', parent: null, label: 'Event', plural_label: 'Events', conversation_event: true }],
-    journeys: [{ ...journey, is_conversation: true, steps: [{ slug: 'held', title: 'Held' }] }],
+    journeys: [journey],
     holons: [{ slug: 'spring', name: 'Spring', class: 'event', parent: null, journeys: ['circle'] }],
     people: names.map((key) => ({ key, name: key, contact: {} })),
     accounts: names.slice(0, accounts).map((person) => ({ email: `${person}@example.org`, person, password: `secret-of-${person}-1` })),

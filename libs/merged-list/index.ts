@@ -93,10 +93,10 @@ export function writeInstant({ at, id }: { readonly at: string; readonly id: num
   return `${toMicroseconds(at)} ${String(id).padStart(16, '0')}`;
 }
 
-/** @returns undefined for an instant that there is not */
+/** @returns undefined for an instant or a number that there is not */
 export function readInstant(text: string): { at: string; id: number } | undefined {
   const [at = '', id = ''] = text.split(' ');
-  return Number.isNaN(Date.parse(at)) ? undefined : { at, id: Number(id) };
+  return Number.isNaN(Date.parse(at)) || !Number.isSafeInteger(Number(id)) ? undefined : { at, id: Number(id) };
 }
 
 /** Instants as SQL writes them leave out a fraction of zero. */
@@ -178,9 +178,3 @@ export const operatorLists = {
   agents: { name: 'agents', at: /^[A-Za-z0-9_-]{1,100}$/, sources: ['agents'] },
   knowledge: { name: 'agent-knowledge', at: /^\d{1,15}$/, sources: ['agents'] },
 } satisfies Readonly<Record<string, ListKind>>;
-
-/** An instant and an id, as threads are ordered. @returns undefined for an instant or number that there is not */
-export function readThreadPlace(place: string): { at: string; id: number } | undefined {
-  const [at = '', id = ''] = place.split(' ');
-  return Number.isNaN(Date.parse(at)) || !Number.isSafeInteger(Number(id)) ? undefined : { at, id: Number(id) };
-}

@@ -3,20 +3,17 @@ import { type AppError, appError } from '#libs/errors';
 import { beginning, type ListKind, type Place, type Position, readCursor, readPlace } from '#libs/merged-list';
 
 /** @returns undefined for the first page. @throws AppError 400 `bad_cursor` */
-export function readPosition(kind: ListKind, cursor: string | undefined): Position | undefined {
-  if (cursor === undefined) return undefined;
-  const position = readCursor(kind, cursor);
-  if (position === undefined) throw badCursor();
-  return position;
-}
+export const readPosition = (kind: ListKind, cursor: string | undefined): Position | undefined =>
+  cursor === undefined ? undefined : known(readCursor(kind, cursor));
 
 /** The same of a list over several services. @throws AppError 400 `bad_cursor` */
-export function readBegin(kind: ListKind, cursor: string | undefined): Place {
-  if (cursor === undefined) return beginning;
-  const place = readPlace(kind, cursor);
-  if (place === undefined) throw badCursor();
-  return place;
-}
+export const readBegin = (kind: ListKind, cursor: string | undefined): Place =>
+  cursor === undefined ? beginning : known(readPlace(kind, cursor));
 
 /** For one whose place there cannot be. */
 export const badCursor = (): AppError => appError('bad_request', 'bad_cursor', 'The cursor is none of this list.');
+
+function known<T>(place: T | undefined): T {
+  if (place === undefined) throw badCursor();
+  return place;
+}

@@ -2,7 +2,7 @@
 import type { AnswerOf, HandledRoute, InputOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { operatorLists, readThreadPlace, writeCursor } from '#libs/merged-list';
+import { operatorLists, readInstant, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
 import { directory } from '#services/directory';
@@ -78,7 +78,7 @@ export function createThreadHandlers(bus: Bus): {
 function readBegin(cursor: string | undefined): { before?: { at: string; id: number } } {
   const position = readPosition(kind, cursor);
   if (position === undefined) return {};
-  const before = readThreadPlace(position.at);
+  const before = readInstant(position.at);
   if (before === undefined) throw badCursor();
   return { before };
 }
