@@ -5,6 +5,7 @@ export const capabilities = {
   metrics: 'the metrics API (metrics.k8s.io, e.g. metrics-server), by which a HorizontalPodAutoscaler scales',
   'network-policies': 'a network that enforces NetworkPolicy',
   nodes: 'the right to cordon and drain a node',
+  room: 'room for two pods of each service and two of PgBouncer beside the servers, about 6 GiB of memory',
   volumes: 'volumes for PersistentVolumeClaims: a default StorageClass, or free PersistentVolumes without a class',
 } as const;
 

@@ -3,6 +3,7 @@ import { checkAccepted } from './accepted.ts';
 import { checkDrain } from './drain.ts';
 import { checkEvaluation } from './evaluation.ts';
 import { checkLag } from './lag.ts';
+import { checkLosses, checkPoolerLosses } from './losses.ts';
 import { checkPolicies } from './policies.ts';
 import { checkScaling } from './scaling.ts';
 import {
@@ -21,7 +22,7 @@ import {
   waitUntilReady,
 } from './release.ts';
 import { describeLoad, findKnown, startClient, underLoad, withLedger, type Known } from './client.ts';
-import { type Cluster, CommandError, mustSucceed, until } from './commands.ts';
+import { type Cluster, CommandError, kill, mustSucceed, until } from './commands.ts';
 import { runDemo } from './demo.ts';
 import { natsServers } from './nats-cluster.ts';
 import { refusals } from './refusals.ts';
@@ -161,6 +162,15 @@ export const checks: readonly Check[] = [
     title: 'a HorizontalPodAutoscaler takes the pods over from the values without stopping one, and scales under load',
     run: async (cluster) => checkScaling(cluster, await requireKnown(cluster)),
   },
+  {
+    title:
+      'two pods of each service under load: each NATS server, the primary of PostgreSQL and a pod of each service are lost, nothing acknowledged is',
+    run: async (cluster) => checkLosses(cluster, await requireKnown(cluster)),
+  },
+  {
+    title: 'the same by way of PgBouncer: one, both, and the primary behind them are lost, nothing acknowledged is',
+    run: async (cluster) => checkPoolerLosses(cluster, await requireKnown(cluster)),
+  },
   { title: 'KEDA scales the workers of jobs by what waits for them', run: checkLag },
   { title: 'helm uninstall leaves what the README says, and an install after it finds its data', run: checkUninstall },
   {
@@ -171,11 +181,6 @@ export const checks: readonly Check[] = [
 
 /** Values that replace every pod, whatever ran before. */
 const changedSecrets = (): Values => ({ secrets: { revision: new Date().toISOString() } });
-
-/** SIGKILL, at once, and the API forgets the pod. */
-async function kill(cluster: Cluster, pod: string): Promise<void> {
-  await cluster.kubectl(['delete', 'pod', pod, '--grace-period=0', '--force']);
-}
 
 async function replaceUnderLoad(cluster: Cluster, replace: () => ReturnType<typeof applyRelease>): Promise<string> {
   const before = new Set((await cluster.listPods(platformSelector)).map(({ uid }) => uid));

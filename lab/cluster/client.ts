@@ -90,20 +90,21 @@ export async function findKnown(cluster: Cluster): Promise<Known> {
   return JSON.parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'prepare'])) as Known;
 }
 
-/** Runs a program in the pod while `work` is done, and ends it then. @returns what it printed. */
-async function runBeside(cluster: Cluster, program: readonly string[], work: () => Promise<void>): Promise<string> {
-  const ended = execInClient(cluster, ['sh', '-c', 'echo $$ > /tmp/pid; exec "$@"', 'sh', ...program]).catch(
+/** Runs a program in the pod while `work` is done, and ends it then; one of each name at a time. @returns what it printed. */
+async function runBeside(cluster: Cluster, called: string, program: readonly string[], work: () => Promise<void>): Promise<string> {
+  const file = `/tmp/${called}.pid`;
+  const ended = execInClient(cluster, ['sh', '-c', `echo $$ > ${file}; exec "$@"`, 'sh', ...program]).catch(
     (error: unknown) => error as Error,
   );
   await until(
     'the client to begin',
     30_000,
-    async () => (await execInClient(cluster, ['sh', '-c', 'cat /tmp/pid 2>/dev/null || true'])).trim() !== '',
+    async () => (await execInClient(cluster, ['sh', '-c', `cat ${file} 2>/dev/null || true`])).trim() !== '',
   );
   try {
     await work();
   } finally {
-    await execInClient(cluster, ['sh', '-c', 'kill -TERM $(cat /tmp/pid); rm /tmp/pid']).catch(() => {});
+    await execInClient(cluster, ['sh', '-c', `kill -TERM $(cat ${file}); rm ${file}`]).catch(() => {});
   }
   const output = await ended;
   return output instanceof Error ? output.message : output;
@@ -111,6 +112,17 @@ async function runBeside(cluster: Cluster, program: readonly string[], work: () 
 
 /** k6 while `work` is done. @throws Error when a request failed. */
 export async function underLoad(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<LoadSummary> {
+  const { summary, failures } = await measureLoad(cluster, known, work);
+  if (summary.failed > 0) throw new Error(`${summary.failed} of ${summary.requests} requests failed:\n${failures.slice(0, 12).join('\n')}`);
+  return summary;
+}
+
+/** k6 while `work` is done. @returns also its line for each request that failed. */
+export async function measureLoad(
+  cluster: Cluster,
+  known: Known,
+  work: () => Promise<void>,
+): Promise<{ summary: LoadSummary; failures: string[] }> {
   const env = {
     SESSION_TOKEN: known.sessionToken,
     LISTENER_ID: known.listenerId,
@@ -119,19 +131,17 @@ export async function underLoad(cluster: Cluster, known: Known, work: () => Prom
   };
   const variables = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const shell = 'k6 run --quiet --no-color /scripts/steady.js > /tmp/k6.out 2> /tmp/k6.err & wait $!';
-  await runBeside(cluster, ['env', ...variables, 'sh', '-c', `trap 'kill -TERM $!; wait $!' TERM; ${shell}`], work);
+  await runBeside(cluster, 'k6', ['env', ...variables, 'sh', '-c', `trap 'kill -TERM $!; wait $!' TERM; ${shell}`], work);
   const line = /SUMMARY (.*)/.exec(await execInClient(cluster, ['sh', '-c', 'cat /tmp/k6.out']))?.[1];
-  const failures = await execInClient(cluster, ['sh', '-c', 'grep -v "^$" /tmp/k6.err | head -n 12']);
-  if (line === undefined) throw new Error(`k6 made no summary:\n${failures}`);
-  const summary = JSON.parse(line) as LoadSummary;
-  if (summary.failed > 0 || summary.requests === 0)
-    throw new Error(`${summary.failed} of ${summary.requests} requests failed:\n${failures}`);
-  return summary;
+  const failures = (await execInClient(cluster, ['cat', '/tmp/k6.err'])).split('\n').filter((text) => text !== '');
+  const summary = line === undefined ? undefined : (JSON.parse(line) as LoadSummary);
+  if (summary === undefined || summary.requests === 0) throw new Error(`k6 made no summary:\n${failures.slice(0, 12).join('\n')}`);
+  return { summary, failures };
 }
 
 /** Writes while `work` is done, then asks for everything that was acknowledged. @throws Error when anything of it is lost or there twice. */
 export async function withLedger(cluster: Cluster, known: Known, work: () => Promise<void>): Promise<string> {
-  const written = await runBeside(cluster, ['node', '/scripts/ledger.mjs', 'write', JSON.stringify(known)], work);
+  const written = await runBeside(cluster, 'ledger', ['node', '/scripts/ledger.mjs', 'write', JSON.stringify(known)], work);
   const counts = parse(written) as Written;
   if (counts.people === 0 || counts.bookings === 0 || counts.uploads === 0) throw new Error(`too little was acknowledged: ${written}`);
   const { problems } = parse(await execInClient(cluster, ['node', '/scripts/ledger.mjs', 'verify'], 300_000)) as { problems: string[] };

@@ -96,6 +96,11 @@ export async function mustSucceed(ended: Promise<Ended>): Promise<string> {
   return stdout;
 }
 
+/** SIGKILL, at once, and the API forgets the pod. */
+export async function kill(cluster: Cluster, pod: string): Promise<void> {
+  await cluster.kubectl(['delete', 'pod', pod, '--grace-period=0', '--force']);
+}
+
 /** What an object's controller says of it: the status of each condition, `True` or `False`, by type. */
 export async function readConditions(cluster: Cluster, kind: string, name: string): Promise<Record<string, string>> {
   const { status } = JSON.parse(await cluster.kubectl(['get', kind, name, '-o', 'json'])) as {

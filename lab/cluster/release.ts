@@ -6,6 +6,7 @@ import { repoDir } from '../../tools/check/commands.ts';
 import { type Cluster, type Ended, until } from './commands.ts';
 import { platformImage, refer, serversImage } from './images.ts';
 import { clusterNats, natsServers, type ServerObject } from './nats-cluster.ts';
+import { makeSynchronous, pairPostgres, postgresHosts, postgresPods } from './postgres-pair.ts';
 import type { ClusterSettings } from './settings.ts';
 
 export const chartDir = join(repoDir, 'deploy', 'helm', 'coherence');
@@ -31,23 +32,28 @@ export const outerPorts = { [providerPort]: 18_790, [modelPort]: 18_791 };
 /** Labels `app` of the pods beside the release: the clients, and the servers of others. */
 export const clientApp = 'client';
 export const othersApp = 'others';
+export const poolerApp = 'pgbouncer';
+/** The Service that leads to the PostgreSQL that takes writes. */
+export const postgresServer = 'servers-coherence-postgresql';
 
 export type Values = Record<string, unknown>;
 
 /** UPGRADING.md, "Replicas that somebody else has set": kubectl scale, or an autoscaler. */
 export const takeOver = ['--force-conflicts'];
 
-const owners = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'];
+export const owners = ['agents', 'conversations', 'directory', 'events', 'media', 'transcripts'];
 const readyTimeoutMs = 300_000;
 
 /** The Secret of a platform team: addresses by component, tokens; `DATABASE_URL_WRONG` is for the upgrade that must fail. */
 export function describeSecrets(): object[] {
-  const database = (user: string, word = password): string => `postgresql://${user}:${word}@servers-coherence-postgresql:5432/coherence`;
+  const straight = (user: string, word = password): string => `postgresql://${user}:${word}@${postgresServer}:5432/coherence`;
+  const toEither = (user: string): string => `postgresql://${user}:${password}@${postgresHosts}/coherence?target_session_attrs=read-write`;
+  const pooled = (user: string): string => `postgresql://${user}:${password}@${poolerApp}:6432/coherence`;
   const nats = (user: string): string => `nats://${user}:${password}@servers-coherence-nats:4222`;
   const stringData: Record<string, string> = {
-    DATABASE_URL_ADMIN: database('coherence'),
-    DATABASE_URL_WRONG: database('coherence', 'another-password'),
-    DATABASE_URL_AUDIT: database('coherence_audit'),
+    DATABASE_URL_ADMIN: straight('coherence'),
+    DATABASE_URL_WRONG: straight('coherence', 'another-password'),
+    DATABASE_URL_AUDIT: straight('coherence_audit'),
     NATS_URL_ADMIN: nats('admin'),
     NATS_URL_CLI: nats('cli'),
     NATS_URL_GATEWAY: nats('api-gateway'),
@@ -63,7 +69,8 @@ export function describeSecrets(): object[] {
     DEMO_PASSWORD: password,
   };
   for (const name of owners) {
-    stringData[`DATABASE_URL_${name.toUpperCase()}`] = database(`coherence_${name}`);
+    stringData[keyOf(name)] = toEither(`coherence_${name}`);
+    stringData[pooledKeyOf(name)] = pooled(`coherence_${name}`);
     stringData[`NATS_URL_${name.toUpperCase()}`] = nats(name);
   }
   const secret = (name: string, data: Record<string, string>): object => ({
@@ -74,6 +81,12 @@ export function describeSecrets(): object[] {
   });
   return [secret(secretName, stringData), secret(accountSecretName, { email: 'ada@example.org', password })];
 }
+
+const keyOf = (owner: string): string => `DATABASE_URL_${owner.toUpperCase()}`;
+const pooledKeyOf = (owner: string): string => `${keyOf(owner)}_POOLED`;
+
+/** Values `secrets.keys` that lead the services to the pooler. */
+export const listPooledKeys = (): Record<string, string> => Object.fromEntries(owners.map((owner) => [keyOf(owner), pooledKeyOf(owner)]));
 
 /** Any uid, as platforms that choose one give it; the image's own is another. */
 export const chosenUser = { runAsUser: 123_456, runAsGroup: 0 };
@@ -120,7 +133,7 @@ function describePeers(): Values {
     gatewayFrom: [app(clientApp), app(othersApp)],
     metricsFrom: [app(othersApp)],
     egress: {
-      postgresql: { to: [server('postgresql')] },
+      postgresql: { to: [server('postgresql'), app(poolerApp)], ports: [5432, 6432] },
       nats: { to: [server('nats')] },
       objectStore: { to: [server('object-store')] },
       outbound: { to: [app(othersApp)], ports: Object.values(outerPorts) },
@@ -240,8 +253,9 @@ export async function startServers(cluster: Cluster): Promise<void> {
   });
   if (rendered.status !== 0) throw new Error(rendered.stderr);
   const objects = parseAllDocuments(rendered.stdout).flatMap((document) => (document.toJS() ?? []) as ServerObject[] | ServerObject);
-  await cluster.apply(...clusterNats(objects, 'servers-coherence'));
+  await cluster.apply(...clusterNats(pairPostgres(objects, settings), 'servers-coherence'));
   for (const name of ['postgresql', 'nats', 'object-store']) {
     await cluster.kubectl(['rollout', 'status', `statefulset/servers-coherence-${name}`, '--timeout=180s']);
   }
+  await makeSynchronous(cluster, postgresPods[0]);
 }
