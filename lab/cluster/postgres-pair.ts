@@ -54,6 +54,7 @@ exec node --input-type=module --eval "$FOLLOW"`;
     env: [
       ...(server?.env ?? []),
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'PEERS', value: peers },
       { name: 'FOLLOW', value: follow },
     ],
   };

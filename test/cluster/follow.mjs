@@ -5,11 +5,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-const { PGDATA, PEER, IS_FIRST, POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = process.env;
+const { PGDATA, PEER, PEERS, IS_FIRST, POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = process.env;
 const login = { host: PEER, port: 5432, user: POSTGRES_USER, password: POSTGRES_PASSWORD };
 /** What belongs to the running server alone: folders stay empty, files stay away. */
 const emptied = ['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans'];
@@ -22,14 +23,11 @@ const listFiles = `
     from tree, pg_ls_dir(case when is_folder and path <> all ($1) then path end, true, false) as name
   ) select path, is_folder from tree where path <> all ($2) and is_folder is not null order by path`;
 
-/** Whether no other server has been in this cluster yet. */
+/** Whether the name of all leads to this pod and to no other. A name that is not there is not asked for: resolvers differ in what they say then. */
 async function isAlone() {
-  try {
-    await lookup(PEER);
-    return false;
-  } catch (error) {
-    return error.code === 'ENOTFOUND';
-  }
+  const own = new Set(Object.values(networkInterfaces()).flatMap((list) => list.map(({ address }) => address)));
+  const addresses = await lookup(PEERS, { all: true }).catch(() => []);
+  return addresses.length > 0 && addresses.every(({ address }) => own.has(address));
 }
 
 /** A base backup by the low-level API: files may change and vanish meanwhile, the log says what is right in them. */
