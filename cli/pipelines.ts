@@ -17,7 +17,7 @@ type Standing = ReturnType<typeof describeStanding>;
 interface ListOptions {
   journey?: string;
   step?: string;
-  state?: string;
+  state?: Standing['state'];
   conversation?: number;
   limit: number;
   cursor?: Position;
@@ -31,9 +31,10 @@ function parseEntry(text: string): number {
 
 export function register(program: Command, context: CliContext): void {
   const group = program.command('pipelines').description('Conversations in pipeline steps, and what they wait for');
-  const readJobs = async (type: string, ids: readonly number[]): Promise<readonly LatestJob[]> => {
+  const readJobs = async (type: string, ids: readonly number[], state?: LatestJob['state']): Promise<readonly LatestJob[]> => {
     const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
-    return (await context.call(rpcs.jobsFindLatest, { type, conversation_ids: [...ids] })).items;
+    const inState = state === undefined ? {} : { state };
+    return (await context.call(rpcs.jobsFindLatest, { type, conversation_ids: [...ids], ...inState })).items;
   };
 
   group
@@ -57,13 +58,16 @@ export function register(program: Command, context: CliContext): void {
         state,
         before: cursor === undefined ? before : Number(cursor.at),
         registry: pipelineJobs,
-        readEntries: (behind, count) =>
-          context.call(conversations.rpcs.pipelinesList, {
-            ...filter,
+        readEntries: (behind, count, ids) => {
+          const place = {
             ...(behind === undefined ? {} : { before: behind }),
-            limit: count,
-          }),
+            ...(ids === undefined ? {} : { conversation_ids: [...ids] }),
+          };
+          return context.call(conversations.rpcs.pipelinesList, { ...filter, ...place, limit: count });
+        },
         readJobs,
+        readJobsIn: async (wanted, type, count) =>
+          (await context.call(jobAdminRpcs(type.split('.')[0] ?? '').jobsList, { state: wanted, type, limit: count })).items,
       });
       context.print(
         items,

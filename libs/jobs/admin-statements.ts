@@ -47,8 +47,9 @@ const matches = ({ state, type, ...rest }: Filter): Sql =>
   sql`${is(sql`j.state`, state)} and ${is(sql`j.type`, type)} and ${matchesRest(rest)}`;
 
 const page = { before: t.uuid.nullable, inclusive: t.boolean, limit: t.integer };
+/** One bound and what it leaves out, so that an index is entered at it. */
 const isBehind = ({ before, inclusive }: Record<keyof typeof page, SqlPart>): Sql =>
-  sql`(${before} is null or j.id < ${before} or (${inclusive} and j.id = ${before}))`;
+  sql`(${before} is null or j.id <= ${before}) and (${before} is null or ${inclusive} or j.id <> ${before})`;
 
 /** Every pair of state and type that there is: a step through the index for each, however many jobs they have. */
 const kinds = sql`kinds as (
@@ -58,7 +59,7 @@ const kinds = sql`kinds as (
       select state, type from jobs where (state, type) > (k.state, k.type) order by state, type limit 1) next
   )`;
 
-/** By state, type or time: the newest of each pair of state and type, of which the newest are taken. */
+/** By state or type: the newest of each pair of state and type, of which the newest are taken. */
 export const listJobs = statement.one({
   name: 'jobs.admin-list',
   planned: 'each-call',
@@ -75,7 +76,7 @@ export const listJobs = statement.one({
     select json_build_object('items', coalesce(json_agg(${item} order by id desc), '[]'))::text as body from jobs where id in (select id from newest)`,
 });
 
-/** By what few jobs have: a key, a request, a conversation, an error. */
+/** Of any state and type: by time, or by what few jobs have: a key, a request, a conversation, an error. */
 export const findJobs = statement.one({
   name: 'jobs.admin-find',
   planned: 'each-call',
@@ -127,10 +128,10 @@ export const showJobs = statement.one({
   sql: ({ ids }) => sql`select coalesce(json_agg(${item} order by id desc), '[]')::text as items from jobs where id = any(${ids})`,
 });
 
-/** The newest job of a type for each conversation (P5). */
+/** The newest job of a type for each conversation (P5); with a state those that are in it alone, so that nothing else is read of others. */
 export const findLatest = statement.many({
   name: 'jobs.admin-latest',
-  params: { type: t.text, conversationIds: t.integer.array },
+  params: { type: t.text, conversationIds: t.integer.array, state: t.text.nullable },
   row: {
     id: t.uuid,
     type: t.text,
@@ -142,7 +143,7 @@ export const findLatest = statement.many({
     waits: t.boolean,
     failure: t.text.nullable,
   },
-  sql: ({ type, conversationIds }) => sql`
+  sql: ({ type, conversationIds, state }) => sql`
     select j.id, j.type, c.id as conversation_id, j.state, j.attempts, iso_utc(j.run_at) as run_at, j.error,
       coalesce((select a.waits from job_attempts a where a.job_id = j.id order by a.number desc limit 1), false) as waits,
       coalesce(
@@ -150,7 +151,8 @@ export const findLatest = statement.many({
         case when not exists (select from job_attempts a where a.job_id = j.id) then j.error end) as failure
     from unnest(${conversationIds}) as c (id) cross join lateral (
       select * from jobs j where j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = c.id::text and j.type = ${type}
-      order by j.id desc limit 1) j`,
+      order by j.id desc limit 1) j
+    where ${is(sql`j.state`, state)}`,
 });
 
 /** A job that waits for a later time is due now; its state, whatever it is. */

@@ -9,7 +9,7 @@ export { jobAdminHandlers } from './admin.ts';
 export { AttemptTimeout, LeaseLost, PermanentJobError, RetryLater, WorkerStopping } from './errors.ts';
 export { createJobs } from './jobs.ts';
 export { rebuildQueue } from './restored.ts';
-export { cancelledJobs, handedOverJobs, jobAttempts, jobTables } from './tables.ts';
+export { cancelledJobs, failedJobs, handedOverJobs, jobAttempts, jobTables } from './tables.ts';
 export type {
   EnqueueOptions,
   JobAdmin,

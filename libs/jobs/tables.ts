@@ -123,3 +123,8 @@ export function handedOverJobs(schema: string): string[] {
     `comment on table ${schema}.handed_over is 'jobs of other services that the broker has stored, kept for a day: a restore sends them again'`,
   ];
 }
+
+/** SQL that finds the newest jobs of an error that many have (P7): a migration of each service. */
+export function failedJobs(schema: string): string[] {
+  return [`create index jobs__id__failed__index on ${schema}.jobs (id) where error is not null`];
+}

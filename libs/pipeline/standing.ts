@@ -48,26 +48,66 @@ export interface EntryPage<E extends Entry> {
 const mostPages = 4;
 const pageSize = 500;
 
-/**
- * The first conversations whose job is in a state.
- * @returns what was found, and where the next page begins: behind an entry
- */
-export async function listStandings<E extends Entry & { readonly entry_id: number }>(options: {
+/** States in which most jobs are for a moment, or until somebody acts: where few are in one, the list begins with their jobs. */
+const seldom: readonly Standing['state'][] = ['queued', 'running', 'dead', 'cancelled'];
+const fewJobs = 500;
+
+type JobState = LatestJob['state'];
+type PlacedEntry = Entry & { readonly entry_id: number };
+
+interface ListOptions<E extends PlacedEntry> {
   readonly limit: number;
-  readonly state: string | undefined;
+  readonly state: Standing['state'] | undefined;
   readonly before: number | undefined;
   readonly registry: PipelineRegistry;
-  readonly readEntries: (before: number | undefined, limit: number) => Promise<EntryPage<E>>;
-  readonly readJobs: (type: string, conversationIds: readonly number[]) => Promise<readonly LatestJob[]>;
-}): Promise<{ items: Standing[]; next: number | undefined }> {
+  /** With ids of conversations those of them alone. */
+  readonly readEntries: (before: number | undefined, limit: number, conversationIds?: readonly number[]) => Promise<EntryPage<E>>;
+  /** Newest jobs of conversations, where they are in the state, if one is named. */
+  readonly readJobs: (type: string, conversationIds: readonly number[], state?: JobState) => Promise<readonly LatestJob[]>;
+  readonly readJobsIn: (state: JobState, type: string, limit: number) => Promise<readonly { readonly conversation_id: number | null }[]>;
+}
+
+interface StandingPage {
+  readonly items: Standing[];
+  /** Where the next page begins: behind an entry. */
+  readonly next: number | undefined;
+}
+
+/** The first conversations whose job is in a state. */
+export async function listStandings<E extends PlacedEntry>(options: ListOptions<E>): Promise<StandingPage> {
+  return (await listFew(options)) ?? (await lookThrough(options));
+}
+
+/** By the jobs in the state. @returns undefined where that is not how to find them */
+async function listFew<E extends PlacedEntry>(options: ListOptions<E>): Promise<StandingPage | undefined> {
+  const { limit, state, before, registry, readEntries, readJobsIn } = options;
+  if (state === undefined || state === 'none' || !seldom.includes(state)) return undefined;
+  const types = new Set([...registry.values()].map(({ jobType }) => jobType));
+  const found = await Promise.all([...types].map((type) => readJobsIn(state, type, fewJobs + 1)));
+  const ids = [...new Set(found.flat().flatMap(({ conversation_id: id }) => id ?? []))];
+  if (ids.length > fewJobs || found.some(({ length }) => length > fewJobs)) return undefined;
+  if (ids.length === 0) return { items: [], next: undefined };
+  const { items: entries } = await readEntries(before, fewJobs, ids);
+  const jobs = await readLatest(entries, options);
+  const all = entries.flatMap((entry) => {
+    const standing = describeStanding(entry, findJob(jobs, entry, registry));
+    return standing.state === state ? [{ standing, entry }] : [];
+  });
+  const page = all.slice(0, limit);
+  return { items: page.map(({ standing }) => standing), next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined };
+}
+
+/** One entry after the other. */
+async function lookThrough<E extends PlacedEntry>(options: ListOptions<E>): Promise<StandingPage> {
   const { limit, state, registry, readEntries } = options;
   const items: Standing[] = [];
   let { before } = options;
   for (let page = 0; page < mostPages; page++) {
-    const { items: entries, read } = await readEntries(before, state === undefined ? limit : pageSize);
+    const count = state === undefined ? limit : page === 0 ? Math.min(2 * limit, pageSize) : pageSize;
+    const { items: entries, read } = await readEntries(before, count);
     const jobs = await readLatest(entries, options);
     for (const entry of entries) {
-      const standing = describeStanding(entry, jobs.get(`${jobTypeOf(registry, entry)} ${entry.conversation_id}`));
+      const standing = describeStanding(entry, findJob(jobs, entry, registry));
       if (state !== undefined && standing.state !== state) continue;
       items.push(standing);
       if (items.length === limit) {
@@ -81,9 +121,12 @@ export async function listStandings<E extends Entry & { readonly entry_id: numbe
   return { items, next: before };
 }
 
+const findJob = (jobs: ReadonlyMap<string, LatestJob>, entry: Entry, registry: PipelineRegistry): LatestJob | undefined =>
+  jobs.get(`${jobTypeOf(registry, entry)} ${entry.conversation_id}`);
+
 async function readLatest(
   entries: readonly Entry[],
-  { registry, readJobs }: Pick<Parameters<typeof listStandings>[0], 'registry' | 'readJobs'>,
+  { registry, readJobs, state }: Pick<ListOptions<PlacedEntry>, 'registry' | 'readJobs' | 'state'>,
 ): Promise<Map<string, LatestJob>> {
   const byType = Map.groupBy(entries, (entry) => jobTypeOf(registry, entry));
   const found = await Promise.all(
@@ -93,6 +136,7 @@ async function readLatest(
         : await readJobs(
             type,
             own.map((entry) => entry.conversation_id),
+            state === 'none' ? undefined : state,
           ),
     ),
   );

@@ -12,6 +12,7 @@ import { Migration20260501120000_receipt_search } from './Migration2026050112000
 import { Migration20260702090000_handover } from './Migration20260702090000_handover.ts';
 import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
 import { Migration20260820090000_receipt_headers } from './Migration20260820090000_receipt_headers.ts';
+import { Migration20260901090000_failed_jobs } from './Migration20260901090000_failed_jobs.ts';
 
 /** In the order of their names. */
 export const migrations: readonly MigrationClass[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260702090000_handover,
   Migration20260720090000_handed_over_jobs,
   Migration20260820090000_receipt_headers,
+  Migration20260901090000_failed_jobs,
 ];

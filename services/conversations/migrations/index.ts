@@ -15,7 +15,8 @@ import { Migration20260601100000_feed } from './Migration20260601100000_feed.ts'
 import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
 import { Migration20260815090000_pipeline_steps } from './Migration20260815090000_pipeline_steps.ts';
 
-/** The service's history, in order. */
+/** The service's history, in order. */ import { Migration20260901090000_failed_jobs } from './Migration20260901090000_failed_jobs.ts';
+
 export const migrations: readonly MigrationClass[] = [
   Migration20260101000000_foundation,
   Migration20260201000000_search,
@@ -32,4 +33,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260601100000_feed,
   Migration20260720090000_handed_over_jobs,
   Migration20260815090000_pipeline_steps,
+  Migration20260901090000_failed_jobs,
 ];

@@ -17,6 +17,7 @@ const list = {
     journey: Type.Optional(Type.String({ maxLength: 200 })),
     step: Type.Optional(Type.String({ maxLength: 200 })),
     conversation_id: Type.Optional(Type.Integer()),
+    conversation_ids: Type.Optional(Type.Array(Id, { maxItems: 500, description: 'Of these alone.' })),
     before: Type.Optional(Type.Integer({ description: 'Entries before this one.' })),
     limit: Type.Integer({ minimum: 1, maximum: 500 }),
   }),

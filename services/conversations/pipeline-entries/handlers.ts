@@ -17,13 +17,14 @@ export function createPipelineEntryHandlers({ db, directory }: Pick<Dependencies
     const steps = (await directory.findJourneyBySlug(slug))?.steps ?? [];
     return steps.filter((own) => step === undefined || own.slug === step).map(({ id }) => id);
   };
-  const list = async ({ journey: slug, step, conversation_id: conversationId, before, limit }: Request): Promise<Reply> => {
+  const list = async ({ journey: slug, step, conversation_id: conversationId, before, limit, ...request }: Request): Promise<Reply> => {
+    const conversationIds = conversationId === undefined ? request.conversation_ids : [conversationId];
     const isKnown =
       conversationId === undefined || (isPossibleId(conversationId) && (await isConversation(db, { id: conversationId })).known);
     if (!isKnown) return { ...nothing, is_known: false };
     const stepIds = await findStepIds(slug, step);
     if (stepIds?.length === 0) return nothing;
-    const rows = await listCurrentEntries(db, { stepIds, conversationId, before, limit });
+    const rows = await listCurrentEntries(db, { stepIds, conversationIds, before, limit });
     const journeys = await directory.journeys.getMany(rows.map((row) => row.journey_id));
     const items = rows.flatMap((row): PipelineEntry[] => {
       const journey = journeys.get(row.journey_id);

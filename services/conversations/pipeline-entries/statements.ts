@@ -5,7 +5,7 @@ import { sql, statement, t } from '#libs/sql';
 export const listCurrentEntries = statement.many({
   name: 'pipelines.list',
   planned: 'each-call',
-  params: { stepIds: t.integer.array.nullable, conversationId: t.integer.nullable, before: t.integer.nullable, limit: t.integer },
+  params: { stepIds: t.integer.array.nullable, conversationIds: t.integer.array.nullable, before: t.integer.nullable, limit: t.integer },
   row: {
     id: t.integer,
     conversation_id: t.integer,
@@ -14,11 +14,11 @@ export const listCurrentEntries = statement.many({
     pipeline_job: t.text,
     since: t.text,
   },
-  sql: ({ stepIds, conversationId, before, limit }) => sql`
+  sql: ({ stepIds, conversationIds, before, limit }) => sql`
     select e.id, e.conversation_id, c.journey_id, e.step_id, e.pipeline_job, conversations.iso_utc(e.entered_at) as since
     from conversations.pipeline_entries e
     join conversations.conversations c on c.id = e.conversation_id and c.step_id = e.step_id
-    where (${before} is null or e.id < ${before}) and (${conversationId} is null or e.conversation_id = ${conversationId})
+    where (${before} is null or e.id < ${before}) and (${conversationIds} is null or e.conversation_id = any(${conversationIds}))
       and (${stepIds} is null or (e.step_id = any(${stepIds}) and c.step_id = any(${stepIds})))
       and not exists (
         select from conversations.pipeline_entries later where later.conversation_id = e.conversation_id and later.id > e.id)

@@ -27,7 +27,8 @@ import { Migration20260815090000_unlinked_accounts } from './Migration2026081509
 import { Migration20260815100000_console_sessions } from './Migration20260815100000_console_sessions.ts';
 import { Migration20260815110000_steps_by_slug } from './Migration20260815110000_steps_by_slug.ts';
 
-/** History of the schema `directory`, oldest first. */
+/** History of the schema `directory`, oldest first. */ import { Migration20260901090000_failed_jobs } from './Migration20260901090000_failed_jobs.ts';
+
 export const migrations: readonly MigrationClass[] = [
   Migration20260101000100_people_and_accounts,
   Migration20260101000200_classes_journeys_holons,
@@ -56,4 +57,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260815090000_unlinked_accounts,
   Migration20260815100000_console_sessions,
   Migration20260815110000_steps_by_slug,
+  Migration20260901090000_failed_jobs,
 ];

@@ -5,6 +5,7 @@ import { Migration20260702100000_webhooks } from './Migration20260702100000_webh
 import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
 import { Migration20260727090000_wanted_types } from './Migration20260727090000_wanted_types.ts';
 import { Migration20260801090000_seldom_touched } from './Migration20260801090000_seldom_touched.ts';
+import { Migration20260901090000_failed_jobs } from './Migration20260901090000_failed_jobs.ts';
 
 /** In the order in which they run. */
 export const migrations: readonly MigrationClass[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260720090000_handed_over_jobs,
   Migration20260727090000_wanted_types,
   Migration20260801090000_seldom_touched,
+  Migration20260901090000_failed_jobs,
 ];

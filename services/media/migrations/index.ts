@@ -12,6 +12,7 @@ import { Migration20260601090000_kept_answers } from './Migration20260601090000_
 import { Migration20260601100000_feed } from './Migration20260601100000_feed.ts';
 import { Migration20260602090000_captions } from './Migration20260602090000_captions.ts';
 import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
+import { Migration20260901090000_failed_jobs } from './Migration20260901090000_failed_jobs.ts';
 
 /** In the order of their names. */
 export const migrations: readonly MigrationClass[] = [
@@ -28,4 +29,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260601100000_feed,
   Migration20260602090000_captions,
   Migration20260720090000_handed_over_jobs,
+  Migration20260901090000_failed_jobs,
 ];

@@ -9,6 +9,7 @@ import { Migration20260501110000_job_attempts } from './Migration20260501110000_
 import { Migration20260601100000_feed } from './Migration20260601100000_feed.ts';
 import { Migration20260602090000_search_by_journey } from './Migration20260602090000_search_by_journey.ts';
 import { Migration20260720090000_handed_over_jobs } from './Migration20260720090000_handed_over_jobs.ts';
+import { Migration20260901090000_failed_jobs } from './Migration20260901090000_failed_jobs.ts';
 
 /** In the order in which they run. */
 export const migrations: readonly MigrationClass[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260601100000_feed,
   Migration20260602090000_search_by_journey,
   Migration20260720090000_handed_over_jobs,
+  Migration20260901090000_failed_jobs,
 ];

@@ -1,7 +1,17 @@
 /** A service with jobs for tests: its tables in a schema of its own, and any number of replicas of it. */
 import { auditTables } from '#libs/audit';
 import { defineService, event, job, Type } from '#libs/contract';
-import { cancelledJobs, createJobs, handedOverJobs, jobAttempts, type JobHandler, type Jobs, jobTables, type JobTuning } from '#libs/jobs';
+import {
+  cancelledJobs,
+  createJobs,
+  failedJobs,
+  handedOverJobs,
+  jobAttempts,
+  type JobHandler,
+  type Jobs,
+  jobTables,
+  type JobTuning,
+} from '#libs/jobs';
 import { type Bus, connectBus } from '#libs/nats';
 import { createDatabase, type Database, migrate, Migration } from '#libs/orm';
 import type { TestEnvironment } from '#libs/testing';
@@ -37,6 +47,7 @@ class Migration20260101000000_jobs extends Migration {
       ...cancelledJobs('shop'),
       ...jobAttempts('shop'),
       ...handedOverJobs('shop'),
+      ...failedJobs('shop'),
       ...auditTables('shop'),
     ])
       this.addSql(sql);
@@ -45,7 +56,13 @@ class Migration20260101000000_jobs extends Migration {
 }
 class Migration20260101000000_office extends Migration {
   override up(): void {
-    const jobs = [jobTables('office'), ...cancelledJobs('office'), ...jobAttempts('office'), ...handedOverJobs('office')];
+    const jobs = [
+      jobTables('office'),
+      ...cancelledJobs('office'),
+      ...jobAttempts('office'),
+      ...handedOverJobs('office'),
+      ...failedJobs('office'),
+    ];
     for (const sql of [...jobs, ...auditTables('office')]) this.addSql(sql);
   }
 }

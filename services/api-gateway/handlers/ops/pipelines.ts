@@ -22,9 +22,10 @@ export function createPipelineHandlers(bus: Bus): { 'ops-pipelines': Handler<'op
     if (name === undefined) throw new Error(`no service works ${type}`);
     return contracts[name].rpcs;
   };
-  const readJobs = async (type: string, ids: readonly number[], call: CallContext): Promise<readonly LatestJob[]> => {
+  const readJobs = async (call: CallContext, type: string, ids: readonly number[], state?: LatestJob['state']) => {
     const rpcs = rpcsOf(type);
-    return (await bus.call(rpcs.findLatestJobs, { type, conversation_ids: [...ids] }, call)).items;
+    const inState = state === undefined ? {} : { state };
+    return (await bus.call(rpcs.findLatestJobs, { type, conversation_ids: [...ids], ...inState }, call)).items;
   };
   return {
     'ops-pipelines': async ({ input, call, answer }) => {
@@ -37,13 +38,16 @@ export function createPipelineHandlers(bus: Bus): { 'ops-pipelines': Handler<'op
         state,
         before,
         registry: pipelineJobs,
-        readEntries: (behind, count) =>
-          bus.call(
-            conversations.rpcs.listPipelines,
-            { ...filter, ...(behind === undefined ? {} : { before: behind }), limit: count },
-            call,
-          ),
-        readJobs: (type, ids) => readJobs(type, ids, call),
+        readEntries: (behind, count, ids) => {
+          const place = {
+            ...(behind === undefined ? {} : { before: behind }),
+            ...(ids === undefined ? {} : { conversation_ids: [...ids] }),
+          };
+          return bus.call(conversations.rpcs.listPipelines, { ...filter, ...place, limit: count }, call);
+        },
+        readJobs: (...wanted) => readJobs(call, ...wanted),
+        readJobsIn: async (wanted, type, count) =>
+          (await bus.call(rpcsOf(type).listJobs, { state: wanted, type, limit: count }, call)).items,
       });
       answer({ items, next: next === undefined ? null : writeCursor(kind, { at: String(next), source: 'conversations' }) });
     },
@@ -53,12 +57,12 @@ export function createPipelineHandlers(bus: Bus): { 'ops-pipelines': Handler<'op
       if (!isKnown) throw appError('not_found', 'conversation_not_found', 'There is no such conversation.');
       const [entry] = items;
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
-      const [job] = type === undefined ? [] : await readJobs(type, [id], call);
+      const [job] = type === undefined ? [] : await readJobs(call, type, [id]);
       if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
         throw appError('conflict', 'no_job', 'There is no job that could be run now.');
       const rpcs = rpcsOf(type);
       await bus.call(rpcs.retryJob, { id: job.id, conversation_id: id }, call);
-      const [now] = await readJobs(type, [id], call);
+      const [now] = await readJobs(call, type, [id]);
       answer(describeStanding(entry, now));
     },
   };

@@ -1,0 +1,8 @@
+import { failedJobs } from '#libs/jobs';
+import { Migration } from '#libs/orm';
+
+export class Migration20260901090000_failed_jobs extends Migration {
+  override up(): void {
+    for (const sql of failedJobs('transcripts')) this.addSql(sql);
+  }
+}
