@@ -28,6 +28,23 @@ export function mergePages<Item>(
   return { items, next: last === undefined ? undefined : positionOf(last) };
 }
 
+/**
+ * Of sources that were asked for `asked` items each, fewer than the page has: those whose part ends before the page does, and who may have more.
+ * @returns their places in `pages`
+ */
+export function findCutShort<Item>(
+  pages: readonly (readonly Item[])[],
+  { asked, limit, positionOf }: { asked: number; limit: number; positionOf: (item: Item) => Position },
+): number[] {
+  const all = pages.flat().map(positionOf).toSorted(comparePositions);
+  const end = all[limit];
+  return pages.flatMap((page, place) => {
+    const last = page.at(-1);
+    if (last === undefined || page.length < asked) return [];
+    return end === undefined || comparePositions(positionOf(last), end) < 0 ? [place] : [];
+  });
+}
+
 /** How far a reader has come: behind one position in all sources, but for late ones, which did not answer and stand where they stood. */
 export interface Place {
   /** `end`: those that are not late have told everything. */

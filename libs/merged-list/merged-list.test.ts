@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   beginning,
   beginOf,
+  findCutShort,
   findPosition,
   isLeft,
   type ListKind,
@@ -60,6 +61,27 @@ describe('a list out of several (P2)', () => {
         const order = told.map(({ at, source }) => [-Number(at), sources.indexOf(source)] as const);
         expect(order).toEqual(order.toSorted((left, right) => left[0] - right[0] || left[1] - right[1]));
       }),
+    );
+  });
+
+  it('finds whom to ask for more after all were asked for a part, and whom not: the page is the one of all that they have', () => {
+    const places = fc.uniqueArray(fc.integer({ min: 10, max: 40 }), { maxLength: 15 });
+    fc.assert(
+      fc.property(
+        fc.tuple(places, places, places),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 10 }),
+        (lists, limit, most) => {
+          const asked = Math.min(limit + 1, most);
+          const held = lists.map((list, index) => list.map((at): Position => ({ at: String(at), source: sources[index] ?? '' })));
+          const parts = held.map((items) => ask(items, undefined, asked));
+          const short = findCutShort(parts, { asked, limit, positionOf });
+          const pages = held.map((items, place) => (short.includes(place) ? ask(items, undefined, limit + 1) : (parts[place] ?? [])));
+          const whole = held.map((items) => ask(items, undefined, limit + 1));
+          expect(mergePages(pages, { limit, positionOf })).toEqual(mergePages(whole, { limit, positionOf }));
+          for (const place of short) expect(parts[place]).toHaveLength(asked);
+        },
+      ),
     );
   });
 

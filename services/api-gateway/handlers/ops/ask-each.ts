@@ -4,6 +4,11 @@ import { AppError } from '#libs/errors';
 /** Time for a service to answer with a page; what it may take for an act is the call's own. */
 export const patienceMs = 10_000;
 
+interface Answers<Name, Reply> {
+  readonly replies: Reply[];
+  readonly missing: Name[];
+}
+
 /**
  * @returns what they say, and the names of those that do not answer
  * @throws AppError what a service refuses; unavailable when none of them answers
@@ -11,7 +16,17 @@ export const patienceMs = 10_000;
 export async function askEach<Name extends string, Reply>(
   names: readonly Name[],
   ask: (name: Name) => Promise<Reply>,
-): Promise<{ replies: Reply[]; missing: Name[] }> {
+): Promise<Answers<Name, Reply>> {
+  const { failure, ...answers } = await askSome(names, ask);
+  if (names.length > 0 && answers.missing.length === names.length) throw failure;
+  return answers;
+}
+
+/** The same where others have answered already. */
+export async function askSome<Name extends string, Reply>(
+  names: readonly Name[],
+  ask: (name: Name) => Promise<Reply>,
+): Promise<Answers<Name, Reply> & { readonly failure: unknown }> {
   const missing: Name[] = [];
   let failure: unknown;
   const replies = await Promise.all(
@@ -26,6 +41,5 @@ export async function askEach<Name extends string, Reply>(
       }
     }),
   );
-  if (missing.length > 0 && missing.length === names.length) throw failure;
-  return { replies: replies.flat(), missing: missing.toSorted() };
+  return { replies: replies.flat(), missing: missing.toSorted(), failure };
 }

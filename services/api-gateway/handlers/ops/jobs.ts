@@ -2,10 +2,20 @@
 import type { AnswerOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
 import type { RouteHandler } from '#libs/http';
-import { beginOf, findPosition, isLeft, jobList, mergePages, placeBehind, writePlace } from '#libs/merged-list';
+import {
+  beginOf,
+  findCutShort,
+  findPosition,
+  isLeft,
+  jobList,
+  mergePages,
+  placeBehind,
+  type Position,
+  writePlace,
+} from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import type { jobRoutes } from '../../routes/ops/jobs.ts';
-import { askEach, patienceMs } from './ask-each.ts';
+import { askEach, askSome, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
 import { readBegin } from './position.ts';
 import { contracts, findServiceName, type ServiceName, serviceNames } from './services.ts';
@@ -47,14 +57,14 @@ export function createJobHandlers(bus: Bus): {
       const place = readBegin(kind, cursor);
       const patient = { ...call, deadlineMs: Date.now() + patienceMs };
       const left = serviceOf({ service, type: filter.type }).filter((name) => isLeft(place, name));
-      const { replies, missing } = await askEach(left, async (name): Promise<Item[]> => {
+      const { pages, missing } = await readParts(left, limit, async (name, behind, count): Promise<Item[]> => {
         const { rpcs } = contracts[name];
-        const position = findPosition(place, name);
+        const position = behind ?? findPosition(place, name);
         const begin = position === undefined ? {} : beginOf(name, position);
-        const { items } = await bus.call(rpcs.listJobs, { ...filter, ...begin, limit: limit + 1 }, patient);
+        const { items } = await bus.call(rpcs.listJobs, { ...filter, ...begin, limit: count }, patient);
         return items.map((item) => ({ service: name, ...item }));
       });
-      const { items, next } = mergePages(replies, { limit, positionOf });
+      const { items, next } = mergePages(pages, { limit, positionOf });
       const behind = placeBehind(place, { next, missing });
       answer({ items, next: behind === undefined ? null : writePlace(kind, behind), missing });
     },
@@ -84,6 +94,32 @@ export function createJobHandlers(bus: Bus): {
       answer(await act(input.body, asked));
     },
   };
+}
+
+/**
+ * What a page needs of each service: twice its share first, then the rest of those that have more of the page. Of a service that answers once and then
+ * no more nothing is taken, so that it is read on from where it stood.
+ */
+async function readParts(
+  names: readonly ServiceName[],
+  limit: number,
+  read: (name: ServiceName, behind: Position | undefined, count: number) => Promise<Item[]>,
+): Promise<{ pages: Item[][]; missing: ServiceName[] }> {
+  const asked = Math.min(limit + 1, Math.ceil((2 * limit) / Math.max(1, names.length)) + 1);
+  const first = await askEach(names, async (name) => ({ name, items: await read(name, undefined, asked) }));
+  const short = findCutShort(
+    first.replies.map(({ items }) => items),
+    { asked, limit, positionOf },
+  ).flatMap((place) => first.replies[place] ?? []);
+  const more = await askSome(asked > limit ? [] : short.map(({ name }) => name), async (name) => {
+    const items = short.find((part) => part.name === name)?.items ?? [];
+    const last = items.at(-1);
+    const rest = await read(name, last === undefined ? undefined : positionOf(last), limit + 1 - items.length);
+    return { name, items: [...items, ...rest] };
+  });
+  const parts = new Map([...first.replies, ...more.replies].map(({ name, items }) => [name, items]));
+  for (const name of more.missing) parts.delete(name);
+  return { pages: [...parts.values()], missing: [...first.missing, ...more.missing].toSorted() };
 }
 
 const jobNotFound = (): AppError => appError('not_found', 'job_not_found', 'There is no such job.');
