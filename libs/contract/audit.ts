@@ -5,8 +5,8 @@
 import { type Static, Type } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
+import { nullable } from './nullable.ts';
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 const hash = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
 const position = Type.Integer({ minimum: 0 });

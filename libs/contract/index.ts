@@ -1,5 +1,6 @@
 /** Contracts as frozen data: the words in which services and routes are declared (architecture#contracts). */
 export { Type } from 'typebox';
+export { nullable } from './nullable.ts';
 export type { Static, TObject, TProperties, TSchema } from 'typebox';
 export * from './callers.ts';
 export * from './declarations.ts';

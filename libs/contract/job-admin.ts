@@ -5,6 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { byOperators, byUsers, type Callers } from './callers.ts';
 import { rpc } from './declarations.ts';
+import { nullable } from './nullable.ts';
 
 /** Every state of a job. */
 export const jobStates = ['queued', 'running', 'succeeded', 'dead', 'cancelled'] as const;
@@ -15,7 +16,6 @@ const stateSchema = Type.Enum([...jobStates], {
 });
 const uuidSchema = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const instant = (description: string) => Type.String({ format: 'date-time', description });
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
 const facts = {
   id: uuidSchema,

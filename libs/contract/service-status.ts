@@ -6,8 +6,7 @@ import { type Static, Type } from 'typebox';
 import { byOperators, byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
 import { jobStates } from './job-admin.ts';
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+import { nullable } from './nullable.ts';
 
 /** A process: the one that answers. */
 const process = {

@@ -2,8 +2,8 @@
 import { type Static, Type } from 'typebox';
 import { byUsers } from './callers.ts';
 import { rpc } from './declarations.ts';
+import { nullable } from './nullable.ts';
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 
 export const webhookKinds = ['booking', 'meeting', 'telegram'] as const;

@@ -1,7 +1,6 @@
 /** Schemas that several features' contracts share. */
 import { Type } from '#libs/contract';
 
-export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 export const slug = Type.String({ description: 'Slug of the agent.' });
 
 /** Error of every operation that operators name an agent to. */

@@ -2,14 +2,12 @@
  * Shapes of the conversation surface (rules/conversations#conversationout). Field names are those of the documents; the
  * descriptions are the documentation of the API.
  */
-import { type ErrorReasons, rowId, type TSchema, Type } from '#libs/contract';
+import { type ErrorReasons, nullable, rowId, Type } from '#libs/contract';
 
 export const Id = rowId;
 
 /** Any integer: an id of a path or query before it is known whether anybody can have it. */
 export const AnyId = Type.Integer({ description: 'A positive integer; ids are per instance.' });
-
-export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
 /** An instant in UTC. */
 export const Instant = (description: string) => Type.String({ format: 'date-time', description });

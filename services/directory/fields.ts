@@ -1,7 +1,6 @@
 /** Words that the schemas of the directory are made of: ids, instants, lengths, paging, error declarations (rules/memberships#lists; D47). */
-import { type ErrorReasons, rowId, type Static, type TObject, type TProperties, type TSchema, Type } from '#libs/contract';
+import { type ErrorReasons, nullable, rowId, type Static, type TObject, type TProperties, type TSchema, Type } from '#libs/contract';
 
-export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 export const jsonObject = Type.Record(Type.String(), Type.Unknown());
 export const jsonDocument = (description: string) => Type.Object({}, { additionalProperties: true, description });
 export const instant = (description: string) => Type.String({ format: 'date-time', description });

@@ -1,6 +1,6 @@
 /** The objects that the open API shows again and again; `public-json.ts` has their SQL (rules/memberships#membership-lists; D47a). */
-import { Type } from '#libs/contract';
-import { extend, instant, jsonDocument, nullable, timestamps } from './fields.ts';
+import { nullable, Type } from '#libs/contract';
+import { extend, instant, jsonDocument, timestamps } from './fields.ts';
 
 export const PersonPublic = Type.Object(
   {

@@ -1,6 +1,6 @@
 /** The webhook of an agent's bot, as operators set and see it. */
-import { byOperators, rpc, Type } from '#libs/contract';
-import { agentNotFound, nullable, slug } from '../schemas.ts';
+import { byOperators, nullable, rpc, Type } from '#libs/contract';
+import { agentNotFound, slug } from '../schemas.ts';
 
 const botErrors = {
   agent_not_found: agentNotFound,

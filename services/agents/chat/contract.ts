@@ -1,6 +1,6 @@
 /** The chat of visitors with an agent. */
-import { byAnybody, rpc, Type } from '#libs/contract';
-import { nullable, slug } from '../schemas.ts';
+import { byAnybody, nullable, rpc, Type } from '#libs/contract';
+import { slug } from '../schemas.ts';
 
 /** Longest chat message, in characters (D33a). */
 export const maxChatBodyCharacters = 16_384;

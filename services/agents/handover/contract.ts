@@ -1,7 +1,7 @@
 /** Operators take threads over from the agent, write in them, and hand them back (H1 to H5); visitors read what they wrote. */
-import { byAnybody, byOperators, byUsers, rpc, type Static, Type } from '#libs/contract';
+import { byAnybody, byOperators, byUsers, nullable, rpc, type Static, Type } from '#libs/contract';
 import { maxChatBodyCharacters } from '../chat/contract.ts';
-import { nullable, slug } from '../schemas.ts';
+import { slug } from '../schemas.ts';
 
 const threadId = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the thread.' });
 const instant = (description: string) => Type.String({ format: 'date-time', description });

@@ -1,6 +1,6 @@
 /** What operators decide about the knowledge of agents (D70): which sentences of visitors may reach other visitors. */
-import { byOperators, byUsers, rpc, Type } from '#libs/contract';
-import { agentNotFound, nullable, notAnOperator, slug } from '../schemas.ts';
+import { byOperators, byUsers, nullable, rpc, Type } from '#libs/contract';
+import { agentNotFound, notAnOperator, slug } from '../schemas.ts';
 
 const ids = Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000, uniqueItems: true });
 const sentenceNotFound = { code: 'not_found', when: 'The agent has no sentence of that id. Nothing was changed.' } as const;

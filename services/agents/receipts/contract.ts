@@ -1,6 +1,5 @@
 /** Receipts of messaging updates, for the admin CLI (D20, D33b). */
-import { byOperators, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
-import { nullable } from '../schemas.ts';
+import { byOperators, nullable, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, type Static, Type } from '#libs/contract';
 
 /** Receipts of messaging updates are numbered from here, so that one number names one receipt of any service. */
 export const firstUpdateReceiptId = 1_000_000_001;

@@ -1,6 +1,6 @@
 /** What operators see of the conversations with an agent. */
-import { byOperators, byUsers, rpc, Type } from '#libs/contract';
-import { agentNotFound, notAnOperator, nullable, slug } from '../schemas.ts';
+import { byOperators, byUsers, nullable, rpc, Type } from '#libs/contract';
+import { agentNotFound, notAnOperator, slug } from '../schemas.ts';
 
 const recordedMessage = Type.Object({
   id: Type.Integer(),

@@ -1,6 +1,5 @@
 /** Updates of messaging chats: how they arrive, and the jobs that answer them. */
-import { job, Type } from '#libs/contract';
-import { nullable } from '../schemas.ts';
+import { job, nullable, Type } from '#libs/contract';
 
 /** What the gateway says of an update, besides its body (architecture#webhooks). */
 export const TelegramWebhook = Type.Object({

@@ -1,6 +1,5 @@
 /** The `agents` list of the workspace file. */
-import { byOperators, line, rpc, Type, workspacePage } from '#libs/contract';
-import { nullable } from '../schemas.ts';
+import { byOperators, line, nullable, rpc, Type, workspacePage } from '#libs/contract';
 
 const jsonObject = Type.Record(Type.String(), Type.Unknown());
 

@@ -1,6 +1,6 @@
 /** Contract: the audio of a conversation, for the media service. */
-import { job, ownAccount, rpc, Type } from '#libs/contract';
-import { dataErrors, Id, nullable } from '../schemas.ts';
+import { job, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { dataErrors, Id } from '../schemas.ts';
 
 export const AudioMetadata = Type.Object(
   {

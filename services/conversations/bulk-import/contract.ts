@@ -1,6 +1,6 @@
 /** Contract of the bulk import of existing conversations (rules/workspace#bulk-import, `conversations:`); spread into the service's contract. */
-import { byOperators, maxId, rpc, type Static, Type } from '#libs/contract';
-import { dataErrors, JsonStore, nullable } from '../schemas.ts';
+import { byOperators, maxId, nullable, rpc, type Static, Type } from '#libs/contract';
+import { dataErrors, JsonStore } from '../schemas.ts';
 
 /** 0 stands for what the same file creates first, on a dry run alone. */
 const Reference = Type.Integer({ minimum: 0, maximum: maxId });

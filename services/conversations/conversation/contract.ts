@@ -1,6 +1,6 @@
 /** Contract: reading, finding and changing a conversation, and what other services ask of one. */
-import { anyActor, byClients, type ErrorReasons, event, ownAccount, rpc, type Static, Type } from '#libs/contract';
-import { AnyId, dataErrors, ExpectedUpdatedAt, Instant, JsonDocument, JsonStore, nullable, PersonOut } from '../schemas.ts';
+import { anyActor, byClients, type ErrorReasons, event, nullable, ownAccount, rpc, type Static, Type } from '#libs/contract';
+import { AnyId, dataErrors, ExpectedUpdatedAt, Instant, JsonDocument, JsonStore, PersonOut } from '../schemas.ts';
 
 const guardErrors: ErrorReasons = {
   stale_conversation: { code: 'conflict', when: '`expected_updated_at` is not the present `updated_at`; carries `updated_at`.' },

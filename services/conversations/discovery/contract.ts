@@ -2,9 +2,9 @@
  * What the conversations service answers to discovery and browse (rules/discovery#search-and-summary, rules/discovery#browse; D5, D18a to D18g), to the
  * infos endpoint and to question changes. Part of the contract.
  */
-import { byClients, byUsers, rpc, Type } from '#libs/contract';
+import { byClients, byUsers, nullable, rpc, Type } from '#libs/contract';
 import { HolonRef, PublicPerson } from '#services/directory';
-import { AnyId, Instant, JsonDocument, nullable, PersonOut } from '../schemas.ts';
+import { AnyId, Instant, JsonDocument, PersonOut } from '../schemas.ts';
 
 const Step = Type.Object(
   { slug: Type.String({ description: 'Empty when unset.' }), title: Type.String({ description: 'Empty when unset.' }) },

@@ -1,8 +1,7 @@
 /** What conversations tell the feed of (rules/events#types; V1, V9). Others tell of a conversation too: the subject of what belongs to it is it. */
-import { feedEvent, noData, Type } from '#libs/contract';
+import { feedEvent, noData, nullable, Type } from '#libs/contract';
 import { deletionReasons } from '../deletion/contract.ts';
 import { refusedOutcomes } from '../receipts/contract.ts';
-import { nullable } from '../schemas.ts';
 
 const journey = {
   journey_id: nullable(Type.Integer({ description: 'Journey of the conversation.' })),

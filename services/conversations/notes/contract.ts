@@ -1,6 +1,6 @@
 /** Contract: notes of a conversation. */
-import { byOperators, rpc, Type } from '#libs/contract';
-import { Id, Instant, JsonDocument, nullable } from '../schemas.ts';
+import { byOperators, nullable, rpc, Type } from '#libs/contract';
+import { Id, Instant, JsonDocument } from '../schemas.ts';
 
 /** Note item (rules/memberships#notes): the author is null for notes of the system. */
 export const Note = Type.Object({

@@ -1,7 +1,7 @@
 /** Contract: conversations as operators see them, for the admin CLI: a list, one with everything, and what they change. */
-import { byOperators, rpc, Type } from '#libs/contract';
+import { byOperators, nullable, rpc, Type } from '#libs/contract';
 import { DeletedConversation } from '../deletion/contract.ts';
-import { Id, nullable } from '../schemas.ts';
+import { Id } from '../schemas.ts';
 
 const Instant = nullable(Type.String({ format: 'date-time' }));
 const Name = Type.Object({ id: Type.Integer(), name: Type.String() });

@@ -1,6 +1,6 @@
 /** Contract: conversations that are in a step with a pipeline job, for operators (P5). */
-import { byOperators, byUsers, rpc, type Static, Type } from '#libs/contract';
-import { Id, nullable } from '../schemas.ts';
+import { byOperators, byUsers, nullable, rpc, type Static, Type } from '#libs/contract';
+import { Id } from '../schemas.ts';
 
 const PipelineEntry = Type.Object({
   entry_id: Type.Integer({ description: 'Grows with the time of the entry.' }),

@@ -1,6 +1,6 @@
 /** Contract: jobs by which pipeline workers report what they have done. */
-import { job, Type } from '#libs/contract';
-import { Id, nullable } from '../schemas.ts';
+import { job, nullable, Type } from '#libs/contract';
+import { Id } from '../schemas.ts';
 
 export const PublishingPatch = Type.Object(
   {

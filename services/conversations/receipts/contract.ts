@@ -1,6 +1,6 @@
 /** Contract: receipts of booking and meeting webhooks, for the admin CLI (D20, D68). */
-import { byOperators, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, Type } from '#libs/contract';
-import { Instant, nullable } from '../schemas.ts';
+import { byOperators, nullable, receiptFilter, receiptList, receiptReplay, replayedReceipts, rpc, Type } from '#libs/contract';
+import { Instant } from '../schemas.ts';
 
 /** Every outcome of a booking or meeting webhook. */
 export const bookingOutcomes = [

@@ -1,6 +1,6 @@
 /** Contract: what the booking service has is compared with what is here, and what is missing is fed (B1, B2). */
-import { byOperators, job, rpc, type Static, Type } from '#libs/contract';
-import { Instant, nullable } from '../schemas.ts';
+import { byOperators, job, nullable, rpc, type Static, Type } from '#libs/contract';
+import { Instant } from '../schemas.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

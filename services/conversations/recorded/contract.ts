@@ -1,8 +1,8 @@
 /** Contract: a conversation was recorded (rules/conversations#recorded). */
-import { byClients, rpc, type Static, Type } from '#libs/contract';
+import { byClients, nullable, rpc, type Static, Type } from '#libs/contract';
 import { ConversationOut, storeErrors } from '../conversation/contract.ts';
 import { windowErrors } from '../room/contract.ts';
-import { AnyId, ExpectedUpdatedAt, JsonStore, nullable, optionalInstant } from '../schemas.ts';
+import { AnyId, ExpectedUpdatedAt, JsonStore, optionalInstant } from '../schemas.ts';
 
 /** Body of POST /conversations/{id}/recorded (rules/conversations#recorded; D9, D21, D22). */
 export const RecordedWrite = Type.Object(

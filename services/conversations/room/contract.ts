@@ -1,6 +1,6 @@
 /** Contract: the room of a conversation (rules/room#room-state). */
-import { byClients, type ErrorReasons, line, rpc, type Static, Type } from '#libs/contract';
-import { AnyId, dataErrors, Instant, JsonDocument, nullable, optionalInstant } from '../schemas.ts';
+import { byClients, type ErrorReasons, line, nullable, rpc, type Static, Type } from '#libs/contract';
+import { AnyId, dataErrors, Instant, JsonDocument, optionalInstant } from '../schemas.ts';
 
 export const windowErrors: ErrorReasons = {
   transcript_boundary_conflict: {

@@ -1,6 +1,6 @@
 /** Contract: what the search in transcripts asks of conversations (rules/transcripts#search; T2, T6). */
-import { ownAccount, rpc, Type } from '#libs/contract';
-import { Instant, nullable } from '../schemas.ts';
+import { nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { Instant } from '../schemas.ts';
 
 const ids = Type.Array(Type.Integer(), { minItems: 1, maxItems: 1_000 });
 const found = Type.Array(Type.Integer());

@@ -1,6 +1,6 @@
 /** Accounts, for the admin CLI: who may log in, and as what (rules/cli#admin-cli). */
-import { byAnybody, byOperators, byUsers, event, line, ownAccount, rpc, Type } from '#libs/contract';
-import { instant, limitParameter, maxNameLength, nullable, offsetParameter, page, rowId, v1Errors } from '../fields.ts';
+import { byAnybody, byOperators, byUsers, event, line, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { instant, limitParameter, maxNameLength, offsetParameter, page, rowId, v1Errors } from '../fields.ts';
 import { PersonPublic } from '../public-schemas.ts';
 
 const email = Type.String({ minLength: 1, maxLength: 320 });

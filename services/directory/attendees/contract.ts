@@ -1,6 +1,6 @@
 /** People behind the attendees of a booking (D19, D19a). */
-import { ownAccount, rpc, Type } from '#libs/contract';
-import { nullable, rowId } from '../fields.ts';
+import { nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { rowId } from '../fields.ts';
 
 /** To be spread into the contract of the directory. */
 export const attendeeRpcs = {

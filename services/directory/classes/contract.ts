@@ -1,6 +1,5 @@
 /** Classes of the open API (rules/journeys#classes). */
-import { byUsers, rpc, Type } from '#libs/contract';
-import { nullable } from '../fields.ts';
+import { byUsers, nullable, rpc, Type } from '#libs/contract';
 import { JourneyListItem } from '../journeys/contract.ts';
 
 const infoField = Type.Object(

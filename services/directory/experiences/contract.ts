@@ -1,6 +1,6 @@
 /** Experiences of the open API (rules/holons#experiences, rules/media#logo; D51, D51a). */
-import { byUsers, job, line, ownAccount, rpc, Type, type Static } from '#libs/contract';
-import { anyId, maxDescriptionLength, maxNameLength, nullable, v1Errors } from '../fields.ts';
+import { byUsers, job, line, nullable, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { anyId, maxDescriptionLength, maxNameLength, v1Errors } from '../fields.ts';
 import { holonUpdate } from '../holons/contract.ts';
 import { HolonPublic } from '../public-schemas.ts';
 

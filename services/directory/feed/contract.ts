@@ -1,6 +1,5 @@
 /** What the directory tells the feed of, and what the events service asks to decide who sees it (rules/events; V1, V4, V9, V10). */
-import { feedEvent, noData, ownAccount, rpc, Type } from '#libs/contract';
-import { nullable } from '../fields.ts';
+import { feedEvent, noData, nullable, ownAccount, rpc, Type } from '#libs/contract';
 
 const onJourney = {
   journey_id: nullable(Type.Integer({ description: 'Journey that it is on.' })),

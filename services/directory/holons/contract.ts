@@ -1,5 +1,5 @@
 /** Holons: lists, updates, and who sees which (rules/holons#holons, rules/holons#update-a-holon; D18f, D46a to D49). */
-import { anyActor, byOperators, byUsers, event, line, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { anyActor, byOperators, byUsers, event, line, nullable, ownAccount, rpc, Type, type Static } from '#libs/contract';
 import {
   anyId,
   changedIds,
@@ -9,7 +9,6 @@ import {
   maxChannelLength,
   maxDescriptionLength,
   maxNameLength,
-  nullable,
   pageFields,
   rowId,
   searchText,

@@ -1,7 +1,7 @@
 /** Identities: whom an identity provider names, and the accounts that they are (rules/access#identity-provider). */
-import { byAnybody, byOperators, line, rpc, Type, type ErrorReasons } from '#libs/contract';
+import { byAnybody, byOperators, line, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
 import { actorFacts } from '../accounts/contract.ts';
-import { instant, nullable, rowId } from '../fields.ts';
+import { instant, rowId } from '../fields.ts';
 
 const issuer = line({ minLength: 1, maxLength: 512, description: 'As in the `iss` of its tokens.' });
 const subject = line({ minLength: 1, maxLength: 255, description: 'As in the `sub` of its tokens.' });

@@ -1,6 +1,6 @@
 /** Journeys of the open API (rules/journeys#journeys). */
-import { byUsers, event, ownAccount, rpc, Type } from '#libs/contract';
-import { changedIds, extend, idList, jsonObject, limitParameter, nullable, offsetParameter, page, rowId, searchText } from '../fields.ts';
+import { byUsers, event, nullable, ownAccount, rpc, Type } from '#libs/contract';
+import { changedIds, extend, idList, jsonObject, limitParameter, offsetParameter, page, rowId, searchText } from '../fields.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

@@ -1,7 +1,7 @@
 /** Service keys: bearer tokens of programs, each of one account and narrowed to its scopes (rules/access#service-keys). */
-import { byAnybody, byOperators, byUsers, event, line, rpc, scopes, Type, type ErrorReasons, type Static } from '#libs/contract';
+import { byAnybody, byOperators, byUsers, event, line, nullable, rpc, scopes, Type, type ErrorReasons, type Static } from '#libs/contract';
 import { actorFacts } from '../accounts/contract.ts';
-import { anyId, instant, limitParameter, nullable, offsetParameter, pageFields, v1Errors } from '../fields.ts';
+import { anyId, instant, limitParameter, offsetParameter, pageFields, v1Errors } from '../fields.ts';
 
 /** Unrevoked keys of an account. */
 export const maxKeys = 100;

@@ -1,6 +1,6 @@
 /** Memberships of the open API (rules/memberships#membership-lists, rules/memberships#updates; D45 to D47a). */
-import { byUsers, line, rpc, Type, type Static } from '#libs/contract';
-import { anyId, ifMatch, limitParameter, nullable, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
+import { byUsers, line, nullable, rpc, Type, type Static } from '#libs/contract';
+import { anyId, ifMatch, limitParameter, offsetParameter, page, searchText, v1Errors } from '../fields.ts';
 import { HolonPublic, NoteItem, PersonPublic } from '../public-schemas.ts';
 import { workflowFields, workflowUpdateFields, workflowChanges, textChange } from '../workflow/contract.ts';
 

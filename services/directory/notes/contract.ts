@@ -1,6 +1,6 @@
 /** Notes of the open API (rules/memberships#notes). */
-import { byOperators, byUsers, job, rpc, Type } from '#libs/contract';
-import { anyId, limitParameter, nullable, pageFields, placeParameter, rowId, v1Errors } from '../fields.ts';
+import { byOperators, byUsers, job, nullable, rpc, Type } from '#libs/contract';
+import { anyId, limitParameter, pageFields, placeParameter, rowId, v1Errors } from '../fields.ts';
 import { NoteItem } from '../public-schemas.ts';
 
 export const notesQuery = Type.Object({ limit: limitParameter({ usual: 50, most: 200 }), offset: placeParameter });

@@ -1,5 +1,5 @@
 /** People: lists, look-ups, creation (rules/people#people, rules/people#create-a-person; D43, D43a, D44). */
-import { byOperators, byUsers, event, line, ownAccount, rpc, Type, type Static } from '#libs/contract';
+import { byOperators, byUsers, event, line, nullable, ownAccount, rpc, Type, type Static } from '#libs/contract';
 import {
   anyId,
   changedIds,
@@ -10,7 +10,6 @@ import {
   maxDescriptionLength,
   maxNameLength,
   maxNoteLength,
-  nullable,
   pageFields,
   rowId,
   searchText,

@@ -1,6 +1,6 @@
 /** Steps of journeys and their configuration (rules/steps#step-configuration; D16b). */
-import { byOperators, byUsers, ownAccount, rpc, Type, type Static, type ErrorReasons } from '#libs/contract';
-import { instant, jsonDocument, jsonObject, nullable, rowId } from '../fields.ts';
+import { byOperators, byUsers, nullable, ownAccount, rpc, Type, type Static, type ErrorReasons } from '#libs/contract';
+import { instant, jsonDocument, jsonObject, rowId } from '../fields.ts';
 
 export const StepItem = Type.Object(
   {

@@ -1,6 +1,6 @@
 /** What memberships, relationships and worklists of the open API have in common (rules/memberships#updates; D46, D47a). */
-import { line, Type } from '#libs/contract';
-import { maxNoteLength, nullable } from '../fields.ts';
+import { line, nullable, Type } from '#libs/contract';
+import { maxNoteLength } from '../fields.ts';
 import { PersonPublic } from '../public-schemas.ts';
 
 /** What items of memberships, relationships and worklists have in common. */

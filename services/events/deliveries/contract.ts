@@ -1,10 +1,9 @@
 /** Contract of deliveries: what was sent to an endpoint, and what is to be sent again (rules/events#deliveries; V5 to V7, V11). */
-import { byOperators, byUsers, job, rpc, Type, type ErrorReasons, type Static } from '#libs/contract';
+import { byOperators, byUsers, job, nullable, rpc, Type, type ErrorReasons, type Static } from '#libs/contract';
 import { oneEndpoint } from '../endpoints/contract.ts';
 
 export const deliveryStates = ['pending', 'delivered', 'failed'] as const;
 
-const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([schema, Type.Null()]);
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 const uuid = Type.String({ format: 'uuid', description: 'Id of the delivery.' });
 

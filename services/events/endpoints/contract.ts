@@ -1,5 +1,5 @@
 /** Contract of webhook endpoints: where events are sent, for whom, and with which secret (rules/events#endpoints; V5, V11). */
-import { byOperators, byUsers, feedEvent, line, rpc, Type, type ErrorReasons } from '#libs/contract';
+import { byOperators, byUsers, feedEvent, line, nullable, rpc, Type, type ErrorReasons } from '#libs/contract';
 
 /** Endpoints of an account. */
 export const maxEndpoints = 20;
@@ -10,7 +10,6 @@ export const usualOverlapSeconds = 86_400;
 /** Longest address. */
 const maxUrlLength = 2_000;
 
-const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S) => Type.Union([schema, Type.Null()]);
 const instant = (description: string) => Type.String({ format: 'date-time', description });
 
 export const disabledReasons = ['requested', 'gone', 'failing'] as const;

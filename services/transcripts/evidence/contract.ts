@@ -1,6 +1,6 @@
 /** Contract: import evidence of a conversation (rules/transcripts#import-evidence). */
-import { byClients, byOperators, feedEvent, noData, rpc, type Static, Type } from '#libs/contract';
-import { conversationId, nullable } from '../schemas.ts';
+import { byClients, byOperators, feedEvent, noData, nullable, rpc, type Static, Type } from '#libs/contract';
+import { conversationId } from '../schemas.ts';
 
 /** The seven values of `status` (rules/transcripts#import-statuses). */
 export const importStatuses = [

@@ -1,6 +1,6 @@
 /** Contract: the transcript in its formats (rules/transcripts#transcript-file; T1, T5). */
-import { byClients, byOperators, ownAccount, rpc, type Static, Type } from '#libs/contract';
-import { conversationId, nullable } from '../schemas.ts';
+import { byClients, byOperators, nullable, ownAccount, rpc, type Static, Type } from '#libs/contract';
+import { conversationId } from '../schemas.ts';
 
 /** In the order in which they are preferred (T5). */
 export const transcriptFormats = ['md', 'json', 'vtt', 'srt', 'txt'] as const;

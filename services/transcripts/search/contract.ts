@@ -1,7 +1,6 @@
 /** Contract: search in what was said (rules/transcripts#search; T2, T3, T6). */
-import { byOperators, byUsers, job, rpc, type Static, Type } from '#libs/contract';
+import { byOperators, byUsers, job, nullable, rpc, type Static, Type } from '#libs/contract';
 import { TranscriptSpeaker } from '../render/contract.ts';
-import { nullable } from '../schemas.ts';
 
 const offset = Type.Integer({ minimum: 0 });
 const neighbour = (which: string) => nullable(Type.String(), `What was said ${which}; null at the edge of the transcript.`);

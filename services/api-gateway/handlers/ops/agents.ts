@@ -1,19 +1,14 @@
 /** `/api/ops/agents`: agents, and the sentences that wait for a decision (D70), in pages. */
-import type { AnswerOf, HandledRoute, InputOf } from '#libs/contract';
-import type { RouteHandler } from '#libs/http';
+import type { RouteHandlers } from '#libs/http';
 import { type ListKind, operatorLists, writeCursor } from '#libs/merged-list';
 import type { Bus } from '#libs/nats';
 import { agents } from '#services/agents';
 import type { agentRoutes } from '../../routes/ops/agents.ts';
 import { readPosition } from './position.ts';
 
-type RouteOf<Name extends string> = Extract<(typeof agentRoutes)[number], HandledRoute<Name>>;
-type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
-type Handlers = { [Name in 'ops-agents' | 'ops-agent-knowledge']: Handler<Name> };
-
 const usualLimit = 50;
 
-export function createAgentHandlers(bus: Bus): Handlers {
+export function createAgentHandlers(bus: Bus): RouteHandlers<(typeof agentRoutes)[number]> {
   return {
     'ops-agents': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor } = input.query;

@@ -1,7 +1,7 @@
 /** `/api/ops/jobs`: the jobs of all services as one list, and acts on them (P2, P3). */
 import type { AnswerOf, HandledRoute, InputOf, JobChange, JobItem, RequestOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
-import type { RouteHandler } from '#libs/http';
+import type { RouteHandlers } from '#libs/http';
 import {
   beginOf,
   findCutShort,
@@ -20,10 +20,10 @@ import { readChoice } from './choice.ts';
 import { readBegin } from './position.ts';
 import { contracts, findServiceName, type ServiceName, serviceNames } from './services.ts';
 
-type RouteOf<Name extends string> = Extract<(typeof jobRoutes)[number], HandledRoute<Name>>;
-type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
-type Filter = Omit<InputOf<RouteOf<'ops-jobs'>>['query'], 'limit' | 'cursor'>;
-type Choice = InputOf<RouteOf<'ops-redrive'>>['body'];
+type RedriveRoute = Extract<(typeof jobRoutes)[number], HandledRoute<'ops-redrive'>>;
+type ListRoute = Extract<(typeof jobRoutes)[number], HandledRoute<'ops-jobs'>>;
+type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
+type Choice = InputOf<RedriveRoute>['body'];
 
 const usualLimit = 50;
 const kind = jobList(serviceNames);
@@ -45,12 +45,7 @@ const shown = 100;
 type Item = JobItem & { readonly service: string };
 const positionOf = ({ id, service }: Item) => ({ at: id, source: service });
 
-export function createJobHandlers(bus: Bus): {
-  'ops-jobs': Handler<'ops-jobs'>;
-  'ops-job': Handler<'ops-job'>;
-  'ops-redrive': Handler<'ops-redrive'>;
-  'ops-cancel': Handler<'ops-cancel'>;
-} {
+export function createJobHandlers(bus: Bus): RouteHandlers<(typeof jobRoutes)[number]> {
   return {
     'ops-jobs': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, service, ...filter } = input.query;
@@ -133,7 +128,7 @@ type Request = RequestOf<(typeof contracts)['media']['rpcs']['redriveJobs']>;
 type Ask = (name: ServiceName, request: Request) => Promise<JobChange>;
 
 /** Asks each service for its part; what one of them does is one transaction, and one entry of its audit log. */
-async function act(body: Choice, ask: Ask): Promise<AnswerOf<RouteOf<'ops-redrive'>>> {
+async function act(body: Choice, ask: Ask): Promise<AnswerOf<RedriveRoute>> {
   const { filter, ids } = readChoice<Filter, { service: string; id: string }>(body, filterFields);
   const dryRun = body.dry_run === undefined ? {} : { dry_run: body.dry_run };
   const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== 'service'));

@@ -1,7 +1,7 @@
 /** `/api/ops/pipelines`: where conversations stand in their pipeline steps, and their jobs run now (P5). */
-import { type AnswerOf, type HandledRoute, type InputOf, type LatestJob, maxId } from '#libs/contract';
+import { type LatestJob, maxId } from '#libs/contract';
 import { appError } from '#libs/errors';
-import type { RouteHandler } from '#libs/http';
+import type { RouteHandlers } from '#libs/http';
 import { operatorLists, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { describeStanding, jobTypeOf, listStandings, pipelineJobs } from '#libs/pipeline';
@@ -10,13 +10,10 @@ import type { pipelineRoutes } from '../../routes/ops/pipelines.ts';
 import { badCursor, readPosition } from './position.ts';
 import { contracts, findServiceName } from './services.ts';
 
-type RouteOf<Name extends string> = Extract<(typeof pipelineRoutes)[number], HandledRoute<Name>>;
-type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
-
 const usualLimit = 50;
 const kind = operatorLists.pipelines;
 
-export function createPipelineHandlers(bus: Bus): { 'ops-pipelines': Handler<'ops-pipelines'>; 'ops-retry': Handler<'ops-retry'> } {
+export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipelineRoutes)[number]> {
   const rpcsOf = (type: string) => {
     const name = findServiceName(type.split('.')[0] ?? '');
     if (name === undefined) throw new Error(`no service works ${type}`);

@@ -1,7 +1,6 @@
 /** `/api/ops/threads`: chats with agents, and the operators who have them by name (H1 to H5). */
-import type { AnswerOf, HandledRoute, InputOf } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
-import type { RouteHandler } from '#libs/http';
+import type { RouteHandlers } from '#libs/http';
 import { operatorLists, readInstant, writeCursor } from '#libs/merged-list';
 import type { Bus, CallContext } from '#libs/nats';
 import { agents, type Thread, type ThreadMessage } from '#services/agents';
@@ -9,21 +8,12 @@ import { directory } from '#services/directory';
 import type { threadRoutes } from '../../routes/ops/threads.ts';
 import { badCursor, readPosition } from './position.ts';
 
-type RouteOf<Name extends string> = Extract<(typeof threadRoutes)[number], HandledRoute<Name>>;
-type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
-
 const usualLimit = 50;
 const kind = operatorLists.threads;
 
 type Emails = ReadonlyMap<number, string>;
 
-export function createThreadHandlers(bus: Bus): {
-  'ops-threads': Handler<'ops-threads'>;
-  'ops-thread': Handler<'ops-thread'>;
-  'ops-take-thread': Handler<'ops-take-thread'>;
-  'ops-say-in-thread': Handler<'ops-say-in-thread'>;
-  'ops-hand-thread-back': Handler<'ops-hand-thread-back'>;
-} {
+export function createThreadHandlers(bus: Bus): RouteHandlers<(typeof threadRoutes)[number]> {
   const findEmails = async (accounts: readonly (number | null | undefined)[], call: CallContext): Promise<Emails> => {
     const ids = [...new Set(accounts.flatMap((id) => id ?? []))];
     const named = ids.length === 0 ? [] : (await bus.call(directory.rpcs.nameAccounts, { ids }, call)).items;

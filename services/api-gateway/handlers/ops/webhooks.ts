@@ -1,7 +1,7 @@
 /** `/api/ops/webhooks`: the webhooks of all services as one list, and their replay (P4). */
-import type { AnswerOf, HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
+import type { HandledRoute, InputOf, RequestOf, WebhookItem } from '#libs/contract';
 import { AppError, appError } from '#libs/errors';
-import type { RouteHandler } from '#libs/http';
+import type { RouteHandlers } from '#libs/http';
 import {
   findPosition,
   isLeft,
@@ -21,9 +21,8 @@ import { askEach, patienceMs } from './ask-each.ts';
 import { readChoice } from './choice.ts';
 import { badCursor, readBegin } from './position.ts';
 
-type RouteOf<Name extends string> = Extract<(typeof webhookRoutes)[number], HandledRoute<Name>>;
-type Handler<Name extends string> = RouteHandler<InputOf<RouteOf<Name>>, AnswerOf<RouteOf<Name>>>;
-type Filter = Omit<InputOf<RouteOf<'ops-webhooks'>>['query'], 'limit' | 'cursor'>;
+type ListRoute = Extract<(typeof webhookRoutes)[number], HandledRoute<'ops-webhooks'>>;
+type Filter = Omit<InputOf<ListRoute>['query'], 'limit' | 'cursor'>;
 type Request = RequestOf<typeof conversations.rpcs.replayWebhooks>;
 
 const usualLimit = 50;
@@ -46,11 +45,7 @@ function receiversOf({ kind: wanted, person_id: person }: { kind?: string | unde
   return [...(hasUpdates ? (['agents'] as const) : []), ...(wanted === 'telegram' ? [] : (['conversations'] as const))];
 }
 
-export function createWebhookHandlers(bus: Bus): {
-  'ops-webhooks': Handler<'ops-webhooks'>;
-  'ops-webhook': Handler<'ops-webhook'>;
-  'ops-replay': Handler<'ops-replay'>;
-} {
+export function createWebhookHandlers(bus: Bus): RouteHandlers<(typeof webhookRoutes)[number]> {
   return {
     'ops-webhooks': async ({ input, call, answer }) => {
       const { limit = usualLimit, cursor, ...filter } = input.query;

@@ -1,10 +1,9 @@
 /** Agents, and which sentences of theirs others may hear (D70). */
-import { route, Type } from '#libs/contract';
+import { nullable, route, Type } from '#libs/contract';
 import { agents, sentence } from '#services/agents';
 import { badCursor, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/agents';
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const next = nullable(Type.String({ description: '`cursor` of the next page; null at the end.' }));
 const slug = Type.String({ maxLength: 100, description: 'Slug of the agent.' });
 

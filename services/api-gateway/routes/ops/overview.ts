@@ -1,7 +1,5 @@
 /** How the platform is (P1). */
-import { consumerLag, jobCount, route, Type, webhookCount } from '#libs/contract';
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+import { consumerLag, jobCount, nullable, route, Type, webhookCount } from '#libs/contract';
 
 export const overviewRoutes = [
   route({

@@ -1,9 +1,8 @@
 /** Conversations in pipeline steps (P5). */
-import { jobStates, route, Type } from '#libs/contract';
+import { jobStates, nullable, route, Type } from '#libs/contract';
 import { badCursor, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/pipelines';
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const state = Type.Enum([...jobStates, 'none'], { description: 'Of the job of the step; `none` = there is none.' });
 
 const pipeline = Type.Object({

@@ -1,10 +1,9 @@
 /** Chats with agents in the hands of operators (H1 to H5). */
-import { route, Type } from '#libs/contract';
+import { nullable, route, Type } from '#libs/contract';
 import { maxChatBodyCharacters, messageFacts, threadFacts } from '#services/agents';
 import { badCursor, page, pageOf } from './filters.ts';
 
 const root = '/api/ops/threads';
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
 const account = Type.Object({
   id: Type.Integer(),
