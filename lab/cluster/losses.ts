@@ -95,7 +95,9 @@ async function measure(cluster: Cluster, known: Known, title: string, lose: () =
     load = await measureLoad(cluster, known, lose);
   });
   if (load === undefined) throw new Error('there was no load');
-  const { summary, failures } = load;
+  const { summary } = load;
+  // k6 also says there that it was ended.
+  const failures = load.failures.filter((line) => statusPattern.test(line));
   const times = failures.flatMap((line) => {
     const at = Date.parse(/time="([^"]+)"/.exec(line)?.[1] ?? '');
     return Number.isNaN(at) ? [] : [at];
@@ -103,16 +105,19 @@ async function measure(cluster: Cluster, known: Known, title: string, lose: () =
   return {
     title,
     requests: summary.requests,
-    failures: countBy(failures.filter((line) => line.includes('time="')).map(tellKind)),
+    failures: countBy(failures.map(tellKind)),
     failedForMs: times.length === 0 ? 0 : Math.max(...times) - Math.min(...times),
     maxMs: summary.maxMs,
     acknowledged,
   };
 }
 
+/** How `test/cluster/steady.js` writes a request that failed; status 0 = no answer. */
+const statusPattern = /msg="?\w+: (\d+)/;
+
 /** `503`, or what kept k6 from getting an answer. */
 function tellKind(line: string): string {
-  const status = /msg="?\w+: (\d+)/.exec(line)?.[1];
+  const status = statusPattern.exec(line)?.[1];
   return status === undefined || status === '0' ? 'no answer' : status;
 }
 
