@@ -8,6 +8,11 @@ import type { Request } from '../bench/load.ts';
 const changedCount = 37;
 const changedFrom = Date.UTC(2033, 0, 1);
 
+const uploadBytes = 1_000_000;
+const boundary = 'cost-boundary';
+
+const describePerson = (): string => JSON.stringify({ name: 'Visitor', contact: { email: `visitor-${randomUUID()}@example.org` } });
+
 /** By name; of the demo's people, conversation and agent. */
 export async function listRequests(
   baseUrl: string,
@@ -42,6 +47,16 @@ export async function listRequests(
     if (own === undefined) throw new Error(`no conversation was made: ${answer.status}`);
     changed.push(`/api/coherence/conversations/${own.id}`);
   }
+  const changedAt = (index: number): string => changed[index % changed.length] ?? path;
+  const json = { ...user, 'content-type': 'application/json' };
+  const form = { ...shared, 'content-type': `multipart/form-data; boundary=${boundary}` };
+  const upload = `--${boundary}\r\ncontent-disposition: form-data; name="audio"; filename="talk.mp3"\r\n\r\n${'x'.repeat(uploadBytes)}\r\n--${boundary}--\r\n`;
+  const people = await Promise.all(
+    changed.map(async () => {
+      const answer = await fetch(`${baseUrl}/api/v1/people`, { method: 'POST', headers: json, body: describePerson() });
+      return `/api/v1/people/${((await answer.json()) as { id: number }).id}`;
+    }),
+  );
   const ping = JSON.stringify({ triggerEvent: 'PING', payload: { title: 'Test', description: 'x'.repeat(1_500) } });
   const get = (where: string, headers: Record<string, string>) => (): Request => ({ method: 'GET', path: where, headers });
   return {
@@ -51,15 +66,30 @@ export async function listRequests(
     'find the active conversation': get(`/api/coherence/conversations?${find.toString()}`, shared),
     'change a conversation (PATCH)': (index) => ({
       method: 'PATCH',
-      path: changed[index % changed.length] ?? path,
+      path: changedAt(index),
       headers: shared,
       body: JSON.stringify({ infos: { n: index } }),
+    }),
+    'change a room': (index) => ({
+      method: 'POST',
+      path: `${changedAt(index)}/enter-coherence`,
+      headers: shared,
+      body: JSON.stringify({ phase: 'conversation', version: index }),
+    }),
+    'create a person': () => ({ method: 'POST', path: '/api/v1/people', headers: json, body: describePerson() }),
+    'change a person': (index) => ({
+      method: 'PATCH',
+      path: people[index % people.length] ?? '',
+      headers: json,
+      body: JSON.stringify({ name: `Visitor ${index}` }),
     }),
     'read the room': get(`${path}/enter-coherence`, shared),
     'find people by name': get('/api/v1/people?q=ad', user),
     'search everything': get('/api/v1/search?q=spring', user),
     "read an hour's transcript": get(`${path}/transcript`, shared),
     'download audio, each 10 MB': get(`${path}/audio`, shared),
+    'upload audio, each 1 MB': (index) => ({ method: 'POST', path: `${changedAt(index)}/audio`, headers: form, body: upload }),
+    'read 100 events': get('/api/v1/events?limit=100', user),
     // Before those that leave jobs behind, which would be counted with it.
     'log in': () => login,
     'take a webhook': () => ({
