@@ -2,7 +2,7 @@
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { loadTables, openSnapshot, type CopyTable, type Loader } from '#libs/orm';
+import { loadTables, openSnapshot, raiseIds, type CopyTable, type Loader } from '#libs/orm';
 import { BackupError } from './errors.ts';
 import { tablePath } from './layout.ts';
 import { type Draft, hashOf, type Manifest, type TableEntry } from './manifest.ts';
@@ -17,6 +17,13 @@ export type OnProgress = (what: string, bytes: number) => void;
  * something else.
  */
 const idGap = 100_000;
+/** Positions of the feed, which clients keep as cursors: an event that came under one that was given already would be told to nobody. */
+const counters = [{ schema: 'events', table: 'feed_head', column: 'last_position' }];
+
+/** The same for a database that PostgreSQL's own means put back to an earlier moment. */
+export async function raiseGivenIds(url: string, schemas: readonly string[]): Promise<void> {
+  await raiseIds(url, { schemas, counters, gap: idGap });
+}
 
 export interface DumpOptions {
   readonly url: string;
@@ -103,6 +110,7 @@ export async function loadDatabase(options: {
     for (const [schema, { sequences }] of Object.entries(manifest.schemas)) {
       for (const { name, value } of sequences) await loader.advance({ schema, name, value }, idGap);
     }
+    for (const counter of counters) if (manifest.schemas[counter.schema] !== undefined) await loader.raise(counter, idGap);
   });
 }
 

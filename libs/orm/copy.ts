@@ -31,6 +31,14 @@ export interface Loader {
   write(table: CopyTable): Writable & { readonly rowCount: number };
   /** The sequence goes on `gap` behind this value. */
   advance(sequence: CopySequence, gap: number): Promise<void>;
+  raise(counter: Counter, gap: number): Promise<void>;
+}
+
+/** A column by which rows, mostly one, count what is no sequence. */
+export interface Counter {
+  readonly schema: string;
+  readonly table: string;
+  readonly column: string;
 }
 
 /** The text of values depends on these; a limit of the role must not end a copy that takes hours. */
@@ -89,10 +97,30 @@ export async function loadTables(url: string, schemas: readonly string[], work: 
       tables,
       write: (table) => client.query(copyFrom(`copy ${nameOf(table)} (${columnsOf(table)}) from stdin`)),
       advance: (sequence, gap) => advance(client, sequence, gap),
+      raise: (counter, gap) => raise(client, counter, gap),
     });
     for (const text of restore) await client.query(text);
     await client.query('commit');
     for (const table of tables) await client.query(`analyze ${nameOf(table)}`);
+  } catch (error) {
+    throw toDatabaseError(error);
+  } finally {
+    await client.end();
+  }
+}
+
+/** All sequences of the schemas that gave a number already, and these counters, go on `gap` further. */
+export async function raiseIds(
+  url: string,
+  options: { schemas: readonly string[]; counters: readonly Counter[]; gap: number },
+): Promise<void> {
+  const { schemas, counters, gap } = options;
+  const client = await connect(url, 'restore');
+  try {
+    await client.query('begin');
+    for (const sequence of await listSequences(client, schemas)) await advance(client, sequence, gap);
+    for (const counter of counters) await raise(client, counter, gap);
+    await client.query('commit');
   } catch (error) {
     throw toDatabaseError(error);
   } finally {
@@ -138,6 +166,10 @@ async function advance(client: pg.ClientBase, { schema, name, value }: CopySeque
     [sequence, value, gap, schema, name],
   );
   await client.query(text);
+}
+
+async function raise(client: pg.ClientBase, { schema, table, column }: Counter, gap: number): Promise<void> {
+  await client.query(await format(client, 'update %I.%I set %I = %I + %s', [schema, table, column, column, gap]));
 }
 
 async function connect(url: string, applicationName: string): Promise<pg.Client> {

@@ -4,7 +4,7 @@
  */
 export { defineEntity, LockMode, p, raw, ref } from '@mikro-orm/core';
 export { columns } from './columns.ts';
-export { dropSchemas, findFilledTables, loadTables, openSnapshot } from './copy.ts';
+export { dropSchemas, findFilledTables, loadTables, openSnapshot, raiseIds } from './copy.ts';
 export type { CopySequence, CopyTable, Loader, Snapshot } from './copy.ts';
 export { createDatabase } from './database.ts';
 export type { Database, Tx } from './database.ts';

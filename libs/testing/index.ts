@@ -16,7 +16,7 @@ export { startInnerServer, type InnerServer } from './inner-server.ts';
 export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmRequest, type LlmServer } from './llm.ts';
 export type { SpokenAnswer, TranscriptionRequest } from './llm.ts';
 export { startPlatform, startService, type Platform, type PlatformOptions, type StartOptions } from './platform.ts';
-export { runStatements, startPostgresPair, type PostgresPair } from './postgres-pair.ts';
+export { copyRunning, runStatements, startPostgresPair, type PostgresPair } from './postgres-pair.ts';
 export { conversationJourney } from './journeys.ts';
 export { waitFor } from './wait-for.ts';
 export { quickJobs, watchJobs, type JobWatch, type StoredJob } from './job-watch.ts';

@@ -152,7 +152,7 @@ async function waitForStandby(primary: PostgresServer, condition: string): Promi
  * A base backup by the low-level API: the programs of the package have no `pg_basebackup`. Files may change and vanish while they are copied; the
  * log says what is right in them.
  */
-async function copyRunning(primary: PostgresServer, to: string): Promise<void> {
+export async function copyRunning(primary: PostgresServer, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: primary.url });
   await client.connect();
   try {

@@ -17,6 +17,11 @@ const mostSteps = 6;
 /** Looked through at once where a step found too little, however few are missing. */
 const leastRows = 100;
 const fewSubjects = 2_000;
+/** Sets of holons that are looked through, of each type of subject. */
+const mostSets = 5_000;
+/** Events of one subject that are read at once are its share of the page, and so many more; where that did not do, more the next time. */
+const roomOfShare = 8;
+const growthOfShare = 4;
 
 export interface Wanted {
   readonly types: readonly string[] | null;
@@ -31,10 +36,22 @@ interface Dependencies {
   readonly context: Asking;
 }
 
+interface Subjects {
+  readonly seenTypes: readonly string[];
+  readonly seenIds: readonly number[];
+}
+
 interface Step {
   readonly rows: readonly FoundEvent[];
   /** Nothing up to there is missing. */
   readonly reached: number;
+  /** They see no others. */
+  readonly subjects?: Subjects | undefined;
+}
+
+interface Range {
+  readonly from: number;
+  readonly upTo: number;
 }
 
 export interface Page {
@@ -55,11 +72,16 @@ export async function findPage(
   const items: FoundEvent[] = [];
   const most = wanted.limit + 1;
   let [from, window] = [after, firstWindow];
+  let subjects: Subjects | undefined;
   for (let steps = 0; steps < mostSteps && from < upTo && items.length < most; steps++) {
-    const limit = Math.max(most - items.length, steps === 0 ? 0 : leastRows);
-    const { rows, reached } = await step(deps, viewer, { ...wanted, limit }, { from, upTo, window });
-    items.push(...(await keepReadable(deps.bus, deps.context, viewer, rows)));
-    [from, window] = [reached, Math.min(window * 8, widestWindow)];
+    const part = { ...wanted, limit: Math.max(most - items.length, steps === 0 ? 0 : leastRows) };
+    const found: Step =
+      subjects === undefined
+        ? await step(deps, viewer, part, { from, upTo, window })
+        : await scanSeen(deps, viewer, part, { from, upTo, subjects, growth: growthOfShare ** steps });
+    items.push(...(await keepReadable(deps.bus, deps.context, viewer, found.rows)));
+    ({ reached: from, subjects } = found);
+    window = Math.min(window * 8, widestWindow);
   }
   const page = items.slice(0, wanted.limit);
   if (items.length > page.length) return { items: page, hasMore: true, reached: page.at(-1)?.position ?? from };
@@ -79,30 +101,41 @@ export async function findShown(
 }
 
 async function step(
-  { db }: Dependencies,
+  deps: Dependencies,
   viewer: Viewer,
-  { types, subjectType, subjectId, limit }: Wanted,
-  { from, upTo, window }: { readonly from: number; readonly upTo: number; readonly window: number },
+  wanted: Wanted,
+  { from, upTo, window }: Range & { readonly window: number },
 ): Promise<Step> {
+  const { db } = deps;
+  const { types, subjectType, subjectId, limit } = wanted;
   const values = { ...viewer, types, subjectType, limit };
-  const fullOr = (rows: readonly FoundEvent[], otherwise: number): Step => ({
-    rows,
-    reached: rows.length < limit ? otherwise : (rows.at(-1)?.position ?? otherwise),
-  });
+  const fullOr = (rows: readonly FoundEvent[], otherwise: number): Step => ({ rows, reached: endOf(rows, limit) ?? otherwise });
   if (subjectId !== null) return fullOr(await scanSubject(db, { ...values, subjectId, after: from, upTo }), upTo);
   const end = viewer.seesAll ? upTo : ((await findWindowEnd(db, { after: from, upTo, types, window }))?.position ?? upTo);
   const near = await scanFeed(db, { ...values, after: from, upTo: end });
   if (near.length === limit || end === upTo) return fullOr(near, end);
   const subjectTypes = subjectType !== null ? [subjectType] : types === null ? [...feedSubjects] : subjectsOf(types);
-  const seen = await listSeenSubjects(db, { ...viewer, subjectTypes, after: end, limit: fewSubjects + 1 });
-  if (seen.length > fewSubjects) return fullOr(near, end);
-  const far = await scanSubjects(db, {
-    ...values,
-    after: end,
-    upTo,
-    limit: limit - near.length,
-    seenTypes: seen.map(({ type }) => type),
-    seenIds: seen.map(({ id }) => id),
-  });
-  return fullOr([...near, ...far], upTo);
+  const seen = await listSeenSubjects(db, { ...viewer, subjectTypes, after: end, mostSets, limit: fewSubjects + 1 });
+  if (seen.length > fewSubjects || seen[0]?.more === true) return fullOr(near, end);
+  const known = seen.flatMap(({ type, id }) => (type === null || id === null ? [] : [{ type, id }]));
+  const subjects = { seenTypes: known.map(({ type }) => type), seenIds: known.map(({ id }) => id) };
+  const far = await scanSeen(deps, viewer, { ...wanted, limit: limit - near.length }, { from: end, upTo, subjects, growth: 1 });
+  return { ...far, rows: [...near, ...far.rows] };
 }
+
+/** Subject by subject. */
+async function scanSeen(
+  { db }: Dependencies,
+  viewer: Viewer,
+  { types, subjectType, limit }: Wanted,
+  { from, upTo, subjects, growth }: Range & { readonly subjects: Subjects; readonly growth: number },
+): Promise<Step> {
+  const count = subjects.seenIds.length;
+  if (count === 0) return { rows: [], reached: upTo, subjects };
+  const each = Math.min(limit, (Math.ceil((2 * limit) / count) + roomOfShare) * growth);
+  const rows = await scanSubjects(db, { ...viewer, ...subjects, types, subjectType, limit, after: from, upTo, each });
+  return { rows, reached: endOf(rows, limit) ?? rows[0]?.reached ?? upTo, subjects };
+}
+
+/** Where a page that is full ends. */
+const endOf = (rows: readonly FoundEvent[], limit: number): number | undefined => (rows.length < limit ? undefined : rows.at(-1)?.position);

@@ -6,6 +6,7 @@ import { Migration20260720090000_handed_over_jobs } from './Migration20260720090
 import { Migration20260727090000_wanted_types } from './Migration20260727090000_wanted_types.ts';
 import { Migration20260801090000_seldom_touched } from './Migration20260801090000_seldom_touched.ts';
 import { Migration20260901090000_failed_jobs } from './Migration20260901090000_failed_jobs.ts';
+import { Migration20260902090000_subjects_by_holons } from './Migration20260902090000_subjects_by_holons.ts';
 
 /** In the order in which they run. */
 export const migrations: readonly MigrationClass[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly MigrationClass[] = [
   Migration20260727090000_wanted_types,
   Migration20260801090000_seldom_touched,
   Migration20260901090000_failed_jobs,
+  Migration20260902090000_subjects_by_holons,
 ];

@@ -130,7 +130,9 @@ export const scanSubject = statement.many({
 
 /**
  * Subjects with news that the caller sees: few for who sees little. Each part has an index of its own, so that the others need not be looked through:
- * conversations in which somebody takes part, those of events that they cover, those that nobody knows, and whatever is not narrowed to them.
+ * conversations in which somebody takes part, those of events that they cover, those that nobody knows, and whatever is not narrowed to them, for which
+ * each set of holons that subjects have is looked at once, however many subjects have it. `more`: there are more such sets, so some may be missing. One
+ * row without a subject where there is none.
  */
 export const listSeenSubjects = statement.many({
   name: 'feed.seen-subjects',
@@ -142,39 +144,62 @@ export const listSeenSubjects = statement.many({
     accountId: viewer.accountId,
     after: wanted.after,
     subjectTypes: t.text.array,
+    /** Looked through, of each type of subject. */
+    mostSets: t.integer,
     limit: wanted.limit,
   },
-  row: { type: t.text, id: t.bigint },
-  sql: ({ hiddenHolons, scopeHolons, scopePersonId, accountId, after, subjectTypes, limit }) => {
+  row: { type: t.text.nullable, id: t.bigint.nullable, more: t.boolean },
+  sql: ({ hiddenHolons, scopeHolons, scopePersonId, accountId, after, subjectTypes, mostSets, limit }) => {
     const part = (condition: Sql): Sql => sql`(select s.type, s.id from events.subjects s
       where s.last_position > ${after} and s.type = any(${subjectTypes}) and ${condition} limit ${limit})`;
     const seen = holonsSeenSql(hiddenHolons);
     return sql`
-      select type, id from (
+      with recursive sets (type, holons, number) as (
+        select t.type, (select s.holons from events.subjects s where s.type = t.type order by s.holons limit 1), 1
+        from unnest(${subjectTypes}) as t (type) where ${scopeHolons} is null or t.type <> 'conversation'
+        union all
+        select k.type, (select s.holons from events.subjects s where s.type = k.type and s.holons > k.holons order by s.holons limit 1), k.number + 1
+        from sets k where k.holons is not null and k.number < ${mostSets}
+      ), seen as (
         ${part(sql`not s.known`)}
         union ${part(sql`${scopeHolons} is not null and s.type = 'conversation' and s.people @> array[${scopePersonId}] and ${seen}`)}
         union ${part(sql`${scopeHolons} is not null and s.type = 'conversation' and s.holons && ${scopeHolons} and ${seen}`)}
-        union ${part(sql`(${scopeHolons} is null or s.type <> 'conversation') and ${seen}
-          and (s.type <> 'webhook_endpoint' or s.people @> array[${accountId}])`)}
-      ) as seen limit ${limit}`;
+        union (select f.type, f.id from sets s cross join lateral (
+            select f.type, f.id from events.subjects f
+            where f.type = s.type and f.holons = s.holons and f.last_position > ${after} and f.known
+              and (f.type <> 'webhook_endpoint' or f.people @> array[${accountId}])
+            order by f.last_position limit ${limit}
+          ) as f where s.holons is not null and ${seen} limit ${limit})
+      )
+      select seen.type, seen.id, looked.more
+      from (select coalesce(max(number), 0) >= ${mostSets} as more from sets) as looked left join seen on true limit ${limit}`;
   },
 });
 
-/** Subject by subject. */
+/**
+ * The first events of each subject, at most `each`. What comes behind the first place where one of them may have more is left out: nothing up to
+ * `reached` is missing.
+ */
 export const scanSubjects = statement.many({
   name: 'feed.scan-subjects',
   planned: 'each-call',
-  params: { ...params, seenTypes: t.text.array, seenIds: t.bigint.array },
-  row: found,
-  sql: ({ seenTypes, seenIds, ...named }) => sql`
-    select ${columns} from unnest(${seenTypes}, ${seenIds}) as i (type, id)
-    join events.subjects s on s.type = i.type and s.id = i.id
-    cross join lateral (
-      select * from events.feed f
-      where f.subject_type = i.type and f.subject_id = i.id and ${fitsSql(named)}
-      order by f.position limit ${named.limit}
-    ) f
-    where ${subjectVisibleSql(named)}
+  params: { ...params, seenTypes: t.text.array, seenIds: t.bigint.array, each: t.integer },
+  row: { ...found, reached: t.bigint },
+  sql: ({ seenTypes, seenIds, each, ...named }) => sql`
+    with hits as materialized (
+      select f.* from unnest(${seenTypes}, ${seenIds}) as i (type, id)
+      join events.subjects s on s.type = i.type and s.id = i.id
+      cross join lateral (
+        select * from events.feed f
+        where f.subject_type = i.type and f.subject_id = i.id and ${fitsSql(named)}
+        order by f.position limit ${each}
+      ) f
+      where ${subjectVisibleSql(named)}
+    ), looked as (
+      select coalesce(min(last), ${named.upTo}) as reached
+      from (select max(position) as last from hits group by subject_type, subject_id having count(*) >= ${each}) as cut
+    )
+    select ${columns}, looked.reached from hits f cross join looked where f.position <= looked.reached
     order by f.position limit ${named.limit}`,
 });
 
