@@ -241,6 +241,39 @@ describe('who sees an event (V4, V10)', () => {
   });
 });
 
+describe('pages of who sees few subjects (V3, V4)', () => {
+  it('have every event once, in order, where much happens to one subject and little to others', async () => {
+    const ada = user(world.personId('ada'));
+    const begin = await latest();
+    const ids: number[] = [];
+    for (let count = 0; count < 4; count++) ids.push((await world.create('open-circle', 'ada')).id);
+    for (const id of ids) await told(begin, id, 2);
+    await fillFeed(world.env, 30_000, { first: 5_000_000, subjects: 5_000, person: 4_711 });
+    await world.env.sql(
+      `with head as (update events.feed_head set last_position = last_position + 900 returning last_position),
+       told as (
+         insert into events.feed (position, occurred_at, service, number, id, type, subject_type, subject_id, data, farewell)
+         select last_position - 900 + n, now(), 'much', n, gen_random_uuid(), 'conversation.updated', 'conversation',
+           ($1::integer[])[case when n % 50 = 0 then 2 + n / 50 % 3 else 1 end], '{}', false from head, generate_series(1, 900) n
+       )
+       update events.subjects set last_position = (select last_position from head) where type = 'conversation' and id = any($1)`,
+      [ids],
+    );
+    const pages: Page[] = [];
+    for (let after = begin; pages.at(-1)?.has_more !== false; after = pages.at(-1)?.next ?? '') {
+      pages.push(await read({ after, limit: 100 }, ada));
+      expect(pages.length).toBeLessThan(30);
+    }
+    const rows = await world.env.sql<{ id: string }>(
+      `select 'evt_' || replace(id::text, '-', '') as id from events.feed where subject_type = 'conversation' and subject_id = any($1) order by position`,
+      [ids],
+    );
+    expect(rows.length).toBeGreaterThanOrEqual(908);
+    expect(pages.flatMap(({ items }) => items.map(({ id }) => id))).toEqual(rows.map(({ id }) => id));
+    expect(pages.filter(({ items }) => items.length === 100).length).toBeGreaterThanOrEqual(8);
+  });
+});
+
 describe('a page of who sees much, but little of what happened (V4)', () => {
   it('ends after so much work, and the next one goes on there', async () => {
     const ada = user(world.personId('ada'));
