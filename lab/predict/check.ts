@@ -1,5 +1,5 @@
 /**
- * The model held against a real platform: gateways, then processes of a service, that may use a twentieth of a core each, 1, 2 and 4 of them, under as many callers
+ * The model held against a real platform: gateways, then processes of a service, that may use a tenth of a core each, 1, 2 and 4 of them, under as many callers
  * as keep them busy. What they should do is predicted from the cost of the operations, measured just before at one process with the same limit.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -30,10 +30,10 @@ export interface Compared {
   readonly measured: number;
 }
 
-export const coresOfProcess = 0.05;
+export const coresOfProcess = 0.1;
 /** Of each limited process, as many as were there when the cost was measured: the more come at once, the more share a way to the services. */
 const callersOfProcess = 8;
-/** Of each process before it is limited: with a twentieth of a core its code would be compiled for minutes. */
+/** Of each process before it is limited: with a tenth of a core its code would be compiled for minutes. */
 const warmUpSeconds = 6;
 const repoDir = join(import.meta.dirname, '..', '..');
 const nameOf = { gateway: 'api-gateway', conversations: 'conversations' } as const;

@@ -1,7 +1,7 @@
 /**
  * `node lab/predict/main.ts`: what 1, 10, 100 and 1,000 times the load of docs/guides/sizing.md need, and what a cluster gives way at first, predicted from
  * lab/cost/measured.json; the tables of docs/scaling.md.
- *   --check       measures instead what processes that are limited to a twentieth of a core do, beside what is predicted of them (needs root); ends with
+ *   --check       measures instead what processes that are limited to a tenth of a core do, beside what is predicted of them (needs root); ends with
  *                 status 1 where one is off by more than a fifth
  *   --seconds N   of each measurement (default 6)
  */
