@@ -31,10 +31,9 @@ function parseEntry(text: string): number {
 
 export function register(program: Command, context: CliContext): void {
   const group = program.command('pipelines').description('Conversations in pipeline steps, and what they wait for');
-  const readJobs = async (type: string, ids: readonly number[], state?: LatestJob['state']): Promise<readonly LatestJob[]> => {
+  const readJobs = async (type: string, ids: readonly number[]): Promise<readonly LatestJob[]> => {
     const rpcs = jobAdminRpcs(type.split('.')[0] ?? '');
-    const inState = state === undefined ? {} : { state };
-    return (await context.call(rpcs.jobsFindLatest, { type, conversation_ids: [...ids], ...inState })).items;
+    return (await context.call(rpcs.jobsFindLatest, { type, conversation_ids: [...ids] })).items;
   };
 
   group
@@ -58,16 +57,9 @@ export function register(program: Command, context: CliContext): void {
         state,
         before: cursor === undefined ? before : Number(cursor.at),
         registry: pipelineJobs,
-        readEntries: (behind, count, ids) => {
-          const place = {
-            ...(behind === undefined ? {} : { before: behind }),
-            ...(ids === undefined ? {} : { conversation_ids: [...ids] }),
-          };
-          return context.call(conversations.rpcs.pipelinesList, { ...filter, ...place, limit: count });
-        },
+        readEntries: (page) => context.call(conversations.rpcs.pipelinesList, { ...filter, ...page }),
         readJobs,
-        readJobsIn: async (wanted, type, count) =>
-          (await context.call(jobAdminRpcs(type.split('.')[0] ?? '').jobsList, { state: wanted, type, limit: count })).items,
+        readJobsIn: async (wanted) => (await context.call(jobAdminRpcs(wanted.type.split('.')[0] ?? '').jobsList, wanted)).items,
       });
       context.print(
         items,

@@ -1,12 +1,12 @@
 /**
  * `doctor --after-restore` (rules/operations#after-a-restore): what is wrong when a database was put back to an earlier moment, by `backup restore`
- * or by PostgreSQL's own means. While no service runs the queues are rebuilt, and ids that were
- * given after that moment are not given again; with the services, people are erased again and files compared.
+ * or by PostgreSQL's own means. While no service runs the queues are rebuilt, and ids that were given after that moment are not given again; with
+ * the services, people are erased again and files compared.
  */
 import { directory } from '#services/directory';
 import { media } from '#services/media';
 import type { ReplyOf } from '#libs/contract';
-import { raiseGivenIds } from '#libs/backup';
+import { idGap, raiseGivenIds } from '#libs/backup';
 import { AppError } from '#libs/errors';
 import { listMigrations } from '../../tools/migrate.ts';
 import { listRunning, rebuildQueues } from '../backup/queues.ts';
@@ -30,9 +30,9 @@ export async function examineRestored(context: CliContext): Promise<AfterRestore
   const running = await listRunning(context);
   if (running.length === 0) {
     const url = context.setting('DATABASE_URL');
-    if (url !== undefined) await raiseGivenIds(url, Object.keys(await listMigrations()));
-    const queues = url === undefined ? null : await rebuildQueues(context, url);
-    return { queues, people: null, objects: null };
+    if (url === undefined) return { queues: null, people: null, objects: null };
+    await raiseGivenIds(url, Object.keys(await listMigrations()));
+    return { queues: await rebuildQueues(context, url), people: null, objects: null };
   }
   return { queues: null, people: await eraseAgain(context), objects: await compareObjects(context) };
 }
@@ -105,7 +105,7 @@ export function tellRestored(context: CliContext, found: AfterRestore): void {
     const dropped = queues?.dropped ?? null;
     const told = {
       queues: queues === null ? 'DATABASE_URL is not set here' : `${queues.jobs} jobs and ${queues.outbox} messages will be sent`,
-      ids: queues === null ? null : 'go on 100,000 further',
+      ids: queues === null ? null : `go on ${idGap.toLocaleString('en')} further`,
       broker: dropped === null ? 'not there: nothing was dropped' : `${dropped} old messages dropped`,
       next: 'start the services, then run this again',
     };

@@ -1,7 +1,8 @@
 /** PgBouncer in transaction mode, two of it, before PostgreSQL: as docs/operations.md has it. */
 import type { Cluster } from './commands.ts';
 import { refer, serversImage } from './images.ts';
-import { containerSecurity, owners, password, poolerApp, postgresServer, small } from './release.ts';
+import { postgresServer } from './postgres-pair.ts';
+import { containerSecurity, owners, password, poolerApp, small } from './release.ts';
 
 const name = poolerApp;
 const port = 6432;

@@ -10,7 +10,9 @@ import { platformImage, refer } from './images.ts';
 import type { ServerObject } from './nats-cluster.ts';
 import type { ClusterSettings } from './settings.ts';
 
-const name = 'servers-coherence-postgresql';
+/** The Service that leads to the PostgreSQL that takes writes. */
+export const postgresServer = 'servers-coherence-postgresql';
+const name = postgresServer;
 const peers = `${name}-peers`;
 const podLabel = 'statefulset.kubernetes.io/pod-name';
 export const postgresPods = [`${name}-0`, `${name}-1`] as const;

@@ -6,7 +6,7 @@ import { repoDir } from '../../tools/check/commands.ts';
 import { type Cluster, type Ended, until } from './commands.ts';
 import { platformImage, refer, serversImage } from './images.ts';
 import { clusterNats, natsServers, type ServerObject } from './nats-cluster.ts';
-import { makeSynchronous, pairPostgres, postgresHosts, postgresPods } from './postgres-pair.ts';
+import { makeSynchronous, pairPostgres, postgresHosts, postgresPods, postgresServer } from './postgres-pair.ts';
 import type { ClusterSettings } from './settings.ts';
 
 export const chartDir = join(repoDir, 'deploy', 'helm', 'coherence');
@@ -33,8 +33,6 @@ export const outerPorts = { [providerPort]: 18_790, [modelPort]: 18_791 };
 export const clientApp = 'client';
 export const othersApp = 'others';
 export const poolerApp = 'pgbouncer';
-/** The Service that leads to the PostgreSQL that takes writes. */
-export const postgresServer = 'servers-coherence-postgresql';
 
 export type Values = Record<string, unknown>;
 

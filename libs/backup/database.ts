@@ -16,7 +16,7 @@ export type OnProgress = (what: string, bytes: number) => void;
  * Ids that were given after the backup are not given again: what others remember under them (links, exports, events) must not come to mean
  * something else.
  */
-const idGap = 100_000;
+export const idGap = 100_000;
 /** Positions of the feed, which clients keep as cursors: an event that came under one that was given already would be told to nobody. */
 const counters = [{ schema: 'events', table: 'feed_head', column: 'last_position' }];
 

@@ -1,7 +1,7 @@
 /** Backups of an installation: made, verified, restored (rules/operations#backups). */
 export { type OpenedBackup, isComplete, listIds, openBackup } from './catalog.ts';
 export { createBackup } from './create.ts';
-export { type OnProgress, raiseGivenIds } from './database.ts';
+export { idGap, type OnProgress, raiseGivenIds } from './database.ts';
 export { keepErasures } from './erasures.ts';
 export { BackupError } from './errors.ts';
 export { createFolderTarget } from './folder-target.ts';

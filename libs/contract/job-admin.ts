@@ -117,7 +117,6 @@ const latest = {
   request: Type.Object({
     type: Type.String({ maxLength: 200 }),
     conversation_ids: Type.Array(Type.Integer(), { maxItems: 500 }),
-    state: Type.Optional(stateSchema),
   }),
   reply: Type.Object({ items: Type.Array(latestJob) }),
 };
@@ -136,7 +135,7 @@ export function jobAdminRpcs(service: string) {
     list: 'Lists jobs, newest first',
     show: 'Shows one job with payload, result and attempts',
     redrive: 'Queues dead jobs again: those named, or all that match; a cancelled one only by its id',
-    latest: 'The newest job of a type for each of these conversations, where it is in the state, if one is named',
+    latest: 'The newest job of a type for each of these conversations',
     retry: 'Runs a job now: one that waits, is dead or cancelled; one that runs or has succeeded is left alone',
     cancel: 'Ends queued and running jobs: they are cancelled; dead ones where their ids or their state are named',
   };

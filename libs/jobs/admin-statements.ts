@@ -128,10 +128,10 @@ export const showJobs = statement.one({
   sql: ({ ids }) => sql`select coalesce(json_agg(${item} order by id desc), '[]')::text as items from jobs where id = any(${ids})`,
 });
 
-/** The newest job of a type for each conversation (P5); with a state those that are in it alone, so that nothing else is read of others. */
+/** The newest job of a type for each conversation (P5). */
 export const findLatest = statement.many({
   name: 'jobs.admin-latest',
-  params: { type: t.text, conversationIds: t.integer.array, state: t.text.nullable },
+  params: { type: t.text, conversationIds: t.integer.array },
   row: {
     id: t.uuid,
     type: t.text,
@@ -143,7 +143,7 @@ export const findLatest = statement.many({
     waits: t.boolean,
     failure: t.text.nullable,
   },
-  sql: ({ type, conversationIds, state }) => sql`
+  sql: ({ type, conversationIds }) => sql`
     select j.id, j.type, c.id as conversation_id, j.state, j.attempts, iso_utc(j.run_at) as run_at, j.error,
       coalesce((select a.waits from job_attempts a where a.job_id = j.id order by a.number desc limit 1), false) as waits,
       coalesce(
@@ -151,8 +151,7 @@ export const findLatest = statement.many({
         case when not exists (select from job_attempts a where a.job_id = j.id) then j.error end) as failure
     from unnest(${conversationIds}) as c (id) cross join lateral (
       select * from jobs j where j.payload ? 'conversation_id' and j.payload ->> 'conversation_id' = c.id::text and j.type = ${type}
-      order by j.id desc limit 1) j
-    where ${is(sql`j.state`, state)}`,
+      order by j.id desc limit 1) j`,
 });
 
 /** A job that waits for a later time is due now; its state, whatever it is. */

@@ -11,7 +11,6 @@ import type { Relay } from './relay.ts';
 import type { ChangeRequest, JobAdmin, JobFilter, JobState, RecordChange } from './types.ts';
 import { smallestUuidOf } from './uuid.ts';
 
-type LatestRequest = { type: string; conversation_ids: readonly number[]; state?: JobState };
 type Asking = { readonly actor?: Actor | undefined };
 
 /** Handlers of `jobAdminRpcs`, to be spread into the service's handlers. */
@@ -27,8 +26,8 @@ export function jobAdminHandlers({ admin }: { readonly admin: JobAdmin }) {
     admin.redrive(request, (tx, counts) => recordAudit(tx, context, describeChange(request, counts)));
   const cancel = (request: ChangeRequest, context: AuditContext): Promise<JobChange> =>
     admin.cancel(request, (tx, counts) => recordAudit(tx, context, describeChange(request, counts)));
-  const findLatest = async ({ conversation_ids: conversationIds, ...request }: LatestRequest) => ({
-    items: await admin.findLatest({ ...request, conversationIds }),
+  const findLatest = async (request: { type: string; conversation_ids: readonly number[] }) => ({
+    items: await admin.findLatest(request.type, request.conversation_ids),
   });
   const retry = async ({ id, conversation_id: conversationId }: { id: string; conversation_id: number }, context: AuditContext) => {
     const target = { type: 'conversation', id: conversationId };
@@ -151,7 +150,7 @@ export function createJobAdmin(db: Database, relay: Pick<Relay, 'wake'>): JobAdm
       const [payload, result] = [row.payload, row.result ?? 'null'].map((text) => JSON.stringify(redactJson(parseJson(text))));
       return `${row.facts.slice(0, -1)},"payload":${payload},"result":${result}}`;
     },
-    findLatest: (wanted) => statements.findLatest(db, { state: undefined, ...wanted }),
+    findLatest: (type, conversationIds) => statements.findLatest(db, { type, conversationIds }),
     retry: (id, record) =>
       db.transaction(async (tx) => {
         await statements.takeTurn(tx);

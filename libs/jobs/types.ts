@@ -148,8 +148,8 @@ export interface JobAdmin {
   list(filter: JobFilter & { readonly limit: number; readonly before?: string | undefined; readonly inclusive?: boolean }): Promise<string>;
   /** With payload, result and attempts; undefined when there is none. */
   show(id: string): Promise<string | undefined>;
-  /** The newest job of a type for each conversation, where it is in the state, if one is named. */
-  findLatest(wanted: { type: string; conversationIds: readonly number[]; state?: JobState }): Promise<LatestJob[]>;
+  /** The newest job of a type for each conversation. */
+  findLatest(type: string, conversationIds: readonly number[]): Promise<LatestJob[]>;
   /** Runs a job now: one that waits, is dead or cancelled. @returns its state; undefined when there is none */
   retry(id: string, record?: (tx: Tx) => void): Promise<JobState | undefined>;
   /** How many there are by type and state, and when the oldest of each was asked for. */

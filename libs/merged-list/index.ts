@@ -30,18 +30,17 @@ export function mergePages<Item>(
 
 /**
  * Of sources that were asked for `asked` items each, fewer than the page has: those whose part ends before the page does, and who may have more.
- * @returns their places in `pages`
  */
-export function findCutShort<Item>(
-  pages: readonly (readonly Item[])[],
+export function findCutShort<Source, Item>(
+  parts: ReadonlyMap<Source, readonly Item[]>,
   { asked, limit, positionOf }: { asked: number; limit: number; positionOf: (item: Item) => Position },
-): number[] {
-  const all = pages.flat().map(positionOf).toSorted(comparePositions);
+): Source[] {
+  const all = [...parts.values()].flat().map(positionOf).toSorted(comparePositions);
   const end = all[limit];
-  return pages.flatMap((page, place) => {
-    const last = page.at(-1);
-    if (last === undefined || page.length < asked) return [];
-    return end === undefined || comparePositions(positionOf(last), end) < 0 ? [place] : [];
+  return [...parts].flatMap(([source, part]) => {
+    const last = part.at(-1);
+    if (last === undefined || part.length < asked) return [];
+    return end === undefined || comparePositions(positionOf(last), end) < 0 ? [source] : [];
   });
 }
 

@@ -75,7 +75,7 @@ describe('a list out of several (P2)', () => {
           const asked = Math.min(limit + 1, most);
           const held = lists.map((list, index) => list.map((at): Position => ({ at: String(at), source: sources[index] ?? '' })));
           const parts = held.map((items) => ask(items, undefined, asked));
-          const short = findCutShort(parts, { asked, limit, positionOf });
+          const short = findCutShort(new Map(parts.entries()), { asked, limit, positionOf });
           const pages = held.map((items, place) => (short.includes(place) ? ask(items, undefined, limit + 1) : (parts[place] ?? [])));
           const whole = held.map((items) => ask(items, undefined, limit + 1));
           expect(mergePages(pages, { limit, positionOf })).toEqual(mergePages(whole, { limit, positionOf }));

@@ -40,7 +40,7 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
       state,
       before,
       registry: pipelineJobs,
-      readEntries: async (behind, most, ids) => {
+      readEntries: async ({ before: behind, conversation_ids: ids, limit: most }) => {
         asked.push(ids);
         const all = entries.filter(
           (entry) => (behind === undefined || entry.entry_id < behind) && (ids === undefined || ids.includes(entry.conversation_id)),
@@ -48,9 +48,8 @@ function world(count: number, stateOf: (id: number) => State | undefined) {
         const items = all.slice(0, most);
         return { items, read: items.length < most ? null : (items.at(-1)?.entry_id ?? null) };
       },
-      readJobs: async (of, ids, wanted) =>
-        jobs.filter((job) => job.type === of && ids.includes(job.conversation_id) && (wanted === undefined || job.state === wanted)),
-      readJobsIn: async (wanted, of, most) => jobs.filter((job) => job.type === of && job.state === wanted).slice(0, most),
+      readJobs: async (of, ids) => jobs.filter((job) => job.type === of && ids.includes(job.conversation_id)),
+      readJobsIn: async (wanted) => jobs.filter((job) => job.type === wanted.type && job.state === wanted.state).slice(0, wanted.limit),
     });
   /** All pages. */
   const listAll = async (state: Standing['state'], limit: number): Promise<number[]> => {

@@ -49,10 +49,9 @@ const mostPages = 4;
 const pageSize = 500;
 
 /** States in which most jobs are for a moment, or until somebody acts: where few are in one, the list begins with their jobs. */
-const seldom: readonly Standing['state'][] = ['queued', 'running', 'dead', 'cancelled'];
+const seldom = ['queued', 'running', 'dead', 'cancelled'] as const;
 const fewJobs = 500;
 
-type JobState = LatestJob['state'];
 type PlacedEntry = Entry & { readonly entry_id: number };
 
 interface ListOptions<E extends PlacedEntry> {
@@ -61,10 +60,14 @@ interface ListOptions<E extends PlacedEntry> {
   readonly before: number | undefined;
   readonly registry: PipelineRegistry;
   /** With ids of conversations those of them alone. */
-  readonly readEntries: (before: number | undefined, limit: number, conversationIds?: readonly number[]) => Promise<EntryPage<E>>;
-  /** Newest jobs of conversations, where they are in the state, if one is named. */
-  readonly readJobs: (type: string, conversationIds: readonly number[], state?: JobState) => Promise<readonly LatestJob[]>;
-  readonly readJobsIn: (state: JobState, type: string, limit: number) => Promise<readonly { readonly conversation_id: number | null }[]>;
+  readonly readEntries: (page: { before?: number; conversation_ids?: number[]; limit: number }) => Promise<EntryPage<E>>;
+  /** The newest jobs of conversations. */
+  readonly readJobs: (type: string, conversationIds: readonly number[]) => Promise<readonly LatestJob[]>;
+  readonly readJobsIn: (wanted: {
+    state: LatestJob['state'];
+    type: string;
+    limit: number;
+  }) => Promise<readonly { readonly conversation_id: number | null }[]>;
 }
 
 interface StandingPage {
@@ -81,17 +84,18 @@ export async function listStandings<E extends PlacedEntry>(options: ListOptions<
 /** By the jobs in the state. @returns undefined where that is not how to find them */
 async function listFew<E extends PlacedEntry>(options: ListOptions<E>): Promise<StandingPage | undefined> {
   const { limit, state, before, registry, readEntries, readJobsIn } = options;
-  if (state === undefined || state === 'none' || !seldom.includes(state)) return undefined;
+  const wanted = seldom.find((one) => one === state);
+  if (wanted === undefined) return undefined;
   const types = new Set([...registry.values()].map(({ jobType }) => jobType));
-  const found = await Promise.all([...types].map((type) => readJobsIn(state, type, fewJobs + 1)));
+  const found = await Promise.all([...types].map((type) => readJobsIn({ state: wanted, type, limit: fewJobs + 1 })));
   const ids = [...new Set(found.flat().flatMap(({ conversation_id: id }) => id ?? []))];
   if (ids.length > fewJobs || found.some(({ length }) => length > fewJobs)) return undefined;
   if (ids.length === 0) return { items: [], next: undefined };
-  const { items: entries } = await readEntries(before, fewJobs, ids);
+  const { items: entries } = await readEntries({ ...behind(before), conversation_ids: ids, limit: fewJobs });
   const jobs = await readLatest(entries, options);
   const all = entries.flatMap((entry) => {
     const standing = describeStanding(entry, findJob(jobs, entry, registry));
-    return standing.state === state ? [{ standing, entry }] : [];
+    return standing.state === wanted ? [{ standing, entry }] : [];
   });
   const page = all.slice(0, limit);
   return { items: page.map(({ standing }) => standing), next: all.length > limit ? page.at(-1)?.entry.entry_id : undefined };
@@ -102,9 +106,9 @@ async function lookThrough<E extends PlacedEntry>(options: ListOptions<E>): Prom
   const { limit, state, registry, readEntries } = options;
   const items: Standing[] = [];
   let { before } = options;
+  let count = state === undefined ? limit : Math.min(2 * limit, pageSize);
   for (let page = 0; page < mostPages; page++) {
-    const count = state === undefined ? limit : page === 0 ? Math.min(2 * limit, pageSize) : pageSize;
-    const { items: entries, read } = await readEntries(before, count);
+    const { items: entries, read } = await readEntries({ ...behind(before), limit: count });
     const jobs = await readLatest(entries, options);
     for (const entry of entries) {
       const standing = describeStanding(entry, findJob(jobs, entry, registry));
@@ -117,16 +121,19 @@ async function lookThrough<E extends PlacedEntry>(options: ListOptions<E>): Prom
     }
     if (read === null) return { items, next: undefined };
     before = read;
+    count = pageSize;
   }
   return { items, next: before };
 }
+
+const behind = (before: number | undefined) => (before === undefined ? {} : { before });
 
 const findJob = (jobs: ReadonlyMap<string, LatestJob>, entry: Entry, registry: PipelineRegistry): LatestJob | undefined =>
   jobs.get(`${jobTypeOf(registry, entry)} ${entry.conversation_id}`);
 
 async function readLatest(
   entries: readonly Entry[],
-  { registry, readJobs, state }: Pick<ListOptions<PlacedEntry>, 'registry' | 'readJobs' | 'state'>,
+  { registry, readJobs }: Pick<ListOptions<PlacedEntry>, 'registry' | 'readJobs'>,
 ): Promise<Map<string, LatestJob>> {
   const byType = Map.groupBy(entries, (entry) => jobTypeOf(registry, entry));
   const found = await Promise.all(
@@ -136,7 +143,6 @@ async function readLatest(
         : await readJobs(
             type,
             own.map((entry) => entry.conversation_id),
-            state === 'none' ? undefined : state,
           ),
     ),
   );

@@ -101,18 +101,15 @@ async function readParts(
   read: (name: ServiceName, behind: Position | undefined, count: number) => Promise<Item[]>,
 ): Promise<{ pages: Item[][]; missing: ServiceName[] }> {
   const asked = Math.min(limit + 1, Math.ceil((2 * limit) / Math.max(1, names.length)) + 1);
-  const first = await askEach(names, async (name) => ({ name, items: await read(name, undefined, asked) }));
-  const short = findCutShort(
-    first.replies.map(({ items }) => items),
-    { asked, limit, positionOf },
-  ).flatMap((place) => first.replies[place] ?? []);
-  const more = await askSome(asked > limit ? [] : short.map(({ name }) => name), async (name) => {
-    const items = short.find((part) => part.name === name)?.items ?? [];
+  const first = await askEach(names, async (name): Promise<[ServiceName, Item[]]> => [name, await read(name, undefined, asked)]);
+  const parts = new Map(first.replies);
+  const more = await askSome(findCutShort(parts, { asked, limit, positionOf }), async (name): Promise<[ServiceName, Item[]]> => {
+    const items = parts.get(name) ?? [];
     const last = items.at(-1);
     const rest = await read(name, last === undefined ? undefined : positionOf(last), limit + 1 - items.length);
-    return { name, items: [...items, ...rest] };
+    return [name, [...items, ...rest]];
   });
-  const parts = new Map([...first.replies, ...more.replies].map(({ name, items }) => [name, items]));
+  for (const [name, items] of more.replies) parts.set(name, items);
   for (const name of more.missing) parts.delete(name);
   return { pages: [...parts.values()], missing: [...first.missing, ...more.missing].toSorted() };
 }

@@ -19,10 +19,9 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
     if (name === undefined) throw new Error(`no service works ${type}`);
     return contracts[name].rpcs;
   };
-  const readJobs = async (call: CallContext, type: string, ids: readonly number[], state?: LatestJob['state']) => {
+  const readJobs = async (type: string, ids: readonly number[], call: CallContext): Promise<readonly LatestJob[]> => {
     const rpcs = rpcsOf(type);
-    const inState = state === undefined ? {} : { state };
-    return (await bus.call(rpcs.findLatestJobs, { type, conversation_ids: [...ids], ...inState }, call)).items;
+    return (await bus.call(rpcs.findLatestJobs, { type, conversation_ids: [...ids] }, call)).items;
   };
   return {
     'ops-pipelines': async ({ input, call, answer }) => {
@@ -35,16 +34,9 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
         state,
         before,
         registry: pipelineJobs,
-        readEntries: (behind, count, ids) => {
-          const place = {
-            ...(behind === undefined ? {} : { before: behind }),
-            ...(ids === undefined ? {} : { conversation_ids: [...ids] }),
-          };
-          return bus.call(conversations.rpcs.listPipelines, { ...filter, ...place, limit: count }, call);
-        },
-        readJobs: (...wanted) => readJobs(call, ...wanted),
-        readJobsIn: async (wanted, type, count) =>
-          (await bus.call(rpcsOf(type).listJobs, { state: wanted, type, limit: count }, call)).items,
+        readEntries: (page) => bus.call(conversations.rpcs.listPipelines, { ...filter, ...page }, call),
+        readJobs: (type, ids) => readJobs(type, ids, call),
+        readJobsIn: async (wanted) => (await bus.call(rpcsOf(wanted.type).listJobs, wanted, call)).items,
       });
       answer({ items, next: next === undefined ? null : writeCursor(kind, { at: String(next), source: 'conversations' }) });
     },
@@ -54,12 +46,12 @@ export function createPipelineHandlers(bus: Bus): RouteHandlers<(typeof pipeline
       if (!isKnown) throw appError('not_found', 'conversation_not_found', 'There is no such conversation.');
       const [entry] = items;
       const type = entry === undefined ? undefined : jobTypeOf(pipelineJobs, entry);
-      const [job] = type === undefined ? [] : await readJobs(call, type, [id]);
+      const [job] = type === undefined ? [] : await readJobs(type, [id], call);
       if (entry === undefined || type === undefined || job === undefined || job.state === 'succeeded')
         throw appError('conflict', 'no_job', 'There is no job that could be run now.');
       const rpcs = rpcsOf(type);
       await bus.call(rpcs.retryJob, { id: job.id, conversation_id: id }, call);
-      const [now] = await readJobs(call, type, [id]);
+      const [now] = await readJobs(type, [id], call);
       answer(describeStanding(entry, now));
     },
   };
