@@ -87,6 +87,7 @@ describe('the pages of people and holons (P6; rules/console#what-people-wrote)',
       .split(' ')
       .slice(1)
       .filter((word) => word !== '--json');
+    await row(page, name).first().waitFor();
     const shown = await page.getByRole('table').getByRole('link').allInnerTexts();
     const listed: { name: string }[] = await browser.world.ask(...words);
     expect(listed.map((item) => item.name)).toEqual(shown);
