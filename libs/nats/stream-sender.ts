@@ -7,7 +7,7 @@ import { type AppError, ReplayedError, toErrorBody, unavailable } from '#libs/er
 import type { Inbox, InboxListener } from './inbox.ts';
 import type { Publisher } from './publisher.ts';
 import type { ReplyFacts } from './reply.ts';
-import { streamControl } from './stream-reader.ts';
+import { silenceLimitMs, streamControl } from './stream-reader.ts';
 import { decodeText, encodeFacts, encodeHeaders, header, isNoResponders } from './wire.ts';
 
 /** Replies up to this many bytes travel as one message. */
@@ -18,6 +18,7 @@ export const chunkBytes = 256 * 1024;
 export const chunkWindow = 4;
 /** A reader that takes nothing for so long holds a database cursor for nothing; its stream is broken. */
 export const stallLimitMs = 60_000;
+const lookIntervalMs = 1_000;
 
 /** Why a stream ended before its end mark, when the reason is not a fault of the source. */
 export class ReaderGone extends Error {
@@ -41,6 +42,8 @@ export class StreamSender implements InboxListener {
   readonly #onGone: () => void;
   #sent = 0;
   #acknowledged = 0;
+  /** A reader that is there says so every two seconds, whether it takes anything or not. */
+  #heardAtMs = 0;
   #gone = false;
   #wake: (() => void) | undefined;
 
@@ -91,6 +94,7 @@ export class StreamSender implements InboxListener {
   }
 
   onMessage(message: Msg): void {
+    this.#heardAtMs = performance.now();
     const text = decodeText(message.data);
     if (isNoResponders(message) || text === streamControl.cancel) {
       this.#leave();
@@ -121,6 +125,7 @@ export class StreamSender implements InboxListener {
 
   async #sendChunk(bytes: Uint8Array, facts: ReplyFacts): Promise<void> {
     await this.#waitForWindow();
+    if (!this.started) this.#heardAtMs = performance.now();
     this.#sent++;
     const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeFacts(facts)) };
     this.started = true;
@@ -129,12 +134,18 @@ export class StreamSender implements InboxListener {
 
   async #waitForWindow(): Promise<void> {
     while (!this.#gone && this.#sent - this.#acknowledged >= chunkWindow) {
+      const waitsSinceMs = performance.now();
       const stalled = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(true), stallLimitMs);
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve(false);
+        const settle = (value: boolean): void => {
+          clearInterval(timer);
+          resolve(value);
         };
+        const timer = setInterval(() => {
+          const nowMs = performance.now();
+          if (nowMs - this.#heardAtMs > silenceLimitMs) this.#leave();
+          else if (nowMs - waitsSinceMs > stallLimitMs) settle(true);
+        }, lookIntervalMs);
+        this.#wake = () => settle(false);
       });
       this.#wake = undefined;
       if (stalled) throw unavailable('The reader of the reply stalled');

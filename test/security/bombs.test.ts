@@ -20,7 +20,7 @@ let other: string;
 let userToken: string;
 let experience: number;
 beforeAll(async () => {
-  const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents'];
+  const services = ['api-gateway', 'conversations', 'directory', 'transcripts', 'media', 'agents', 'events'];
   const limits = { RATE_LIMIT_LOGIN_PER_MINUTE: '0', RATE_LIMIT_CHAT_PER_MINUTE: '0', RATE_LIMIT_CHAT_ADDRESS_PER_MINUTE: '0' };
   world = await startTarget(import.meta.url, limits, { services });
   const demo = await applyDemo(world, 'bombs');
@@ -164,7 +164,9 @@ describe('texts that patterns would read for ever', () => {
       const call = { token, headers: { ...headers, ...gate }, ...(body === undefined ? {} : { body: body() }) };
       const { status } = await world.call(operation.method, path, call);
       const took = performance.now() - startedAt < boundMs ? 'a moment' : `${performance.now() - startedAt} ms`;
-      expect([dimension, place, status === 500, took]).toEqual([dimension, place, false, 'a moment']);
+      // By those who would read it, not by a service that is not there; only a model is not there.
+      const isAnswered = status < 500 || (status === 503 && operation.path.includes('/chat/'));
+      expect([dimension, place, isAnswered ? 'answered' : status, took]).toEqual([dimension, place, 'answered', 'a moment']);
     }
   });
 });

@@ -22,11 +22,7 @@ interface DoorOptions {
 }
 
 export function createConsoleDoor({ isEnabled, isWithinReach }: DoorOptions) {
-  return async (ctx: HttpContext, next: () => Promise<unknown>): Promise<void> => {
-    if (ctx.path !== root && !ctx.path.startsWith(`${root}/`)) {
-      await next();
-      return;
-    }
+  const enter = async (ctx: HttpContext, next: () => Promise<unknown>): Promise<void> => {
     if (!isEnabled) throw notFound();
     const isCall = ctx.path.startsWith(callPrefix);
     const changes = ctx.method !== 'GET' && ctx.method !== 'HEAD';
@@ -49,6 +45,8 @@ export function createConsoleDoor({ isEnabled, isWithinReach }: DoorOptions) {
     await next();
     if (path === logoutPath) ctx.res.appendHeader('Set-Cookie', cookie.removal);
   };
+  return (ctx: HttpContext, next: () => Promise<unknown>): Promise<unknown> =>
+    ctx.path === root || ctx.path.startsWith(`${root}/`) ? enter(ctx, next) : next();
 }
 
 /** The cookie as it is where the request came to. */

@@ -13,7 +13,7 @@ import { readSpeakerNames } from '../speaker-names.ts';
 import type { SpokenMatch } from './contract.ts';
 import { type Cursor, type Place, readCursor, writeCursor } from './rules/cursor.ts';
 import { highlight, type Question, readQuestion, writeQuery } from './rules/question.ts';
-import { estimateMatches, findBest, findEdge, listFitting, listSegments, walkBest } from './statements/search.ts';
+import { estimateMatches, findBest, findEdge, listFitting, listSegments, listSpokenIn, walkBest } from './statements/search.ts';
 
 /** Matches that are weighed against each other. */
 const windowSize = 500;
@@ -82,9 +82,13 @@ function createSearch(deps: Dependencies): Handler<typeof transcripts.rpcs.searc
       scopeEventIds: scope.scope?.event_ids ?? null,
       hiddenEventIds: scope.hidden_event_ids,
     };
-    const conversationIds = await listFew(deps.db, conversationFilters);
-    const filters = { ...conversationFilters, query, personId: request.person_id ?? null, conversationIds };
-    return await answer({ ...deps, context, question, filters, limit }, cursor, (next) => writeCursor(next, request));
+    const personId = request.person_id ?? null;
+    const spokenIn = personId === null ? null : await listFewSpokenIn(deps.db, personId);
+    const conversationIds = spokenIn ?? (await listFew(deps.db, conversationFilters));
+    const filters = { ...conversationFilters, query, personId, conversationIds };
+    // Where the speaker is looked up by conversation, the index of words, which knows of no speaker, would be read for all who say them.
+    const expected = await estimate(deps.db, { ...anywhere, query, personId: spokenIn === null ? personId : null });
+    return await answer({ ...deps, context, question, filters, expected, limit }, cursor, (next) => writeCursor(next, request));
   };
 }
 
@@ -94,6 +98,12 @@ async function listFew(db: Database, filters: Omit<Parameters<typeof listFitting
   if (Object.values(narrowing).every((value) => value === null)) return null;
   const fitting = await listFitting(db, { ...filters, limit: fewConversations + 1 });
   return fitting.length > fewConversations ? null : fitting.map(({ id }) => id);
+}
+
+/** The conversations in which a person speaks, when they are few; else null. */
+async function listFewSpokenIn(db: Database, personId: number): Promise<number[] | null> {
+  const spoken = await listSpokenIn(db, { personId, limit: fewConversations + 1 });
+  return spoken.length > fewConversations ? null : spoken.map(({ id }) => id);
 }
 
 function toFilters({ person_id, holon_slug, journey }: Omit<Request, 'limit' | 'cursor'>) {
@@ -108,6 +118,8 @@ interface Search extends Dependencies {
   readonly context: CallContext;
   readonly question: Question;
   readonly filters: Parameters<typeof estimateMatches>[1];
+  /** Matches without what narrows the conversations. */
+  readonly expected: number;
   readonly limit: number;
 }
 
@@ -115,7 +127,7 @@ interface Search extends Dependencies {
 async function answer(search: Search, begin: Cursor, write: (next: Cursor) => string) {
   const isFirst = begin.below === null && begin.after === null;
   const items: SpokenMatch[] = [];
-  const expected = await estimate(search.db, { ...anywhere, query: search.filters.query, personId: search.filters.personId });
+  const { expected } = search;
   // How many words begin alike is not known before they are looked up.
   let isWalk = expected >= manyMatches || search.question.wanted.some(({ isPrefix }) => isPrefix);
   let { total } = begin;

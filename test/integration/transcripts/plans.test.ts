@@ -12,6 +12,7 @@ import * as search from '../../../services/transcripts/search/statements/search.
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
+  'Index Name'?: string;
   Plans?: PlanNode[];
 }
 
@@ -56,16 +57,23 @@ afterAll(async () => {
   await env.stop();
 });
 
-/** Large tables that the plan for these values reads from end to end. */
-async function findScans(
-  { prepared, order }: Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'order'>,
-  values: Readonly<Record<string, unknown>>,
-): Promise<string[]> {
+type Explained = Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'order'>;
+
+async function explain({ prepared, order }: Explained, values: Readonly<Record<string, unknown>>): Promise<PlanNode[]> {
   const { rows: plans } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
     `explain (format json) ${prepared.text}`,
     order.map((name) => values[name]),
   );
-  return plans.flatMap((plan) => plan['QUERY PLAN'].flatMap(({ Plan }) => listScans(Plan)));
+  return plans.flatMap((plan) => plan['QUERY PLAN'].map(({ Plan }) => Plan));
+}
+
+/** Large tables that the plan for these values reads from end to end. */
+async function findScans(statement: Explained, values: Readonly<Record<string, unknown>>): Promise<string[]> {
+  return (await explain(statement, values)).flatMap(listScans);
+}
+
+function listIndexes({ 'Index Name': name, Plans = [] }: PlanNode): string[] {
+  return [...(name === undefined ? [] : [name]), ...Plans.flatMap(listIndexes)];
 }
 
 function listScans({ 'Node Type': type, 'Relation Name': table = '', Plans = [] }: PlanNode): string[] {
@@ -118,10 +126,19 @@ describe('the plans of the search in what was said, in a large database (T3)', (
         expect([more, await findScans(search.findBest, values)]).toEqual([more, []]);
       }
     });
+
+    it.each(questions)('%s of one speaker: no sequential scan, and the index of words is not asked', async (_what, query) => {
+      const conversationIds = (await client.query<{ id: number }>(search.listSpokenIn.prepared.text, [40, 1_001])).rows.map(({ id }) => id);
+      expect(conversationIds.length).toBeGreaterThan(1);
+      const values = { ...given, query, personId: 40, conversationIds, ...firstPage };
+      const plans = await explain(search.walkBest, values);
+      expect([plans.flatMap(listScans), plans.flatMap(listIndexes).filter((name) => name.includes('words'))]).toEqual([[], []]);
+    });
   });
 
   it.each([
     ['the rows of a page', search.listSegments, { conversationIds: [3, 900, 77], indexes: [1, 2, 3] }],
+    ['the conversations of a speaker', search.listSpokenIn, { personId: 40, limit: 1_001 }],
     ['the speakers of a page', listSpeakers, { conversationIds: [3, 900, 77] }],
     ['what is indexed next', rows.listNextRows, { conversationId: 12, afterStart: 0, afterPosition: 0, limit: 1_000 }],
     ['what is cleared', rows.clearSegments, { ids: [5, 6] }],

@@ -48,6 +48,23 @@ export const listFitting = statement.many({
   sql: (given) => sql`select c.conversation_id as id from search_conversations c where ${fits(given)} limit ${given.limit}`,
 });
 
+/**
+ * Conversations in which somebody speaks, as many as are asked for: each is one look at the index of speakers, however much they say there.
+ */
+export const listSpokenIn = statement.many({
+  name: 'search.spoken-in',
+  params: { personId: t.integer, limit: t.integer },
+  row: { id: t.integer },
+  sql: ({ personId, limit }) => sql`
+    with recursive spoken (id) as (
+      (select conversation_id from search_segments where person_id = ${personId} order by conversation_id limit 1)
+      union all
+      select (select s.conversation_id from search_segments s where s.person_id = ${personId} and s.conversation_id > spoken.id
+        order by s.conversation_id limit 1)
+      from spoken where spoken.id is not null
+    ) select id from spoken where id is not null limit ${limit}`,
+});
+
 /** The conversation that so many newer ones that fit go before, from this place on; those ones are one walk. */
 export const findEdge = statement.maybeOne({
   name: 'search.edge',
