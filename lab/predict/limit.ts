@@ -11,11 +11,8 @@ export interface Limit {
   remove(): void;
 }
 
-/**
- * Ten times as often as Kubernetes has it: a tenth of a core is to be a slow core, as the model has it, and not one that stands still for 90 ms with all
- * the answers that it owes.
- */
-const periodUs = 10_000;
+/** As Kubernetes has it. */
+const periodUs = 100_000;
 /** Of its share it is sure, whatever else the machine does: so many times the weight of others. */
 const weight = 10;
 const root = '/sys/fs/cgroup';
