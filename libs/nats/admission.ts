@@ -15,15 +15,15 @@ import { inboxRoot } from './connect.ts';
 export const refusals = [...refusalReasons, 'no_actor', 'wrong_kind', 'not_a_call', 'bad_ticket'] as const;
 export type CallRefusal = (typeof refusals)[number];
 
-/**
- * A request whose caller is not believed: a fault of the platform or a forgery, never the client's. What was signed in the future shows that the clock
- * of this process is behind: another replica may answer, so that clients may ask again.
- */
+/** What was signed in the future, or is too old, may show that the clock of this process is wrong: another replica may answer. */
+export const mayBeTheClock = (refusal: CallRefusal): boolean => refusal === 'early' || refusal === 'expired';
+
+/** A request whose caller is not believed: a fault of the platform or a forgery, never the client's, who may ask again where a clock may be wrong. */
 export class CallRefused extends AppError {
   readonly refusal: CallRefusal;
 
   constructor(refusal: CallRefusal) {
-    super({ code: refusal === 'early' ? 'unavailable' : 'internal', message: 'The caller cannot be verified' });
+    super({ code: mayBeTheClock(refusal) ? 'unavailable' : 'internal', message: 'The caller cannot be verified' });
     this.refusal = refusal;
   }
 }

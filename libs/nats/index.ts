@@ -21,7 +21,7 @@ export {
   withEtag,
   withOutcome,
 } from './reply.ts';
-export type { CallRefusal } from './admission.ts';
+export { type CallRefusal, mayBeTheClock } from './admission.ts';
 export type { BusMetrics, Handler, HandlerReply, Handlers, ServeOptions } from './responder.ts';
 export type { RequestContext } from './served-context.ts';
 export { createBusMetrics, measureStreams } from './metrics.ts';

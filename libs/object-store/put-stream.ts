@@ -94,77 +94,118 @@ async function run(
 async function write(writer: Writer, pool: BufferPool, body: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   const { signal } = writer.failure;
   const hash = createHash('sha256');
-  const parts: UploadedPart[] = [...(writer.unfinished?.parts ?? [])];
-  const sending = new Set<Promise<void>>();
-  let failed: unknown;
-  let uploadId = writer.unfinished?.uploadId;
+  const parts = new Parts(writer, pool);
   let sizeBytes = writer.unfinished?.sizeBytes ?? 0;
-  let buffer: Buffer | undefined;
-  let filled = 0;
-
-  const send = async (full: Buffer, length: number): Promise<void> => {
-    const PartNumber = parts.length + 1;
-    const part: UploadedPart = { PartNumber, ETag: undefined };
-    parts.push(part);
-    try {
-      part.ETag = await uploadPart(writer, uploadId as string, PartNumber, full.subarray(0, length));
-    } catch (error) {
-      failed ??= error;
-      writer.failure.abort(error);
-    } finally {
-      pool.release(full);
-    }
-  };
-  const flush = async (): Promise<void> => {
-    const full = buffer as Buffer;
-    const length = filled;
-    buffer = undefined;
-    filled = 0;
-    // From here on `send` owns the buffer.
-    try {
-      uploadId ??= await createUpload(writer);
-      while (sending.size >= parallelParts) await Promise.race(sending);
-      signal.throwIfAborted();
-    } catch (error) {
-      pool.release(full);
-      throw error;
-    }
-    const sent = send(full, length).finally(() => sending.delete(sent));
-    sending.add(sent);
-  };
-
   try {
     for await (const chunk of untilAborted(body, signal)) {
       hash.update(chunk);
       sizeBytes += chunk.byteLength;
-      for (let offset = 0; offset < chunk.byteLength;) {
-        if (buffer !== undefined && filled === pool.bufferBytes) await flush();
-        buffer ??= await pool.acquire(signal);
-        const length = Math.min(chunk.byteLength - offset, pool.bufferBytes - filled);
-        buffer.set(offset === 0 && length === chunk.byteLength ? chunk : chunk.subarray(offset, offset + length), filled);
-        filled += length;
-        offset += length;
-      }
+      await parts.add(chunk);
     }
     signal.throwIfAborted();
-    if (uploadId === undefined && sending.size === 0 && parts.length === 0) {
-      await putWhole(writer, buffer === undefined ? Buffer.alloc(0) : buffer.subarray(0, filled));
-    } else {
-      if (filled > 0) await flush();
-      await Promise.all(sending);
-      signal.throwIfAborted();
-      await completeUpload(writer, uploadId as string, parts);
-    }
+    if (parts.hasBegun) await parts.complete();
+    else await putWhole(writer, parts.waiting);
     return { sizeBytes, sha256: hash.digest('hex') };
   } catch (error) {
     // A part on its way is worth waiting for when the next attempt goes on behind it.
     if (!writer.keepsParts) writer.failure.abort(error);
-    await Promise.all(sending);
-    if (!writer.keepsParts) await removeRemains(writer, uploadId);
-    const reason = failed ?? error;
+    await parts.settled();
+    if (!writer.keepsParts) await removeRemains(writer, parts.uploadId);
+    const reason = parts.failed ?? error;
     throw isMissing(reason) ? asUnavailable(reason) : reason;
   } finally {
-    if (buffer !== undefined) pool.release(buffer);
+    parts.release();
+  }
+}
+
+/** Parts of one upload on their way, and the buffer that the next one fills meanwhile. */
+class Parts {
+  readonly #writer: Writer;
+  readonly #pool: BufferPool;
+  readonly #parts: UploadedPart[];
+  readonly #sending = new Set<Promise<void>>();
+  #buffer: Buffer | undefined;
+  #filled = 0;
+  uploadId: string | undefined;
+  /** Why a part could not be sent, which has ended the others. */
+  failed: unknown;
+
+  constructor(writer: Writer, pool: BufferPool) {
+    this.#writer = writer;
+    this.#pool = pool;
+    this.#parts = [...(writer.unfinished?.parts ?? [])];
+    this.uploadId = writer.unfinished?.uploadId;
+  }
+
+  /** Whether there is an upload in parts. */
+  get hasBegun(): boolean {
+    return this.uploadId !== undefined || this.#sending.size > 0 || this.#parts.length > 0;
+  }
+
+  /** What has come and is in no part. */
+  get waiting(): Buffer {
+    return this.#buffer?.subarray(0, this.#filled) ?? Buffer.alloc(0);
+  }
+
+  async add(chunk: Uint8Array): Promise<void> {
+    for (let offset = 0; offset < chunk.byteLength;) {
+      if (this.#buffer !== undefined && this.#filled === this.#pool.bufferBytes) await this.#flush();
+      this.#buffer ??= await this.#pool.acquire(this.#writer.failure.signal);
+      const length = Math.min(chunk.byteLength - offset, this.#pool.bufferBytes - this.#filled);
+      this.#buffer.set(offset === 0 && length === chunk.byteLength ? chunk : chunk.subarray(offset, offset + length), this.#filled);
+      this.#filled += length;
+      offset += length;
+    }
+  }
+
+  async complete(): Promise<void> {
+    if (this.#filled > 0) await this.#flush();
+    await this.settled();
+    this.#writer.failure.signal.throwIfAborted();
+    await completeUpload(this.#writer, this.uploadId as string, this.#parts);
+  }
+
+  /** Resolves when nothing is on its way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#sending);
+  }
+
+  release(): void {
+    if (this.#buffer !== undefined) this.#pool.release(this.#buffer);
+    this.#buffer = undefined;
+  }
+
+  async #flush(): Promise<void> {
+    const full = this.#buffer as Buffer;
+    const length = this.#filled;
+    this.#buffer = undefined;
+    this.#filled = 0;
+    // From here on `#send` owns the buffer.
+    try {
+      this.uploadId ??= await createUpload(this.#writer);
+      while (this.#sending.size >= parallelParts) await Promise.race(this.#sending);
+      this.#writer.failure.signal.throwIfAborted();
+    } catch (error) {
+      this.#pool.release(full);
+      throw error;
+    }
+    const sent = this.#send(full, length).finally(() => this.#sending.delete(sent));
+    this.#sending.add(sent);
+  }
+
+  /** Never rejects. */
+  async #send(full: Buffer, length: number): Promise<void> {
+    const PartNumber = this.#parts.length + 1;
+    const part: UploadedPart = { PartNumber, ETag: undefined };
+    this.#parts.push(part);
+    try {
+      part.ETag = await uploadPart(this.#writer, this.uploadId as string, PartNumber, full.subarray(0, length));
+    } catch (error) {
+      this.failed ??= error;
+      this.#writer.failure.abort(error);
+    } finally {
+      this.#pool.release(full);
+    }
   }
 }
 

@@ -17,10 +17,12 @@ export class UnparsableForm extends AppError {
   }
 }
 
+export const unverified = 'The caller cannot be verified';
+
 /** Whoever asks is not believed. */
 export class Unauthenticated extends AppError {
   constructor() {
-    super({ code: 'unauthenticated', message: 'The caller cannot be verified' });
+    super({ code: 'unauthenticated', message: unverified });
     this.name = 'Unauthenticated';
   }
 }

@@ -106,18 +106,22 @@ describe('a responder', () => {
       [past.write(root), 'expired'],
       [`${header}.${payload}.${signature}`, 'bad_signature'],
     ];
-    for (const [actor] of cases) expect(await ask(forPeople.subject, actor)).toEqual(unverified);
+    for (const [actor, reason] of cases)
+      expect(await ask(forPeople.subject, actor)).toEqual({ ...unverified, code: reason === 'expired' ? 'unavailable' : 'internal' });
     expect(served).toEqual([]);
     expect(refused).toEqual(cases.map(([, reason]) => [forPeople.subject, reason]));
     expect(lines).toHaveLength(cases.length);
     for (const line of lines) expect(line).not.toContain('eyJ');
   });
 
-  it('says that another may answer where its own clock is behind that of the gateway', async () => {
-    const ahead = createActorSigner(keys.signingKey, () => Date.now() + 3_600_000);
-    expect(await ask(forPeople.subject, ahead.write(ada))).toEqual({ ...unverified, code: 'unavailable' });
+  it.each([
+    ['behind', 'early', 3_600_000],
+    ['ahead of', 'expired', -3_600_000],
+  ] as const)('says that another may answer where its own clock may be %s that of the gateway', async (_where, reason, awayMs) => {
+    const away = createActorSigner(keys.signingKey, () => Date.now() + awayMs);
+    expect(await ask(forPeople.subject, away.write(ada))).toEqual({ ...unverified, code: 'unavailable' });
     expect(served).toEqual([]);
-    expect(refused).toEqual([[forPeople.subject, 'early']]);
+    expect(refused).toEqual([[forPeople.subject, reason]]);
   });
 
   it('refuses who leaves the actor out, and an actor of a kind that the operation is not for', async () => {

@@ -17,18 +17,22 @@ interface InMany {
   readonly descriptions: SqlPart;
 }
 
-/** CTEs of one kind; the last, `<kind>_best`, has its results. */
-function kindSql({ kind, table, from, visible, item }: SearchKind, { text, limit, kinds }: SearchAsked, inMany: InMany): Sql {
-  const cte = (name: string): Sql => sql.id(`${kind}_${name}`);
-  const rowsBy = (tier: number, field: Sql, condition: Sql, most: Sql): Sql =>
-    sql`(select r.id, ${tier} as tier, ${field} as field from ${from(sql.empty)} where ${condition} and ${visible}
-      order by r.search_name, r.id limit ${most})`;
-  const channelsBy = (tier: number, condition: Sql, most: Sql): Sql =>
-    sql`(select v.owner_id as id, ${tier} as tier, 2 as field
+/** What makes the rows of a tier of one kind: by the fields of a row, and by its channels. */
+function rowsSql({ table, from, visible }: SearchKind) {
+  return {
+    byFields: (tier: number, field: Sql, condition: Sql, most: Sql): Sql =>
+      sql`(select r.id, ${tier} as tier, ${field} as field from ${from(sql.empty)} where ${condition} and ${visible}
+      order by r.search_name, r.id limit ${most})`,
+    byChannels: (tier: number, condition: Sql, most: Sql): Sql =>
+      sql`(select v.owner_id as id, ${tier} as tier, 2 as field
       from (select distinct v.search_name, v.owner_id from ${sql.id(`directory.${table}_channel_values`)} v where ${condition}) as v
-      join ${from(sql`on r.id = v.owner_id`)} where ${visible} order by v.search_name, v.owner_id limit ${most})`;
-  // A row may be a hit of several tiers. Fewer than the limit are in better ones whenever a tier is read, so twice the limit is enough.
-  const [once, twice] = [sql`${limit}`, sql`2 * ${limit}`];
+      join ${from(sql`on r.id = v.owner_id`)} where ${visible} order by v.search_name, v.owner_id limit ${most})`,
+  };
+}
+
+/** CTEs that a tier is read by, while those before it have not filled the answer. */
+function tierCtes({ kind }: SearchKind, { text, limit, kinds }: SearchAsked) {
+  const cte = (name: string): Sql => sql.id(`${kind}_${name}`);
   const asked = sql`${sql.literal(kind)} = any(${kinds}) and ${foldedSql(text)} <> ''`;
   const foundIn = (tiers: readonly TierName[]): Sql =>
     sql`from (${sql.join(
@@ -37,37 +41,47 @@ function kindSql({ kind, table, from, visible, item }: SearchKind, { text, limit
     )}) as found`;
   const tier = (name: TierName, condition: Sql, rows: Sql): Sql =>
     sql`${cte(name)} as materialized (select * from (${rows}) as hits where ${condition})`;
-  /** A tier of one order stops earlier: after the limit and as many as the better tiers have, since no more of its rows are in those. */
-  const laterTier = (name: TierName, rows: Sql): Sql => {
-    const better = foundIn(tierNames.slice(0, tierNames.indexOf(name)));
-    return tier(
-      name,
-      sql`${asked} limit (select case when count(distinct id) < ${limit} then ${limit} + count(distinct id) else 0 end ${better})`,
-      rows,
-    );
+  return {
+    cte,
+    first: (name: TierName, rows: Sql): Sql => tier(name, asked, rows),
+    second: (name: TierName, rows: Sql): Sql =>
+      tier(name, sql`${asked} and (select count(distinct id) ${foundIn(['exact'])}) < ${limit}`, rows),
+    /** A tier of one order stops earlier: after the limit and as many as the better tiers have, since no more of its rows are in those. */
+    later: (name: TierName, rows: Sql): Sql => {
+      const better = foundIn(tierNames.slice(0, tierNames.indexOf(name)));
+      return tier(
+        name,
+        sql`${asked} limit (select case when count(distinct id) < ${limit} then ${limit} + count(distinct id) else 0 end ${better})`,
+        rows,
+      );
+    },
   };
+}
+
+/** CTEs of one kind; the last, `<kind>_best`, has its results. */
+function kindSql(searched: SearchKind, asked: SearchAsked, inMany: InMany): Sql {
+  const { kind, from, item } = searched;
+  const { text, limit } = asked;
+  const { cte, first, second, later } = tierCtes(searched, asked);
+  const { byFields, byChannels } = rowsSql(searched);
+  // A row may be a hit of several tiers. Fewer than the limit are in better ones whenever a tier is read, so twice the limit is enough.
+  const [once, twice] = [sql`${limit}`, sql`2 * ${limit}`];
   const start = sql`${literalSql(text)} || '%'`;
   const field = (condition: Sql): Sql => sql`case when ${condition} then 1 else 2 end`;
   const exactChannel = sql`v.value = left(${foldedSql(text)}, 500)`;
   const channelStart = sql`v.value like ${start} and (char_length(${foldedSql(text)}) < 2 or left(v.value, 2) = left(${foldedSql(text)}, 2))`;
+  const inName = field(sql`strpos(r.search_name, ${foldedSql(text)}) > 0`);
+  const inDescription = containsSql(sql`r.search_description`, text, gramsOf('r'), inMany.descriptions);
   return sql.join(
     [
-      tier(
+      first(
         'exact',
-        asked,
-        sql`${rowsBy(1, sql`1`, sql`r.search_name = ${foldedSql(text)}`, once)} union all ${channelsBy(1, exactChannel, once)}`,
+        sql`${byFields(1, sql`1`, sql`r.search_name = ${foldedSql(text)}`, once)} union all ${byChannels(1, exactChannel, once)}`,
       ),
-      tier(
-        'start',
-        sql`${asked} and (select count(distinct id) ${foundIn(['exact'])}) < ${limit}`,
-        sql`${rowsBy(2, sql`1`, sql`r.search_name like ${start}`, twice)} union all ${channelsBy(2, channelStart, twice)}`,
-      ),
-      laterTier('word', rowsBy(3, field(nameWordStartSql('r', text)), wordStartSql('r', text), twice)),
-      laterTier(
-        'part',
-        rowsBy(4, field(sql`strpos(r.search_name, ${foldedSql(text)}) > 0`), rowContainsSql('r', text, inMany.texts), twice),
-      ),
-      laterTier('description', rowsBy(5, sql`3`, containsSql(sql`r.search_description`, text, gramsOf('r'), inMany.descriptions), twice)),
+      second('start', sql`${byFields(2, sql`1`, sql`r.search_name like ${start}`, twice)} union all ${byChannels(2, channelStart, twice)}`),
+      later('word', byFields(3, field(nameWordStartSql('r', text)), wordStartSql('r', text), twice)),
+      later('part', byFields(4, inName, rowContainsSql('r', text, inMany.texts), twice)),
+      later('description', byFields(5, sql`3`, inDescription, twice)),
       sql`${cte('hits')} as (select distinct on (id) * from (${sql.join(
         tierNames.map((name) => sql`select * from ${cte(name)}`),
         unionAll,
