@@ -1,6 +1,7 @@
 /** The orderly end of an HTTP server whose clients keep connections and hear of the end only after a moment. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Slab } from '#libs/slab';
 
 export interface DrainOptions {
   /** Time in which requests are still taken, on connections old and new, until whoever distributes them has noticed. */
@@ -18,13 +19,13 @@ const idleSweepMs = 50;
  * lets running requests finish and closes what is idle.
  */
 export function prepareDrain(server: Server): (options: DrainOptions) => Promise<void> {
-  const running = new Set<ServerResponse>();
+  const running = new Slab<ServerResponse>();
   let draining = false;
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     if (draining) closeAfter(response);
     else {
-      running.add(response);
-      response.once('close', () => running.delete(response));
+      const place = running.add(response);
+      response.once('close', () => running.remove(place));
     }
   });
   return async ({ windowMs, deadlineMs }) => {

@@ -1,10 +1,11 @@
 /**
  * The one inbox of a connection: replies of calls and control messages of streams come here, told apart by the last token
- * of the subject. One subscription, one map, one coarse timer, whatever the number of calls in flight.
+ * of the subject. One subscription, one collection, one coarse timer, whatever the number of calls in flight.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { AppError } from '#libs/errors';
-import { randomToken } from './token.ts';
+import { Slab } from '#libs/slab';
+import { randomToken, tokenLength } from './token.ts';
 
 /** Whoever waits for messages on a token. */
 export interface InboxListener {
@@ -17,13 +18,18 @@ export interface InboxListener {
   onBroken(error: AppError): void;
 }
 
+interface Entry {
+  readonly token: string;
+  listener: InboxListener;
+}
+
 /** Precision of deadlines. */
 const sweepIntervalMs = 25;
 
 export class Inbox {
   readonly #connection: NatsConnection;
   readonly #prefix: string;
-  readonly #listeners = new Map<string, InboxListener>();
+  readonly #entries = new Slab<Entry>();
   #sweeper: NodeJS.Timeout | undefined;
 
   /** `onStray` gets messages of tokens that nobody holds any more. */
@@ -33,32 +39,37 @@ export class Inbox {
     this.#connection.subscribe(`${this.#prefix}*`, {
       callback: (error, message) => {
         if (error !== null) return;
-        const listener = this.#listeners.get(message.subject.slice(this.#prefix.length));
-        if (listener === undefined) onStray(message);
-        else listener.onMessage(message);
+        const entry = this.#find(message.subject.slice(this.#prefix.length));
+        if (entry === undefined) onStray(message);
+        else entry.listener.onMessage(message);
       },
     });
   }
 
   get size(): number {
-    return this.#listeners.size;
+    return this.#entries.size;
   }
 
-  /** Registers a listener and returns its token. */
+  /** Registers a listener and returns its token, which ends with its place. */
   add(listener: InboxListener): string {
-    const token = randomToken();
-    this.#listeners.set(token, listener);
+    const secret = randomToken();
+    const token = secret + String(this.#entries.nextPlace);
+    this.#entries.add({ token, listener });
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepIntervalMs);
     return token;
   }
 
   /** Hands a token to another listener, e.g. from a call to the stream that answers it. */
   replace(token: string, listener: InboxListener): void {
-    this.#listeners.set(token, listener);
+    const entry = this.#find(token);
+    if (entry !== undefined) entry.listener = listener;
   }
 
+  /** @returns whether it was there. */
   remove(token: string): boolean {
-    return this.#listeners.delete(token);
+    const isThere = this.#find(token) !== undefined;
+    if (isThere) this.#entries.remove(placeOf(token));
+    return isThere;
   }
 
   subject(token: string): string {
@@ -67,9 +78,9 @@ export class Inbox {
 
   /** Ends every wait, e.g. when the connection is lost: an answer that was under way will not come. */
   breakAll(error: AppError): void {
-    const listeners = [...this.#listeners.values()];
-    this.#listeners.clear();
-    for (const listener of listeners) listener.onBroken(error);
+    const entries = [...this.#entries];
+    for (const { token } of entries) this.#entries.remove(placeOf(token));
+    for (const { listener } of entries) listener.onBroken(error);
   }
 
   stop(): void {
@@ -78,15 +89,22 @@ export class Inbox {
   }
 
   #sweep(): void {
-    if (this.#listeners.size === 0) {
+    if (this.#entries.size === 0) {
       this.stop();
       return;
     }
     const now = Date.now();
-    for (const [token, listener] of this.#listeners) {
+    for (const { token, listener } of this.#entries) {
       if (listener.expiresAtMs > now) continue;
-      this.#listeners.delete(token);
+      this.#entries.remove(placeOf(token));
       listener.onExpired();
     }
   }
+
+  #find(token: string): Entry | undefined {
+    const entry = this.#entries.get(placeOf(token));
+    return entry?.token === token ? entry : undefined;
+  }
 }
+
+const placeOf = (token: string): number => Number(token.slice(tokenLength));

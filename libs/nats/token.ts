@@ -2,6 +2,8 @@
 import { randomFillSync } from 'node:crypto';
 
 const tokenBytes = 15;
+/** Characters of a token. */
+export const tokenLength = 20;
 const pool = Buffer.allocUnsafe(tokenBytes * 512);
 let used = pool.length;
 
