@@ -6,12 +6,15 @@ import { renewRegularly } from '#libs/lease';
 import type { Logger } from '#libs/logger';
 import type { Delivery } from '#libs/nats';
 import type { Database } from '#libs/orm';
+import { Slab } from '#libs/slab';
 import { describeFault } from './errors.ts';
 import { renewLeases } from './statements.ts';
 
 /** A message in this process's hands, and the job it called for once that is claimed. */
 export interface Holding {
   readonly delivery: Delivery;
+  /** Among those that are held. */
+  readonly place: number;
   job?: { readonly id: string; readonly lease: number; readonly isFenced: () => boolean; readonly onLost: () => void };
 }
 
@@ -19,7 +22,7 @@ export class LeaseKeeper {
   readonly #db: Database;
   readonly #logger: Logger;
   readonly #leaseMs: number;
-  readonly #held = new Set<Holding>();
+  readonly #held = new Slab<Holding>();
   #stop: (() => void) | undefined;
 
   constructor(deps: { db: Database; logger: Logger; leaseMs: number }) {
@@ -41,13 +44,13 @@ export class LeaseKeeper {
   }
 
   hold(delivery: Delivery): Holding {
-    const holding: Holding = { delivery };
+    const holding: Holding = { delivery, place: this.#held.nextPlace };
     this.#held.add(holding);
     return holding;
   }
 
   release(holding: Holding): void {
-    this.#held.delete(holding);
+    if (this.#held.get(holding.place) === holding) this.#held.remove(holding.place);
   }
 
   /** The broker hears of the work even when the rows cannot be renewed: nobody else can take them over then. */

@@ -10,6 +10,7 @@ import type { Logger } from '#libs/logger';
 import type { Bus, Delivery, RunningConsumer } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { compileSchema, type SchemaCheck } from '#libs/schema';
+import { Slab } from '#libs/slab';
 import { findTracer, newTraceparent, readTraceId, type Span } from '#libs/telemetry';
 import { encodeResult, JobAttempt } from './attempt.ts';
 import { createBatcher } from '#libs/batch';
@@ -53,7 +54,7 @@ type ForeignJob = { readonly id: string; readonly type: string } & NonNullable<D
 export class Worker {
   readonly #deps: WorkerDependencies;
   readonly #leases: LeaseKeeper;
-  readonly #running = new Set<JobAttempt>();
+  readonly #running = new Slab<JobAttempt>();
   /** An attempt that begins now, of a job that was taken long ago, is given back at once. */
   #graceIsOver = false;
   readonly #consumers: RunningConsumer[] = [];
@@ -183,7 +184,7 @@ export class Worker {
     const traceparent = span?.traceparent ?? newTraceparent(row.traceparent ?? undefined);
     const attempt = new JobAttempt(this.#deps, line.declaration, row, traceparent);
     holding.job = { id: row.id, lease: row.lease, isFenced: () => attempt.fenced, onLost: () => attempt.abort(new LeaseLost()) };
-    this.#running.add(attempt);
+    const place = this.#running.add(attempt);
     if (this.#graceIsOver) attempt.abort(new WorkerStopping());
     const startedMs = performance.now();
     let outcome: Outcome;
@@ -200,7 +201,7 @@ export class Worker {
       outcome = attempt.completed ? 'succeeded' : await this.#end(line, row, failure);
     } finally {
       attempt.end();
-      this.#running.delete(attempt);
+      this.#running.remove(place);
     }
     span?.end({ attributes: { 'job.outcome': outcome }, error: outcome === 'succeeded' ? undefined : outcome });
     this.#tell(row, outcome, performance.now() - startedMs, failure, readTraceId(traceparent));
