@@ -19,13 +19,23 @@ export async function listRequests(
   settings: DemoPlatform['settings'],
 ): Promise<Record<string, (index: number) => Request>> {
   const gate = { 'x-svc-api-key': settings['API_LOGIN_SECRET'] ?? '', 'content-type': 'application/json' };
-  const credentials = JSON.stringify({ email: 'ada@example.org', password: settings['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD });
-  const login: Request = { method: 'POST', path: '/api/v1/auth/login', headers: gate, body: credentials };
-  const session = (await (await fetch(`${baseUrl}${login.path}`, { method: 'POST', headers: gate, body: credentials })).json()) as {
-    token: string;
-    person: { id: number };
+  const password = settings['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD;
+  const loginOf = (email: string): Request & { body: string } => ({
+    method: 'POST',
+    path: '/api/v1/auth/login',
+    headers: gate,
+    body: JSON.stringify({ email, password }),
+  });
+  const logIn = async (email: string): Promise<{ token: string; person: { id: number } }> => {
+    const { path: where, body } = loginOf(email);
+    return (await fetch(`${baseUrl}${where}`, { method: 'POST', headers: gate, body })).json() as Promise<
+      Awaited<ReturnType<typeof logIn>>
+    >;
   };
+  const session = await logIn('ada@example.org');
   const user = { authorization: `Bearer ${session.token}` };
+  // Who may create people.
+  const editor = { authorization: `Bearer ${(await logIn('editor@example.org')).token}`, 'content-type': 'application/json' };
   const shared = { authorization: `Bearer ${settings['API_TOKEN']}`, 'content-type': 'application/json' };
   const search = await fetch(`${baseUrl}/api/coherence/conversations/search?person_id=${session.person.id}`, { headers: user });
   const [conversation] = (await search.json()) as { id: number; start: string }[];
@@ -48,15 +58,8 @@ export async function listRequests(
     changed.push(`/api/coherence/conversations/${own.id}`);
   }
   const changedAt = (index: number): string => changed[index % changed.length] ?? path;
-  const json = { ...user, 'content-type': 'application/json' };
-  const form = { ...shared, 'content-type': `multipart/form-data; boundary=${boundary}` };
+  const form = { ...user, 'content-type': `multipart/form-data; boundary=${boundary}` };
   const upload = `--${boundary}\r\ncontent-disposition: form-data; name="audio"; filename="talk.mp3"\r\n\r\n${'x'.repeat(uploadBytes)}\r\n--${boundary}--\r\n`;
-  const people = await Promise.all(
-    changed.map(async () => {
-      const answer = await fetch(`${baseUrl}/api/v1/people`, { method: 'POST', headers: json, body: describePerson() });
-      return `/api/v1/people/${((await answer.json()) as { id: number }).id}`;
-    }),
-  );
   const ping = JSON.stringify({ triggerEvent: 'PING', payload: { title: 'Test', description: 'x'.repeat(1_500) } });
   const get = (where: string, headers: Record<string, string>) => (): Request => ({ method: 'GET', path: where, headers });
   return {
@@ -76,13 +79,7 @@ export async function listRequests(
       headers: shared,
       body: JSON.stringify({ phase: 'conversation', version: index }),
     }),
-    'create a person': () => ({ method: 'POST', path: '/api/v1/people', headers: json, body: describePerson() }),
-    'change a person': (index) => ({
-      method: 'PATCH',
-      path: people[index % people.length] ?? '',
-      headers: json,
-      body: JSON.stringify({ name: `Visitor ${index}` }),
-    }),
+    'create a person': () => ({ method: 'POST', path: '/api/v1/people', headers: editor, body: describePerson() }),
     'read the room': get(`${path}/enter-coherence`, shared),
     'find people by name': get('/api/v1/people?q=ad', user),
     'search everything': get('/api/v1/search?q=spring', user),
@@ -91,7 +88,7 @@ export async function listRequests(
     'upload audio, each 1 MB': (index) => ({ method: 'POST', path: `${changedAt(index)}/audio`, headers: form, body: upload }),
     'read 100 events': get('/api/v1/events?limit=100', user),
     // Before those that leave jobs behind, which would be counted with it.
-    'log in': () => login,
+    'log in': () => loginOf('ada@example.org'),
     'take a webhook': () => ({
       method: 'POST',
       path: `/api/coherence/hook/booking/${session.person.id}`,
