@@ -190,16 +190,21 @@ describe("the media service's ports", () => {
       await expectUntouched();
     });
 
-    it('reads not a byte of the body of somebody who is not believed', async () => {
+    it.each([
+      ['is not believed', 401, 0],
+      ['is believed by another clock', 503, 3_600_000],
+    ])('reads not a byte of the body of somebody who %s', async (_who, status, aheadMs) => {
+      const away = createActorSigner(setting('ACTOR_SIGNING_KEY'), () => Date.now() + aheadMs);
+      const credential = aheadMs === 0 ? '' : `Actor: ${away.writeFor(ada, 'PUT', recordingPath())}\r\n`;
       const { hostname, port } = new URL(setting('MEDIA_INTERNAL_URL'));
       const socket = connect(Number(port), hostname);
       let received = '';
       socket.setEncoding('latin1').on('data', (text: string) => (received += text));
       socket.on('error', () => undefined);
       const ended = once(socket, 'close');
-      socket.write(`PUT ${recordingPath()}?name=forged.mp4 HTTP/1.1\r\nHost: media\r\nContent-Length: 1000000000\r\n\r\n`);
+      socket.write(`PUT ${recordingPath()}?name=forged.mp4 HTTP/1.1\r\nHost: media\r\n${credential}Content-Length: 1000000000\r\n\r\n`);
       await ended; // without a byte of it, and without waiting for one
-      expect(received).toMatch(/^HTTP\/1\.1 401 [\s\S]*connection: close/i);
+      expect(received).toMatch(new RegExp(String.raw`^HTTP/1\.1 ${status} [\s\S]*connection: close`, 'i'));
       await expectUntouched();
     });
   });

@@ -5,11 +5,11 @@
 import type { IncomingMessage } from 'node:http';
 import { ActorRefused, type ActorVerifier, requestName } from '#libs/actor';
 import type { Actor, CallerKind } from '#libs/contract';
-import { notFound, unavailable } from '#libs/errors';
+import { notFound } from '#libs/errors';
 import type { Logger } from '#libs/logger';
-import { type CallRefusal, mayBeTheClock } from '#libs/nats';
+import type { CallRefusal } from '#libs/nats';
 import type { StoredFile } from '../contract.ts';
-import { Unauthenticated, unverified } from './replies.ts';
+import { Unverified } from './replies.ts';
 import { type Exchange, type Listener, methodNotAllowed, readHeader, requireId } from './server.ts';
 
 /** What is done with the bytes; `query` is that of the address. */
@@ -82,7 +82,7 @@ export function createInternalListener(routes: InternalRoutes, deps: AdmissionDe
       const refuse = (reason: CallRefusal): never => {
         deps.onRefused(reason);
         deps.logger.error({ requestId: context.requestId, method, path, reason }, 'request refused: its caller cannot be verified');
-        throw mayBeTheClock(reason) ? unavailable(unverified) : new Unauthenticated();
+        throw new Unverified(reason);
       };
       const actor = await admit(deps, request, path, refuse);
       const found = paths.find(({ pattern }) => pattern.test(path));

@@ -1,6 +1,7 @@
 /** Replies of the HTTP servers: the envelopes of `/api` and `/api/v1`, which the gateway passes on unchanged (rules/http#error-envelopes). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
+import { type CallRefusal, mayBeTheClock } from '#libs/nats';
 import { AppError, errorCodes, ReplayedError, toErrorBody, type ErrorBody } from '#libs/errors';
 
 /** Time for the rest of a refused body to arrive before the connection is cut. */
@@ -17,20 +18,24 @@ export class UnparsableForm extends AppError {
   }
 }
 
-export const unverified = 'The caller cannot be verified';
-
-/** Whoever asks is not believed. */
-export class Unauthenticated extends AppError {
-  constructor() {
-    super({ code: 'unauthenticated', message: unverified });
-    this.name = 'Unauthenticated';
+/** Whoever asks is not believed; where that may be the fault of a clock, another replica may believe them. */
+export class Unverified extends AppError {
+  constructor(reason: CallRefusal) {
+    super({ code: mayBeTheClock(reason) ? 'unavailable' : 'unauthenticated', message: 'The caller cannot be verified' });
+    this.name = 'Unverified';
   }
 }
 
 /** Answers and hangs up: not another byte of the body is read, and whoever reads it hears that there is none. */
-export function hangUp(request: IncomingMessage, response: ServerResponse, { status, message }: AppError): void {
-  const bytes = Buffer.from(JSON.stringify({ detail: message }));
-  response.writeHead(status, { connection: 'close', 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
+export function hangUp(request: IncomingMessage, response: ServerResponse, error: AppError, surface: 'api' | 'v1' = 'api'): void {
+  const { status, body, headers } = describeError(error, surface);
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, {
+    ...headers,
+    connection: 'close',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  });
   response.end(request.method === 'HEAD' ? undefined : bytes, () => request.destroy());
 }
 
@@ -65,15 +70,20 @@ export async function sendJson(
 
 /** The error's envelope on the surface that the request came through. */
 export async function sendError(request: IncomingMessage, response: ServerResponse, error: unknown, surface: 'api' | 'v1'): Promise<void> {
+  const { status, body, headers } = describeError(error, surface);
+  await sendJson(request, response, status, body, headers);
+}
+
+function describeError(error: unknown, surface: 'api' | 'v1'): { status: number; body: unknown; headers: Record<string, string> } {
   const shown = toErrorBody(error);
   const { status } = errorCodes[shown.code];
   // The form of a request is refused alike on both surfaces (rules/http#error-envelopes).
   const isFramework = surface === 'api' || (status === 422 && shown.reason === undefined) || error instanceof UnparsableForm;
-  const body = isFramework ? toApiEnvelope(shown) : toV1Envelope(shown);
-  await sendJson(request, response, status, body, {
+  const headers = {
     ...(status === 503 ? { 'retry-after': retryAfterSeconds } : {}),
     ...(error instanceof ReplayedError ? replayedHeader : {}),
-  });
+  };
+  return { status, body: isFramework ? toApiEnvelope(shown) : toV1Envelope(shown), headers };
 }
 
 /** `{error, message, …}` with a reason, `{detail}` without one. */

@@ -8,7 +8,7 @@ import type { CallContext } from '#libs/nats';
 import { findTracer, newRequestId, newTraceparent, readTraceId, type Red } from '#libs/telemetry';
 import { answerPace, bodyPace, type PaceRule } from '#libs/transfer';
 import { ClientGone } from './multipart.ts';
-import { hangUp, sendError, Unauthenticated } from './replies.ts';
+import { hangUp, sendError, Unverified } from './replies.ts';
 
 /** One request with what its headers say of it; the actor is added by whoever believes it. */
 export interface Exchange {
@@ -116,7 +116,8 @@ async function answer(transfer: Transfer, listener: Listener, { logger, requests
     await (span === undefined ? work() : span.run(work));
   } catch (error) {
     if (error instanceof ClientGone) return;
-    if (error instanceof Unauthenticated) return hangUp(request, response, error);
+    // Only what a client is to see has the envelope of its surface; what is no client's gets the plain one.
+    if (error instanceof Unverified) return hangUp(request, response, error, error.code === 'unavailable' ? known?.surface : undefined);
     if (!(error instanceof AppError) || error.code === 'internal') logger.error({ err: error, requestId, traceId }, 'request failed');
     else if (error.status >= 500) logger.warn({ err: error, requestId, traceId }, 'request failed');
     // An answer that has begun is broken, so that it cannot pass for a complete one.

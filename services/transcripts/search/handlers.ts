@@ -96,15 +96,16 @@ function createSearch(deps: Dependencies): Handler<typeof transcripts.rpcs.searc
 async function listFew(db: Database, filters: Omit<Parameters<typeof listFitting>[1], 'limit'>): Promise<number[] | null> {
   const { hiddenEventIds: _hidden, ...narrowing } = filters;
   if (Object.values(narrowing).every((value) => value === null)) return null;
-  const fitting = await listFitting(db, { ...filters, limit: fewConversations + 1 });
-  return fitting.length > fewConversations ? null : fitting.map(({ id }) => id);
+  return idsOfFew(await listFitting(db, { ...filters, limit: fewConversations + 1 }));
 }
 
 /** The conversations in which a person speaks, when they are few; else null. */
 async function listFewSpokenIn(db: Database, personId: number): Promise<number[] | null> {
-  const spoken = await listSpokenIn(db, { personId, limit: fewConversations + 1 });
-  return spoken.length > fewConversations ? null : spoken.map(({ id }) => id);
+  return idsOfFew(await listSpokenIn(db, { personId, limit: fewConversations + 1 }));
 }
+
+const idsOfFew = (rows: readonly { readonly id: number }[]): number[] | null =>
+  rows.length > fewConversations ? null : rows.map(({ id }) => id);
 
 function toFilters({ person_id, holon_slug, journey }: Omit<Request, 'limit' | 'cursor'>) {
   return {
