@@ -15,6 +15,7 @@ import { openConnection, describeServers, inboxPrefixOf, inboxRoot } from './con
 import type { ConsumerOptions, Delivery, RunningConsumer } from './consumer.ts';
 import type { Bus, BusSettings } from './face.ts';
 import { Inbox } from './inbox.ts';
+import { Lanes } from './lane.ts';
 import type { PublishDurableOptions } from './durable-publish.ts';
 import { type ConsumerLag, JetStream, type StreamSize } from './jetstream.ts';
 import type { StreamLimits, StreamName } from './streams.ts';
@@ -91,7 +92,7 @@ class NatsBus implements Bus {
     this.#checkReplies = settings.checkReplies ?? false;
     this.#inbox = new Inbox(connection, inboxPrefixOf(settings.name), (message) => this.#onStray(message));
     this.#publisher = new Publisher(connection);
-    this.#parties = { connection, inbox: this.#inbox, publisher: this.#publisher };
+    this.#parties = { connection, inbox: this.#inbox, publisher: this.#publisher, lanes: new Lanes() };
     const prefixes = { subject: this.prefix, stream: name === '' ? '' : `${name}_`, inbox: inboxPrefixOf(settings.name) };
     this.#jetstream = new JetStream(this.#parties, prefixes, settings.logger, () => this.#up);
     this.#metrics.connected?.(true);

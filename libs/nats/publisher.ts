@@ -4,12 +4,14 @@
  */
 import type { NatsConnection, PublishOptions } from '@nats-io/transport-node';
 import type { Inbox } from './inbox.ts';
+import type { Lanes } from './lane.ts';
 
 /** What the parts of the bus share. */
 export interface Parties {
   readonly connection: NatsConnection;
   readonly inbox: Inbox;
   readonly publisher: Publisher;
+  readonly lanes: Lanes;
 }
 
 interface Waiting {

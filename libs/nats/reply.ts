@@ -11,7 +11,7 @@ export class RawJson {
   }
 }
 
-/** A reply of any size, made piece by piece; chunked with flow control above 512 KiB (architecture#large-messages). */
+/** A reply of any size, made piece by piece; chunked with flow control above 64 KiB (architecture#large-messages). */
 export class JsonStream {
   readonly source: AsyncIterable<string | Uint8Array>;
   readonly json: boolean;

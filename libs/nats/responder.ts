@@ -160,7 +160,7 @@ export class Responder {
   }
 
   async #stream(replyTo: string, stream: JsonStream, facts: ReplyFacts, context: ServedContext): Promise<void> {
-    const sender = new StreamSender(this.#deps.publisher, this.#deps.inbox, replyTo, () => context.abort(new ReaderGone()));
+    const sender = new StreamSender(this.#deps, replyTo, context.deadlineMs, () => context.abort(new ReaderGone()));
     try {
       await sender.send(stream.source, facts, stream.isLive);
     } catch (error) {

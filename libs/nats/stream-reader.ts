@@ -1,13 +1,13 @@
 /**
- * Reader of a chunked reply. Each chunk taken is acknowledged, which lets the responder send another; the reader asks for a
- * sign of life while it waits, and the broker itself answers when the responder is gone. A gap, an error mark, a responder
+ * Reader of a chunked reply. Each chunk is acknowledged when it comes, which makes room on the way to this process, and when it is
+ * taken, which lets the responder send another; the reader asks for a sign of life while it waits, and the broker itself answers when the responder is gone. A gap, an error mark, a responder
  * that stays silent or a lost connection end the iteration with an error: only the end mark with the right count completes it.
  */
-import type { Msg } from '@nats-io/transport-node';
+import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type AppError, unavailable } from '#libs/errors';
 import type { Inbox, InboxListener } from './inbox.ts';
 import type { Publisher } from './publisher.ts';
-import { header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
+import { encodeHeaders, header, isNoResponders, parseErrorBody, readHeader } from './wire.ts';
 
 /** What a reader tells the responder; a number is the last chunk taken. */
 export const streamControl = { cancel: 'cancel', alive: 'alive' } as const;
@@ -50,6 +50,7 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   next(): Promise<IteratorResult<Uint8Array>> {
     const chunk = this.#queue.shift();
     if (chunk !== undefined) {
+      this.#taken++;
       this.#acknowledge();
       return Promise.resolve({ value: chunk, done: false });
     }
@@ -98,10 +99,12 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
     this.#received++;
     if (this.#waiting === undefined) {
       this.#queue.push(message.data);
+      this.#acknowledge();
       return;
     }
     const waiting = this.#waiting;
     this.#waiting = undefined;
+    this.#taken++;
     this.#acknowledge();
     waiting.resolve({ value: message.data, done: false });
   }
@@ -115,13 +118,13 @@ export class StreamReader implements InboxListener, AsyncIterableIterator<Uint8A
   }
 
   #acknowledge(): void {
-    this.#taken++;
-    if (this.#state === 'open') this.#tell(String(this.#taken));
+    if (this.#state !== 'open') return;
+    this.#tell(String(this.#taken), { headers: encodeHeaders({ [header.chunkReceived]: String(this.#received) }) });
   }
 
-  #tell(text: string): void {
+  #tell(text: string, options?: { headers: MsgHdrs }): void {
     try {
-      this.#publisher.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token) });
+      this.#publisher.publish(this.#controlSubject, text, { reply: this.#inbox.subject(this.#token), ...options });
     } catch {
       this.#fail(unavailable('The message broker is not reachable'));
     }

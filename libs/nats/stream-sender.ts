@@ -1,20 +1,22 @@
 /**
- * Sender of replies. Up to 512 KiB a reply is one message; above that it is numbered chunks of 256 KiB, at most four of them
- * not yet acknowledged, so that the memory of every process on the way is bounded whatever the size (architecture#large-messages).
+ * Sender of replies. Up to 64 KiB a reply is one message; above that it is numbered chunks of up to 256 KiB, at most four of them not yet
+ * taken, and all that are on the way to one process have a lane, so that the memory of every process and of the broker is bounded,
+ * whatever the size and the number (architecture#large-messages).
  */
 import type { Msg } from '@nats-io/transport-node';
 import { type AppError, ReplayedError, toErrorBody, unavailable } from '#libs/errors';
 import type { Inbox, InboxListener } from './inbox.ts';
-import type { Publisher } from './publisher.ts';
+import type { Lanes, Place } from './lane.ts';
+import type { Parties, Publisher } from './publisher.ts';
 import type { ReplyFacts } from './reply.ts';
 import { silenceLimitMs, streamControl } from './stream-reader.ts';
-import { decodeText, encodeFacts, encodeHeaders, header, isNoResponders } from './wire.ts';
+import { decodeText, encodeFacts, encodeHeaders, header, isNoResponders, readHeader } from './wire.ts';
 
 /** Replies up to this many bytes travel as one message. */
-export const singleReplyBytes = 512 * 1024;
+export const singleReplyBytes = 64 * 1024;
 /** Size of a chunk of larger ones. */
 export const chunkBytes = 256 * 1024;
-/** Chunks that may be under way without acknowledgement. */
+/** Chunks that the reader has not taken yet. */
 export const chunkWindow = 4;
 /** A reader that takes nothing for so long holds a database cursor for nothing; its stream is broken. */
 export const stallLimitMs = 60_000;
@@ -39,19 +41,31 @@ export class StreamSender implements InboxListener {
   readonly #inbox: Inbox;
   readonly #replyTo: string;
   readonly #token: string;
+  readonly #lanes: Lanes;
+  readonly #deadlineMs: number;
   readonly #onGone: () => void;
+  #place: Place | undefined;
   #sent = 0;
-  #acknowledged = 0;
+  #taken = 0;
+  /** Sizes of chunks that have not come yet, as far as it is known. */
+  readonly #underWay: number[] = [];
+  /** One of a release before that tells what it has taken alone. */
+  #tellsReceipt = false;
   /** A reader that is there says so every two seconds, whether it takes anything or not. */
   #heardAtMs = 0;
   #gone = false;
   #wake: (() => void) | undefined;
 
-  /** `onGone` runs once when the reader leaves, so that a source that waits for its database can be interrupted. */
-  constructor(publisher: Publisher, inbox: Inbox, replyTo: string, onGone: () => void) {
+  /**
+   * @param deadlineMs epoch milliseconds; until then the reader waits for the first chunk.
+   * @param onGone runs once when the reader leaves, so that a source that waits for its database can be interrupted.
+   */
+  constructor({ publisher, inbox, lanes }: Parties, replyTo: string, deadlineMs: number, onGone: () => void) {
     this.#publisher = publisher;
     this.#inbox = inbox;
+    this.#lanes = lanes;
     this.#replyTo = replyTo;
+    this.#deadlineMs = deadlineMs;
     this.#onGone = onGone;
     this.#token = inbox.add(this);
   }
@@ -66,7 +80,7 @@ export class StreamSender implements InboxListener {
         const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece;
         pieces.push(bytes);
         size += bytes.length;
-        if (!isLive && size <= (this.started ? chunkBytes : singleReplyBytes)) continue;
+        if (!isLive && size < chunkBytes) continue;
         const joined = pieces.length === 1 ? bytes : Buffer.concat(pieces, size);
         const leastBytes = isLive ? 1 : chunkBytes;
         let offset = 0;
@@ -76,13 +90,15 @@ export class StreamSender implements InboxListener {
         pieces = size === 0 ? [] : [joined.subarray(offset)];
       }
       const rest = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, size);
-      if (!this.started) {
+      if (!this.started && size <= singleReplyBytes) {
         this.#publisher.publish(this.#replyTo, rest, singleReplyOptions(facts));
         return;
       }
       if (size > 0) await this.#sendChunk(rest, facts);
       this.#publisher.publish(this.#replyTo, undefined, { headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }) });
+      if (this.#tellsReceipt) await this.#waitUntil(() => this.#underWay.length === 0);
     } finally {
+      this.#place?.close();
       this.#inbox.remove(this.#token);
     }
   }
@@ -103,9 +119,16 @@ export class StreamSender implements InboxListener {
         this.#publisher.publish(message.reply, undefined, { headers: encodeHeaders({ [header.chunkAlive]: '1' }) });
       }
     } else {
-      this.#acknowledged = Math.max(this.#acknowledged, Number(text) || 0);
+      this.#taken = Math.max(this.#taken, Number(text) || 0);
+      const received = readHeader(message.headers, header.chunkReceived);
+      this.#tellsReceipt = received !== undefined;
+      this.#arrived(Math.max(this.#taken, Number(received) || 0));
       this.#wake?.();
     }
+  }
+
+  #arrived(count: number): void {
+    while (this.#underWay.length > 0 && this.#sent - this.#underWay.length < count) this.#place?.leave(this.#underWay.shift() ?? 0);
   }
 
   onExpired(): void {
@@ -124,7 +147,14 @@ export class StreamSender implements InboxListener {
   }
 
   async #sendChunk(bytes: Uint8Array, facts: ReplyFacts): Promise<void> {
-    await this.#waitForWindow();
+    this.#place ??= this.#lanes.open(this.#replyTo, () => this.#wake?.());
+    const place = this.#place;
+    // What the reader is, and that it takes anything, shows with the first.
+    await this.#waitUntil(() => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow));
+    if (this.#sent === 0 || this.#tellsReceipt) {
+      await this.#waitUntil(() => place.enter(bytes.length));
+      this.#underWay.push(bytes.length);
+    }
     if (!this.started) this.#heardAtMs = performance.now();
     this.#sent++;
     const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeFacts(facts)) };
@@ -132,8 +162,8 @@ export class StreamSender implements InboxListener {
     this.#publisher.publish(this.#replyTo, bytes, { reply: this.#inbox.subject(this.#token), headers: encodeHeaders(first) });
   }
 
-  async #waitForWindow(): Promise<void> {
-    while (!this.#gone && this.#sent - this.#acknowledged >= chunkWindow) {
+  async #waitUntil(isOpen: () => boolean): Promise<void> {
+    while (!this.#gone && !isOpen()) {
       const waitsSinceMs = performance.now();
       const stalled = await new Promise<boolean>((resolve) => {
         const settle = (value: boolean): void => {
@@ -142,7 +172,8 @@ export class StreamSender implements InboxListener {
         };
         const timer = setInterval(() => {
           const nowMs = performance.now();
-          if (nowMs - this.#heardAtMs > silenceLimitMs) this.#leave();
+          const isSilent = this.started ? nowMs - this.#heardAtMs > silenceLimitMs : Date.now() > this.#deadlineMs;
+          if (isSilent) this.#leave();
           else if (nowMs - waitsSinceMs > stallLimitMs) settle(true);
         }, lookIntervalMs);
         this.#wake = () => settle(false);

@@ -43,6 +43,8 @@ export const header = {
   /** Count of chunks; the message that carries it is the end mark. */
   chunkEnd: 'Chunk-End',
   chunkAlive: 'Chunk-Alive',
+  /** Of what a reader tells: the last chunk that has come, which may wait to be taken. */
+  chunkReceived: 'Chunk-Received',
 } as const;
 
 const forbidden = /[\r\n\0]/g;

@@ -162,6 +162,7 @@ describe('a responder', () => {
     const tap = stranger.subscribe(`${broker.prefix}.desk.thing.*`, { callback: (_error, message) => void seen.push(message.reply ?? '') });
     await stranger.flush();
     for (let call = 0; call < 20; call++) await hall.call(forHall, {}, context());
+    await waitFor(() => seen.length === 20);
     tap.unsubscribe();
     const tokens = seen.map((reply) => reply.split('.').at(-1) ?? '');
     expect(new Set(tokens).size).toBe(20);

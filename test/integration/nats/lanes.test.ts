@@ -1,0 +1,123 @@
+/**
+ * Large replies of any number for one process that reads slowly (D62): the broker would cut it off, and with it every call that it waits
+ * for. The readers are made by hand, on the real broker: what a real one says of itself is chosen here.
+ */
+import { headers, type Msg, type NatsConnection, connect as connectToServer } from '@nats-io/transport-node';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bus, rawJson } from '#libs/nats';
+import { waitFor } from '#libs/testing';
+import { connect, context, handlers, library, openBroker } from './parties.ts';
+
+const { listBooks } = library.rpcs;
+const laneBytes = 8 * 1024 * 1024;
+const maxWaiting = 64;
+const chunkBytes = 256 * 1024;
+/** Replies that one lane has room for, of those whose reader says nothing: a first chunk each. */
+const roomFor = laneBytes / chunkBytes;
+const text = JSON.stringify(['x'.repeat(900_000)]);
+
+const broker = openBroker();
+let responder: Bus;
+let other: Bus;
+let connection: NatsConnection;
+beforeAll(async () => {
+  const { username, password, host } = new URL(broker.url);
+  [responder, other, connection] = await Promise.all([
+    connect(broker, 'responder'),
+    connect(broker, 'other'),
+    connectToServer({ servers: host, user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+  ]);
+  await responder.serve(library, handlers({ listBooks: async () => rawJson(text) }));
+});
+afterAll(async () => {
+  await Promise.all([responder.close(), other.close(), connection.close()]);
+});
+
+type Said = 'nothing' | 'what it took' | 'what came';
+
+/** A process that asks `count` times for the large reply. */
+function read(count: number, name: string): { say(what: Said): void; bytes(): number; whole(): number; refused(): string[] } {
+  let said: Said = 'nothing';
+  let bytes = 0;
+  let whole = 0;
+  const refused: string[] = [];
+  const silent: Msg[] = [];
+  const answer = (message: Msg): void => {
+    const number = message.headers?.get('Chunk') ?? '';
+    const received = headers();
+    if (said === 'what came') received.set('Chunk-Received', number);
+    connection.publish(message.reply ?? '', said === 'what came' ? '0' : number, { headers: received, reply: message.subject });
+    // Taken a moment after it came.
+    if (said === 'what came') connection.publish(message.reply ?? '', number, { headers: received, reply: message.subject });
+  };
+  connection.subscribe(`_INBOX.${name}.reader.*`, {
+    callback: (_error, message) => {
+      if (message.headers?.get('Status') === 'error') refused.push(message.string());
+      else if (message.headers?.has('Chunk-End') === true) whole++;
+      else if (message.headers?.has('Chunk') === true) {
+        bytes += message.data.length;
+        if (said === 'nothing') silent.push(message);
+        else answer(message);
+      }
+    },
+  });
+  const subject = `${broker.prefix}.${listBooks.subject}`;
+  for (let call = 0; call < count; call++) connection.publish(subject, '{"count":1}', { reply: `_INBOX.${name}.reader.${call}` });
+  return {
+    say: (what) => {
+      said = what;
+      for (const message of silent.splice(0)) answer(message);
+    },
+    bytes: () => bytes,
+    whole: () => whole,
+    refused: () => refused,
+  };
+}
+
+describe('large replies for one process', () => {
+  let name = '';
+  let turn = 0;
+  beforeEach(() => {
+    name = `lane${turn++}`;
+  });
+
+  it('are no more than the broker keeps for it, while another process gets its own; the others follow in turn', async () => {
+    const reader = read(60, name);
+    await waitFor(() => reader.bytes() === laneBytes);
+    expect(await other.call(listBooks, { count: 1 }, context())).toEqual(JSON.parse(text));
+    expect([reader.bytes(), reader.whole()]).toEqual([laneBytes, 0]);
+    reader.say('what came');
+    await waitFor(() => reader.whole() === 60);
+    expect([reader.bytes(), reader.refused()]).toEqual([60 * text.length, []]);
+  });
+
+  it('wait in a bounded number; more are answered that the service is busy', async () => {
+    const reader = read(roomFor + maxWaiting + 20, name);
+    await waitFor(() => reader.refused().length === 20);
+    expect(new Set(reader.refused())).toEqual(new Set(['{"code":"unavailable","message":"The service is busy"}']));
+    reader.say('what came');
+    await waitFor(() => reader.whole() === roomFor + maxWaiting);
+  });
+
+  it('have no such bound for one of the release before, which tells what it has taken alone', async () => {
+    const reader = read(60, name);
+    reader.say('what it took');
+    await waitFor(() => reader.whole() === 60);
+    expect(reader.bytes()).toBe(60 * text.length);
+  });
+
+  it('leave their room when their reader has said nothing for ten seconds', async () => {
+    const reader = read(60, name);
+    await waitFor(() => reader.bytes() === laneBytes);
+    await waitFor(
+      async () => {
+        const later = read(1, name);
+        later.say('what came');
+        await sleep(1_000);
+        return later.whole() === 1;
+      },
+      { timeoutMs: 30_000 },
+    );
+  });
+});
