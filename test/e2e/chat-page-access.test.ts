@@ -146,7 +146,7 @@ describe('the pages of the documents', () => {
       await page.mouse.wheel(0, 700);
       return (await found.count()) > 0;
     };
-    return waitFor(look, { intervalMs: 200, timeoutMs: 30_000, what: 'an operation' });
+    return waitFor(look, { intervalMs: 200, what: 'an operation' });
   };
 
   it.each([

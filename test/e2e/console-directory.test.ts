@@ -48,7 +48,7 @@ beforeAll(async () => {
   await eventually(async () => {
     const found = await world.call('GET', '/api/coherence/transcripts/search?q=river', { token });
     expect(found.json.items).toHaveLength(1);
-  }, 60_000);
+  });
 }, provideTimeoutMs);
 afterEach(async () => expect(await browser.endTest()).toEqual({ elsewhere: [], complaints: [] }));
 afterAll(async () => {

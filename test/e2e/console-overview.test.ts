@@ -26,7 +26,6 @@ describe('the overview of the console (P1)', () => {
     await heading(page, 'Overview').waitFor();
     await waitFor(async () => /3/.test(await page.getByRole('listitem').filter({ hasText: 'Dead jobs' }).innerText()), {
       what: 'the dead jobs',
-      timeoutMs: 15_000,
     });
     for (const service of ['agents', 'api-gateway', 'conversations', 'directory', 'media', 'transcripts'])
       await page

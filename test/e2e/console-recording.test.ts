@@ -64,7 +64,6 @@ async function play(page: Page, player: 'video' | 'audio'): Promise<void> {
   await page.keyboard.press('Space');
   await waitFor(async () => (await ask(page, player, 'player.currentTime > 0.2 && !player.paused')) === true, {
     what: `the ${player} that plays`,
-    timeoutMs: 15_000,
   });
 }
 

@@ -97,7 +97,7 @@ describe('the audit page (A3)', () => {
     expect(await page.locator('.freshness').innerText()).toMatch(/^As of /);
     const shown = await page.getByRole('row').count();
     await browser.login('operator');
-    await waitFor(async () => (await page.getByRole('row').count()) > shown, { what: 'a row that came by itself', timeoutMs: 15_000 });
+    await waitFor(async () => (await page.getByRole('row').count()) > shown, { what: 'a row that came by itself' });
   });
 
   it('keeps a filter by time in the address as an instant, and shows it in the zone of who looks', async () => {

@@ -84,7 +84,7 @@ describe('the story that the documents show (services/api-gateway/story)', () =>
     } finally {
       await others.stop();
     }
-  }, 90_000);
+  });
 
   /** The language model of `npm start`, and a meeting provider that hands out what was said. */
   async function playOthers(): Promise<{ stop(): Promise<void> }> {

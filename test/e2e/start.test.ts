@@ -109,7 +109,7 @@ describe('npm start (architecture#running-it)', () => {
     } finally {
       await browser.stop();
     }
-  }, 120_000);
+  });
 
   it('is well, and the doctor tells what is optional from what is needed', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join('cli', 'main.ts'), 'doctor'], {

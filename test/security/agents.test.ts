@@ -67,7 +67,7 @@ async function remembered(): Promise<void> {
       `select type from agents.jobs where state in ('queued', 'running') and run_at < now() + interval '1 minute'`,
     );
     expect(waiting).toEqual([]);
-  }, 20_000);
+  });
 }
 
 const promptsSince = (count: number): string => JSON.stringify(llm.requests.slice(count).map(({ messages }) => messages));
@@ -173,9 +173,9 @@ describe('somebody who wants an agent to break (D75)', () => {
         [json.visitor_id],
       );
       expect(job?.error).toBe('The model did not reply with JSON');
-    }, 15_000);
+    });
     expect((await say('confidant', 'are you there?')).status).toBe(200);
-  }, 40_000);
+  });
 });
 
 describe('somebody who knows the address of a hook (D64, D68)', () => {
@@ -206,7 +206,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
         `select coalesce(sum(deliveries), 0)::int as n from agents.webhook_receipts where outcome not in ('pending', 'answering')`,
       );
       expect(rows[0]?.n).toBe(settledBefore);
-    }, 30_000);
+    });
   };
   const privateChat = { id: victim, type: 'private' };
   const supergroup = { id: attacker, type: 'supergroup' };
@@ -240,7 +240,7 @@ describe('somebody who knows the address of a hook (D64, D68)', () => {
     expect(promptsSince(before)).not.toContain('4711');
     await ask(privateChat, 'what did i say before?');
     expect(telegram.textsOf(victim).at(-1)).toContain('4711');
-  }, 40_000);
+  });
 
   it('is not let in by the workspace file: a bot without a secret, or with one that can be guessed, is refused', async () => {
     for (const given of [{}, { webhook_secret: '' }, { webhook_secret: 'x'.repeat(23) }]) {

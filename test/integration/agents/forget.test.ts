@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') limit 1`;
-  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs', timeoutMs: 20_000 });
+  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 const record = () => place.bus.call(getRecord, { slug }, context());
 

@@ -178,7 +178,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
   const words = async (id: number): Promise<(string | null)[]> =>
     (await read(id)).messages.flatMap(({ author, delivery }) => (author === 'operator' ? [delivery] : []));
   const delivered = (id: number, expected: (string | null)[]) =>
-    waitFor(async () => ((await words(id)).join() === expected.join() ? true : undefined), { what: 'the delivery', timeoutMs: 20_000 });
+    waitFor(async () => ((await words(id)).join() === expected.join() ? true : undefined), { what: 'the delivery' });
 
   it('keeps the agent silent, gets the words of the person once and in order, and goes on with the agent afterwards', async () => {
     const { id, chat } = await openChat();
@@ -193,7 +193,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     expect((await desk.ask(chat, { text: 'Bye' })).outcome).toBe('answered');
     expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello', 'One', 'Two', 'Three', 'You said: Bye']);
     expect(desk.telegram.impatient).toBe(0);
-  }, 30_000);
+  });
 
   it('tells when words may or may not have arrived, are refused, or the bot is blocked, and repeats none', async () => {
     const { id, chat } = await openChat();
@@ -208,7 +208,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     await write(id, 'x'.repeat(9_000));
     await delivered(id, ['unknown', 'failed', 'failed']);
     expect(desk.telegram.callsOf('sendMessage').filter(({ body }) => body['chat_id'] === chat)).toHaveLength(4);
-  }, 30_000);
+  });
 
   it('does not send again what an attempt that died may have sent', async () => {
     const { id, chat } = await openChat();
@@ -224,7 +224,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     );
     await delivered(id, ['unknown']);
     expect(desk.telegram.textsOf(chat)).toEqual(['You said: Hello']);
-  }, 30_000);
+  });
 
   it('goes on under its new number, with whom it has, when the group becomes a supergroup', async () => {
     const [group, supergroup] = [-desk.next(), -desk.next() - 1_000_000];
@@ -236,7 +236,7 @@ describe('a chat of Telegram that a person has (H3)', () => {
     expect(desk.telegram.textsOf(supergroup)).toEqual(['Here']);
     const asked = await desk.ask(supergroup, { text: 'And now?', chat: { id: supergroup, type: 'supergroup' } });
     expect(asked.outcome).toBe('left_to_person');
-  }, 30_000);
+  });
 });
 
 describe('what a person said (H4)', () => {
@@ -263,7 +263,7 @@ describe('what a person said (H4)', () => {
     await desk.place.env.sql(`update agents.jobs set run_at = now() where type = 'agents.thread-memory' and state = 'queued'`);
     const facts = () =>
       desk.place.env.sql<{ kind: string; body: string }>('select kind, body from agents.memory_facts where thread_id = $1', [id]);
-    await waitFor(async () => ((await facts()).length > 0 ? true : undefined), { what: 'the memory', timeoutMs: 20_000 });
+    await waitFor(async () => ((await facts()).length > 0 ? true : undefined), { what: 'the memory' });
     expect(await facts()).toEqual([{ kind: 'visitor', body: 'Called Ada' }]);
     const asked = desk.place.llm.memoryRequests.map(({ messages }) => JSON.parse(messages.at(-1)?.content ?? '{}') as { turns?: unknown });
     expect(asked.map(({ turns }) => turns)).toContainEqual([
@@ -271,7 +271,7 @@ describe('what a person said (H4)', () => {
       { visitor: 'I am called Ada' },
       { operator: 'Hello Ada' },
     ]);
-  }, 30_000);
+  });
 
   it('goes when the visitor is forgotten, and from a group with the first turn of who is forgotten', async () => {
     const { id, visitorId } = await openThread();
@@ -291,5 +291,5 @@ describe('what a person said (H4)', () => {
       [id],
     );
     expect(left).toEqual([]);
-  }, 30_000);
+  });
 });

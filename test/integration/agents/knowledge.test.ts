@@ -16,7 +16,7 @@ let agentCount = 0;
 /** All memory jobs are done. */
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') limit 1`;
-  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs', timeoutMs: 20_000 });
+  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 
 /** What a visitor says is remembered; the model takes all of it for general. */

@@ -41,7 +41,7 @@ async function addAgent(prompt = 'You are the guide of the Tea House.'): Promise
 /** All memory jobs are done or dead. */
 async function idle(): Promise<void> {
   const waiting = `select 1 as one from agents.jobs where state in ('queued', 'running') and run_at < now() + interval '10 seconds' limit 1`;
-  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs', timeoutMs: 20_000 });
+  await waitFor(async () => (await place.env.sql(waiting)).length === 0, { what: 'the memory jobs' });
 }
 
 const record = (slug: string) => place.bus.call(getRecord, { slug }, context());
@@ -100,8 +100,8 @@ describe('memory of a thread (rules/agents#memory: each message is recorded on t
       await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
       return (await record(slug)).threads[0]?.memory.up_to_turn === 4;
     };
-    await waitFor(remembered, { timeoutMs: 20_000, intervalMs: 200 });
-  }, 40_000);
+    await waitFor(remembered, { intervalMs: 200 });
+  });
 
   it('is made by one job of all turns that were recorded until it runs', async () => {
     const calm = await startPlace(import.meta.url, { MEMORY_DELAY_MS: '3600000' });
@@ -164,17 +164,14 @@ describe('jobs of the memory (agents.thread-memory, agents.agent-memory)', () =>
     const slug = await addAgent();
     place.llm.failMemory(...Array.from({ length: 5 }, () => ({ kind: 'content', content: '{"summary":5}' }) as const));
     const { thread_key } = await place.say('My turn', { slug });
-    await waitFor(
-      async () => {
-        await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
-        return (await jobsOf(thread_key))[0]?.state === 'dead';
-      },
-      { timeoutMs: 30_000 },
-    );
+    await waitFor(async () => {
+      await place.env.sql(`update agents.jobs set run_at = now() where state = 'queued'`);
+      return (await jobsOf(thread_key))[0]?.state === 'dead';
+    });
     expect((await jobsOf(thread_key))[0]?.error).toMatch(/^The model's reply does not fit: /);
     await expect(place.bus.call(jobsRedrive, { type: 'agents.thread-memory' }, context())).resolves.toMatchObject({ changed: 1 });
     await waitFor(async () => (await record(slug)).threads[0]?.memory.up_to_turn === 1);
-  }, 40_000);
+  });
 
   it('wait for a model that is away without using attempts up', async () => {
     const slug = await addAgent();

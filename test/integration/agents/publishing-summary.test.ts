@@ -190,7 +190,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
     const child = startScriptProcess(join(import.meta.dirname, 'agents-process.ts'), { ...env.settings, ...settings, METRICS_PORT: '0' });
     const before = llm.summaryRequests.length;
     await enter(id);
-    await waitFor(() => llm.summaryRequests.length === before + 1, { timeoutMs: 60_000 });
+    await waitFor(() => llm.summaryRequests.length === before + 1);
     await jobs.reaches(id, 'summarising');
     child.signal('SIGKILL');
     await child.ended;
@@ -202,7 +202,7 @@ describe('publishing_summary (rules/steps#pipeline-jobs; D18a)', () => {
       body.startsWith('publishing_summary'),
     );
     expect(notes).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 const workspace = {

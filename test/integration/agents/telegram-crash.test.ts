@@ -55,7 +55,7 @@ beforeAll(async () => {
   const gateway = await startPlatform(env, { processes: true, services: ['api-gateway'] });
   hook = `${gateway.baseUrl}/api/hook/agents/guide`;
   llm.answerWith((messages) => `re: ${messages.at(-1)?.content}`);
-}, 60_000);
+});
 afterAll(() => env.stop());
 
 async function startAgents(): Promise<ScriptProcess> {

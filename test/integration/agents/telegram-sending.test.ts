@@ -39,7 +39,7 @@ describe('a send that the Bot API refuses (D33b)', () => {
     for (const update of updates) expect((await desk.settled(update.update_id)).outcome).toBe('answered');
     expect(desk.telegram.textsOf(chat)).toEqual(['You said: first', 'You said: second']);
     expect(desk.telegram.impatient).toBe(0);
-  }, 20_000);
+  });
 
   it('for good is told by its receipt and not repeated; a reply or topic that is gone costs only itself', async () => {
     const [chat, group] = [desk.next(), -desk.next()];
@@ -191,5 +191,5 @@ describe('the Bot API away (D33b)', () => {
     } finally {
       await away.stop();
     }
-  }, 30_000);
+  });
 });

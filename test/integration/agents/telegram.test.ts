@@ -148,7 +148,7 @@ describe('order (D32: messages of one chat are answered in order)', () => {
     release();
     await waitFor(() => desk.telegram.textsOf(slow).length === 10);
     expect(desk.telegram.textsOf(slow)).toEqual(texts('slow'));
-  }, 30_000);
+  });
 });
 
 describe('a model that fails (D33a)', () => {
@@ -188,7 +188,7 @@ describe('a model that fails (D33a)', () => {
     } finally {
       await silent.stop();
     }
-  }, 30_000);
+  });
 });
 
 describe('the echo channel (rules/agents#messaging-webhook; D33c)', () => {

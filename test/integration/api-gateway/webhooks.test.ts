@@ -215,7 +215,7 @@ describe('the broker goes away and comes back (D20)', () => {
     expect(await spooled()).toHaveLength(3);
 
     server = await startBroker(port);
-    await waitFor(() => received.length === before + 3, { timeoutMs: 20_000 });
+    await waitFor(() => received.length === before + 3);
     await waitFor(async () => (await spooled()).length === 0);
     expect(bodies().slice(before).toSorted()).toEqual(['first', 'second', 'third']);
   });
@@ -255,9 +255,9 @@ describe('the broker goes away and comes back (D20)', () => {
     await gateway.start();
     call = createCall(gateway.port);
     expect(await post('later')).toMatchObject(accepted);
-    await waitFor(() => bodies().includes('later'), { timeoutMs: 60_000 });
+    await waitFor(() => bodies().includes('later'));
     expect(bodies().slice(before)).toEqual([...texts, 'later']);
-  }, 90_000);
+  });
 
   it('spools what the full stream refuses, and delivers it when there is room', async () => {
     const filler = 'webhooks.agents.updates'; // of a service that does not run
@@ -293,6 +293,6 @@ describe('the broker goes away and comes back (D20)', () => {
     expect(await post('held')).toMatchObject(accepted);
     expect(await spooled()).toEqual([]);
     server = await startBroker(port);
-    await waitFor(() => bodies().includes('held'), { timeoutMs: 20_000 });
+    await waitFor(() => bodies().includes('held'));
   });
 });

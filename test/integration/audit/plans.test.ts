@@ -39,7 +39,7 @@ beforeAll(async () => {
   await client.query(fill);
   await client.query(`update directory.audit_head set last_id = ${entries}`);
   await client.query('vacuum (analyze) directory.audit_log');
-}, 120_000);
+});
 afterAll(async () => {
   await client.end();
   await env.stop();

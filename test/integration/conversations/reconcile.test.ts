@@ -228,7 +228,7 @@ describe('bookings reconcile (rules/bookings#reconciling, rules/providers#calcom
     expect(result).toMatchObject({ listed: 2, missing: 1, rescheduled: 1 });
     await waitFor(async () => ((await compare()).wrong.length === 0 ? true : undefined), { what: 'the move' });
     expect(await compare()).toEqual({ missing: [], doubled: [], wrong: [] });
-  }, 60_000);
+  });
 
   it('feeds nothing for what is no conversation, or of a host whom nobody knows, and says so', async () => {
     const at = Date.UTC(2033, 0, 1);

@@ -61,9 +61,7 @@ async function write(note: (typeof notes)[number]): Promise<void> {
       holon_ids: note.holons.map((key) => world.id('holons', key)),
     }),
   );
-  await waitFor(async () => (await env.sql('select 1 from directory.notes where body = $1', [note.body])).length === 1, {
-    timeoutMs: 20_000,
-  });
+  await waitFor(async () => (await env.sql('select 1 from directory.notes where body = $1', [note.body])).length === 1, {});
   await db.close();
 }
 

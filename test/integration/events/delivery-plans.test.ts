@@ -66,7 +66,7 @@ beforeAll(async () => {
     [busyId],
   );
   someId = row?.id ?? '';
-}, 120_000);
+});
 afterAll(async () => {
   await client.end();
   await env.stop();

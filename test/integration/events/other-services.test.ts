@@ -70,7 +70,7 @@ describe('transcripts', () => {
       const { adminImportTranscript: rpc } = conversations.rpcs;
       const { job_id: jobId } = await stage.bus.call(rpc, { conversation_id: id }, newContext());
       const ended = () => stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId]);
-      await waitFor(async () => (await ended()).length === 1, { timeoutMs: 20_000, what: 'the end of the import' });
+      await waitFor(async () => (await ended()).length === 1, { what: 'the end of the import' });
     };
     await importNow();
     await importNow();

@@ -39,7 +39,7 @@ beforeAll(async () => {
   large = new Set(filled.map(({ name }) => name));
   client = new pg.Client({ connectionString: env.settings['DATABASE_URL'] ?? '', options: plannerOptions });
   await client.connect();
-}, 120_000);
+});
 afterAll(async () => {
   await client.end();
   await env.stop();

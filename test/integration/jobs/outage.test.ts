@@ -191,9 +191,7 @@ describe('jobs while a server is away (architecture#jobs; rules/operations#promi
     await waitFor(() => acknowledged > before + 30);
     load.on = false;
     await loading;
-    await waitFor(async () => (await replica.db.query<{ state: string }>(states)).every(({ state }) => state === 'succeeded'), {
-      timeoutMs: 20_000,
-    });
+    await waitFor(async () => (await replica.db.query<{ state: string }>(states)).every(({ state }) => state === 'succeeded'), {});
     const [jobs] = await replica.db.query<{ n: number }>(states);
     // A commit whose answer was cut off is neither acknowledged nor refused for sure; its job has its effect all the same.
     expect(jobs?.n).toBeGreaterThanOrEqual(acknowledged);

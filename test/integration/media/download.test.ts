@@ -150,7 +150,7 @@ describe('GET, HEAD /conversations/{id}/audio (rules/media#audio-download; D27)'
     for await (const chunk of response) chunks.push(chunk as Buffer);
     expect(Buffer.concat(chunks).equals(old)).toBe(true);
     const { path } = replaced.json as { path: string };
-    await waitFor(async () => (await world.listObjects(other)).join() === path, { timeoutMs: 20_000 });
+    await waitFor(async () => (await world.listObjects(other)).join() === path);
     // Its row goes after it.
     await waitFor(
       async () => {

@@ -38,7 +38,7 @@ async function startProcess(): Promise<{ process: ServiceProcess; media: Running
     logFile: join(repoDir, '.data', 'test-logs', world.env.id, 'media.log'),
   });
   world.env.onStop(() => process.stop());
-  await waitFor(async () => (await process.readReadiness()) === undefined, { timeoutMs: 30_000, what: 'media' });
+  await waitFor(async () => (await process.readReadiness()) === undefined, { what: 'media' });
   return { process, media: speakTo({ port, internalPort }, world, () => process.stop()) };
 }
 
@@ -87,7 +87,6 @@ describe('media when the object store is down (rules/http#overload)', () => {
     upload.request.destroy();
     await waitFor(
       async () => (await world.env.sql('select 1 from media.uploads where object_key = $1 and swept', [row?.object_key])).length === 1,
-      { timeoutMs: 20_000 },
     );
     expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(1);
     world.proxy.restore();
@@ -123,10 +122,10 @@ describe('media when a service or the database is away (architecture#bytes)', ()
     expect((await media.get(id)).status).toBe(503);
     await world.startConversations();
     expect((await media.get(id)).body.toString()).toBe('talk');
-    await waitFor(async () => (await world.readInfosAudio(id)) !== undefined, { timeoutMs: 25_000 });
+    await waitFor(async () => (await world.readInfosAudio(id)) !== undefined);
     expect(await world.readInfosAudio(id)).toEqual(reply.json);
     expect(await world.listNotes(id)).toHaveLength(1);
-  }, 40_000);
+  });
 
   it('answers 503 and leaves nothing when the database goes away during the upload', async () => {
     const database = await startTcpProxy(world.env.settings['DATABASE_URL'] ?? '');
@@ -167,12 +166,12 @@ describe('media killed in the middle of an upload (rules/operations#promises)', 
     await first.process.ended;
     expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(1);
     const second = await startProcess();
-    await waitFor(async () => (await listUploads(id)).length === 0, { timeoutMs: 20_000 });
+    await waitFor(async () => (await listUploads(id)).length === 0);
     expect(await world.store.countUnfinished(row?.object_key ?? '')).toBe(0);
     expect(await world.listObjects(id)).toEqual([]);
     expect((await second.media.get(id)).status).toBe(404);
     await second.process.stop();
-  }, 60_000);
+  });
 
   it('finishes a running upload before it stops on SIGTERM', async () => {
     const { process, media: own } = await startProcess();
@@ -187,7 +186,7 @@ describe('media killed in the middle of an upload (rules/operations#promises)', 
     expect((await upload.reply).status).toBe(201);
     expect(await process.ended).toBe('ended with status 0');
     expect(await world.readInfosAudio(id)).toMatchObject({ name: 'talk.mp3' });
-  }, 60_000);
+  });
 });
 
 describe('media after a conversation was deleted (rules/bookings#booking-webhook)', () => {

@@ -124,7 +124,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
     expect(second).not.toBe(first);
     expect((await download(first)).status).toBe(404);
     expect((await download(second)).status).toBe(200);
-    await waitFor(async () => (await keys(walk(2))).length === 1, { timeoutMs: 20_000 });
+    await waitFor(async () => (await keys(walk(2))).length === 1);
     expect(second).toContain((await keys(walk(2)))[0]);
   });
 
@@ -195,7 +195,7 @@ describe('POST /experiences/{id}/logo (rules/media#logo; D51)', () => {
       [walk(5)],
     );
     expect(await storedUrl(walk(5))).toContain(current?.object_key);
-    await waitFor(async () => (await keys(walk(5))).join() === current?.object_key, { timeoutMs: 20_000 });
+    await waitFor(async () => (await keys(walk(5))).join() === current?.object_key);
   });
 
   it('answers 503 and keeps everything while the object store is away', async () => {

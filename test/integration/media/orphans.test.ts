@@ -116,7 +116,7 @@ describe('unfinished uploads in the store (architecture#orphans; S3 lifecycle ru
     const { store } = stage.world;
     await begin('audio/2/alive.mp3', '1 hour');
     await begin('audio/2/stale.mp3', '-2 days');
-    await waitFor(async () => (await store.countUnfinished('audio/2/stale.mp3')) === 0, { timeoutMs: 30_000, what: 'the sweep' });
+    await waitFor(async () => (await store.countUnfinished('audio/2/stale.mp3')) === 0, { what: 'the sweep' });
     expect(await store.countUnfinished('audio/2/alive.mp3')).toBe(1);
     const left = `select object_key from media.uploads where object_key like 'audio/2/%'`;
     await waitFor(async () => (await stage.world.env.sql(left)).length === 1);

@@ -213,7 +213,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
       METRICS_PORT: '0',
     });
     await enter(id);
-    await waitFor(() => placesSince(before).filter((place) => place.startsWith('chunk')).length === 2, { timeoutMs: 60_000 });
+    await waitFor(() => placesSince(before).filter((place) => place.startsWith('chunk')).length === 2);
     child.signal('SIGKILL');
     await child.ended;
     await jobs.endLeases();
@@ -225,7 +225,7 @@ describe('videohost_publish (rules/steps#pipeline-jobs)', () => {
     expect(youtube.videos.length).toBe(count + 1);
     expect(youtube.videos.at(-1)?.sha256).toBe(sha256);
     expect(placesSince(restarted).slice(0, 3)).toEqual(['token', `ask bytes */${size}`, `chunk bytes ${chunk}-${2 * chunk - 1}/${size}`]);
-  }, 120_000);
+  });
 });
 
 describe('the thumbnail on the video host (rules/steps#pipeline-jobs; thumbnails.set)', () => {

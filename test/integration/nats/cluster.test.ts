@@ -63,7 +63,7 @@ beforeAll(async () => {
       delivery.ack();
     });
   }
-}, 120_000);
+});
 afterAll(async () => {
   for (const { server } of members) signal(server, 'SIGCONT');
   await Promise.all([desk, ...shelves].map((bus) => bus.close()));
@@ -171,7 +171,7 @@ describe('streams on several servers (NATS_STREAM_REPLICAS)', () => {
     // Who does not say how many leaves them.
     await setUp();
     expect((await look('WEBHOOKS')).copies).toBe(2);
-  }, 120_000);
+  });
 
   it('are refused in words where there are too few servers', async () => {
     await expect(setUp(5)).rejects.toThrow(/cannot keep stream JOBS on 5 servers, as NATS_STREAM_REPLICAS asks: /);
@@ -189,7 +189,7 @@ describe('the loss of a server of three', () => {
     await waitForCopies();
     expect(next.name).not.toBe(lost.name);
     await expectNothingLost(observed);
-  }, 120_000);
+  });
 
   it('that hangs and says nothing is noticed, also by those who are connected to it', async () => {
     await waitForCopies();
@@ -197,7 +197,7 @@ describe('the loss of a server of three', () => {
     const observed = await observe(async () => signal(lost.server, 'SIGSTOP')).finally(() => signal(lost.server, 'SIGCONT'));
     await waitForCopies();
     await expectNothingLost(observed);
-  }, 120_000);
+  });
 
   it('that was away when we connected does not take it from the list: it serves us when the others are away', async () => {
     const [first, ...others] = members as [Member, Member, Member];
@@ -214,5 +214,5 @@ describe('the loss of a server of three', () => {
       await late.close();
     }
     await waitForCopies();
-  }, 120_000);
+  });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   pair = await startPostgresPair({ dir, synchronous: false });
   await run(pair.primary.url, 'create schema library', 'create table library.books (id int primary key, title text)');
   db = await createDatabase({ url: pair.url, schema: 'library', poolSize: 4, logger, applicationName: 'test' });
-}, 120_000);
+});
 afterAll(async () => {
   await db.close();
   await pair.stop();
@@ -89,7 +89,7 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     expect(await run(primary.url, 'select id from library.books where id = 4')).toEqual([{ id: 4 }]);
     await late.close();
     await proxy.stop();
-  }, 30_000);
+  });
 
   it('is the standby when that was promoted, without a restart of ours: of what was acknowledged nothing is lost, of what was refused nothing is there', async () => {
     const acknowledged: number[] = [];
@@ -131,5 +131,5 @@ describe('a database of several servers (target_session_attrs=read-write)', () =
     const rows = await run(standby.url, 'select id from library.books where id >= 100 order by id');
     expect(rows.map(({ id }) => id)).toEqual(acknowledged);
     expect(longestMs).toBeLessThan(30_000);
-  }, 120_000);
+  });
 });

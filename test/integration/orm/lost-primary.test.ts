@@ -20,7 +20,7 @@ beforeAll(async () => {
   await runStatements(pair.primary.url, 'create schema library', 'create table library.books (id int primary key, writer int)');
   const logger = createLogger({ service: 'test', level: 'fatal' });
   db = await createDatabase({ url: pair.url, schema: 'library', poolSize: writers, logger, applicationName: 'test' });
-}, 120_000);
+});
 afterAll(async () => {
   await db.close();
   await pair.stop();
@@ -78,5 +78,5 @@ describe('a database whose primary is lost', () => {
     expect([...there].filter((id) => !told.has(id))).toEqual([]);
     expect(refused.length).toBeGreaterThan(0);
     expect(awayMs).toBeLessThan(30_000);
-  }, 120_000);
+  });
 });

@@ -46,7 +46,7 @@ beforeAll(async () => {
   for (const sql of seed) await client.query(sql);
   await client.query('vacuum (analyze) conversations.jobs');
   await client.query('vacuum (analyze) conversations.webhook_receipts');
-}, 120_000);
+});
 afterAll(async () => {
   await client.end();
   await env.stop();

@@ -209,7 +209,7 @@ describe('audio_transcription, failures (rules/steps#pipeline-jobs)', () => {
     });
     const { id } = await stage.hold({ audio: talk });
     const child = startScriptProcess(join(import.meta.dirname, 'transcripts-process.ts'), { ...stage.settings, METRICS_PORT: '0' });
-    await waitFor(() => stage.llm.transcriptionRequests.length === before + 2, { timeoutMs: 60_000 });
+    await waitFor(() => stage.llm.transcriptionRequests.length === before + 2);
     await stage.jobs.reaches(id, 'transcribed 1 of 3 parts');
     child.signal('SIGKILL');
     await child.ended;

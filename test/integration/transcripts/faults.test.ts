@@ -64,7 +64,7 @@ describe('no artifact yet (D7a)', () => {
     await stage.jobs.ends(id, 'dead');
     expect(await stage.jobs.list(id)).toMatchObject([{ error: 'the meeting provider answered with status 404' }]);
     expect((await stage.evidence(id)).status).toBe('never_ran');
-  }, 60_000);
+  });
 });
 
 describe('a provider in trouble (D7a; architecture#a-recorded-meeting)', () => {

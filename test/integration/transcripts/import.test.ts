@@ -350,6 +350,6 @@ async function importAgain(id: number): Promise<void> {
   const { job_id: jobId } = await stage.bus.call(conversations.rpcs.adminImportTranscript, { conversation_id: id }, newContext());
   await waitFor(
     async () => (await stage.env.sql(`select 1 from transcripts.jobs where id = $1 and state = 'succeeded'`, [jobId])).length === 1,
-    { timeoutMs: 20_000, what: 'the end of the import' },
+    { what: 'the end of the import' },
   );
 }

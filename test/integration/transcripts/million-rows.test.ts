@@ -30,7 +30,7 @@ afterAll(async () => {
 async function startImporter(): Promise<ServiceProcess> {
   const env = { ...stage.settings, METRICS_PORT: String(await findFreePort()) };
   const service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
-  await waitFor(async () => (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: 'the transcripts service' });
+  await waitFor(async () => (await service.readReadiness()) === undefined, { what: 'the transcripts service' });
   return service;
 }
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   // A process of its own, at the most talkative level, so that everything it writes is in one file.
   const env = { ...stage.settings, LOG_LEVEL: 'trace', METRICS_PORT: String(await findFreePort()) };
   service = await startServiceProcess({ repoDir: process.cwd(), name: 'transcripts', logFile: join(folder, 'transcripts.log'), env });
-  await waitFor(async () => (await service.readReadiness()) === undefined, { timeoutMs: 60_000, what: 'the transcripts service' });
+  await waitFor(async () => (await service.readReadiness()) === undefined, { what: 'the transcripts service' });
 });
 afterAll(async () => {
   await service.stop();

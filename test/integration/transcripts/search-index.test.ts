@@ -29,7 +29,7 @@ describe('transcripts.index-transcripts (T3)', () => {
         );
         return rows.length === ids.length ? rows.map(({ id }) => id) : undefined;
       },
-      { timeoutMs: 60_000, what: 'the index' },
+      { what: 'the index' },
     );
     expect(found).toEqual(ids.toSorted((left, right) => left - right));
     const jobs = await stage.env.sql<{ left: string }>(

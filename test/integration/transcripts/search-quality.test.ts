@@ -51,7 +51,7 @@ async function fill(): Promise<void> {
       );
       return row?.left === 0;
     },
-    { timeoutMs: 60_000, what: 'the index' },
+    { what: 'the index' },
   );
 }
 

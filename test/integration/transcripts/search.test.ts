@@ -29,18 +29,15 @@ const indexed = (): Promise<boolean> =>
       );
       return left.length === 0;
     },
-    { timeoutMs: 60_000, what: 'the index' },
+    { what: 'the index' },
   );
 
 /** What is expected, once it is so. */
 const becomes = (check: () => Promise<void>): Promise<boolean> =>
-  waitFor(
-    async () => {
-      await check();
-      return true;
-    },
-    { timeoutMs: 60_000 },
-  );
+  waitFor(async () => {
+    await check();
+    return true;
+  });
 
 /** A conversation with rows of a bulk import, one each minute; a speaker's name goes before a colon. */
 async function talk(...lines: string[]): Promise<number> {
