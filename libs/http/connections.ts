@@ -11,21 +11,47 @@ export interface ConnectionsOptions {
 }
 
 interface Connection {
+  readonly socket: Socket;
   /** Requests that are worked on. */
   running: number;
-  kind: Set<Socket> | undefined;
+  line: Line | undefined;
+  before: Connection | undefined;
+  behind: Connection | undefined;
+}
+
+/** Connections of one kind; who has been of it for longest is first. Every request enters and leaves one (docs/adr/what-comes-and-goes.md). */
+class Line {
+  first: Connection | undefined;
+  #last: Connection | undefined;
+
+  enter(connection: Connection): void {
+    connection.before = this.#last;
+    if (this.#last === undefined) this.first = connection;
+    else this.#last.behind = connection;
+    this.#last = connection;
+  }
+
+  leave(connection: Connection): void {
+    const { before, behind } = connection;
+    connection.before = undefined;
+    connection.behind = undefined;
+    if (before === undefined) this.first = behind;
+    else before.behind = behind;
+    if (behind === undefined) this.#last = before;
+    else behind.before = before;
+  }
 }
 
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  // Those that can be closed, the cheapest kind first; of each kind who has been of it for longest is first.
+  // Those that can be closed, the cheapest kind first.
   /** Have sent no whole head: they cost an attacker nothing. */
-  readonly #silent = new Set<Socket>();
+  readonly #silent = new Line();
   /** Have their answers, and may be used again. */
-  readonly #kept = new Set<Socket>();
+  readonly #kept = new Line();
   /** Have anonymous requests under way. */
-  readonly #anonymous = new Set<Socket>();
+  readonly #anonymous = new Line();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -33,16 +59,16 @@ export class Connections {
 
   add(socket: Socket): void {
     socket.once('close', () => this.#forget(socket));
-    const connection: Connection = { running: 0, kind: undefined };
+    const connection: Connection = { socket, running: 0, line: undefined, before: undefined, behind: undefined };
     this.#open.set(socket, connection);
     if (this.#open.size > this.#options.max) {
       this.#options.refused('too_many_connections');
-      const [loser = socket] = [...this.#silent.values().take(1), ...this.#kept.values().take(1), ...this.#anonymous.values().take(1)];
+      const loser = (this.#silent.first ?? this.#kept.first ?? this.#anonymous.first ?? connection).socket;
       this.#forget(loser);
       loser.destroy();
       if (loser === socket) return;
     }
-    this.#setKind(socket, connection, this.#silent);
+    this.#move(connection, this.#silent);
   }
 
   /** Requests of a connection that are worked on. */
@@ -54,26 +80,26 @@ export class Connections {
   begin(req: IncomingMessage): number {
     const connection = this.#open.get(req.socket);
     if (connection === undefined) return 1; // closed a moment ago
-    this.#setKind(req.socket, connection, this.#options.isAnonymous(req) ? this.#anonymous : undefined);
+    this.#move(connection, this.#options.isAnonymous(req) ? this.#anonymous : undefined);
     return ++connection.running;
   }
 
   end(socket: Socket): void {
     const connection = this.#open.get(socket);
-    if (connection !== undefined && --connection.running === 0) this.#setKind(socket, connection, this.#kept);
+    if (connection !== undefined && --connection.running === 0) this.#move(connection, this.#kept);
   }
 
-  #setKind(socket: Socket, connection: Connection, kind: Set<Socket> | undefined): void {
-    if (connection.kind === kind) return;
-    connection.kind?.delete(socket);
-    connection.kind = kind;
-    kind?.add(socket);
+  #move(connection: Connection, line: Line | undefined): void {
+    if (connection.line === line) return;
+    connection.line?.leave(connection);
+    connection.line = line;
+    line?.enter(connection);
   }
 
   #forget(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
-    this.#setKind(socket, connection, undefined);
+    this.#move(connection, undefined);
     this.#open.delete(socket);
   }
 }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { demoValues } from '#libs/config';
 import { startLlm, waitFor } from '#libs/testing';
+import measured from '../../lab/cost/measured.json' with { type: 'json' };
+import { listRequests } from '../../lab/cost/requests.ts';
 import { findFreePort } from '../../tools/servers/ports.ts';
 import { startRealtimeKit } from '../../libs/testing/realtimekit.ts';
 import { readStory } from '../../tools/generate/story.ts';
@@ -146,5 +148,32 @@ describe('npm run demo (README)', () => {
   it('says what to do when it cannot play the meeting provider', async () => {
     const { code, stderr } = await runDemo({ DEMO_PROVIDER_PORT: '' });
     expect([code, stderr]).toEqual([1, expect.stringContaining('Start it without that variable')]);
+  });
+});
+
+describe('the requests whose cost is measured (lab/cost)', () => {
+  it('are all answered, again and again', async () => {
+    const model = await startLlm({
+      port: Number(settings['DEMO_MODEL_PORT']),
+      apiKey: settings['LLM_API_KEY'] ?? '',
+      keepsRequests: false,
+    });
+    model.answerWith(answerAsDemo);
+    try {
+      const requests = Object.entries(await listRequests(world.baseUrl, { ...world.platform.settings, ...settings }));
+      const failed: string[] = [];
+      for (const [name, makeRequest] of requests) {
+        for (let index = 0; index < 2; index++) {
+          const { path, ...request } = makeRequest(index);
+          const answer = await fetch(`${world.baseUrl}${path}`, request);
+          const text = await answer.text();
+          if (!answer.ok) failed.push(`${name}: ${answer.status} ${text}`);
+        }
+      }
+      expect(failed).toEqual([]);
+      expect(requests.map(([name]) => name).toSorted()).toEqual(measured.operations.map(({ operation }) => operation).toSorted());
+    } finally {
+      await model.stop();
+    }
   });
 });

@@ -38,9 +38,11 @@ export interface Launchpad {
   clear(): Promise<void>;
 }
 
-export async function createLaunchpad(options: { metricsPort: number }): Promise<Launchpad> {
+export async function createLaunchpad(): Promise<Launchpad> {
   const dataDir = mkdtempSync(join(tmpdir(), 'coherence-start-'));
   const [port, mediaPort, internalPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  // Of the first service; those of the others follow.
+  const metricsPort = await findFreePort();
   const launches: Launch[] = [];
   const readRecord = (): Recorded[] => JSON.parse(readFileSync(join(dataDir, 'processes.json'), 'utf8')) as Recorded[];
 
@@ -50,7 +52,7 @@ export async function createLaunchpad(options: { metricsPort: number }): Promise
       CHECK_REPLIES: 'true',
       COHERENCE_DATA_DIR: dataDir,
       PORT: String(port),
-      METRICS_PORT: String(options.metricsPort),
+      METRICS_PORT: String(metricsPort),
       MEDIA_PORT: String(mediaPort),
       MEDIA_INTERNAL_PORT: String(internalPort),
     };

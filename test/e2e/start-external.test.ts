@@ -7,7 +7,7 @@ import { createLaunchpad, type Launchpad } from './launch.ts';
 
 let pad: Launchpad;
 let env: TestEnvironment;
-beforeEach(async () => void (pad = await createLaunchpad({ metricsPort: 19_190 })));
+beforeEach(async () => void (pad = await createLaunchpad()));
 afterEach(() => pad.clear());
 
 const parts = {

@@ -54,7 +54,7 @@ function followLogs(names: readonly string[], { terminal = false } = {}): { outp
 }
 
 describe('npm start (architecture#running-it)', () => {
-  beforeAll(async () => void (pad = await createLaunchpad({ metricsPort: 19_090 })));
+  beforeAll(async () => void (pad = await createLaunchpad()));
   afterAll(async () => {
     for (const { child } of followers) child.kill('SIGTERM');
     await Promise.all(followers.map(({ status }) => status));

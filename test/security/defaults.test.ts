@@ -48,7 +48,7 @@ describe('npm start as it comes', () => {
   let platform: Launch;
 
   beforeAll(async () => {
-    pad = await createLaunchpad({ metricsPort: 19_190 });
+    pad = await createLaunchpad();
     platform = pad.launch({ PLANTED_SECRET: 'of-another-program', AWS_SECRET_ACCESS_KEY: 'of-another-program' });
     await pad.waitUntilReady(platform);
   });

@@ -75,6 +75,8 @@ export interface Log {
   readonly fd: number;
   /** Its last lines since it was opened, indented: those of an earlier run explain nothing. */
   readTail(): string;
+  /** The rest of the last line that begins so, of those not far from its end. */
+  findLast(beginning: string): string | undefined;
 }
 
 /** Opens a log for appending; one that has grown past 10 MiB is kept as `<file>.1`. */
@@ -83,31 +85,42 @@ export function openLog(file: string): Log {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size > maxLogBytes) renameSync(file, `${file}.1`);
   const start = size > maxLogBytes ? 0 : size;
-  return { file, fd: openSync(file, 'a'), readTail: () => readTail(file, start) };
+  return {
+    file,
+    fd: openSync(file, 'a'),
+    readTail: () => {
+      const lines = readLastLines(file, start).slice(-shownLines);
+      return lines.length === 0 ? '    (nothing)' : lines.map((line) => `    ${line}`).join('\n');
+    },
+    findLast: (beginning) =>
+      readLastLines(file, start)
+        .findLast((line) => line.startsWith(beginning))
+        ?.slice(beginning.length),
+  };
 }
 
-function readTail(file: string, start: number): string {
+function readLastLines(file: string, start: number): string[] {
   const fd = openSync(file, 'r');
   try {
     const end = fstatSync(fd).size;
     const from = Math.max(start, end - shownBytes);
     const bytes = Buffer.alloc(Math.max(0, end - from));
     const text = bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, from)).trimEnd();
-    if (text === '') return '    (nothing)';
-    return text
-      .split('\n')
-      .slice(-shownLines)
-      .map((line) => `    ${line}`)
-      .join('\n');
+    return text === '' ? [] : text.split('\n');
   } finally {
     closeSync(fd);
   }
 }
 
-function describeEnd(child: ChildProcess): Promise<string> {
+/** Resolves when it has ended, with how, and why if `findReason` knows. */
+export function describeEnd(child: ChildProcess, findReason: () => string | undefined = () => undefined): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not be started (${error.message})`));
-    child.once('exit', (code, signal) => resolve(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
+    child.once('exit', (code, signal) => {
+      if (signal !== null) return resolve(`was ended by ${signal}`);
+      const reason = code === 0 ? undefined : findReason();
+      resolve(`ended with status ${code}${reason === undefined ? '' : ` (${reason})`}`);
+    });
   });
 }
 

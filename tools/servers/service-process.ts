@@ -2,14 +2,14 @@
  * Runs `services/<name>/main.ts` as a child process: output to a log file, an IPC channel by which it notices the loss of its
  * parent, readiness by its operations port.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reachableAddress } from '#libs/lifecycle';
 import { environmentOfService } from './process-environment.ts';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
-import { openLog } from './server-process.ts';
+import { describeEnd, openLog } from './server-process.ts';
 
 export interface ServiceProcess {
   readonly name: string;
@@ -68,7 +68,8 @@ export async function startServiceProcess(options: {
   closeSync(log.fd);
   child.on('error', () => {}); // told by `ended`
   let end: string | undefined;
-  const ended = describeEnd(child).then((text) => (end = text));
+  // `runService` of libs/lifecycle tells of its end so.
+  const ended = describeEnd(child, () => log.findLast(`${options.name}: `)).then((text) => (end = text));
   const operationsUrl = `http://${reachableAddress(env['METRICS_HOST'] ?? '127.0.0.1', env['METRICS_PORT'] ?? '')}`;
   return {
     name: options.name,
@@ -94,13 +95,6 @@ export async function startServiceProcess(options: {
       killed.abort();
     },
   };
-}
-
-function describeEnd(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`could not be started (${error.message})`));
-    child.once('exit', (code, signal) => resolve(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
-  });
 }
 
 async function readReadiness(url: string): Promise<string | undefined> {
