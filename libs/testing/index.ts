@@ -13,7 +13,7 @@ export {
   type IdentityProvider,
 } from './identity-provider.ts';
 export { startInnerServer, type InnerServer } from './inner-server.ts';
-export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmRequest, type LlmServer } from './llm.ts';
+export { startLlm, type LlmAnswer, type LlmFault, type LlmMessage, type LlmRequest, type LlmServer, type LlmSpeech } from './llm.ts';
 export type { SpokenAnswer, TranscriptionRequest } from './llm.ts';
 export { startPlatform, startService, type Platform, type PlatformOptions, type StartOptions } from './platform.ts';
 export { copyRunning, runStatements, startPostgresPair, type PostgresPair } from './postgres-pair.ts';

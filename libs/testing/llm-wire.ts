@@ -26,12 +26,19 @@ export type LlmFault =
   | { readonly kind: 'no_usage' }
   /** Whole answers only, whatever is asked: a stream is refused with this status, or ignored without one. */
   | { readonly kind: 'no_streams'; readonly status?: number }
-  /** Server-sent events whether asked for or not; `ending` tells how they end (`dropped` breaks the connection), `pauseMs` the time between them. */
-  | {
+  /** Server-sent events whether asked for or not; `ending` tells how they end (`dropped` breaks the connection). */
+  | ({
       readonly kind: 'stream';
       readonly ending?: 'whole' | 'length' | 'cut_off' | 'error' | 'garbage' | 'dropped' | 'stalled';
-      readonly pauseMs?: number;
-    };
+    } & LlmSpeech);
+
+/** How an answer that is asked for as events comes. */
+export interface LlmSpeech {
+  /** Between its words. */
+  readonly pauseMs?: number;
+  /** What is waited for before a word, if anything. */
+  readonly before?: (word: string) => Promise<void> | undefined;
+}
 
 export function completion(model: string, content: unknown, finishReason: string): Record<string, unknown> {
   return {
@@ -99,7 +106,7 @@ export async function sendStream(
   fault: LlmFault & { kind: 'stream' },
   includesUsage = true,
 ): Promise<void> {
-  const { ending = 'whole', pauseMs = 0 } = fault;
+  const { ending = 'whole', pauseMs = 0, before } = fault;
   const send = (data: unknown): void => void response.write(`data: ${JSON.stringify(data)}\n\n`);
   const chunk = (delta: unknown, finish: string | null): unknown => ({
     id: 'chatcmpl-1',
@@ -111,6 +118,7 @@ export async function sendStream(
   send(chunk({ role: 'assistant', content: '' }, null));
   for (const [index, word] of answer.split(/(?<= )/).entries()) {
     if (index > 0 && pauseMs > 0 && !(await waitOrLeave(response, pauseMs))) return;
+    await before?.(word.trim());
     send(chunk({ content: word }, null));
   }
   if (ending === 'stalled') return;

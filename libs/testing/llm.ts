@@ -13,10 +13,10 @@ import {
   type SpokenAnswer,
   type TranscriptionRequest,
 } from './llm-transcription.ts';
-import { completion, misbehave, sendError, sendJson, sendStream, waitOrLeave, type LlmFault } from './llm-wire.ts';
+import { completion, misbehave, sendError, sendJson, sendStream, waitOrLeave, type LlmFault, type LlmSpeech } from './llm-wire.ts';
 
 export type { LlmMessage } from './llm-answers.ts';
-export type { LlmFault } from './llm-wire.ts';
+export type { LlmFault, LlmSpeech } from './llm-wire.ts';
 export type { SpokenAnswer, TranscriptionRequest } from './llm-transcription.ts';
 
 export interface LlmRequest {
@@ -28,10 +28,6 @@ export interface LlmRequest {
 }
 
 export type LlmAnswer = (messages: readonly LlmMessage[]) => string | Promise<string>;
-/** `pauseMs` between the words of an answer that is asked for as events. */
-export interface LlmSpeech {
-  readonly pauseMs?: number;
-}
 
 export interface LlmServer {
   /** For LLM_BASE_URL. */
@@ -102,7 +98,7 @@ export async function startLlm(options: { port?: number; apiKey?: string; keepsR
     if (stream && fault?.kind === 'no_streams' && fault.status !== undefined) return sendError(response, fault.status, 'no streams here');
     if (stream && fault?.kind !== 'no_streams') {
       const tellsUsage = body.stream_options?.include_usage === true && fault?.kind !== 'no_usage';
-      return sendStream(response, body.model, answer, { kind: 'stream', pauseMs: line.speech.pauseMs ?? 0 }, tellsUsage);
+      return sendStream(response, body.model, answer, { kind: 'stream', ...line.speech }, tellsUsage);
     }
     const whole = completion(body.model, answer, 'stop');
     sendJson(response, 200, fault?.kind === 'no_usage' ? { ...whole, usage: undefined } : whole);

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { provideTimeoutMs, waitFor } from '#libs/testing';
+import { type LlmSpeech, provideTimeoutMs, waitFor } from '#libs/testing';
 import type { Page } from 'playwright-core';
 import { findAccessibilityProblems, screenshots } from './browser.ts';
 import {
@@ -33,6 +33,16 @@ describe('the visitor page while the agent writes (C3)', () => {
   const writing = (page: Page) => page.locator('.message.writing');
   const scrollTop = (page: Page): Promise<number> => page.evaluate(`document.querySelector('#log').scrollTop`);
 
+  /** Speech that goes on with each of these words when it may: what is looked at meanwhile does not go away on a slow machine. */
+  function holdBefore(...words: string[]): { speech: LlmSpeech; goOn(): void } {
+    const held = words.map((word) => ({ word, ...Promise.withResolvers<void>() }));
+    const [...waiting] = held;
+    return {
+      speech: { pauseMs: 30, before: (word) => held.find((item) => item.word === word)?.promise },
+      goOn: () => waiting.shift()?.resolve(),
+    };
+  }
+
   /** Where the log stands when its smooth scrolling has come to rest. */
   const settledTop = async (page: Page): Promise<number> => {
     let last = -1;
@@ -42,13 +52,15 @@ describe('the visitor page while the agent writes (C3)', () => {
 
   it('shows the reply as it grows, with a caret, reads it out when it is whole, and keeps it', async () => {
     const page = await chat.openPage();
-    chat.llm.answerWith(() => 'The **open circle** is for [everybody](https://example.org/) who comes at five.', { pauseMs: 150 });
+    const { speech, goOn } = holdBefore('who');
+    chat.llm.answerWith(() => 'The **open circle** is for [everybody](https://example.org/) who comes at five.', speech);
     await say(page, 'What is it?');
     await writing(page).locator('b', { hasText: 'open' }).waitFor();
     expect(await writing(page).getAttribute('aria-hidden')).toBe('true');
     expect(await writing(page).innerText()).not.toMatch(/\*|\[/);
     expect(await page.evaluate(`getComputedStyle(document.querySelector('.writing .words'), '::after').display`)).toBe('inline-block');
     expect(await findAccessibilityProblems(page)).toEqual([]);
+    goOn();
     await page.getByRole('link', { name: 'everybody' }).waitFor();
     await writing(page).waitFor({ state: 'detached' });
     const said = ['You: What is it?', 'Welcome guide: The open circle is for everybody who comes at five.'];
@@ -64,7 +76,8 @@ describe('the visitor page while the agent writes (C3)', () => {
     const page = await chat.openPage({ viewport: { width: 640, height: 520 } });
     const reply =
       'An **open circle** is a conversation that [everybody](https://example.org/) may join.\n\n- It begins with *one question*.\n- Whoever wants to speak, speaks.\n- It ends after an hour.\n\nThe next one is on Thursday at five.';
-    chat.llm.answerWith(() => reply, { pauseMs: 150 });
+    const { speech, goOn } = holdBefore('that', 'wants');
+    chat.llm.answerWith(() => reply, speech);
     await say(page, 'What is an open circle?');
     const seen: string[] = [];
     for (const [index, until] of ['conversation', 'Whoever', undefined].entries()) {
@@ -73,6 +86,7 @@ describe('the visitor page while the agent writes (C3)', () => {
       const picture = await page.screenshot({ path: join(folder, `chat-writing-${index + 1}.png`), animations: 'disabled' });
       expect(picture.byteLength).toBeGreaterThan(5_000);
       seen.push(await page.locator('.message.agent').last().innerText());
+      goOn();
     }
     await writing(page).waitFor({ state: 'detached' });
     for (const text of seen) expect(text).not.toMatch(/\*|\[/);
@@ -81,26 +95,31 @@ describe('the visitor page while the agent writes (C3)', () => {
 
   it('leaves what is selected as it is while the reply grows', async () => {
     const page = await chat.openPage();
-    chat.llm.answerWith(() => 'First words of a reply that goes on and on and on for a while.', { pauseMs: 120 });
+    const { speech, goOn } = holdBefore('of', 'while.');
+    chat.llm.answerWith(() => 'First words of a reply that goes on and on and on for a while.', speech);
     await say(page, 'Go on');
     await writing(page).getByText('First words').waitFor();
     await page.evaluate(
       `getSelection().setBaseAndExtent(document.querySelector('.writing .words').firstChild, 0, document.querySelector('.writing .words').firstChild, 5)`,
     );
+    goOn();
     await writing(page).getByText('on and on').waitFor();
     expect(await page.evaluate(`String(getSelection())`)).toBe('First');
+    goOn();
   });
 
   it('follows a long reply until its beginning is at the top, and jumps neither then nor at its end', async () => {
     const page = await chat.openPage();
-    chat.llm.answerWith(() => long, { pauseMs: 15 });
+    const { speech, goOn } = holdBefore('41');
+    chat.llm.answerWith(() => long, { ...speech, pauseMs: 15 });
     await say(page, 'Tell me everything');
     await writing(page).getByText('Line 40').waitFor();
-    const top = await scrollTop(page);
+    const top = await settledTop(page);
     expect(top).toBeGreaterThan(0);
     expect(await page.evaluate(`Math.round(document.querySelector('.writing').offsetTop - document.querySelector('#log').scrollTop)`)).toBe(
       16,
     );
+    goOn();
     await writing(page).waitFor({ state: 'detached' });
     expect(await scrollTop(page)).toBe(top);
   });
@@ -108,7 +127,8 @@ describe('the visitor page while the agent writes (C3)', () => {
   it('leaves who reads further up where they are', async () => {
     const page = await chat.openPage();
     await chat.exchange(page, 'Before', long);
-    chat.llm.answerWith(() => 'Some more words that come one by one while somebody reads something else.', { pauseMs: 120 });
+    const { speech, goOn } = holdBefore('else.');
+    chat.llm.answerWith(() => 'Some more words that come one by one while somebody reads something else.', speech);
     await say(page, 'And now');
     await writing(page).waitFor();
     await page.locator('#log').hover();
@@ -120,13 +140,15 @@ describe('the visitor page while the agent writes (C3)', () => {
         )) > 300,
     );
     const before = await settledTop(page);
+    goOn();
     await writing(page).waitFor({ state: 'detached' });
     expect(await scrollTop(page)).toBe(before);
   });
 
   it('stops when asked to, by button or Escape; the rest is there for later, and the next message waits for its end', async () => {
     const page = await chat.openPage();
-    chat.llm.answerWith(() => 'One two three four five six seven eight nine ten eleven twelve.', { pauseMs: 120 });
+    const counting = holdBefore('four');
+    chat.llm.answerWith(() => 'One two three four five six seven eight nine ten eleven twelve.', counting.speech);
     await say(page, 'Count');
     await writing(page).getByText('two').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -138,6 +160,7 @@ describe('the visitor page while the agent writes (C3)', () => {
     chat.llm.answerWith(() => 'Done');
     await say(page, 'Thank you');
     await page.getByText('Goes out when the agent has finished').waitFor();
+    counting.goOn();
     await said(page, 'Done').waitFor();
     const [, stopped] = await readLog(page);
     expect(stopped).toMatch(/^Welcome guide: One two.*Show all of it$/);
@@ -150,19 +173,23 @@ describe('the visitor page while the agent writes (C3)', () => {
       'Welcome guide: Done',
     ]);
 
-    chat.llm.answerWith(() => 'Six five four three two one and much more.', { pauseMs: 120 });
+    const backwards = holdBefore('two');
+    chat.llm.answerWith(() => 'Six five four three two one and much more.', backwards.speech);
     await say(page, 'Backwards');
     await writing(page).getByText('five').waitFor();
     await field(page).press('Escape');
+    backwards.goOn();
     await page.getByRole('button', { name: 'Show all of it' }).waitFor();
     expect((await readLog(page)).at(-1)).not.toContain('much more');
   });
 
   it('leaves who stands on the button that stops on the one that takes its place', async () => {
     const page = await chat.openPage();
-    chat.llm.answerWith(() => 'One two three four five six seven eight.', { pauseMs: 120 });
+    const { speech, goOn } = holdBefore('three');
+    chat.llm.answerWith(() => 'One two three four five six seven eight.', speech);
     await say(page, 'Count');
     await page.getByRole('button', { name: 'Stop' }).focus();
+    goOn();
     await writing(page).waitFor({ state: 'detached' });
     expect(await waitFor(() => isFocused(page, '#send'), { what: 'the focus on the other button' })).toBe(true);
   });
@@ -170,9 +197,11 @@ describe('the visitor page while the agent writes (C3)', () => {
   it('gives the text back when the agent breaks off', async () => {
     const page = await chat.openPage();
     chat.llm.answerWith(() => 'It begins well and then');
-    chat.llm.fail({ kind: 'stream', ending: 'cut_off', pauseMs: 100 });
+    const { speech, goOn } = holdBefore('then');
+    chat.llm.fail({ kind: 'stream', ending: 'cut_off', ...speech });
     await say(page, 'Will it end?');
     await writing(page).getByText('It begins').waitFor();
+    goOn();
     await alert(page).getByText('No answer is possible right now.').waitFor();
     expect([await readField(page), await readLog(page)]).toEqual(['Will it end?', []]);
   });
