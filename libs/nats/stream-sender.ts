@@ -42,7 +42,7 @@ export class StreamSender implements InboxListener {
   readonly #replyTo: string;
   readonly #token: string;
   readonly #lanes: Lanes;
-  readonly #deadlineMs: number;
+  readonly #awaitedUntilMs: number;
   readonly #onGone: () => void;
   #place: Place | undefined;
   #sent = 0;
@@ -65,7 +65,7 @@ export class StreamSender implements InboxListener {
     this.#inbox = inbox;
     this.#lanes = lanes;
     this.#replyTo = replyTo;
-    this.#deadlineMs = deadlineMs;
+    this.#awaitedUntilMs = performance.now() + (deadlineMs - Date.now());
     this.#onGone = onGone;
     this.#token = inbox.add(this);
   }
@@ -172,7 +172,7 @@ export class StreamSender implements InboxListener {
         };
         const timer = setInterval(() => {
           const nowMs = performance.now();
-          const isSilent = this.started ? nowMs - this.#heardAtMs > silenceLimitMs : Date.now() > this.#deadlineMs;
+          const isSilent = this.started ? nowMs - this.#heardAtMs > silenceLimitMs : nowMs > this.#awaitedUntilMs;
           if (isSilent) this.#leave();
           else if (nowMs - waitsSinceMs > stallLimitMs) settle(true);
         }, lookIntervalMs);
