@@ -1,5 +1,5 @@
 /** The measured operations: what the platform is asked, and what the floor does for the same. */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
@@ -26,9 +26,24 @@ const conversationCount = 1_000;
 const authorization = 'Bearer bench-token';
 const json = { authorization, 'content-type': 'application/json' };
 
+/** What the operations are measured on. */
+interface Filled {
+  readonly personIds: readonly number[];
+  readonly conversationIds: readonly number[];
+  readonly journeyId: number | undefined;
+  /** Header of a service key. */
+  readonly ofKey: string;
+}
+
 /** Fills the platform with people and conversations of 3 KB, and describes what is measured on them. */
 export async function prepareScenarios(platform: BenchPlatform, say: (line: string) => void): Promise<Scenario[]> {
   say(`preparing ${conversationCount} conversations of 3 KB`);
+  const filled = await fill(platform);
+  await addFloorStream(platform.settings['NATS_URL'] ?? '');
+  return [...describeReads(filled), ...describeWrites(filled), describeIntake(filled)];
+}
+
+async function fill(platform: BenchPlatform): Promise<Filled> {
   const people = Array.from({ length: conversationCount }, (_, index) => ({
     key: `p${index}`,
     name: `Person ${index}`,
@@ -37,6 +52,7 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
   const file = join(tmpdir(), `bench-workspace-${process.pid}.json`);
   writeFileSync(file, JSON.stringify({ ...workspace, people }));
   const { ids } = JSON.parse(platform.cli(['workspace', 'apply', file, '--json'])) as { ids: Record<string, Record<string, number>> };
+  rmSync(file);
   const personIds = Object.values(ids['people'] ?? {});
   const pool = new pg.Pool({ connectionString: platform.settings['DATABASE_URL'], max: 2 });
   const infos = JSON.stringify({ publishing: { fields: { title: 'A conversation', summary: 'x'.repeat(2_600) } }, theme: ['a', 'b'] });
@@ -50,29 +66,33 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
   await pool.query('vacuum analyze conversations.all_conversations');
   const { rows } = await pool.query<{ id: number }>('select id from conversations.conversations order by id');
   await pool.end();
-  await addFloorStream(platform.settings['NATS_URL'] ?? '');
-  const conversationIds = rows.map((row) => row.id);
-  const ofKey = `Bearer ${makeKey(platform)}`;
-  const pick = <T>(list: readonly T[], index: number): T => list[(index * 7919) % list.length] as T;
-  const floorRead =
-    (operation: string, values: (index: number) => unknown[]) =>
-    (index: number): Request => ({ method: 'GET', path: `/${operation}?${encodeURIComponent(JSON.stringify(values(index)))}` });
-  const floorCall =
-    (operation: string, values: (index: number) => unknown[]) =>
-    (index: number): Request => ({
-      method: 'POST',
-      path: `/${operation}`,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(values(index)),
-    });
-  const conversationPath = (index: number): string => `/api/coherence/conversations/${pick(conversationIds, index)}`;
-  const sqlFloor = 'bare koa, one bare NATS request, the same SQL by the bare driver';
+  return { personIds, conversationIds: rows.map((row) => row.id), journeyId, ofKey: `Bearer ${makeKey(platform)}` };
+}
+
+const pick = <T>(list: readonly T[], index: number): T => list[(index * 7919) % list.length] as T;
+const conversationPath = ({ conversationIds }: Filled, index: number): string =>
+  `/api/coherence/conversations/${pick(conversationIds, index)}`;
+const sqlFloor = 'bare koa, one bare NATS request, the same SQL by the bare driver';
+const floorRead =
+  (operation: string, values: (index: number) => unknown[]) =>
+  (index: number): Request => ({ method: 'GET', path: `/${operation}?${encodeURIComponent(JSON.stringify(values(index)))}` });
+const floorCall =
+  (operation: string, values: (index: number) => unknown[]) =>
+  (index: number): Request => ({
+    method: 'POST',
+    path: `/${operation}`,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(values(index)),
+  });
+
+function describeReads(filled: Filled): Scenario[] {
+  const { personIds, conversationIds, journeyId, ofKey } = filled;
   return [
     {
       name: 'single read',
       floor: sqlFloor,
       goal: 0.85,
-      platformRequest: (index) => ({ method: 'GET', path: conversationPath(index), headers: { authorization } }),
+      platformRequest: (index) => ({ method: 'GET', path: conversationPath(filled, index), headers: { authorization } }),
       floorRequest: floorRead('read', (index) => [pick(conversationIds, index)]),
     },
     {
@@ -81,8 +101,8 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
       goal: 0.97,
       isOfItself: true,
       turns: 2,
-      platformRequest: (index) => ({ method: 'GET', path: conversationPath(index), headers: { authorization: ofKey } }),
-      floorRequest: (index) => ({ method: 'GET', path: conversationPath(index), headers: { authorization } }),
+      platformRequest: (index) => ({ method: 'GET', path: conversationPath(filled, index), headers: { authorization: ofKey } }),
+      floorRequest: (index) => ({ method: 'GET', path: conversationPath(filled, index), headers: { authorization } }),
     },
     {
       name: 'find or create (hit)',
@@ -90,13 +110,19 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
       platformRequest: (index) => ({ method: 'GET', path: findPath(pick(personIds, index)), headers: { authorization } }),
       floorRequest: floorRead('find', (index) => [pick(personIds, index), journeyId, findTime, 100]),
     },
+  ];
+}
+
+function describeWrites(filled: Filled): Scenario[] {
+  const { conversationIds } = filled;
+  return [
     {
       name: 'PATCH',
       floor: sqlFloor,
       goal: 0.85,
       platformRequest: (index) => ({
         method: 'PATCH',
-        path: conversationPath(index),
+        path: conversationPath(filled, index),
         headers: json,
         body: JSON.stringify({ infos: { n: index } }),
       }),
@@ -107,31 +133,34 @@ export async function prepareScenarios(platform: BenchPlatform, say: (line: stri
       floor: sqlFloor,
       platformRequest: (index) => ({
         method: 'POST',
-        path: `${conversationPath(index)}/enter-coherence`,
+        path: `${conversationPath(filled, index)}/enter-coherence`,
         headers: json,
         body: JSON.stringify({ phase: 'conversation', version: index }),
       }),
       floorRequest: floorCall('room', (index) => [pick(conversationIds, index), JSON.stringify({ phase: 'conversation', version: index })]),
     },
-    {
-      name: 'webhook intake',
-      floor: 'bare koa, one synced JetStream publish',
-      goal: 1,
-      without: 'conversations',
-      platformRequest: (index) => ({
-        method: 'POST',
-        path: `/api/coherence/hook/booking/${personIds[0]}`,
-        headers: { 'content-type': 'application/json' },
-        body: booking(index),
-      }),
-      floorRequest: (index) => ({
-        method: 'POST',
-        path: '/publish',
-        headers: { 'content-type': 'application/json' },
-        body: booking(index),
-      }),
-    },
   ];
+}
+
+function describeIntake({ personIds }: Filled): Scenario {
+  return {
+    name: 'webhook intake',
+    floor: 'bare koa, one synced JetStream publish',
+    goal: 1,
+    without: 'conversations',
+    platformRequest: (index) => ({
+      method: 'POST',
+      path: `/api/coherence/hook/booking/${personIds[0]}`,
+      headers: { 'content-type': 'application/json' },
+      body: booking(index),
+    }),
+    floorRequest: (index) => ({
+      method: 'POST',
+      path: '/publish',
+      headers: { 'content-type': 'application/json' },
+      body: booking(index),
+    }),
+  };
 }
 
 /** @returns the token of a new service key */

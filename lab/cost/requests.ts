@@ -13,51 +13,93 @@ const boundary = 'cost-boundary';
 
 const describePerson = (): string => JSON.stringify({ name: 'Visitor', contact: { email: `visitor-${randomUUID()}@example.org` } });
 
+/** Who asks, by headers. */
+interface Callers {
+  readonly password: string;
+  readonly gate: Record<string, string>;
+  readonly shared: Record<string, string>;
+  readonly user: Record<string, string>;
+  /** May create people. */
+  readonly editor: Record<string, string>;
+  readonly key: Record<string, string>;
+  /** Of the user. */
+  readonly personId: string;
+}
+
 /** By name; of the demo's people, conversation and agent. */
 export async function listRequests(
   baseUrl: string,
   settings: DemoPlatform['settings'],
 ): Promise<Record<string, (index: number) => Request>> {
-  const gate = { 'x-svc-api-key': settings['API_LOGIN_SECRET'] ?? '', 'content-type': 'application/json' };
+  const callers = await logAllIn(baseUrl, settings);
+  const conversation = await findConversation(baseUrl, callers);
+  const changed = await makeConversations(baseUrl, callers);
+  return describeRequests(callers, conversation, (index) => changed[index % changed.length] ?? '');
+}
+
+const pathOf = ({ id }: { id: number }): string => `/api/coherence/conversations/${id}`;
+const logIn = ({ gate, password }: Pick<Callers, 'gate' | 'password'>, email: string): Request & { body: string } => ({
+  method: 'POST',
+  path: '/api/v1/auth/login',
+  headers: gate,
+  body: JSON.stringify({ email, password }),
+});
+
+async function logAllIn(baseUrl: string, settings: DemoPlatform['settings']): Promise<Callers> {
   const password = settings['DEMO_PASSWORD'] ?? demoValues.DEMO_PASSWORD;
-  const loginOf = (email: string): Request & { body: string } => ({
-    method: 'POST',
-    path: '/api/v1/auth/login',
-    headers: gate,
-    body: JSON.stringify({ email, password }),
-  });
-  const logIn = async (email: string): Promise<{ token: string; person: { id: number } }> => {
-    const { path: where, body } = loginOf(email);
-    return (await fetch(`${baseUrl}${where}`, { method: 'POST', headers: gate, body })).json() as Promise<
-      Awaited<ReturnType<typeof logIn>>
-    >;
+  const gate = { 'x-svc-api-key': settings['API_LOGIN_SECRET'] ?? '', 'content-type': 'application/json' };
+  const open = async (email: string): Promise<{ token: string; person: { id: number } }> => {
+    const { path, ...request } = logIn({ gate, password }, email);
+    return (await fetch(`${baseUrl}${path}`, request)).json() as ReturnType<typeof open>;
   };
-  const session = await logIn('ada@example.org');
-  const user = { authorization: `Bearer ${session.token}` };
-  // Who may create people.
-  const editor = { authorization: `Bearer ${(await logIn('editor@example.org')).token}`, 'content-type': 'application/json' };
-  const shared = { authorization: `Bearer ${settings['API_TOKEN']}`, 'content-type': 'application/json' };
-  const search = await fetch(`${baseUrl}/api/coherence/conversations/search?person_id=${session.person.id}`, { headers: user });
-  const [conversation] = (await search.json()) as { id: number; start: string }[];
-  if (conversation === undefined) throw new Error('the demo has left no conversation');
-  const path = `/api/coherence/conversations/${conversation.id}`;
+  const { token, person } = await open('ada@example.org');
+  const user = { authorization: `Bearer ${token}` };
   const made = await fetch(`${baseUrl}/api/v1/keys`, {
     method: 'POST',
     headers: { ...user, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'Bench', scopes: ['conversations:read'] }),
   });
-  const key = { authorization: `Bearer ${((await made.json()) as { token: string }).token}` };
-  const find = new URLSearchParams({ person_id: String(session.person.id), journey: 'open-circle', time: conversation.start });
-  const changed: string[] = [];
+  return {
+    password,
+    gate,
+    shared: { authorization: `Bearer ${settings['API_TOKEN']}`, 'content-type': 'application/json' },
+    user,
+    editor: { authorization: `Bearer ${(await open('editor@example.org')).token}`, 'content-type': 'application/json' },
+    key: { authorization: `Bearer ${((await made.json()) as { token: string }).token}` },
+    personId: String(person.id),
+  };
+}
+
+/** The one that the demo has left; `find` is the way to it by person, journey and time. */
+async function findConversation(baseUrl: string, { personId, user }: Callers): Promise<{ path: string; find: string }> {
+  const answer = await fetch(`${baseUrl}/api/coherence/conversations/search?person_id=${personId}`, { headers: user });
+  const [found] = (await answer.json()) as { id: number; start: string }[];
+  if (found === undefined) throw new Error('the demo has left no conversation');
+  return { path: pathOf(found), find: findPath(personId, found.start) };
+}
+
+const findPath = (personId: string, time: string): string =>
+  `/api/coherence/conversations?${new URLSearchParams({ person_id: personId, journey: 'open-circle', time }).toString()}`;
+
+/** Paths of those that are changed. */
+async function makeConversations(baseUrl: string, { personId, shared }: Callers): Promise<string[]> {
+  const paths: string[] = [];
   for (let count = 0; count < changedCount; count += 1) {
     const time = new Date(changedFrom + count * 7_200_000).toISOString();
-    const query = new URLSearchParams({ person_id: String(session.person.id), journey: 'open-circle', time });
-    const answer = await fetch(`${baseUrl}/api/coherence/conversations?${query.toString()}`, { headers: shared });
+    const answer = await fetch(`${baseUrl}${findPath(personId, time)}`, { headers: shared });
     const [own] = (await answer.json()) as { id: number }[];
     if (own === undefined) throw new Error(`no conversation was made: ${answer.status}`);
-    changed.push(`/api/coherence/conversations/${own.id}`);
+    paths.push(pathOf(own));
   }
-  const changedAt = (index: number): string => changed[index % changed.length] ?? path;
+  return paths;
+}
+
+function describeRequests(
+  callers: Callers,
+  { path, find }: { path: string; find: string },
+  changedAt: (index: number) => string,
+): Record<string, (index: number) => Request> {
+  const { shared, user, editor, key, personId } = callers;
   const form = { ...user, 'content-type': `multipart/form-data; boundary=${boundary}` };
   const upload = `--${boundary}\r\ncontent-disposition: form-data; name="audio"; filename="talk.mp3"\r\n\r\n${'x'.repeat(uploadBytes)}\r\n--${boundary}--\r\n`;
   const ping = JSON.stringify({ triggerEvent: 'PING', payload: { title: 'Test', description: 'x'.repeat(1_500) } });
@@ -66,7 +108,7 @@ export async function listRequests(
     'read a conversation': get(path, shared),
     'read a conversation, logged in': get(path, user),
     'read a conversation with a service key': get(path, key),
-    'find the active conversation': get(`/api/coherence/conversations?${find.toString()}`, shared),
+    'find the active conversation': get(find, shared),
     'change a conversation (PATCH)': (index) => ({
       method: 'PATCH',
       path: changedAt(index),
@@ -88,10 +130,10 @@ export async function listRequests(
     'upload audio, each 1 MB': (index) => ({ method: 'POST', path: `${changedAt(index)}/audio`, headers: form, body: upload }),
     'read 100 events': get('/api/v1/events?limit=100', user),
     // Before those that leave jobs behind, which would be counted with it.
-    'log in': () => loginOf('ada@example.org'),
+    'log in': () => logIn(callers, 'ada@example.org'),
     'take a webhook': () => ({
       method: 'POST',
-      path: `/api/coherence/hook/booking/${session.person.id}`,
+      path: `/api/coherence/hook/booking/${personId}`,
       headers: { 'content-type': 'application/json' },
       body: ping,
     }),

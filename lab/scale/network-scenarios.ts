@@ -7,6 +7,13 @@ const day = '2026-06-01T00:00:00Z';
 
 /** @param token of somebody who sees nothing private */
 export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[] {
+  const ask = createAsk(sizes, token);
+  return [...describeSearch(ask), ...describePeople(ask), ...describeHolons(ask), ...describeLists(ask)];
+}
+
+type Ask = ReturnType<typeof createAsk>;
+
+function createAsk(sizes: NetworkSizes, token: string) {
   const get = (path: string, query: Readonly<Record<string, string | number>> = {}): Request => {
     const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString();
     return { method: 'GET', path: `/api/v1${path}${text === '' ? '' : `?${text}`}`, headers: { authorization: `Bearer ${token}` } };
@@ -17,7 +24,6 @@ export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[]
     request: (index) => request(pick(targets, index)),
   });
   const growing = (name: string, request: (target: number) => Request): Scenario => ({ ...scenario(name, request), grows: true });
-  const word = (kind: Parameters<typeof plantedWord>[0], target: number): string => plantedWord(kind, target).toLowerCase();
   const list = (path: string, ...queries: Readonly<Record<string, string | number>>[]): Scenario[] =>
     queries.map((query) => {
       const options = Object.entries(query).map(([key, value]) => `${key}=${value}`);
@@ -25,6 +31,13 @@ export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[]
         path.replace('{holon}', String(targetHolonId(sizes, target))).replace('{person}', String(personTarget(sizes, target)));
       return scenario([path, ...options].join(' '), (target) => get(pathOf(target), query));
     });
+  return { sizes, get, scenario, growing, list };
+}
+
+const word = (kind: Parameters<typeof plantedWord>[0], target: number): string => plantedWord(kind, target).toLowerCase();
+const emailOf = (sizes: NetworkSizes, target: number): string => `ada.bergendal${personTarget(sizes, target)}@example.org`;
+
+function describeSearch({ sizes, get, scenario }: Ask): Scenario[] {
   return [
     scenario('/search name', (target) => get('/search', { q: word('name', target) })),
     scenario('/search description', (target) => get('/search', { q: word('description', target) })),
@@ -38,6 +51,11 @@ export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[]
     scenario('/search frequent word', () => get('/search', { q: 'carla' })),
     scenario('/search frequent part', () => get('/search', { q: 'lund' })),
     scenario('/search example.org', () => get('/search', { q: 'example.org' })),
+  ];
+}
+
+function describePeople({ get, scenario, growing }: Ask): Scenario[] {
+  return [
     ...(['name', 'latest', 'updated'] as const).map((sort) =>
       scenario(`/people name, ${sort}`, (target) => get('/people', { q: word('name', target), sort })),
     ),
@@ -51,6 +69,11 @@ export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[]
     growing('/people frequent name, latest', () => get('/people', { q: 'carla', sort: 'latest' })),
     growing('/people frequent name, offset 50', () => get('/people', { q: 'carla', offset: 50, limit: 20 })),
     growing('/people updated_after', () => get('/people', { q: 'carla', updated_after: day, sort: 'updated' })),
+  ];
+}
+
+function describeHolons({ sizes, get, scenario, growing, list }: Ask): Scenario[] {
+  return [
     scenario('/holons name', (target) => get('/holons', { q: word('name', target) })),
     scenario('/holons description', (target) => get('/holons', { q: word('description', target) })),
     scenario('/holons name in a class', (target) => get('/holons', { q: word('name', target), class: 'circle', sort: 'latest' })),
@@ -66,6 +89,11 @@ export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[]
     ),
     scenario('/holons of a parent in a class', (target) => get('/holons', { class: 'circle', parent: sizes.holons / 20 + target })),
     growing('/holons class=circle, updated_after', () => get('/holons', { class: 'circle', updated_after: day, sort: 'updated' })),
+  ];
+}
+
+function describeLists({ sizes, get, scenario, growing, list }: Ask): Scenario[] {
+  return [
     ...list('/holons/{holon}/memberships', {}, { sort: '-name' }, { sort: 'follow_up_after' }, { sort: 'person_created' }),
     ...list('/holons/{holon}/memberships', { journey: 'journey-3' }, { follow_up: 'overdue' }, { follow_up: 'none' }, { q: 'ada' }),
     ...list('/holons/{holon}/relationships', {}),
@@ -93,5 +121,3 @@ export function networkScenarios(sizes: NetworkSizes, token: string): Scenario[]
     scenario('/holons/{id}', (target) => get(`/holons/${targetHolonId(sizes, target)}`)),
   ];
 }
-
-const emailOf = (sizes: NetworkSizes, target: number): string => `ada.bergendal${personTarget(sizes, target)}@example.org`;

@@ -15,14 +15,17 @@ import { pick, type Scenario } from './scenarios.ts';
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 
+type List = (name: string, path: string, query?: (target: number) => Readonly<Record<string, string | number>>) => Scenario;
+
 /** @param token of a member of `ops_viewers` */
 export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario[] {
+  const list = createList(token);
+  return [{ ...list('', 'overview'), grows: true }, ...listJobs(list), ...listWebhooks(list), ...listPipelines(list, sizes)];
+}
+
+function createList(token: string): List {
   const targets = Array.from({ length: plantedCount }, (_, target) => target);
-  const list = (
-    name: string,
-    path: string,
-    query: (target: number) => Readonly<Record<string, string | number>> = () => ({}),
-  ): Scenario => ({
+  return (name, path, query = () => ({})) => ({
     name: `/${path} ${name}`.trim(),
     request: (index): Request => {
       const values = Object.entries(query(pick(targets, index))).map(([key, value]): [string, string] => [key, String(value)]);
@@ -33,18 +36,18 @@ export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario
       };
     },
   });
-  const jobsBefore = (days: number): string => {
-    const time = daysAgo(days).getTime().toString(16).padStart(12, '0');
-    return writeCursor({ name: 'jobs' }, { at: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`, source: 'media' });
-  };
-  const webhooksBefore = (days: number): string => {
-    const at = writeInstant({ at: daysAgo(days).toISOString().replace('Z', '000Z'), id: 1 });
-    return writeCursor(operatorLists.webhooks, { at, source: 'agents' });
-  };
-  const day = { from: daysAgo(6).toISOString(), to: daysAgo(5).toISOString() };
-  const hour = { created_after: daysAgo(5).toISOString(), created_before: daysAgo(4.95).toISOString() };
+}
+
+const day = { from: daysAgo(6).toISOString(), to: daysAgo(5).toISOString() };
+const hour = { created_after: daysAgo(5).toISOString(), created_before: daysAgo(4.95).toISOString() };
+
+const jobsBefore = (days: number): string => {
+  const time = daysAgo(days).getTime().toString(16).padStart(12, '0');
+  return writeCursor({ name: 'jobs' }, { at: `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`, source: 'media' });
+};
+
+function listJobs(list: List): Scenario[] {
   return [
-    { ...list('', 'overview'), grows: true },
     list('all', 'jobs'),
     list('200 of all', 'jobs', () => ({ limit: 200 })),
     list('the page of a week ago', 'jobs', () => ({ cursor: jobsBefore(7) })),
@@ -73,6 +76,16 @@ export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario
     })),
     list('by conversation and state', 'jobs', (target) => ({ conversation_id: 2 * target + 2, state: 'dead' })),
     list('by request and service', 'jobs', (target) => ({ request_id: `request-${target + 1}`, service: 'agents' })),
+  ];
+}
+
+const webhooksBefore = (days: number): string => {
+  const at = writeInstant({ at: daysAgo(days).toISOString().replace('Z', '000Z'), id: 1 });
+  return writeCursor(operatorLists.webhooks, { at, source: 'agents' });
+};
+
+function listWebhooks(list: List): Scenario[] {
+  return [
     list('all', 'webhooks'),
     list('200 of all', 'webhooks', () => ({ limit: 200 })),
     list('the page of a week ago', 'webhooks', () => ({ cursor: webhooksBefore(7) })),
@@ -91,6 +104,11 @@ export function operatorScenarios(sizes: OperatorSizes, token: string): Scenario
     list('by a text and a rare outcome', 'webhooks', (target) => ({ q: plantedText(target), outcome: 'stale' })),
     list('of a person in an outcome', 'webhooks', (target) => ({ person_id: plantedPerson(target), outcome: 'stale' })),
     list('one', `webhooks/${plantedCount}`),
+  ];
+}
+
+function listPipelines(list: List, sizes: OperatorSizes): Scenario[] {
+  return [
     list('all', 'pipelines'),
     list('of a journey', 'pipelines', () => ({ journey: 'circle' })),
     list('of a rare journey', 'pipelines', () => ({ journey: 'seldom' })),

@@ -71,97 +71,166 @@ const stepSeconds = 0.1;
 const usualJobSeconds = 2;
 
 export function simulate(scenario: Scenario, seed: number): Outcome {
-  const { load, capacity, faults, deadline, lease } = scenario;
-  const draw = createPoisson(seed);
-  const queue: { since: number; count: number }[] = [];
-  let longestWaitMs = 0;
-  let [asked, answered, refused, waiting, mostWaiting] = [0, 0, 0, 0, 0];
-  let [jobsMade, jobsDone, unsent, ready, mostJobs] = [0, 0, 0, 0, 0];
-  /** Jobs under way at lost pods, which come back when their lease ends. */
-  const leased: { until: number; count: number }[] = [];
-  const unavailable = new Set<number>();
-  const lastFaultEnds = Math.max(0, ...faults.map(({ atSecond, seconds }) => atSecond + seconds));
-  let recoveredAt: number | undefined;
+  const platform = new Platform(scenario, seed);
   const steps = Math.round(scenario.seconds / stepSeconds);
-  for (let step = 0; step < steps; step += 1) {
-    const now = step * stepSeconds;
+  for (let step = 0; step < steps; step += 1) platform.step(step * stepSeconds);
+  return platform.describe();
+}
+
+/** What a fault leaves of the platform at a moment. */
+interface Condition {
+  readonly database: boolean;
+  /** Somebody is reached through it. */
+  readonly broker: boolean;
+  /** Share of the requests that reach nobody. */
+  readonly unreached: number;
+  readonly leader: boolean;
+  readonly lost: Fault | undefined;
+}
+
+class Platform {
+  readonly #scenario: Scenario;
+  readonly #draw: (mean: number) => number;
+  readonly #lastFaultEnds: number;
+  readonly #queue: { since: number; count: number }[] = [];
+  /** Jobs under way at lost pods, which come back when their lease ends. */
+  readonly #leased: { until: number; count: number }[] = [];
+  readonly #unavailable = new Set<number>();
+  #asked = 0;
+  #answered = 0;
+  #refused = 0;
+  #waiting = 0;
+  #mostWaiting = 0;
+  #jobsMade = 0;
+  #jobsDone = 0;
+  #unsent = 0;
+  #ready = 0;
+  #mostJobs = 0;
+  #longestWaitMs = 0;
+  #recoveredAt: number | undefined;
+
+  constructor(scenario: Scenario, seed: number) {
+    this.#scenario = scenario;
+    this.#draw = createPoisson(seed);
+    this.#lastFaultEnds = Math.max(0, ...scenario.faults.map(({ atSecond, seconds }) => atSecond + seconds));
+  }
+
+  step(now: number): void {
+    const condition = this.#findCondition(now);
+    this.#arrive(now, condition);
+    const written = this.#serve(now, condition);
+    this.#giveUp(now, condition.broker ? this.#scenario.deadline : 0);
+    this.#mostWaiting = Math.max(this.#mostWaiting, this.#waiting);
+    this.#jobsMade += written;
+    this.#unsent += written;
+    this.#work(now, condition);
+    this.#look(now);
+  }
+
+  describe(): Outcome {
+    const recoveredAt = this.#recoveredAt;
+    return {
+      asked: this.#asked,
+      answered: this.#answered,
+      refused: this.#refused,
+      waiting: this.#waiting,
+      jobsMade: this.#jobsMade,
+      jobsDone: this.#jobsDone,
+      jobsWaiting: this.#jobsMade - this.#jobsDone,
+      unavailableSeconds: this.#unavailable.size,
+      mostWaiting: this.#mostWaiting,
+      mostJobs: this.#mostJobs,
+      recoveredAfterSeconds: recoveredAt === undefined ? undefined : Math.max(0, recoveredAt - this.#lastFaultEnds),
+      longestWaitMs: this.#longestWaitMs,
+    };
+  }
+
+  #findCondition(now: number): Condition {
     const under = (kind: FaultKind): Fault | undefined =>
-      faults.find((fault) => fault.kind === kind && now >= fault.atSecond && now < fault.atSecond + fault.seconds);
-    const database = under('database') === undefined;
+      this.#scenario.faults.find((fault) => fault.kind === kind && now >= fault.atSecond && now < fault.atSecond + fault.seconds);
     const silent = under('broker');
-    const [broker, unreached] = [silent === undefined || silent.share !== undefined, silent === undefined ? 0 : (silent.share ?? 1)];
-    const lost = under('pods');
-    const share = 1 - (lost?.share ?? 0);
+    return {
+      database: under('database') === undefined,
+      broker: silent === undefined || silent.share !== undefined,
+      unreached: silent === undefined ? 0 : (silent.share ?? 1),
+      leader: under('leader') === undefined,
+      lost: under('pods'),
+    };
+  }
 
-    const arrived = draw(load.perSecond * stepSeconds);
-    asked += arrived;
+  #arrive(now: number, { unreached }: Condition): void {
+    const arrived = this.#draw(this.#scenario.load.perSecond * stepSeconds);
+    this.#asked += arrived;
     const turnedAway = Math.round(arrived * unreached);
-    refused += turnedAway;
-    if (turnedAway > 0) unavailable.add(Math.floor(now));
+    this.#refused += turnedAway;
+    if (turnedAway > 0) this.#unavailable.add(Math.floor(now));
     const taken = arrived - turnedAway;
-    waiting += taken;
-    if (taken > 0) queue.push({ since: now, count: taken });
+    this.#waiting += taken;
+    if (taken > 0) this.#queue.push({ since: now, count: taken });
+  }
 
-    let room = database && broker ? Math.round(capacity.requests * share * stepSeconds) : 0;
+  /** @returns jobs that were made. */
+  #serve(now: number, { database, broker, lost }: Condition): number {
+    const { capacity, load } = this.#scenario;
+    const queue = this.#queue;
+    let room = database && broker ? Math.round(capacity.requests * shareOf(lost) * stepSeconds) : 0;
     let written = 0;
     while (room > 0 && queue[0] !== undefined) {
       const served = Math.min(room, queue[0].count);
-      longestWaitMs = Math.max(longestWaitMs, Math.round((now - queue[0].since) * 1_000));
+      this.#longestWaitMs = Math.max(this.#longestWaitMs, Math.round((now - queue[0].since) * 1_000));
       queue[0].count -= served;
       room -= served;
-      waiting -= served;
-      answered += served;
-      written += draw(served * load.writes * load.jobs);
+      this.#waiting -= served;
+      this.#answered += served;
+      written += this.#draw(served * load.writes * load.jobs);
       if (queue[0].count === 0) queue.shift();
     }
-    const patience = broker ? deadline : 0;
+    return written;
+  }
+
+  #giveUp(now: number, patience: number): void {
+    const queue = this.#queue;
     while (queue[0] !== undefined && now - queue[0].since >= patience) {
-      refused += queue[0].count;
-      waiting -= queue[0].count;
-      unavailable.add(Math.floor(now));
+      this.#refused += queue[0].count;
+      this.#waiting -= queue[0].count;
+      this.#unavailable.add(Math.floor(now));
       queue.shift();
     }
-    mostWaiting = Math.max(mostWaiting, waiting);
+  }
 
-    jobsMade += written;
-    unsent += written;
+  #work(now: number, { database, broker, leader, lost }: Condition): void {
+    const { capacity, lease } = this.#scenario;
+    const leased = this.#leased;
     if (lost !== undefined && now - lost.atSecond < stepSeconds) {
-      const underWay = Math.min(ready, Math.round(capacity.jobs * (lost.share ?? 0) * stepSeconds));
-      ready -= underWay;
+      const underWay = Math.min(this.#ready, Math.round(capacity.jobs * (lost.share ?? 0) * stepSeconds));
+      this.#ready -= underWay;
       leased.push({ until: now + lease, count: underWay });
     }
-    while (leased[0] !== undefined && leased[0].until <= now) ready += leased.shift()?.count ?? 0;
-    if (database && broker && under('leader') === undefined) {
-      const sent = Math.min(unsent, Math.round(capacity.messages * stepSeconds));
-      unsent -= sent;
-      ready += sent;
+    while (leased[0] !== undefined && leased[0].until <= now) this.#ready += leased.shift()?.count ?? 0;
+    if (!database || !broker) return;
+    if (leader) {
+      const sent = Math.min(this.#unsent, Math.round(capacity.messages * stepSeconds));
+      this.#unsent -= sent;
+      this.#ready += sent;
     }
-    if (database && broker) {
-      const done = Math.min(ready, Math.round(capacity.jobs * share * stepSeconds));
-      ready -= done;
-      jobsDone += done;
-    }
-    const jobsWaiting = unsent + ready + leased.reduce((sum, { count }) => sum + count, 0);
-    mostJobs = Math.max(mostJobs, jobsWaiting);
-    const usual = load.perSecond * load.writes * load.jobs * usualJobSeconds;
-    if (now < lastFaultEnds) recoveredAt = undefined;
-    else if (jobsWaiting <= usual && waiting <= load.perSecond) recoveredAt ??= now;
+    const done = Math.min(this.#ready, Math.round(capacity.jobs * shareOf(lost) * stepSeconds));
+    this.#ready -= done;
+    this.#jobsDone += done;
   }
-  return {
-    asked,
-    answered,
-    refused,
-    waiting,
-    jobsMade,
-    jobsDone,
-    jobsWaiting: jobsMade - jobsDone,
-    unavailableSeconds: unavailable.size,
-    mostWaiting,
-    mostJobs,
-    recoveredAfterSeconds: recoveredAt === undefined ? undefined : Math.max(0, recoveredAt - lastFaultEnds),
-    longestWaitMs,
-  };
+
+  /** Whether all is as usual again. */
+  #look(now: number): void {
+    const { load } = this.#scenario;
+    const jobsWaiting = this.#unsent + this.#ready + this.#leased.reduce((sum, { count }) => sum + count, 0);
+    this.#mostJobs = Math.max(this.#mostJobs, jobsWaiting);
+    const usual = load.perSecond * load.writes * load.jobs * usualJobSeconds;
+    if (now < this.#lastFaultEnds) this.#recoveredAt = undefined;
+    else if (jobsWaiting <= usual && this.#waiting <= load.perSecond) this.#recoveredAt ??= now;
+  }
 }
+
+/** Of the pods that are left. */
+const shareOf = (lost: Fault | undefined): number => 1 - (lost?.share ?? 0);
 
 /** Numbers of what comes by chance at a mean rate: exact for few, as the normal distribution has them for many. */
 function createPoisson(seed: number): (mean: number) => number {

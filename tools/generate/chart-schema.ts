@@ -96,15 +96,6 @@ export async function describeChartSchema(): Promise<string> {
   const scalar = { type: ['string', 'number', 'boolean'] };
   const envOf = (names: readonly string[]): Schema => object(Object.fromEntries(names.map((name) => [name, scalar])));
   const settings = envOf(plain);
-  const components = Object.entries(facts.components).map(([name, { settings: known }]) => {
-    const own = describeComponent(envOf(Object.keys(known).filter((setting) => known[setting]?.secret === false)));
-    if (name === 'gateway') {
-      own['spool'] = object({ type: oneOf('emptyDir', 'persistentVolume'), size: quantity, storageClassName: text });
-      own['service'] = object({ type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), port, annotations: textMap });
-    }
-    if (name === 'media' || name === 'transcripts') own['scratch'] = object({ sizeLimit: quantity });
-    return [name, object(own)] as const;
-  });
   const secretTexts = (): Schema => object(Object.fromEntries(secret.map((name) => [name, text])));
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -118,86 +109,119 @@ export async function describeChartSchema(): Promise<string> {
       settings,
       secrets: object({ existingSecret: text, keys: secretTexts(), values: secretTexts(), revision: text }),
       defaults: object(describeComponent(settings)),
-      components: object(Object.fromEntries(components)),
+      components: object(describeComponents(facts, envOf)),
       serviceAccount: object({ create: flag, name: text, annotations: textMap }),
       podSecurityContext: passedObject,
       containerSecurityContext: passedObject,
-      migrations: object({
-        mode: oneOf('hook', 'job', 'initContainer', 'none'),
-        activeDeadlineSeconds: count,
-        backoffLimit: count,
-        ttlSecondsAfterFinished: count,
-        resources: passedObject,
-        podAnnotations: textMap,
-      }),
-      streams: object({
-        replicas: orEmpty({ type: 'integer', minimum: 1, maximum: mostReplicas }),
-        maxBytes: object(Object.fromEntries(streamNames.map((name) => [name, { type: 'integer', minimum: fewestBytes }]))),
-      }),
-      audit: object({
-        enabled: flag,
-        schedule: { type: 'string', minLength: 1 },
-        timeZone: text,
-        activeDeadlineSeconds: count,
-        resources: passedObject,
-        podAnnotations: textMap,
-      }),
-      workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, demo: flag }),
-      toolbox: object({ enabled: flag, extraEnv: passedList, resources: passedObject, podAnnotations: textMap }),
-      backup: object({
-        enabled: flag,
-        schedule: { type: 'string', minLength: 1 },
-        url: { type: 'string', pattern: '^(s3://.+|/backups(/.*)?)?$' },
-        recipients: { type: 'string', pattern: '^(age1[0-9a-z]+\\s*)*$' },
-        objects: flag,
-        keepDays: { type: 'integer', minimum: 0, maximum: 36_500 },
-        existingClaim: text,
-        databaseUrlKey: text,
-        extraEnv: passedList,
-        activeDeadlineSeconds: { type: 'integer', minimum: 60 },
-        resources: passedObject,
-        podAnnotations: textMap,
-      }),
-      ingress: object({
-        enabled: flag,
-        className: text,
-        annotations: textMap,
-        hosts: { type: 'array', items: { ...object({ host: { type: 'string', minLength: 1 } }), required: ['host'] } },
-        tls: passedList,
-        mediaDirect: flag,
-      }),
-      httpRoute: object({
-        enabled: flag,
-        parentRefs: passedList,
-        hostnames: { type: 'array', items: text },
-        annotations: textMap,
-        mediaDirect: flag,
-        requestTimeout: { type: 'string', pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$' },
-      }),
-      networkPolicy: object({
-        enabled: flag,
-        gatewayFrom: passedList,
-        mediaFrom: passedList,
-        metricsFrom: passedList,
-        egress: object({ dns: peers, postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
-      }),
-      metrics: object({
-        serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, token: flag, labels: textMap }),
-        prometheusRule: object({ enabled: flag, labels: textMap, runbookBaseUrl: text, disabled: { type: 'array', items: text } }),
-        dashboards: object({ enabled: flag, labels: textMap, annotations: textMap }),
-      }),
-      tests: object({ existingSecret: text }),
-      evaluation: object({
-        password: { type: 'string', pattern: '^[A-Za-z0-9_-]*$' },
-        ...Object.fromEntries(
-          ['postgresql', 'nats', 'objectStore'].map((name) => [
-            name,
-            object({ image, command: { type: 'array', items: text }, resources: passedObject }),
-          ]),
-        ),
-        persistence: object({ enabled: flag, size: quantity, storageClassName: text }),
-      }),
+      ...describeTasks(),
+      ...describeNetwork(),
+      ...describeWatching(),
     }),
   };
   return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+function describeComponents({ components }: PlatformFacts, envOf: (names: readonly string[]) => Schema): Record<string, Schema> {
+  const described = Object.entries(components).map(([name, { settings: known }]) => {
+    const own = describeComponent(envOf(Object.keys(known).filter((setting) => known[setting]?.secret === false)));
+    if (name === 'gateway') {
+      own['spool'] = object({ type: oneOf('emptyDir', 'persistentVolume'), size: quantity, storageClassName: text });
+      own['service'] = object({ type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), port, annotations: textMap });
+    }
+    if (name === 'media' || name === 'transcripts') own['scratch'] = object({ sizeLimit: quantity });
+    return [name, object(own)] as const;
+  });
+  return Object.fromEntries(described);
+}
+
+/** Jobs of the release, and what may run beside it. */
+function describeTasks(): Record<string, Schema> {
+  return {
+    migrations: object({
+      mode: oneOf('hook', 'job', 'initContainer', 'none'),
+      activeDeadlineSeconds: count,
+      backoffLimit: count,
+      ttlSecondsAfterFinished: count,
+      resources: passedObject,
+      podAnnotations: textMap,
+    }),
+    streams: object({
+      replicas: orEmpty({ type: 'integer', minimum: 1, maximum: mostReplicas }),
+      maxBytes: object(Object.fromEntries(streamNames.map((name) => [name, { type: 'integer', minimum: fewestBytes }]))),
+    }),
+    audit: object({
+      enabled: flag,
+      schedule: { type: 'string', minLength: 1 },
+      timeZone: text,
+      activeDeadlineSeconds: count,
+      resources: passedObject,
+      podAnnotations: textMap,
+    }),
+    workspace: object({ file: text, existingConfigMap: text, envFrom: passedList, demo: flag }),
+    toolbox: object({ enabled: flag, extraEnv: passedList, resources: passedObject, podAnnotations: textMap }),
+    backup: object({
+      enabled: flag,
+      schedule: { type: 'string', minLength: 1 },
+      url: { type: 'string', pattern: '^(s3://.+|/backups(/.*)?)?$' },
+      recipients: { type: 'string', pattern: '^(age1[0-9a-z]+\\s*)*$' },
+      objects: flag,
+      keepDays: { type: 'integer', minimum: 0, maximum: 36_500 },
+      existingClaim: text,
+      databaseUrlKey: text,
+      extraEnv: passedList,
+      activeDeadlineSeconds: { type: 'integer', minimum: 60 },
+      resources: passedObject,
+      podAnnotations: textMap,
+    }),
+  };
+}
+
+function describeNetwork(): Record<string, Schema> {
+  return {
+    ingress: object({
+      enabled: flag,
+      className: text,
+      annotations: textMap,
+      hosts: { type: 'array', items: { ...object({ host: { type: 'string', minLength: 1 } }), required: ['host'] } },
+      tls: passedList,
+      mediaDirect: flag,
+    }),
+    httpRoute: object({
+      enabled: flag,
+      parentRefs: passedList,
+      hostnames: { type: 'array', items: text },
+      annotations: textMap,
+      mediaDirect: flag,
+      requestTimeout: { type: 'string', pattern: '^([0-9]{1,5}(h|m|s|ms)){1,4}$' },
+    }),
+    networkPolicy: object({
+      enabled: flag,
+      gatewayFrom: passedList,
+      mediaFrom: passedList,
+      metricsFrom: passedList,
+      egress: object({ dns: peers, postgresql: peers, nats: peers, objectStore: peers, outbound: peers, tracing: peers }),
+    }),
+  };
+}
+
+/** Metrics, tests of the release, and the servers of an evaluation. */
+function describeWatching(): Record<string, Schema> {
+  return {
+    metrics: object({
+      serviceMonitor: object({ enabled: flag, interval: text, scrapeTimeout: text, token: flag, labels: textMap }),
+      prometheusRule: object({ enabled: flag, labels: textMap, runbookBaseUrl: text, disabled: { type: 'array', items: text } }),
+      dashboards: object({ enabled: flag, labels: textMap, annotations: textMap }),
+    }),
+    tests: object({ existingSecret: text }),
+    evaluation: object({
+      password: { type: 'string', pattern: '^[A-Za-z0-9_-]*$' },
+      ...Object.fromEntries(
+        ['postgresql', 'nats', 'objectStore'].map((name) => [
+          name,
+          object({ image, command: { type: 'array', items: text }, resources: passedObject }),
+        ]),
+      ),
+      persistence: object({ enabled: flag, size: quantity, storageClassName: text }),
+    }),
+  };
 }

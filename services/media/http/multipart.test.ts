@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -12,10 +13,15 @@ let server: Server;
 let port: number;
 /** Ends of `receive`, in order. */
 let ends: string[] = [];
+/** Which request it is that is worked on, as the tracer knows it. */
+const working = new AsyncLocalStorage<string>();
+let askers: (string | undefined)[] = [];
+let onRequest: () => void = () => undefined;
 
 async function readFile(request: IncomingMessage): Promise<unknown> {
   return receiveFile(request, { part: 'audio', maxFileBytes, tooLarge }, async ({ fileName, body }) => {
     let sizeBytes = 0;
+    askers.push(working.getStore());
     try {
       if (fileName === 'refused.mp3') throw new AppError({ code: 'bad_request', message: 'refused' });
       for await (const chunk of body) sizeBytes += (chunk as Buffer).byteLength;
@@ -30,10 +36,14 @@ async function readFile(request: IncomingMessage): Promise<unknown> {
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    readFile(request).then(
-      (result) => response.end(JSON.stringify(result)),
-      (error: unknown) => response.end(JSON.stringify({ error: toErrorBody(error) })),
-    );
+    onRequest();
+    const name = request.headers['x-name'];
+    working
+      .run(String(name), () => readFile(request))
+      .then(
+        (result) => response.end(JSON.stringify(result)),
+        (error: unknown) => response.end(JSON.stringify({ error: toErrorBody(error) })),
+      );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
@@ -134,6 +144,19 @@ describe('receiveFile (rules/media#audio-upload; rules/http#validation-items)', 
 
   it('tells a refusal by the receiver at once, while the client still sends', async () => {
     expect(await send(audio('a'.repeat(900), 'refused.mp3') + end)).toMatchObject({ error: { message: 'refused' } });
+  });
+
+  it('works for the request that it came with, when the bytes come later (rules/operations#traces)', async () => {
+    askers = [];
+    const hasCome = new Promise<void>((resolve) => (onRequest = resolve));
+    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'transfer-encoding': 'chunked', 'x-name': 'slow' };
+    const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', headers, agent: false });
+    const answered = new Promise((resolve) => request.on('response', (response) => response.resume().on('end', resolve)));
+    request.flushHeaders();
+    await hasCome;
+    request.end(audio('aa') + end);
+    await answered;
+    expect(askers).toEqual(['slow']);
   });
 
   it('fails the file when the client leaves', async () => {

@@ -1,4 +1,5 @@
 /** Reads one file part of a multipart request as a stream, and makes sure that the whole form was well formed. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
@@ -47,6 +48,8 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
   // Whoever has left before it is read ends nothing any more (D77).
   if (request.destroyed) throw new ClientGone();
   const form = openForm(request, options);
+  // What it does belongs to the trace of this request, whenever the bytes come.
+  const receiveHere = AsyncLocalStorage.bind(receive);
   let received: Promise<T> | undefined;
   let current: Readable | undefined;
 
@@ -85,7 +88,7 @@ export async function receiveFile<T>(request: IncomingMessage, options: FormOpti
       if (name !== options.part || received !== undefined || fileName === undefined || fileName === '') return void stream.resume();
       current = stream;
       stream.on('limit', () => fail(options.tooLarge()));
-      received = receive({ fileName, body: stream });
+      received = receiveHere({ fileName, body: stream });
       received.catch((error: Error) => fail(error));
     });
     form.on('error', () => fail(new UnparsableForm()));
