@@ -23,6 +23,8 @@ type Statement = Pick<DeclaredStatement<Shape, Shape, unknown>, 'prepared' | 'or
 
 const [days, eventsPerDay, endpointCount, each, busy] = [4, 10_000, 3_000, 30, 30_000];
 const last = days * eventsPerDay;
+/** As many as two or three pages hold. */
+const fewRows = 200;
 /** One with as many deliveries as there is room for, and one that is gone. */
 const [busyId, goneId] = [1, 2];
 const before = new Date(Date.now() - 3 * 86_400_000).toISOString();
@@ -86,8 +88,8 @@ async function readsOf(
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
       const rows = (node['Actual Rows'] + removed) * loops;
       reads.rows += rows;
-      // Days to come are empty.
-      if (type.endsWith('Seq Scan') && rows > 0) reads.scans.push(table);
+      // A few rows are read whole, rightly: days to come are empty, and the first day has minutes when this runs before midnight.
+      if (type.endsWith('Seq Scan') && rows > fewRows) reads.scans.push(table);
     }
     Plans.forEach(visit);
   };
