@@ -6,9 +6,9 @@
 import { unavailable } from '#libs/errors';
 
 /** Several processes, each with a lane of its own, stay below what the broker holds for their reader. */
-export const laneBytes = 8 * 1024 * 1024;
+const laneBytes = 8 * 1024 * 1024;
 /** Replies that wait are in memory: a further one is refused. */
-export const maxWaiting = 64;
+const maxWaiting = 64;
 
 /** The way to one reader. */
 interface Lane {
@@ -38,8 +38,9 @@ export class Place {
   readonly #lane: Lane;
   readonly #wake: () => void;
   readonly #onClosed: () => void;
-  #bytes = 0;
-  #hasBegun = false;
+  #entered = 0;
+  /** Sizes of parts that have entered and not come yet, in their order. */
+  readonly #underWay: number[] = [];
 
   constructor(lane: Lane, wake: () => void, onClosed: () => void) {
     this.#lane = lane;
@@ -47,32 +48,39 @@ export class Place {
     this.#onClosed = onClosed;
   }
 
-  /** Whether so many bytes may leave now, which they do then; else it waits for its turn. @throws AppError unavailable: too many wait, and nothing has left */
+  /** Whether all that has entered has come. */
+  get isEmpty(): boolean {
+    return this.#underWay.length === 0;
+  }
+
+  /**
+   * Whether a part of so many bytes may leave now, which it does then; else it waits for its turn.
+   * @throws AppError unavailable when too many wait, before the first part.
+   */
   enter(bytes: number): boolean {
     const { waiting } = this.#lane;
-    if (waiting.size >= maxWaiting && !this.#hasBegun && !waiting.has(this.#wake)) throw unavailable('The service is busy');
+    if (waiting.size >= maxWaiting && this.#entered === 0 && !waiting.has(this.#wake)) throw unavailable('The service is busy');
     waiting.add(this.#wake);
     const [first] = waiting;
     if (first !== this.#wake || this.#lane.bytes >= laneBytes) return false;
     waiting.delete(this.#wake);
-    this.#hasBegun = true;
-    this.#bytes += bytes;
+    this.#entered++;
+    this.#underWay.push(bytes);
     this.#lane.bytes += bytes;
     this.#wakeNext();
     return true;
   }
 
-  /** So many of its bytes have come. */
-  leave(bytes: number): void {
-    this.#bytes -= bytes;
-    this.#lane.bytes -= bytes;
+  /** The first `count` parts have come. */
+  leave(count: number): void {
+    while (!this.isEmpty && this.#entered - this.#underWay.length < count) this.#lane.bytes -= this.#underWay.shift() ?? 0;
     this.#wakeNext();
   }
 
   /** Nothing more is sent, or nobody is there to take it. */
   close(): void {
     this.#lane.waiting.delete(this.#wake);
-    this.leave(this.#bytes);
+    this.leave(this.#entered);
     this.#onClosed();
   }
 

@@ -1,7 +1,8 @@
 /**
  * Reader of a chunked reply. Each chunk is acknowledged when it comes, which makes room on the way to this process, and when it is
- * taken, which lets the responder send another; the reader asks for a sign of life while it waits, and the broker itself answers when the responder is gone. A gap, an error mark, a responder
- * that stays silent or a lost connection end the iteration with an error: only the end mark with the right count completes it.
+ * taken, which lets the responder send another; the reader asks for a sign of life while it waits, and the broker itself answers when the
+ * responder is gone. A gap, an error mark, a responder that stays silent or a lost connection end the iteration with an error: only the
+ * end mark with the right count completes it.
  */
 import type { Msg, MsgHdrs } from '@nats-io/transport-node';
 import { type AppError, unavailable } from '#libs/errors';

@@ -47,9 +47,7 @@ export class StreamSender implements InboxListener {
   #place: Place | undefined;
   #sent = 0;
   #taken = 0;
-  /** Sizes of chunks that have not come yet, as far as it is known. */
-  readonly #underWay: number[] = [];
-  /** One of a release before that tells what it has taken alone. */
+  /** What has come, not only what it has taken; a reader of the release before does not. */
   #tellsReceipt = false;
   /** A reader that is there says so every two seconds, whether it takes anything or not. */
   #heardAtMs = 0;
@@ -96,7 +94,7 @@ export class StreamSender implements InboxListener {
       }
       if (size > 0) await this.#sendChunk(rest, facts);
       this.#publisher.publish(this.#replyTo, undefined, { headers: encodeHeaders({ [header.chunkEnd]: String(this.#sent) }) });
-      if (this.#tellsReceipt) await this.#waitUntil(() => this.#underWay.length === 0);
+      if (this.#tellsReceipt) await this.#waitUntil(() => this.#place?.isEmpty !== false);
     } finally {
       this.#place?.close();
       this.#inbox.remove(this.#token);
@@ -122,13 +120,9 @@ export class StreamSender implements InboxListener {
       this.#taken = Math.max(this.#taken, Number(text) || 0);
       const received = readHeader(message.headers, header.chunkReceived);
       this.#tellsReceipt = received !== undefined;
-      this.#arrived(Math.max(this.#taken, Number(received) || 0));
+      this.#place?.leave(Math.max(this.#taken, Number(received) || 0));
       this.#wake?.();
     }
-  }
-
-  #arrived(count: number): void {
-    while (this.#underWay.length > 0 && this.#sent - this.#underWay.length < count) this.#place?.leave(this.#underWay.shift() ?? 0);
   }
 
   onExpired(): void {
@@ -151,10 +145,7 @@ export class StreamSender implements InboxListener {
     const place = this.#place;
     // What the reader is, and that it takes anything, shows with the first.
     await this.#waitUntil(() => this.#sent - this.#taken < (this.#taken === 0 && !this.#tellsReceipt ? 1 : chunkWindow));
-    if (this.#sent === 0 || this.#tellsReceipt) {
-      await this.#waitUntil(() => place.enter(bytes.length));
-      this.#underWay.push(bytes.length);
-    }
+    if (this.#sent === 0 || this.#tellsReceipt) await this.#waitUntil(() => place.enter(bytes.length));
     if (!this.started) this.#heardAtMs = performance.now();
     this.#sent++;
     const first = { [header.chunk]: String(this.#sent), ...(this.started ? undefined : encodeFacts(facts)) };
