@@ -8,6 +8,10 @@ export interface Request {
   body?: string;
 }
 
+export function pick<Item>(list: readonly Item[], index: number): Item {
+  return list[(index * 7919) % list.length] as Item;
+}
+
 export interface Measurement {
   requests: number;
   seconds: number;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
 import pg from 'pg';
-import type { Request } from './load.ts';
+import { pick, type Request } from './load.ts';
 import type { BenchPlatform } from './platform.ts';
 
 export interface Scenario {
@@ -69,7 +69,6 @@ async function fill(platform: BenchPlatform): Promise<Filled> {
   return { personIds, conversationIds: rows.map((row) => row.id), journeyId, ofKey: `Bearer ${makeKey(platform)}` };
 }
 
-const pick = <T>(list: readonly T[], index: number): T => list[(index * 7919) % list.length] as T;
 const conversationPath = ({ conversationIds }: Filled, index: number): string =>
   `/api/coherence/conversations/${pick(conversationIds, index)}`;
 const sqlFloor = 'bare koa, one bare NATS request, the same SQL by the bare driver';

@@ -1,7 +1,7 @@
 /** The measured lists and searches of the open API, the same at every size (rules/memberships#lists). */
-import type { Request } from '../bench/load.ts';
+import { pick, type Request } from '../bench/load.ts';
 import { personTarget, plantedPair, plantedWord, responsibleTarget, targetCount, targetHolonId, type NetworkSizes } from './network-sql.ts';
-import { pick, type Scenario } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 
 const day = '2026-06-01T00:00:00Z';
 

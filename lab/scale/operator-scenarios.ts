@@ -1,6 +1,6 @@
 /** What is measured of `/api/ops` (P7): lists, the same at every size, and acts on many. */
 import { operatorLists, writeCursor, writeInstant } from '#libs/merged-list';
-import type { Request } from '../bench/load.ts';
+import { pick, type Request } from '../bench/load.ts';
 import type { Act } from './acts.ts';
 import {
   conversationCount,
@@ -11,7 +11,7 @@ import {
   plantedText,
   sameError,
 } from './operator-sql.ts';
-import { pick, type Scenario } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 
 const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
 

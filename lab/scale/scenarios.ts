@@ -1,5 +1,5 @@
 /** The measured requests, the same at every size. */
-import type { Request } from '../bench/load.ts';
+import { pick, type Request } from '../bench/load.ts';
 import type { Targets } from './targets.ts';
 
 export interface Scenario {
@@ -55,8 +55,4 @@ export function createScenarios(targets: Targets, tokens: Tokens): Scenario[] {
       },
     },
   ];
-}
-
-export function pick<Item>(list: readonly Item[], index: number): Item {
-  return list[(index * 7919) % list.length] as Item;
 }

@@ -1,7 +1,6 @@
 /** What is asked of the search in what was said: rare and frequent words, phrases, prefixes, filters, pages far down. */
 import type { Pool } from 'pg';
-import type { Request } from '../bench/load.ts';
-import { pick } from './scenarios.ts';
+import { pick, type Request } from '../bench/load.ts';
 import { vocabulary, wordOf } from './spoken-sql.ts';
 
 export interface SpokenScenario {
