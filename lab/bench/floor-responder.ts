@@ -4,7 +4,7 @@
  */
 import { connect } from '@nats-io/transport-node';
 import pg from 'pg';
-import type { DeclaredStatement, Shape } from '#libs/sql';
+import type { DeclaredStatement, GatheredStatement, Shape } from '#libs/sql';
 import { listActive, patchConversation } from '../../services/conversations/conversation/statements.ts';
 import { findConversation } from '../../services/conversations/statements.ts';
 import { lockRoom, replaceRoom } from '../../services/conversations/room/statements.ts';
@@ -25,6 +25,11 @@ const query =
   <Params extends Shape>({ prepared: { name, text }, order }: DeclaredStatement<Params, Shape, unknown>, names: (keyof Params)[]): Run =>
   async (given) =>
     (await pool.query({ name, text, values: order.map((item) => given[names.indexOf(item)]) })).rows[0];
+/** A write of one row, alone. */
+const write =
+  ({ prepared: { name, text }, order }: Pick<GatheredStatement<Shape, Shape>, 'prepared' | 'order'>, names: string[]): Run =>
+  async (given) =>
+    (await pool.query({ name, text, values: order.map((item) => [given[names.indexOf(item)]]) })).rows[0];
 
 /** Lock, replace, commit: what a room write must do at least. */
 async function writeRoom([id, room]: unknown[]): Promise<unknown> {
@@ -35,7 +40,7 @@ async function writeRoom([id, room]: unknown[]): Promise<unknown> {
     const { rows } = await client.query<{ updated_at: string }>({ name, text, values: [id] });
     const given: Readonly<Record<string, unknown>> = { id, room, updatedAt: rows[0]?.updated_at };
     const { prepared, order } = replaceRoom;
-    await client.query({ name: prepared.name, text: prepared.text, values: order.map((item) => given[item]) });
+    await client.query({ name: prepared.name, text: prepared.text, values: order.map((item) => [given[item]]) });
     await client.query('commit');
     return { ok: true };
   } finally {
@@ -46,7 +51,7 @@ async function writeRoom([id, room]: unknown[]): Promise<unknown> {
 const operations: Readonly<Record<string, Run>> = {
   read: query(findConversation, ['id']),
   find: query(listActive, ['personId', 'journeyId', 'time', 'limit']),
-  patch: query(patchConversation, ['id', 'infos', 'config', 'expectedUpdatedAt']),
+  patch: write(patchConversation, ['id', 'infos', 'config', 'expectedUpdatedAt']),
   room: writeRoom,
 };
 for (const [name, run] of Object.entries(operations)) {

@@ -9,9 +9,10 @@ import { createDialect, PooledConnection } from './dialect.ts';
 import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
 import type { DatabaseOptions } from './options.ts';
+import { GatheredWrites } from './gathered-writes.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
 import { createPool } from './pool.ts';
-import type { PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
+import type { GatheredPrepared, Placed, PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
 
 /** An open transaction. */
 export interface Tx extends Queryable {
@@ -46,8 +47,8 @@ export interface Database extends Queryable, Streamable {
 
 /** Statements that share a connection at most; more take another, so that PostgreSQL works on them side by side. */
 const readsOfConnection = 16;
-/** Each of them waits for the disk, and PostgreSQL commits those of several connections together. */
-const writesOfConnection = 6;
+/** Writes that travel together wait no longer for a lock: one that must goes on alone. */
+const beginTogether = "begin; set local lock_timeout = '100ms'";
 const maxAttempts = 6;
 /** Connections that are lost while nobody uses them are mostly lost all at once, and the pool notices it a moment later. */
 const maxLostConnections = 2;
@@ -91,7 +92,7 @@ class PooledDatabase implements Database {
   readonly #keepsPlans: boolean;
   readonly #single: StatementPipeline;
   readonly #reads: StatementPipeline;
-  readonly #writes: StatementPipeline;
+  readonly #writes: GatheredWrites;
   #orm: MikroORM | undefined;
   #closing: Promise<void> | undefined;
 
@@ -104,7 +105,11 @@ class PooledDatabase implements Database {
     const connect = (): Promise<pg.PoolClient> => this.#connect();
     this.#single = new StatementPipeline(connect, 1);
     this.#reads = new StatementPipeline(connect, readsOfConnection);
-    this.#writes = new StatementPipeline(connect, writesOfConnection);
+    this.#writes = new GatheredWrites({
+      alone: async (item, values) => (await this.#query<Placed>(item, toLists(values)))[0],
+      together: (item, columns) => this.#runTogether(item, columns),
+      isFinal: isConnectionError,
+    });
   }
 
   get orm(): MikroORM {
@@ -114,6 +119,12 @@ class PooledDatabase implements Database {
   query<Row>(item: PreparedStatement, params: readonly unknown[] = []): Promise<Row[]> {
     const span = startStatement(item.name);
     return span === undefined ? this.#query<Row>(item, params) : traceWork(span, () => this.#query<Row>(item, params));
+  }
+
+  gather<Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]): Promise<Row | undefined> {
+    const run = (): Promise<Row | undefined> => this.#writes.run(item, values) as Promise<Row | undefined>;
+    const span = startStatement(item.name);
+    return span === undefined ? run() : traceWork(span, run);
   }
 
   async #query<Row>(item: PreparedStatement, params: readonly unknown[]): Promise<Row[]> {
@@ -128,9 +139,26 @@ class PooledDatabase implements Database {
 
   #pipelineOf({ pipelined }: PreparedStatement): StatementPipeline {
     if (pipelined === undefined) return this.#single;
-    if (pipelined === 'always') return this.#reads;
-    const { idleCount, totalCount, waitingCount, options } = this.#pool;
-    return waitingCount >= idleCount + options.max - totalCount ? this.#writes : this.#single;
+    return pipelined === 'always' ? this.#reads : this.#single;
+  }
+
+  /** All of it is one write to the connection. @throws AppError `unavailable` when it is not known whether it took effect */
+  async #runTogether(item: GatheredPrepared, columns: readonly unknown[][]): Promise<readonly Placed[]> {
+    const client = await this.#connect();
+    let broken = false;
+    try {
+      const work = [client.query(beginTogether), this.#run<Placed>(client, item, columns), client.query('commit')] as const;
+      const [, written, committed] = await Promise.allSettled(work);
+      // A statement that fails turns the commit behind it into a rollback; its own error says more.
+      if (written.status === 'rejected') throw written.reason;
+      if (committed.status === 'rejected') throw committed.reason;
+      return written.value;
+    } catch (error) {
+      broken = needsAnotherConnection(error) || isConnectionError(error);
+      throw isConnectionError(error) ? toDatabaseError(error) : error;
+    } finally {
+      client.release(broken);
+    }
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -252,6 +280,8 @@ class PooledDatabase implements Database {
           ? this.#run(connection.client, item, params)
           : traceWork(span, () => this.#run(connection.client, item, params));
       },
+      gather: async <Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]) =>
+        (await tx.query<Row>(item, toLists(values)))[0],
       beforeCommit: (callback) => {
         if (!open) throw new Error('The transaction is over');
         last.push(callback);
@@ -303,6 +333,11 @@ class PooledDatabase implements Database {
     if (isTransient(error)) return maxAttempts;
     return isLostConnection(error) ? 1 + maxLostConnections : 1;
   }
+}
+
+/** Of one call. */
+function toLists(values: readonly unknown[]): unknown[][] {
+  return values.map((value) => [value]);
 }
 
 async function fetchBatch<Row>(client: pg.PoolClient, count: number): Promise<Row[]> {

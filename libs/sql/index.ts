@@ -4,4 +4,13 @@ export type { SqlPart } from './sql.ts';
 export { t } from './sql-type.ts';
 export type { ParamsOf, RowOf, Shape } from './sql-type.ts';
 export { statement } from './statement.ts';
-export type { DeclaredStatement, PreparedStatement, Queryable, Streamable, StreamOptions } from './statement.ts';
+export type {
+  DeclaredStatement,
+  GatheredPrepared,
+  GatheredStatement,
+  Placed,
+  PreparedStatement,
+  Queryable,
+  Streamable,
+  StreamOptions,
+} from './statement.ts';

@@ -10,7 +10,9 @@ function recorder(rows: readonly unknown[] = []): { on: Queryable; asked: { stat
     asked.push({ statement: prepared, values });
     return rows as Row[];
   };
-  return { on: { query }, asked };
+  const gather = async <Row>(prepared: PreparedStatement, values: readonly unknown[]): Promise<Row | undefined> =>
+    (await query<Row>(prepared, values))[0];
+  return { on: { query, gather }, asked };
 }
 
 const rename = {
@@ -29,10 +31,10 @@ describe('statement (architecture#data)', () => {
 
   it('is called with values by name, where undefined stands for null', async () => {
     const { on, asked } = recorder();
-    const call = statement.none({ ...rename, pipelined: 'when-busy' });
+    const call = statement.none({ ...rename, pipelined: 'always' });
     await call(on, { id: 7, name: undefined });
     expect(asked).toEqual([
-      { statement: { name: 'people.rename', text: expect.any(String), pipelined: 'when-busy' }, values: [undefined, 7] },
+      { statement: { name: 'people.rename', text: expect.any(String), pipelined: 'always' }, values: [undefined, 7] },
     ]);
   });
 

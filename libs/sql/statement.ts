@@ -2,8 +2,8 @@
  * Statements: declared once with a name, parameters by name and the columns of their rows, called as functions. PostgreSQL parses and plans each
  * once per connection. docs/adr/statements-are-typed-functions.md
  */
-import { Parameter, render, type Sql } from './sql.ts';
-import type { ParamsOf, RowOf, Shape } from './sql-type.ts';
+import { Parameter, render, type Sql, sql } from './sql.ts';
+import { type ParamsOf, type RowOf, type Shape, SqlType, t } from './sql-type.ts';
 
 /** SQL with a name, its parameters numbered. */
 export interface PreparedStatement extends StatementOptions {
@@ -19,11 +19,16 @@ export interface StatementOptions {
    */
   readonly planned?: 'each-call' | 'once';
   /**
-   * Shares a connection with others of the same turn of the event loop, one behind the other. `always`: for reads of a few rows by key, which
-   * never wait for a lock. `when-busy`: for writes of one row, as long as they would wait for a connection anyway. A slow one delays the others,
-   * so nobody asks for one within a transaction of its own. Without it a statement has a connection to itself.
+   * Shares a connection with others of the same turn of the event loop, one behind the other: for reads of a few rows by key, which never wait for
+   * a lock. A slow one delays the others, so nobody asks for one within a transaction of its own. Without it a statement has a connection to itself.
    */
-  readonly pipelined?: 'always' | 'when-busy';
+  readonly pipelined?: 'always';
+}
+
+/** A statement for many calls at once: each value is the list of what the calls gave. */
+export interface GatheredPrepared extends PreparedStatement {
+  /** Place among the values of the number of the row that a call writes. */
+  readonly key: number;
 }
 
 /** A database, or a transaction in it. */
@@ -33,6 +38,13 @@ export interface Queryable {
    * reads runs again when its connection is lost.
    */
   query<Row>(statement: PreparedStatement, values?: readonly unknown[]): Promise<Row[]>;
+  /** Runs a write of one row with the values of one call, outside a transaction together with others. @returns the call's row, if it has any */
+  gather<Row extends Placed>(statement: GatheredPrepared, values: readonly unknown[]): Promise<Row | undefined>;
+}
+
+/** Which of the calls, from 1. */
+export interface Placed {
+  readonly place: number;
 }
 
 /** A database from which rows are read in batches. */
@@ -69,6 +81,25 @@ export interface DeclaredStatement<Params extends Shape, Columns extends Shape, 
 /** A statement that may have any number of rows. */
 export interface ManyStatement<Params extends Shape, Columns extends Shape> extends DeclaredStatement<Params, Columns, RowOf<Columns>[]> {
   stream(on: Streamable, values: ParamsOf<Params>, options: StreamOptions): AsyncIterable<RowOf<Columns>[]>;
+}
+
+/** A write of one row: `prepared`, `params`, `row` and `order` are those of the statement for many calls. */
+export interface GatheredStatement<Params extends Shape, Columns extends Shape> extends Omit<
+  DeclaredStatement<Shape, Shape, unknown>,
+  'prepared'
+> {
+  (on: Queryable, values: ParamsOf<Params>): Promise<RowOf<Columns> | undefined>;
+  readonly prepared: GatheredPrepared;
+}
+
+interface DeclaredGathered<Params extends Shape, Columns extends Shape> {
+  readonly name: string;
+  readonly params: Params;
+  /** The parameter that is the number of the row. */
+  readonly key: keyof Params & string;
+  readonly row: Columns;
+  /** `calls` is a table `i` of what the calls gave, its columns the parameters in snake case; the statement gives each row with `i.place`. */
+  readonly sql: (calls: Sql) => Sql;
 }
 
 interface Declared<Params extends Shape> extends StatementOptions {
@@ -119,7 +150,31 @@ export const statement = {
   none<Params extends Shape = NoParams>(declared: Declared<Params>): DeclaredStatement<Params, NoParams, void> {
     return declare(declared, {}, () => undefined);
   },
+
+  /**
+   * A write of one row by its number, for what is written often: calls that meet under load are one statement and one commit. It gives a row for
+   * each call that wrote, and no row for one that did not.
+   */
+  gathered<Columns extends Shape, Params extends Shape>(declared: DeclaredGathered<Params, Columns>): GatheredStatement<Params, Columns> {
+    const { name, params, key, sql: write } = declared;
+    const lists = Object.fromEntries(Object.entries(params).map(([item, type]) => [item, new SqlType<unknown>(`${type.name}[]`, [])]));
+    const row: Shape = { place: t.bigint, ...declared.row };
+    const many = declare({ name, params: lists, sql: (given) => write(toCalls(given)) }, row, (rows) => rows);
+    const { order } = many;
+    const prepared: GatheredPrepared = Object.freeze({ ...many.prepared, key: order.indexOf(key) });
+    const call = (on: Queryable, values: Readonly<Record<string, unknown>>): Promise<RowOf<Columns> | undefined> =>
+      on.gather<RowOf<Columns> & Placed>(
+        prepared,
+        order.map((item) => values[item] ?? null),
+      );
+    return Object.assign(call, { prepared, params: lists, row, order });
+  },
 } as const;
+
+function toCalls(given: Readonly<Record<string, Parameter>>): Sql {
+  const columns = Object.keys(given).map((name) => sql.id(name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)));
+  return sql`unnest(${sql.join(Object.values(given), sql`, `)}) with ordinality as i (${sql.join([...columns, sql`place`], sql`, `)})`;
+}
 
 function declare<Params extends Shape, Columns extends Shape, Result>(
   { name, params = {} as Params, sql, planned, pipelined }: Declared<Params>,

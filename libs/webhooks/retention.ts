@@ -1,10 +1,10 @@
 /** The end of receipts (D68): bodies go after `RECEIPT_RETENTION_DAYS`, and so do the rows of what was rejected or ignored. */
 import type { Logger } from '#libs/logger';
-import type { Database } from '#libs/orm';
+import type { Queryable } from '#libs/sql';
 import { dropPassed, type DropReceipts, sweptAtOnce } from './statements.ts';
 
 export interface ReceiptRetention {
-  readonly db: Pick<Database, 'query'>;
+  readonly db: Queryable;
   readonly logger: Logger;
   /** Of the service's own table: made by `declareDropContents`. */
   readonly dropContents: DropReceipts;

@@ -62,22 +62,23 @@ export const lockPersonAndJourney = statement.none({
  * Merge of rules/conversations#read-and-patch: `infos` and `config` are JSON objects, `{}` for none. No row: absent or stale. `told`: it changed
  * something, and the feed is told (V2).
  */
-export const patchConversation = statement.maybeOne({
+export const patchConversation = statement.gathered({
   name: 'conversations.patch',
   params: { id: t.integer, infos: t.json, config: t.json, expectedUpdatedAt: t.instant.nullable },
+  key: 'id',
   row: { ...wholeConversation.row, told: t.boolean },
-  pipelined: 'when-busy',
-  sql: ({ id, infos, config, expectedUpdatedAt }) => sql`
+  sql: (calls) => sql`
     with written as (
     update conversations.conversations c
-    set infos = c.infos || ${infos},
-        config = c.config || ${config},
+    set infos = c.infos || i.infos,
+        config = c.config || i.config,
         updated_at = case
-          when c.infos || ${infos} <> c.infos or c.config || ${config} <> c.config then ${nextUpdatedAt}
+          when c.infos || i.infos <> c.infos or c.config || i.config <> c.config then ${nextUpdatedAt}
           else c.updated_at
         end
-    where c.id = ${id} and (${expectedUpdatedAt} is null or c.updated_at = ${expectedUpdatedAt})
-    returning ${wholeConversation.columns}, ${hasChanged} as told
+    from ${calls}
+    where c.id = i.id and (i.expected_updated_at is null or c.updated_at = i.expected_updated_at)
+    returning i.place, ${wholeConversation.columns}, ${hasChanged} as told
     ), told as (${tellSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
     select * from written`,
 });

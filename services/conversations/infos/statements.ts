@@ -13,18 +13,19 @@ export const findInfos = statement.maybeOne({
 });
 
 /** `infos` is a JSON object. No row: absent. `told`: it changed something, and the feed is told (V2). */
-export const patchInfos = statement.maybeOne({
+export const patchInfos = statement.gathered({
   name: 'conversations.patch-infos',
   params: { id: t.integer, infos: t.json },
+  key: 'id',
   row: { infos: t.json, told: t.boolean },
-  pipelined: 'when-busy',
-  sql: ({ id, infos }) => sql`
+  sql: (calls) => sql`
     with written as (
     update conversations.conversations c
-    set infos = c.infos || ${infos},
-        updated_at = case when c.infos || ${infos} <> c.infos then ${nextUpdatedAt} else c.updated_at end
-    where c.id = ${id}
-    returning c.id, c.infos, ${hasChanged} as told
+    set infos = c.infos || i.infos,
+        updated_at = case when c.infos || i.infos <> c.infos then ${nextUpdatedAt} else c.updated_at end
+    from ${calls}
+    where c.id = i.id
+    returning i.place, c.id, c.infos, ${hasChanged} as told
     ), told as (${tellSql(conversationFeed.updated, { subjectId: sql`id`, from: sql`from written where told` })})
-    select infos, told from written`,
+    select place, infos, told from written`,
 });

@@ -23,16 +23,18 @@ export const lockRoom = statement.maybeOne({
 });
 
 /** No row: somebody else wrote since `updatedAt`, under which the new state was computed. The feed is told (V2). */
-export const replaceRoom = statement.maybeOne({
+export const replaceRoom = statement.gathered({
   name: 'conversations.replace-room',
   params: { id: t.integer, room: t.json, updatedAt: t.timestamp },
-  row: { id: t.integer },
-  sql: ({ id, room, updatedAt }) => sql`
+  key: 'id',
+  row: {},
+  sql: (calls) => sql`
     with written as (
       update conversations.conversations c
-      set room = ${room}, updated_at = ${nextUpdatedAt}
-      where c.id = ${id} and c.updated_at = ${updatedAt} at time zone 'UTC'
-      returning c.id
+      set room = i.room, updated_at = ${nextUpdatedAt}
+      from ${calls}
+      where c.id = i.id and c.updated_at = i.updated_at at time zone 'UTC'
+      returning i.place, c.id
     ), told as (${tellSql(conversationFeed.roomUpdated, { subjectId: sql`id`, from: sql`from written` })})
-    select id from written`,
+    select place from written`,
 });

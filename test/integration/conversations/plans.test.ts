@@ -1,9 +1,10 @@
 import { plannerOptions } from '#libs/orm';
-import type { DeclaredStatement, Shape } from '#libs/sql';
+import type { DeclaredStatement, GatheredStatement, Shape } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import * as conversation from '../../../services/conversations/conversation/statements.ts';
+import { replaceRoom } from '../../../services/conversations/room/statements.ts';
 import * as browsing from '../../../services/conversations/discovery/statements/browse.ts';
 import * as searching from '../../../services/conversations/discovery/statements/search.ts';
 import { scopeValues } from '../../../services/conversations/scope.ts';
@@ -63,6 +64,15 @@ function toQuery(
   return { text: prepared.text, params: order.map((name) => values[name]) };
 }
 
+/** A write of several rows, with the same of each. */
+function ofCalls(
+  { prepared, order }: Pick<GatheredStatement<Shape, Shape>, 'prepared' | 'order'>,
+  ids: readonly number[],
+  values: Readonly<Record<string, unknown>>,
+): Query {
+  return { text: prepared.text, params: order.map((name) => ids.map((id) => (name === 'id' ? id : values[name]))) };
+}
+
 /** A reading of a whole large table; in order: by an index, without a condition on it. */
 interface WholeRead {
   table: string;
@@ -116,7 +126,8 @@ describe('the plans of conversations in a large database (rules/discovery#search
     ['find-active', toQuery(conversation.listActive, { ...active, limit: 51 })],
     ['find-active within a scope', toQuery(conversation.listActiveWithin, { ...active, ...scopeValues(member), limit: 51 })],
     ['membership', toQuery(findMembership, { id: 17, personId: 300 })],
-    ['PATCH', toQuery(conversation.patchConversation, { id: 17, infos: '{"a":1}', config: '{}', expectedUpdatedAt: null })],
+    ['PATCH', ofCalls(conversation.patchConversation, [17, 4_000, 9], { infos: '{"a":1}', config: '{}', expectedUpdatedAt: null })],
+    ['a room', ofCalls(replaceRoom, [17, 4_000, 9], { room: '{}', updatedAt: '2026-05-01 10:00:00' })],
     ['summary', toQuery(searching.summarizeConversation, { id: 17 })],
   ])('%s reads no large table from end to end', async (_name, query) => {
     expect(await findWholeReads(query)).toEqual([]);

@@ -15,11 +15,6 @@ const readSlowly: PreparedStatement = {
   text: `select pg_backend_pid() as pid, $1::int as n, pg_sleep(0.5)::text as slept`,
   pipelined: 'always',
 };
-const writeNumber: PreparedStatement = {
-  name: 'pipelined.write',
-  text: 'update numbers set n = n + 1 where id = $1 returning pg_backend_pid() as pid, id as n',
-  pipelined: 'when-busy',
-};
 const cutOthers: PreparedStatement = {
   name: 'pipelined.cut-others',
   text: `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid() and state = 'active'`,
@@ -43,8 +38,6 @@ describe('pipelined statements (architecture#data)', () => {
     const options = { url: env.settings['DATABASE_URL'] ?? '', schema: 'public', logger: env.logger };
     db = await createDatabase({ ...options, poolSize: 5, applicationName: 'pipelined test' });
     one = await createDatabase({ ...options, poolSize: 1, applicationName: 'pipelined single' });
-    await env.sql('create table public.numbers (id integer primary key, n integer not null default 0)');
-    await env.sql('insert into public.numbers select generate_series(0, 19)');
   });
   afterAll(async () => {
     await Promise.all([db.close(), one.close()]);
@@ -86,27 +79,6 @@ describe('pipelined statements (architecture#data)', () => {
     while (cut === 0) cut = (await one.query(cutOthers, ['pipelined test'])).length;
     expect((await Promise.all(reads)).flatMap((rows) => rows.map(({ n }) => n))).toEqual(count(3));
     expect(db.stats()).toMatchObject({ waiting: 0, idle: db.stats().total });
-  });
-
-  it('of writing have a connection each while there is one, and share those that they would wait for', async () => {
-    const writeAll = async (items: number[]): Promise<Row[]> =>
-      (await Promise.all(items.map((n) => db.query<Row>(writeNumber, [n])))).flatMap((rows) => rows);
-    await readAll(count(5 * 16));
-    expect(db.stats()).toMatchObject({ total: 5, idle: 5 });
-    const few = await writeAll(count(3));
-    expect(new Set(few.map(({ pid }) => pid)).size).toBe(3);
-    const most: number[] = [];
-    const writing = writeAll(count(20));
-    while (most.length === 0 || db.stats().idle < 5) {
-      most.push(db.stats().waiting);
-      await turnEnd();
-    }
-    expect((await writing).map(({ n }) => n)).toEqual(count(20));
-    // Five get a connection in the next turn, fifteen wait for three.
-    expect(most[0]).toBe(8);
-    const sums = await env.sql('select sum(n)::int as writes from public.numbers');
-    expect(sums).toEqual([{ writes: 23 }]);
-    await env.sql('drop table public.numbers');
   });
 
   it('wait for a connection together when all are taken', async () => {

@@ -15,7 +15,7 @@ interface Column {
 
 const repoDir = join(import.meta.dirname, '..', '..', '..');
 /** One that stands by itself; those that a function makes are found in what the module exports of them. */
-const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none)\(/gm;
+const declaration = /^(?:export )?const \w+(?:: \w+)? = statement\.(?:many|maybeOne|one|none|gathered)\(/gm;
 /** Tables that a library makes in each service that uses it: one that does. */
 const schemaOfLibrary = (name: string): string => (name.startsWith('idempotency/') ? 'directory' : 'conversations');
 /** A rule of the tables refuses what the test writes; the statement was understood, and its columns are known. */
