@@ -23,7 +23,7 @@ export type ReplyCheck = <Body>(body: Body) => Body | JsonStream;
 const maxHeldBytes = 32 * 1024 * 1024;
 
 export function compileReplyCheck(rpc: Rpc): ReplyCheck {
-  const check = compileSchema(closeSchema(rpc.reply) as TSchema);
+  const check = compileSchema(closedReplyOf(rpc));
   const checkValue = (value: unknown): void => {
     const problem = check(value);
     if (problem !== undefined) throw new BrokenReply(rpc.subject, `${problem.path.join('.') || 'body'} ${problem.message}`);
@@ -39,6 +39,15 @@ export function compileReplyCheck(rpc: Rpc): ReplyCheck {
     else checkValue(parse(rpc.subject, JSON.stringify(body) ?? 'null'));
     return body;
   };
+}
+
+/** Of each contract one, because what compiles it remembers what it has compiled. */
+const closedReplies = new WeakMap<Rpc, TSchema>();
+
+function closedReplyOf(rpc: Rpc): TSchema {
+  const closed = closedReplies.get(rpc) ?? (closeSchema(rpc.reply) as TSchema);
+  closedReplies.set(rpc, closed);
+  return closed;
 }
 
 /** Keywords whose values are data, and ones whose values are schemas by name. */

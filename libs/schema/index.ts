@@ -1,9 +1,9 @@
 /**
- * JSON Schema 2020-12 compiled once, checked many times. A failed check names the place and the rule, never the value, which may
+ * JSON Schema 2020-12 compiled once, on first use, checked many times. A failed check names the place and the rule, never the value, which may
  * be a secret or speech.
  */
 import type { TSchema } from '#libs/contract';
-import { getAjv, guardObjects } from './ajv.ts';
+import { getAjv, guardObjects, type Json } from './ajv.ts';
 import { explain, type SchemaViolation } from './explain.ts';
 
 export type { SchemaViolation } from './explain.ts';
@@ -14,6 +14,12 @@ export type SchemaProblem = Pick<SchemaViolation, 'path' | 'keyword' | 'params' 
 /** Checks one value; undefined = it fits. */
 export interface SchemaCheck {
   (value: unknown): SchemaProblem | undefined;
+}
+
+/** A schema as it is checked, and ajv's check of it. */
+interface CompiledSchema {
+  readonly guarded: Json;
+  readonly validate: ReturnType<ReturnType<typeof getAjv>['compile']>;
 }
 
 /** Violations that are listed of one value; whoever mends them all learns of the rest then (D60). */
@@ -42,11 +48,14 @@ export function compileForm(schema: TSchema): (value: unknown) => SchemaViolatio
   return compile(schema, { useDefaults: true });
 }
 
-/** A value that fits costs one pass of ajv's, and one that does not a walk that ends with the list, both linear in the value. */
+/**
+ * A value that fits costs one pass of ajv's, and one that does not a walk that ends with the list, both linear in the value. The first value
+ * costs the compilation, too: a service declares hundreds of schemas, whose compilation would be half of its start.
+ */
 function compile(schema: TSchema, { max = maxViolations, useDefaults = false }): (value: unknown) => SchemaViolation[] {
-  const guarded = guardObjects(schema);
-  const validate = getAjv({ useDefaults }).compile(guarded);
+  let compiled: CompiledSchema | undefined;
   return (value) => {
+    const { guarded, validate } = (compiled ??= compileNow(schema, useDefaults));
     if (validate(value)) return [];
     const { violations, lowered } = explain(guarded, value, max);
     if (violations.length > 0 || (lowered && validate(value))) return violations;
@@ -54,6 +63,11 @@ function compile(schema: TSchema, { max = maxViolations, useDefaults = false }):
     const { keyword = '', params = {}, message = 'is invalid' } = validate.errors?.[0] ?? {};
     return [{ path: [], keyword, params, message, value, schema: guarded }];
   };
+}
+
+function compileNow(schema: TSchema, useDefaults: boolean): CompiledSchema {
+  const guarded = guardObjects(schema);
+  return { guarded, validate: getAjv({ useDefaults }).compile(guarded) };
 }
 
 function toProblem({ path, keyword, params, message }: SchemaViolation): SchemaProblem {

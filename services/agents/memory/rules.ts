@@ -147,17 +147,17 @@ export function readAgentReply(text: string): string {
   return tidy((readReply(text, checkAgentReply) as Static<typeof agentReply>).summary);
 }
 
-const checkThreadReply = lazy(() => compileSchema(threadReply));
-const checkAgentReply = lazy(() => compileSchema(agentReply));
+const checkThreadReply = compileSchema(threadReply);
+const checkAgentReply = compileSchema(agentReply);
 
-function readReply(text: string, check: () => SchemaCheck): unknown {
+function readReply(text: string, check: SchemaCheck): unknown {
   let value: unknown;
   try {
     value = parseJsonReply(text);
   } catch {
     throw new UnusableReply('The model did not reply with JSON');
   }
-  const problem = check()(value);
+  const problem = check(value);
   if (problem !== undefined) throw new UnusableReply(`The model's reply does not fit: ${problem.keyword} at /${problem.path.join('/')}`);
   return value;
 }
@@ -224,9 +224,4 @@ function tidy(text: string): string {
 
 function cut(text: string): string {
   return text.length <= maxBodyLength ? text : `${text.slice(0, maxBodyLength).toWellFormed()} …`;
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }

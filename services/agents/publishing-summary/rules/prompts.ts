@@ -87,25 +87,20 @@ export function readTexts(text: string): PublishingTexts {
   };
 }
 
-const checkNotes = lazy(() => compileSchema(notesReply));
-const checkTexts = lazy(() => compileSchema(publishingReply));
+const checkNotes = compileSchema(notesReply);
+const checkTexts = compileSchema(publishingReply);
 
-function readReply(text: string, check: () => SchemaCheck): unknown {
+function readReply(text: string, check: SchemaCheck): unknown {
   let value: unknown;
   try {
     value = parseJsonReply(text);
   } catch {
     throw new UnusableReply('it is no JSON');
   }
-  const problem = check()(value);
+  const problem = check(value);
   if (problem !== undefined) throw new UnusableReply(`/${problem.path.join('/')} ${problem.message}`);
   for (const [key, item] of Object.entries(value as Record<string, string>)) {
     if (item.trim() === '') throw new UnusableReply(`/${key} is no sensible text`);
   }
   return value;
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
