@@ -2,6 +2,7 @@
  * Judges every answer that a test gets by the document that the same gateway serves: an undocumented operation, status, content
  * type, header or field is a failure of the test that saw it.
  */
+import { createHash } from 'node:crypto';
 import type { SchemaProblem } from '#libs/schema';
 import { keepRecording, noteAnswer, type Recording } from './recordings.ts';
 import {
@@ -11,6 +12,7 @@ import {
   fetchDocuments,
   listOperations,
   type Lookup,
+  type OpenApi,
 } from './served-documents.ts';
 
 export interface Exchange {
@@ -38,10 +40,27 @@ const undocumented = /^\/api(\/v1|\/ops)?\/(openapi\.json|asyncapi\.json|docs(\/
 /** Refused by the HTTP parser before there is a route. */
 const transportStatuses = new Set([408, 431]);
 
+/** What a set of documents says; by its text, because most gateways of a worker serve the same, whose checks are compiled once then. */
+const contracts = new Map<string, Contract>();
+
+interface Contract {
+  readonly operations: readonly DocumentedOperation[];
+  readonly lookup: ReturnType<typeof createLookup>;
+  readonly judge: Judge;
+}
+
+function readContract(documents: readonly OpenApi[]): Contract {
+  const key = createHash('sha256').update(JSON.stringify(documents)).digest('hex');
+  const known = contracts.get(key);
+  if (known !== undefined) return known;
+  const operations = listOperations(documents);
+  const contract = { operations, lookup: createLookup(operations), judge: createJudge() };
+  contracts.set(key, contract);
+  return contract;
+}
+
 export async function createRecorder(baseUrl: string): Promise<Recorder> {
-  const operations = listOperations(await fetchDocuments(baseUrl));
-  const lookup = createLookup(operations);
-  const judge = createJudge();
+  const { operations, lookup, judge } = readContract(await fetchDocuments(baseUrl));
   const recording: Recording = {};
 
   const observe = (exchange: Exchange): void => {
@@ -94,7 +113,10 @@ function judgeUnrouted(found: Lookup, path: string, { method, status, headers, t
 
 type Check = (value: unknown) => SchemaProblem[];
 
-function createJudge(): (operation: DocumentedOperation, exchange: Exchange) => string[] {
+/** @returns what the document does not allow */
+type Judge = (operation: DocumentedOperation, exchange: Exchange) => string[];
+
+function createJudge(): Judge {
   const checks = new Map<unknown, Check>();
   const check = (operation: DocumentedOperation, status: number, schema: Record<string, unknown>): Check => {
     const known = checks.get(schema) ?? compileDocumented(schema, operation.components, status < 400);

@@ -95,8 +95,23 @@ function toPattern(path: string): RegExp {
 
 /** Compiles a schema of the document; `strict` also refuses fields that it does not name. */
 export function compileDocumented(schema: Json, components: Json, strict: boolean): (value: unknown) => SchemaProblem[] {
-  const whole = { ...schema, components };
+  const whole = { ...schema, components: pickComponents(schema, components) };
   return compileSchemaForAll(strict ? (close(whole) as TSchema) : whole);
+}
+
+/** Those that the schema refers to, themselves or through others: the work of compiling it grows with all that it is given. */
+function pickComponents(schema: Json, components: Json): Json {
+  const picked: Record<string, Json> = {};
+  const pick = (value: unknown): void => {
+    for (const [, kind = '', name = ''] of JSON.stringify(value).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"/]+)/g)) {
+      const component = (components[kind] as Json | undefined)?.[name];
+      if (component === undefined || picked[kind]?.[name] !== undefined) continue;
+      (picked[kind] ??= {})[name] = component;
+      pick(component);
+    }
+  };
+  pick(schema);
+  return picked;
 }
 
 /** Objects that list their fields have no others, and datetimes have an offset. */
