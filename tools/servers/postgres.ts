@@ -35,7 +35,15 @@ export interface PostgresServer extends ServerProcess {
 
 const administrator = 'coherence';
 const durableSettings = ['max_connections=200'];
-const testSettings = ['max_connections=500', 'fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_wal_size=4GB'];
+/** What makes passwords hard to guess (`scram_iterations`) costs both sides of every connection. */
+const testSettings = [
+  'max_connections=500',
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'max_wal_size=4GB',
+  'scram_iterations=1',
+];
 /** What a killed server leaves behind for a moment; PostgreSQL refuses to start beside it. */
 const leftBehind = /pre-existing shared memory block/;
 const leftBehindWaitMs = 10_000;
@@ -45,23 +53,17 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const nativeDir = prepareNativeDir(options.modulesDir);
   const account = preparePostgresAccount(nativeDir, options.dataDir);
   const passwordFile = `${options.dataDir}.password`;
-  if (!existsSync(join(account.dataDir, 'PG_VERSION'))) createCluster(account, passwordFile, options.database);
+  if (!existsSync(join(account.dataDir, 'PG_VERSION'))) createCluster(account, passwordFile, options);
   checkVersion(account);
   await endPredecessor(account.dataDir);
   const port = options.port ?? (await findFreePort());
-  const settings = [
-    `port=${port}`,
-    'listen_addresses=127.0.0.1',
-    'unix_socket_directories=',
-    'timezone=UTC',
-    ...(options.durable ? durableSettings : testSettings),
-  ];
+  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', ...settingsOf(options)];
   const start = (): Promise<ServerProcess> =>
     startServerProcess({
       name: 'PostgreSQL',
       prefix: account.prefix,
       command: join(account.binDir, 'postgres'),
-      args: ['-D', account.dataDir, ...settings.flatMap((setting) => ['-c', setting])],
+      args: ['-D', account.dataDir, ...toArguments(settings)],
       logFile: options.logFile,
       stopSignal: 'SIGINT', // fast shutdown: open transactions are rolled back
       isReady: (pid) => {
@@ -88,19 +90,22 @@ async function retryWhileLeftBehind(start: () => Promise<ServerProcess>): Promis
 }
 
 /** Made beside its place and moved there when complete, so that an interrupted first start leaves nothing half done. */
-function createCluster(account: PostgresAccount, passwordFile: string, database: string): void {
+function createCluster(account: PostgresAccount, passwordFile: string, options: PostgresOptions): void {
   const password = randomBytes(18).toString('base64url');
   const draft = `${account.dataDir}.new`;
   rmSync(draft, { recursive: true, force: true });
   if (existsSync(account.dataDir)) renameSync(account.dataDir, draft); // empty, with the right owner
   const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   runTool(account, 'initdb', ['-D', draft, '-U', administrator, '-A', 'trust', '--no-instructions', ...locale]);
-  const statements = `alter role ${administrator} password '${password}'\ncreate database ${database}\n`;
-  runTool(account, 'postgres', ['--single', '-D', draft, 'postgres'], statements);
+  const statements = `alter role ${administrator} password '${password}'\ncreate database ${options.database}\n`;
+  runTool(account, 'postgres', ['--single', '-D', draft, ...toArguments(settingsOf(options)), 'postgres'], statements);
   writeFileSync(join(draft, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n');
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   renameSync(draft, account.dataDir);
 }
+
+const settingsOf = ({ durable }: PostgresOptions): readonly string[] => (durable ? durableSettings : testSettings);
+const toArguments = (settings: readonly string[]): string[] => settings.flatMap((setting) => ['-c', setting]);
 
 function runTool(account: PostgresAccount, tool: string, args: readonly string[], input = ''): string {
   const [program, ...rest] = [...account.prefix, join(account.binDir, tool), ...args] as [string, ...string[]];
