@@ -3,7 +3,8 @@
  * else is a {@link ModelFailure}, and the turn does not happen (D33a).
  */
 import { toStorableText } from '#libs/json';
-import { type ClientSettings, createClient, type Listener, listening, ModelFailure, type ModelUsage, toFailure } from './client.ts';
+import { type ClientSettings, type Listener, ModelFailure, type ModelUsage } from './failure.ts';
+import { openLazily } from './lazy.ts';
 
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
@@ -35,11 +36,12 @@ const maxTokens = 100_000_000;
 const streamRefusals = new Set([400, 404, 405, 406, 415, 422, 501]);
 
 export function createModel(settings: ModelSettings): Model {
-  const client = createClient(settings);
+  const open = openLazily(settings);
   /** Until a server has refused what it then did whole. */
   let canStream = true;
 
   async function ask(messages: readonly PromptMessage[], signal: AbortSignal, listener?: Listener): Promise<ModelAnswer> {
+    const { client, listening, toFailure } = await open();
     const body = { model: settings.model, messages: [...messages] };
     let completion: unknown;
     try {

@@ -1,44 +1,9 @@
 /** The client of an OpenAI-compatible server (rules/providers#language-models): bounded bodies, no redirects, failures without what was said. */
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { EventStreamReader } from './event-stream.ts';
+import { type ClientSettings, type Listener, ModelFailure } from './failure.ts';
 
-/** Tokens as the model told them; many servers tell none. */
-export interface ModelUsage {
-  readonly promptTokens: number | undefined;
-  readonly completionTokens: number | undefined;
-}
-
-const noUsage: ModelUsage = { promptTokens: undefined, completionTokens: undefined };
-
-export interface ClientSettings {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** For one attempt; there are two. */
-  readonly timeoutMs: number;
-}
-
-/** Why there is no answer; `kind` is a label for metrics, the text never holds what was said. */
-export class ModelFailure extends Error {
-  readonly kind: 'timeout' | 'cancelled' | 'connection' | 'status' | 'unreadable' | 'truncated' | 'filtered' | 'refused' | 'empty';
-  readonly status: number | undefined;
-  /** Seconds that the provider asked to wait. */
-  readonly retryAfter: number | undefined;
-  /** What the useless answer cost. */
-  readonly usage: ModelUsage;
-
-  constructor(
-    kind: ModelFailure['kind'],
-    message: string,
-    more: { status?: number | undefined; retryAfter?: number | undefined; usage?: ModelUsage } = {},
-  ) {
-    super(message);
-    this.name = 'ModelFailure';
-    this.kind = kind;
-    this.status = more.status;
-    this.retryAfter = more.retryAfter;
-    this.usage = more.usage ?? noUsage;
-  }
-}
+export { toFile };
 
 const maxResponseBytes = 4 * 1024 * 1024;
 
@@ -57,9 +22,6 @@ export function createClient(settings: ClientSettings): OpenAI {
     fetch: fetchWhole,
   });
 }
-
-/** Hears an answer while it comes: the whole of what has come, again and again. */
-export type Listener = (content: string) => void;
 
 /** The same client for one call whose answer may come as events, and is heard meanwhile. */
 export function listening(client: OpenAI, listener: Listener): OpenAI {

@@ -1,7 +1,7 @@
 /** Speech to text by an OpenAI-compatible server (rules/providers#language-models): `verbose_json` where it is known, else the text alone. */
-import { toFile } from 'openai';
 import { toStorableText } from '#libs/json';
-import { type ClientSettings, createClient, ModelFailure, toFailure } from './client.ts';
+import { type ClientSettings, ModelFailure } from './failure.ts';
+import { openLazily } from './lazy.ts';
 
 /** A stretch of speech; seconds from the beginning of the file, unchecked. */
 export interface SpokenSegment {
@@ -37,11 +37,12 @@ export interface TranscriberSettings extends ClientSettings {
 }
 
 export function createTranscriber(settings: TranscriberSettings): Transcriber {
-  const client = createClient(settings);
+  const open = openLazily(settings);
   /** Some models know `json` alone; that they do is remembered. */
   let isVerbose = true;
 
   async function ask(file: SpokenFile, signal: AbortSignal): Promise<unknown> {
+    const { client, toFile } = await open();
     const shared = {
       file: await toFile(file.bytes, file.name, { type: file.contentType }),
       model: settings.model,
@@ -57,6 +58,7 @@ export function createTranscriber(settings: TranscriberSettings): Transcriber {
 
   return {
     transcribe: async (file, signal) => {
+      const { toFailure } = await open();
       let reply: unknown;
       try {
         reply = await ask(file, signal);

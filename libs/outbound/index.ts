@@ -2,12 +2,11 @@
  * The only way out of the platform for URLs that somebody else chose, and for the providers that it calls: connect-time address
  * check, no redirects, no HTTP/2, caps on time and size, streaming bodies, errors without paths, queries or tokens.
  */
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { findTracer, type Metrics } from '#libs/telemetry';
 import { listAllowedHosts } from './address.ts';
-import { createConnector } from './connector.ts';
+import type { AgentOptions } from './agent.ts';
 import { OutboundError, type OutboundFailure } from './error.ts';
-import type { Resolve } from './names.ts';
 
 export { isPublicAddress, namesHost } from './address.ts';
 export { OutboundError } from './error.ts';
@@ -49,56 +48,44 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-export interface OutboundOptions {
+export interface OutboundOptions extends AgentOptions {
   /** Value of OUTBOUND_ALLOWED_HOSTS: comma-separated `host[:port]` that may be reached although private. */
   allowedHosts: string;
   /** Configured base URLs; their host with its port is allowed by itself. */
   baseUrls?: readonly (string | undefined)[];
-  /** Default 10 000. */
-  connectTimeoutMs?: number;
-  /** Time until the response's headers; default 30 000. */
-  headersTimeoutMs?: number;
-  /** Longest silence inside a body; default 30 000. */
-  bodyIdleTimeoutMs?: number;
   /** Counts calls to addresses that are not public as `outbound_refused_total`. */
   metrics?: Metrics;
-  /** Takes the place of every resolver in tests. */
-  resolve?: Resolve;
-  /** `address[:port]` of name servers that are asked instead of the system's, in tests. */
-  nameServers?: readonly string[];
 }
 
 const defaultTimeoutMs = 60_000;
 const defaultMaxBytes = 1_048_576;
 
-/** Creates a client for outgoing HTTP; one per process is enough. */
+/** Creates a client for outgoing HTTP; one per process is enough. What it works with is loaded with its first request: many processes make none. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const agent = new Agent({
-    connect: createConnector({
-      allowed: listAllowedHosts(options.allowedHosts, options.baseUrls ?? []),
-      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-      ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
-      ...(options.nameServers === undefined ? {} : { nameServers: options.nameServers }),
-    }),
-    headersTimeout: options.headersTimeoutMs ?? 30_000,
-    bodyTimeout: options.bodyIdleTimeoutMs ?? 30_000,
-    allowH2: false,
-    pipelining: 1,
-  });
+  const allowed = listAllowedHosts(options.allowedHosts, options.baseUrls ?? []);
+  let agent: Promise<Agent> | undefined;
+  let isClosed = false;
+  const load = async (): Promise<Agent> => {
+    if (isClosed) throw new OutboundError('broken', 'the client is closed');
+    return await (agent ??= import('./agent.ts').then(({ createAgent }) => createAgent(allowed, options)));
+  };
   const refused = options.metrics?.counter('outbound_refused_total', 'Outgoing calls refused because the address is not public');
   // The first refusal is an alert; a series that begins with it is no increase for Prometheus.
   refused?.inc(0);
   return {
     request: (request) =>
-      send(agent, request).catch((error: unknown) => {
+      send(load, request).catch((error: unknown) => {
         if (error instanceof OutboundError && error.kind === 'forbidden_address') refused?.inc();
         throw error;
       }),
-    close: () => agent.destroy(),
+    close: async () => {
+      isClosed = true;
+      await (await agent)?.destroy();
+    },
   };
 }
 
-async function send(agent: Agent, request: OutboundRequest): Promise<OutboundReply> {
+async function send(load: () => Promise<Agent>, request: OutboundRequest): Promise<OutboundReply> {
   const url = URL.parse(request.url);
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '') {
     throw new OutboundError('invalid_url', 'the address is not a plain http or https URL');
@@ -111,6 +98,7 @@ async function send(agent: Agent, request: OutboundRequest): Promise<OutboundRep
   const span = findTracer()?.startChild(where, 'client', { 'server.address': url.host, 'http.request.method': request.method ?? 'GET' });
   let response: Dispatcher.ResponseData;
   try {
+    const agent = await load();
     response = await agent.request({
       origin: url.origin,
       path: url.pathname + url.search,

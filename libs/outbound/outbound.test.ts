@@ -101,6 +101,17 @@ async function startNameServer(known: string): Promise<NameServer> {
 }
 
 describe('isPublicAddress (architecture#outgoing-calls)', () => {
+  it('makes no call after its end, before the first one or behind it', async () => {
+    const unused = create({ allowedHosts: '127.0.0.1' });
+    const used = create({ allowedHosts: '127.0.0.1' });
+    const request = { url: `http://127.0.0.1:${port}/ok` };
+    await (await used.request(request)).text();
+    await Promise.all([unused.close(), used.close()]);
+    hits = [];
+    for (const outbound of [unused, used]) expect(await failure(outbound.request(request))).toMatchObject({ kind: 'broken' });
+    expect(hits).toEqual([]);
+  });
+
   it.each(['8.8.8.8', '1.1.1.1', '172.15.255.255', '172.32.0.0', '100.63.255.255', '2606:4700::1', '::ffff:8.8.8.8', '::ffff:808:808'])(
     'lets %s through',
     (address) => {

@@ -145,17 +145,17 @@ export function* monotonousRequests(operation: DocumentedOperation): Generator<L
 /** Lists and maps of what does belong there. */
 function ownDimensions(schema: Json, components: Json): typeof dimensions {
   const { items, additionalProperties } = branchOf(schema, components);
-  return {
-    ...(typeof items === 'object'
-      ? { 'fitting items': (length) => list(length, () => JSON.stringify(example(items as Json, components))) }
-      : {}),
-    ...(typeof additionalProperties === 'object'
-      ? {
-          'fitting fields': (length) =>
-            `{${join(length, (index) => `"f${index}":${JSON.stringify(example(additionalProperties as Json, components))}`)}}`,
-        }
-      : {}),
-  };
+  const write = (inner: unknown): string => JSON.stringify(example(inner as Json, components));
+  const own: Record<string, (length: number) => string> = {};
+  if (typeof items === 'object') {
+    const item = write(items);
+    own['fitting items'] = (length) => list(length, () => item);
+  }
+  if (typeof additionalProperties === 'object') {
+    const field = write(additionalProperties);
+    own['fitting fields'] = (length) => `{${join(length, (index) => `"f${index}":${field}`)}}`;
+  }
+  return own;
 }
 
 const hole = '"\u0001"';
