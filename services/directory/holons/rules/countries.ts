@@ -1,5 +1,5 @@
 /** Countries as ISO 3166-1 alpha-2 codes (rules/holons#update-a-holon; D46a). */
-import countries from 'i18n-iso-countries';
+import countries from 'i18n-iso-countries/index.js'; // without the names in eighty languages
 
 const codes: ReadonlySet<string> = new Set(Object.keys(countries.getAlpha2Codes()));
 
