@@ -47,11 +47,13 @@ const hook = (body: string | object, { given = secret, slug = 'guide' }: { given
     body: typeof body === 'string' ? body : JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...(given === null ? {} : { 'x-telegram-bot-api-secret-token': given }) },
   });
-const list = async (...options: string[]) => {
-  const { stdout, stderr, code } = await world.cli('webhooks', 'list', '--provider', 'telegram', ...options, '--json');
-  expect([stderr, code]).toEqual(['', 0]);
-  return JSON.parse(stdout) as { id: number; update_id: number | null; outcome: string; agent_slug: string }[];
-};
+const list = async (...options: string[]) =>
+  (await world.ask('webhooks', 'list', '--provider', 'telegram', ...options)) as {
+    id: number;
+    update_id: number | null;
+    outcome: string;
+    agent_slug: string;
+  }[];
 
 describe('POST /api/hook/agents/{slug} (rules/agents#messaging-webhook; D31 to D33d)', () => {
   it('answers 200 before the model has answered, and the reply and its mirror follow', async () => {
@@ -124,7 +126,9 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     await eventually(async () =>
       expect((await list('--outcome', 'send_unknown')).map((item) => item.update_id)).toEqual([update.update_id]),
     );
-    const [receipt] = await list('--outcome', 'send_unknown');
+    const listed = await world.cli('webhooks', 'list', '--provider', 'telegram', '--outcome', 'send_unknown', '--json');
+    expect([listed.stderr, listed.code]).toEqual(['', 0]);
+    const [receipt] = JSON.parse(listed.stdout) as { id: number }[];
     const id = String(receipt?.id);
     const shown = await world.cli('webhooks', 'show', id);
     expect(shown.stdout).toMatch(/PART {2}STATUS {3}CHAT {2}MESSAGE {2}ERROR\n +1 {2}unknown +505 +– +502: /);
@@ -138,9 +142,7 @@ describe('webhooks list, show, replay and agents set-webhook (rules/cli#admin-cl
     expect(await replay('--until', '1h')).toMatchObject({ matched: 0, replayed: 0 });
     expect(await replay()).toEqual({ ...counts, dry_run: false });
     await eventually(async () => expect(telegram.textsOf(505)).toEqual(['You said: hello']));
-    await eventually(async () =>
-      expect(JSON.parse((await world.cli('webhooks', 'show', id, '--json')).stdout)).toMatchObject({ outcome: 'answered' }),
-    );
+    await eventually(async () => expect(await world.ask('webhooks', 'show', id)).toMatchObject({ outcome: 'answered' }));
     expect((await world.cli('webhooks', 'replay', id)).stdout).toContain('nothing is left to do');
     const unnamed = await world.cli('webhooks', 'replay');
     expect([unnamed.code, unnamed.stderr]).toEqual([
