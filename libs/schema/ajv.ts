@@ -8,7 +8,7 @@ import { parseInstant } from '#libs/time';
 /** A schema as data. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Made on first use: an instance takes 20 ms, a schema in it 1 to 3, and a service compiles a hundred. */
+/** Made on first use: an instance takes 20 ms, a schema in it about one, and a service has hundreds. */
 const instances = new Map<string, Ajv2020>();
 
 /** @param allErrors only for rules that can be broken a few times: nothing bounds the list (D60). */

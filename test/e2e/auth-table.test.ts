@@ -163,7 +163,7 @@ beforeAll(async () => {
   );
   expect(expiry).toHaveLength(1);
   expect((await world.call('POST', '/api/v1/auth/logout', { token: revoked ?? '' })).status).toBe(200);
-  expect(await world.cli('accounts', 'deactivate', 'gone-table@example.org')).toMatchObject({ code: 0 });
+  await world.ask('accounts', 'deactivate', 'gone-table@example.org');
   for (const name of ['ben', 'ada', 'root', 'gone']) await world.ask('accounts', 'link', `${name}-table@example.org`, '--subject', name);
   const minuteAgo = Math.floor(Date.now() / 1000) - 60;
   const [known, knownCoherence, knownSuperuser, unknown, ended, elsewhere, over] = await Promise.all(

@@ -24,9 +24,7 @@ async function record(key: string, recording: Record<string, unknown>, files: Re
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const file = join(folder, `${++count}.json`);
   writeFileSync(file, JSON.stringify({ conversations: [{ key, recording }] }));
-  const { code, stdout, stderr } = await world.cli('workspace', 'apply', file, '--json');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return (JSON.parse(stdout) as Applied).ids['conversations']?.[key] ?? 0;
+  return ((await world.ask('workspace', 'apply', file)) as Applied).ids['conversations']?.[key] ?? 0;
 }
 const video = (id: number, call = {}) => world.call('GET', `/api/coherence/conversations/${id}/video`, call);
 const fetchMedia = (url: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -75,7 +73,7 @@ describe('GET /conversations/{id}/video (rules/media#video; D27)', () => {
     const file = join(folder, `${++count}.json`);
     const transcript = [{ start_ms: 1_500, end_ms: 2_000, speaker: 'Gwen', text: 'Hello\n\nyou' }];
     writeFileSync(file, JSON.stringify({ conversations: [{ key: 'spoken', transcript }] }));
-    expect((await world.cli('workspace', 'apply', file)).code).toBe(0);
+    await world.ask('workspace', 'apply', file);
     const answer = await world.call('GET', path);
     expect([answer.status, answer.headers.get('content-type'), answer.text]).toEqual([
       200,
@@ -192,7 +190,7 @@ describe('GET /media/* (rules/media#video; D27)', () => {
     writeFileSync(join(folder, 'talk.mp3'), 'speech');
     const file = join(folder, 'audio.json');
     writeFileSync(file, JSON.stringify({ conversations: [{ key: 'speech', audio: 'talk.mp3' }] }));
-    expect((await world.cli('workspace', 'apply', file)).code).toBe(0);
+    await world.ask('workspace', 'apply', file);
     const [row] = await world.sql<{ object_key: string }>(`select object_key from media.blobs where kind = 'audio'`);
     expect(row?.object_key).toMatch(/^audio\//);
     expect((await fetchMedia(`/media/${row?.object_key}`)).status).toBe(404);
