@@ -21,35 +21,41 @@ const connections = 8;
 const warmUpSeconds = 2;
 /** For what goes on after the answer: jobs, write-ahead logs. */
 const settleMs = 1_500;
-/** What a platform does by itself is measured for so long, and is no cost of requests. */
+/** What a platform does by itself is measured for so long, and is no cost of requests; before, code that was busy is still being compiled. */
 const idleMs = 5_000;
+const restMs = 10_000;
 const sampleEveryMs = 100;
 
 /** @param wants chooses operations by their name. @throws Error where there is no `/proc` */
 export function measure(seconds: number, wants: (operation: string) => boolean, say: (line: string) => void): Promise<MeasuredCosts> {
-  return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, say, (platform) => measureOn(platform, seconds, wants, say));
+  return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, say, async (platform) => {
+    const requests = Object.entries(await listRequests(urlOf(platform), platform.settings));
+    return measureOn(platform, seconds, Object.fromEntries(requests.filter(([operation]) => wants(operation))), say);
+  });
 }
 
-/** The same on a platform that runs. */
+/** Of the gateway. */
+export const urlOf = ({ settings }: DemoPlatform): string => `http://127.0.0.1:${settings['PORT']}`;
+
+/** The same of these requests, by name, on a platform that runs. */
 export async function measureOn(
   platform: DemoPlatform,
   seconds: number,
-  wants: (operation: string) => boolean,
+  requests: Readonly<Record<string, (index: number) => Request>>,
   say: (line: string) => void,
 ): Promise<MeasuredCosts> {
-  const { settings, processes } = platform;
-  const baseUrl = `http://127.0.0.1:${settings['PORT']}`;
+  const { processes } = platform;
   const meter = await openMeter(platform);
   try {
     say('nothing, for comparison');
+    await sleep(restMs);
     const rest = await meter.read();
     await sleep(idleMs);
     const idle = differ(await meter.read(), rest, () => 0, 1_000 / idleMs);
     const operations: OperationCost[] = [];
-    for (const [operation, makeRequest] of Object.entries(await listRequests(baseUrl, settings))) {
-      if (!wants(operation)) continue;
+    for (const [operation, makeRequest] of Object.entries(requests)) {
       say(operation);
-      operations.push({ operation, ...(await measureOne(meter, idle, seconds, { baseUrl, makeRequest })) });
+      operations.push({ operation, ...(await measureOne(meter, idle, seconds, { baseUrl: urlOf(platform), makeRequest })) });
     }
     const memory = new Map(processes.map((item) => [partNamed(item.name), readMemory(item)]));
     return {

@@ -16,8 +16,8 @@ export interface Calls {
 }
 
 const script = join(import.meta.dirname, '..', '..', 'test', 'load', 'callers.js');
-/** Different ones, sent in turn. */
-const requestCount = 200;
+/** Different ones, sent in turn: so many that what is changed is another each time. */
+const requestCount = 1_480;
 
 /** @param dir existing folder. @returns requests a second. @throws Error when one was not answered with a 2xx */
 export async function callTogether(dir: string, { makeRequest, ...calls }: Calls, say: (line: string) => void): Promise<number> {

@@ -1,6 +1,7 @@
 /**
  * The model held against a real platform: gateways, then processes of a service, that may use a tenth of a core each, 1, 2 and 4 of them, under as many callers
- * as keep them busy. What they should do is predicted from the cost of the operations, measured just before at one process with the same limit.
+ * as keep them busy. What they should do is predicted from the cost of the requests, measured just before at one process with the same limit: of all kinds together
+ * as they come, since what comes together is worked together.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -10,7 +11,7 @@ import { findFreePort } from '../../tools/servers/ports.ts';
 import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
 import { type DemoPlatform, withDemoPlatform } from '../bench/demo-platform.ts';
 import { type MeasuredCosts, type Part, parts } from '../cost/costs.ts';
-import { measureOn } from '../cost/measure.ts';
+import { measureOn, urlOf } from '../cost/measure.ts';
 import { listRequests } from '../cost/requests.ts';
 import { type Calls, callTogether } from './callers.ts';
 import { limitCores } from './limit.ts';
@@ -60,7 +61,7 @@ export function compare(
         say(`${describe(item)}: ${count} of ${coresOfProcess} cores`);
         const measured = await measureLimited(platform, count, work);
         const callers = count * callersOfProcess;
-        const predicted = predictCallers(costs, item.mix, describeCluster(costs, item.limited, count), callers).perSecond;
+        const predicted = predictCallers(costs, { [describe(item)]: 1 }, describeCluster(costs, item.limited, count), callers).perSecond;
         rows.push({ case: item, replicas: count, predicted, measured });
       }
     }
@@ -72,8 +73,6 @@ export function describe({ mix, limited }: Case): string {
   const shares = Object.entries(mix);
   return `${shares.map(([name, share]) => (shares.length === 1 ? name : `${share} × ${name}`)).join(', ')}; ${limited}`;
 }
-
-const urlOf = ({ settings }: DemoPlatform): string => `http://127.0.0.1:${settings['PORT']}`;
 
 function takeTurns(requests: Awaited<ReturnType<typeof listRequests>>, mix: Mix): Calls['makeRequest'] {
   const turns = Object.entries(mix).flatMap(([operation, share]) => {
@@ -89,14 +88,14 @@ function takeTurns(requests: Awaited<ReturnType<typeof listRequests>>, mix: Mix)
 }
 
 /** Of the process when it may use as little as those that follow: what waits for its share finds its caches cold, and each request costs more. */
-async function measureCosts(platform: DemoPlatform, { mix, limited, seconds, makeRequest, say }: Work): Promise<MeasuredCosts> {
+async function measureCosts(platform: DemoPlatform, { limited, seconds, makeRequest, say, ...work }: Work): Promise<MeasuredCosts> {
   const { identity } = findProcess(platform, limited);
   const dir = mkdtempSync(join(tmpdir(), 'coherence-predict-'));
   const limit = limitCores('measured', coresOfProcess);
   try {
     await callTogether(dir, { urls: [urlOf(platform)], callers: callersOfProcess, seconds: warmUpSeconds, makeRequest }, say);
     limit.take(identity.pid);
-    return await measureOn(platform, seconds, (name) => Object.hasOwn(mix, name), say);
+    return await measureOn(platform, seconds, { [describe({ ...work, limited })]: makeRequest }, say);
   } finally {
     limit.release(identity.pid);
     limit.remove();

@@ -85,6 +85,31 @@ describe('callers who wait for their answers', () => {
   });
 });
 
+describe('pods', () => {
+  const even = costsOf(operation('even', { gateway: 1 }));
+  const gateways = (pods: number, cores: number): Cluster => ({
+    ...clusterOf(),
+    parts: { ...clusterOf().parts, gateway: { pods, cores } },
+  });
+
+  it('with a part of a core are as much slower', () => {
+    expect(predictLimit(even, { even: 1 }, gateways(1, 0.1)).perSecond).toBeCloseTo(100, 6);
+    expect(predictCallers(even, { even: 1 }, gateways(1, 0.1), 1)).toEqual({ perSecond: 100, responseMs: 10 });
+  });
+
+  it('have a queue each: callers wait at one while another has nothing to do', () => {
+    // Of n queues that callers choose by chance, with nothing else on the way: callers / (callers + n − 1) of what all of them do.
+    for (const [pods, callers] of [
+      [2, 1],
+      [2, 16],
+      [4, 32],
+    ] as const) {
+      const { perSecond } = predictCallers(even, { even: 1 }, gateways(pods, 0.1), callers);
+      expect(perSecond).toBeCloseTo((100 * pods * callers) / (callers + pods - 1), 6);
+    }
+  });
+});
+
 describe('what a load needs', () => {
   it('has pods so that none is busier than asked, at least one of each', () => {
     const need = planFor(costsOf(read, write), { read: 1, write: 1 }, 1_000, 0.5);

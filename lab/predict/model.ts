@@ -1,10 +1,10 @@
 /**
  * Predicts what a cluster can do from what operations cost: how many a second, which part is busy first, and how long answers take. Without IO.
  *
- * Every part is a station of a queueing network. A part that is busy `demandMs` for the average request does at most servers × 1000 / demandMs of them a
- * second, and the least of these is the limit of all (utilization law). Below it mean value analysis tells throughput and time of so many
- * callers who each wait for their answer; a station of several servers counts as one that is as many times faster, and the rest of its time as
- * plain delay (Seidmann).
+ * Every part is a station of a queueing network, with a queue for each of its pods: a request comes to any of them, and waits there although another
+ * may have nothing to do. A part that is busy `demandMs` for the average request does at most queues × servers × 1000 / demandMs of them a second, and the
+ * least of these is the limit of all (utilization law). Below it mean value analysis tells throughput and time of so many callers who each wait
+ * for their answer; a queue of several servers counts as one server that is as many times faster, and the rest of its time as plain delay (Seidmann).
  */
 import { type MeasuredCosts, type OperationCost, type Part, parts } from '../cost/costs.ts';
 
@@ -13,7 +13,7 @@ export type Mix = Readonly<Record<string, number>>;
 
 interface Placement {
   readonly pods: number;
-  /** Cores that one pod uses at most: a Node process runs its JavaScript on one. */
+  /** Cores that one pod uses at most: a Node process runs its JavaScript on one. With less than one it is as much slower. */
   readonly cores: number;
   /** On which it runs with others; absent = on machines of its own. */
   readonly machine?: string;
@@ -31,8 +31,10 @@ export interface Cluster {
 
 export interface Station {
   readonly name: string;
-  /** Of the average request. */
+  /** For which the average request keeps a server busy. */
   readonly demandMs: number;
+  readonly queues: number;
+  /** Of each queue. */
   readonly servers: number;
   /** Only a bound: its time is that of other stations already. */
   readonly isBound: boolean;
@@ -63,13 +65,14 @@ export function predictCallers(
   callers: number,
 ): { readonly perSecond: number; readonly responseMs: number } {
   const { perSecond: limit, stations } = predictLimit(costs, mix, cluster);
-  const queues = stations.filter(({ isBound }) => !isBound).map((station) => ({ ...station, waiting: 0 }));
-  const delayMs = queues.reduce((sum, { demandMs, servers }) => sum + (demandMs * (servers - 1)) / Math.max(servers, 1), 0);
+  /** `waiting`: in one of its queues. */
+  const queued = stations.filter(({ isBound }) => !isBound).map((station) => ({ ...station, waiting: 0 }));
+  const delayMs = stations.reduce((sum, { isBound, demandMs, servers }) => (isBound ? sum : sum + (demandMs * (servers - 1)) / servers), 0);
   let perMs = 0;
   for (let count = 1; count <= callers; count += 1) {
-    const times = queues.map(({ demandMs, servers, waiting }) => (demandMs / Math.max(servers, 1)) * (1 + waiting));
+    const times = queued.map(({ demandMs, servers, waiting }) => (demandMs / servers) * (1 + waiting));
     perMs = count / (delayMs + times.reduce((sum, time) => sum + time, 0));
-    for (const [place, queue] of queues.entries()) queue.waiting = perMs * (times[place] ?? 0);
+    for (const [place, station] of queued.entries()) station.waiting = (perMs * (times[place] ?? 0)) / station.queues;
   }
   const perSecond = Math.min(perMs * 1_000, limit);
   return { perSecond, responseMs: (callers * 1_000) / perSecond };
@@ -100,27 +103,27 @@ export function planFor(costs: MeasuredCosts, mix: Mix, perSecond: number, busy:
 
 function listStations(costs: MeasuredCosts, mix: Mix, cluster: Cluster): Station[] {
   const demand = averageOf(costs, mix);
-  const station = (name: string, demandMs: number, servers: number, isBound = false): Station => ({
+  const station = (name: string, demandMs: number, { queues = 1, servers = 1, isBound = false } = {}): Station => ({
     name,
     demandMs,
+    queues,
     servers,
     isBound,
-    limit: demandMs === 0 ? Infinity : (servers * 1_000) / demandMs,
+    limit: demandMs === 0 ? Infinity : (queues * servers * 1_000) / demandMs,
   });
+  const placed = (part: Part): Station => {
+    const { pods, cores } = cluster.parts[part];
+    return station(part, demand.parts[part] / Math.min(1, cores), { queues: pods, servers: Math.max(1, cores) });
+  };
   const syncMs = 1_000 / cluster.syncsPerSecond;
   return [
-    ...parts.map((part) => station(part, demand.parts[part], cluster.parts[part].pods * cluster.parts[part].cores)),
-    station('disk of PostgreSQL', demand.databaseSyncs * syncMs, 1),
-    station('disk of NATS', demand.messages * syncMs, 1),
-    station('connections', demand.connectionMs, cluster.connections, true),
+    ...parts.map(placed),
+    station('disk of PostgreSQL', demand.databaseSyncs * syncMs),
+    station('disk of NATS', demand.messages * syncMs),
+    station('connections', demand.connectionMs, { servers: cluster.connections, isBound: true }),
     ...Object.entries(cluster.machines ?? {}).map(([name, cores]) => {
-      const placed = parts.filter((part) => cluster.parts[part].machine === name);
-      return station(
-        `machine ${name}`,
-        placed.reduce((sum, part) => sum + demand.parts[part], 0),
-        cores,
-        true,
-      );
+      const together = parts.filter((part) => cluster.parts[part].machine === name).reduce((sum, part) => sum + demand.parts[part], 0);
+      return station(`machine ${name}`, together, { servers: cores, isBound: true });
     }),
   ];
 }
