@@ -88,14 +88,15 @@ function takeTurns(requests: Awaited<ReturnType<typeof listRequests>>, mix: Mix)
 }
 
 /** Of the process when it may use as little as those that follow: what waits for its share finds its caches cold, and each request costs more. */
-async function measureCosts(platform: DemoPlatform, { limited, seconds, makeRequest, say, ...work }: Work): Promise<MeasuredCosts> {
+async function measureCosts(platform: DemoPlatform, work: Work): Promise<MeasuredCosts> {
+  const { limited, seconds, makeRequest, say } = work;
   const { identity } = findProcess(platform, limited);
   const dir = mkdtempSync(join(tmpdir(), 'coherence-predict-'));
   const limit = limitCores('measured', coresOfProcess);
   try {
     await callTogether(dir, { urls: [urlOf(platform)], callers: callersOfProcess, seconds: warmUpSeconds, makeRequest }, say);
     limit.take(identity.pid);
-    return await measureOn(platform, seconds, { [describe({ ...work, limited })]: makeRequest }, say);
+    return await measureOn(platform, seconds, { [describe(work)]: makeRequest }, say);
   } finally {
     limit.release(identity.pid);
     limit.remove();

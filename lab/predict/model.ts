@@ -67,7 +67,7 @@ export function predictCallers(
   const { perSecond: limit, stations } = predictLimit(costs, mix, cluster);
   /** `waiting`: in one of its queues. */
   const queued = stations.filter(({ isBound }) => !isBound).map((station) => ({ ...station, waiting: 0 }));
-  const delayMs = stations.reduce((sum, { isBound, demandMs, servers }) => (isBound ? sum : sum + (demandMs * (servers - 1)) / servers), 0);
+  const delayMs = queued.reduce((sum, { demandMs, servers }) => sum + (demandMs * (servers - 1)) / servers, 0);
   let perMs = 0;
   for (let count = 1; count <= callers; count += 1) {
     const times = queued.map(({ demandMs, servers, waiting }) => (demandMs / servers) * (1 + waiting));

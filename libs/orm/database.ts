@@ -138,8 +138,7 @@ class PooledDatabase implements Database {
   }
 
   #pipelineOf({ pipelined }: PreparedStatement): StatementPipeline {
-    if (pipelined === undefined) return this.#single;
-    return pipelined === 'always' ? this.#reads : this.#single;
+    return pipelined === undefined ? this.#single : this.#reads;
   }
 
   /** All of it is one write to the connection. @throws AppError `unavailable` when it is not known whether it took effect */
