@@ -68,7 +68,7 @@ export const takeTold = statement.many({
 export const findTold = statement.maybeOne({
   name: 'feed.find-told',
   row: { number: t.bigint },
-  pipelined: 'always',
+  pipelined: true,
   sql: () => sql`select number from feed_outbox order by number limit 1`,
 });
 

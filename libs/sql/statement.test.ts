@@ -31,11 +31,9 @@ describe('statement (architecture#data)', () => {
 
   it('is called with values by name, where undefined stands for null', async () => {
     const { on, asked } = recorder();
-    const call = statement.none({ ...rename, pipelined: 'always' });
+    const call = statement.none({ ...rename, pipelined: true });
     await call(on, { id: 7, name: undefined });
-    expect(asked).toEqual([
-      { statement: { name: 'people.rename', text: expect.any(String), pipelined: 'always' }, values: [undefined, 7] },
-    ]);
+    expect(asked).toEqual([{ statement: { name: 'people.rename', text: expect.any(String), pipelined: true }, values: [undefined, 7] }]);
   });
 
   it('composes fragments that take parameters', () => {

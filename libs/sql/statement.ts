@@ -22,7 +22,7 @@ export interface StatementOptions {
    * Shares a connection with others of the same turn of the event loop, one behind the other: for reads of a few rows by key, which never wait for
    * a lock. A slow one delays the others, so nobody asks for one within a transaction of its own. Without it a statement has a connection to itself.
    */
-  readonly pipelined?: 'always';
+  readonly pipelined?: true;
 }
 
 /** A statement for many calls at once: each value is the list of what the calls gave. */

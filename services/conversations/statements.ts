@@ -57,7 +57,7 @@ export const findConversation = statement.maybeOne({
   name: 'conversations.get',
   params: { id: t.integer },
   row: wholeConversation.row,
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id }) => sql`select ${wholeConversation.columns} from conversations.conversations c where c.id = ${id}`,
 });
 
@@ -104,7 +104,7 @@ export const findConversationId = statement.maybeOne({
   name: 'conversations.exists',
   params: { id: t.integer },
   row: { id: t.integer },
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id }) => sql`select c.id from conversations.conversations c where c.id = ${id}`,
 });
 
@@ -113,7 +113,7 @@ export const findMembership = statement.maybeOne({
   name: 'conversations.find-membership',
   params: { id: t.integer, personId: t.integer.nullable },
   row: { event_id: t.integer.nullable, takes_part: t.boolean },
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id, personId }) => sql`
     select c.event_id, c.participant_ids @> array[${personId}] as takes_part from conversations.conversations c where c.id = ${id}`,
 });

@@ -38,7 +38,7 @@ export const listActive = statement.many({
   name: 'conversations.find-active',
   params: activeParams,
   row: wholeConversation.row,
-  pipelined: 'always',
+  pipelined: true,
   sql: (params) => activeSql(params),
 });
 
@@ -96,7 +96,7 @@ export const describeConversation = statement.maybeOne({
     start: t.timestamp.nullable,
     finish: t.timestamp.nullable,
   },
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id }) => sql`
     select c.id, c.journey_id, c.event_id, c.participant_ids::text as participants, ${titleSource.columns},
       c.start_at at time zone 'UTC' as start, c.finish_at at time zone 'UTC' as finish

@@ -99,7 +99,7 @@ export const findState = statement.maybeOne({
   name: 'deletion.find-state',
   params: { id: t.integer },
   row: { is_deleted: t.boolean },
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id }) => sql`select c.deleted_at is not null as is_deleted from conversations.all_conversations c where c.id = ${id}`,
 });
 

@@ -8,7 +8,7 @@ export const findInfos = statement.maybeOne({
   name: 'conversations.get-infos',
   params: { id: t.integer },
   row: { infos: t.json },
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id }) => sql`select c.infos from conversations.conversations c where c.id = ${id}`,
 });
 

@@ -11,7 +11,7 @@ export const findRoom = statement.maybeOne({
   name: 'conversations.get-room',
   params: { id: t.integer },
   row: roomRow,
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id }) => sql`select ${roomColumns} from conversations.conversations c where c.id = ${id}`,
 });
 

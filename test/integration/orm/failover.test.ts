@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const write = (id: number): Promise<unknown> =>
-  db.query({ name: 'add', text: 'insert into books values ($1, $2)', pipelined: 'always' }, [id, 'a title']);
+  db.query({ name: 'add', text: 'insert into books values ($1, $2)', pipelined: true }, [id, 'a title']);
 const addInTransaction = (id: number): Promise<void> =>
   db.transaction(async (tx) => {
     await tx.query({ name: 'add', text: 'insert into books values ($1, $2)' }, [id, 'a title']);

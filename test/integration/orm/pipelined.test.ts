@@ -7,13 +7,13 @@ import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 const readNumber: PreparedStatement = {
   name: 'pipelined.number',
   text: 'select pg_backend_pid() as pid, $1::int as n',
-  pipelined: 'always',
+  pipelined: true,
 };
-const divide: PreparedStatement = { name: 'pipelined.divide', text: 'select 1 / $1::int as n', pipelined: 'always' };
+const divide: PreparedStatement = { name: 'pipelined.divide', text: 'select 1 / $1::int as n', pipelined: true };
 const readSlowly: PreparedStatement = {
   name: 'pipelined.slowly',
   text: `select pg_backend_pid() as pid, $1::int as n, pg_sleep(0.5)::text as slept`,
-  pipelined: 'always',
+  pipelined: true,
 };
 const cutOthers: PreparedStatement = {
   name: 'pipelined.cut-others',

@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 const title = (id: number) =>
-  db.query<{ title: string }>({ name: 'title', text: 'select title from books where id = $1', pipelined: 'always' }, [id]);
+  db.query<{ title: string }>({ name: 'title', text: 'select title from books where id = $1', pipelined: true }, [id]);
 
 describe('a database behind a pooler', () => {
   it('reads, writes and streams for many on few connections, each in the plans and the schema of its role', async () => {

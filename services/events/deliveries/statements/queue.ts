@@ -63,7 +63,7 @@ export const readHeld = statement.maybeOne({
   name: 'deliveries.read-held',
   params: { id: t.integer, holder: t.uuid },
   row: { ...held, last_position: t.bigint, has_due: t.boolean },
-  pipelined: 'always',
+  pipelined: true,
   sql: ({ id, holder }) => sql`
     select ${columns}, h.last_position, exists (
       select from events.webhook_deliveries d
@@ -118,7 +118,7 @@ export const findNextDue = statement.one({
 export const readNews = statement.one({
   name: 'deliveries.news',
   row: { last_position: t.bigint, is_owed: t.boolean },
-  pipelined: 'always',
+  pipelined: true,
   sql: () => sql`
     select h.last_position, exists (select from events.webhook_endpoints w
       where not w.news and w.disabled_at is null and w.deleted_at is null and w.position < h.last_position) as is_owed

@@ -7,7 +7,7 @@ import { type Parameter, type RowOf, type Sql, sql, statement, t } from '#libs/s
 export const readHead = statement.one({
   name: 'feed.head',
   row: { last_position: t.bigint, floor_position: t.bigint },
-  pipelined: 'always',
+  pipelined: true,
   sql: () => sql`select last_position, floor_position from events.feed_head`,
 });
 
