@@ -55,6 +55,7 @@ export function createApp(options: AppOptions): HttpApp {
       surface,
       startedAt: performance.now(),
       route: 'unmatched',
+      isWritten: false,
       actor: undefined,
       isOfConsole: false,
       traceparent: span?.traceparent ?? newTraceparent(parent),
@@ -66,7 +67,7 @@ export function createApp(options: AppOptions): HttpApp {
     ctx.state = state;
     res.once('close', () => {
       const seconds = (performance.now() - state.startedAt) / 1000;
-      const status = res.writableFinished ? res.statusCode : clientGoneStatus;
+      const status = res.writableFinished || state.isWritten ? res.statusCode : clientGoneStatus;
       const { route, actor } = state;
       options.observe?.({ method: knownMethods.has(ctx.method) ? ctx.method : 'other', route, status, seconds });
       if (logger.isLevelEnabled('info')) {

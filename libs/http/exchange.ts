@@ -47,6 +47,8 @@ export interface ExchangeState {
   refused: (reason: Refusal) => void;
   /** The work is done and the answer begins, which may take as long as the client likes: gives the place for work back. */
   beginAnswer: () => void;
+  /** The answer is written whole, even when the connection is kept open for the rest of the request. */
+  isWritten: boolean;
   /** Bytes of answers that clients have not taken yet. */
   answers: Room;
 }

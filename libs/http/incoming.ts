@@ -1,8 +1,8 @@
 /** Bodies while they arrive: how fast they must come, and what becomes of the rest of one that was answered before its end (D62, D77). */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '#libs/errors';
 import { bodyPace, type Look, lookRegularly, Pace, type PaceRule } from '#libs/transfer';
-import type { Transfer } from './exchange.ts';
+import type { HttpContext, Transfer } from './exchange.ts';
 
 /** Time for the rest of a body whose request was answered; a connection closed at once would be reset, and the answer lost. */
 const lingerMs = 30_000;
@@ -40,19 +40,40 @@ export function lateBody({ res, state }: Transfer, reason: 'body_too_slow' | 'bo
   return new AppError({ code: 'request_timeout', message: 'The request body did not arrive in time' });
 }
 
-/** The rest of the body of an answered request passes by, at its pace and for a while; then the connection is cut. */
-export function letRestPass(ctx: Transfer): void {
+/** The rest of the body of a request passes by behind its answer, at its pace and for a while; then the connection is cut. */
+export function letRestPass(ctx: HttpContext): void {
   const { req } = ctx;
   if (req.complete || req.destroyed || !hasBody(req)) return;
   const { socket } = req;
   const answeredAt = performance.now();
   const look = watchPace(ctx, () => socket.destroy(), bodyPace);
+  // A body that was late has had its time.
+  if (ctx.status !== 408) req.once('end', holdEnd(ctx));
   req.resume();
   const stop = lookRegularly((nowMs, isLate) => {
     if (req.complete || socket.destroyed) return stop();
     if (nowMs - answeredAt > lingerMs) socket.destroy();
     else look(nowMs, isLate);
   });
+}
+
+/**
+ * Lets an answer be written and not ended until the returned function is called: with the end of the last answer of a connection node closes it,
+ * whatever is still arriving. Its length tells the client that it is whole.
+ */
+function holdEnd({ res, state }: HttpContext): () => void {
+  if (res.writableEnded) return () => undefined;
+  const hold = (chunk?: string | Uint8Array): ServerResponse => {
+    state.isWritten = true;
+    if (chunk === undefined) res.flushHeaders();
+    else res.write(chunk);
+    return res;
+  };
+  Object.assign(res, { end: hold });
+  return () => {
+    Reflect.deleteProperty(res, 'end');
+    if (state.isWritten) res.end();
+  };
 }
 
 function watchPace({ req, state }: Transfer, onSlow: () => void, rule: PaceRule): Look {

@@ -60,6 +60,9 @@ export interface TelemetrySettings {
   readonly OTEL_TRACES_SAMPLER_ARG?: number;
 }
 
+/** Longer than anybody waits from one scrape to the next, so that none is sent on a connection that is being closed. */
+const keepAliveMs = 65_000;
+
 /** Health, metrics and traces of one service; `checks` names each dependency as operators know it, e.g. `postgresql`. */
 export function createTelemetry(options: {
   service: string;
@@ -87,7 +90,7 @@ export function createTelemetry(options: {
   });
   let stopTracing = (): Promise<void> => Promise.resolve();
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
     answer(request, response).catch((error: unknown) => {
       options.logger.error({ err: error }, 'operations request failed');
       response.destroy();

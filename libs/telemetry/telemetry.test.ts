@@ -98,6 +98,7 @@ describe('metrics (rules/operations#metrics)', () => {
     telemetry.metrics.red('http_server_requests', 'HTTP requests', ['route']).observe({ route: '/a/{id}' }, 404, 0.02);
     const response = await fetch(`http://127.0.0.1:${telemetry.port}/metrics`);
     const text = await response.text();
+    expect(response.headers.get('keep-alive')).toBe('timeout=65');
     expect(text).toContain('http_server_requests_total{route="/a/{id}",outcome="404",service="media"} 1');
     expect(text).toMatch(/http_server_requests_duration_seconds_bucket\{le="0\.025",service="media",route="\/a\/\{id\}"\} 1/);
     expect(text).toContain('nodejs_eventloop_lag_seconds');

@@ -76,6 +76,15 @@ export interface WorldOptions {
   startedFrom?: string;
 }
 
+/** `fetch` whose failure says which request got no answer. */
+export async function fetchNamed(url: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    throw new Error(`${init.method ?? 'GET'} ${url.slice(0, 200)} got no answer`, { cause: error });
+  }
+}
+
 export async function startWorld(url: string, settings: Record<string, string> = {}, options: WorldOptions = {}): Promise<World> {
   const env = await createTestEnvironment(url);
   try {
@@ -109,7 +118,7 @@ async function startInside(env: TestEnvironment, settings: Record<string, string
   const client = createClient({ baseUrl: platform.baseUrl, token: sharedToken, loginKey: loginSecret, fetch: recorder.fetch });
 
   async function call(method: string, path: string, { token = sharedToken, json, body, headers = {} }: Call = {}): Promise<Answer> {
-    const response = await fetch(`${platform.baseUrl}${path}`, {
+    const response = await fetchNamed(`${platform.baseUrl}${path}`, {
       method,
       redirect: 'manual',
       headers: {

@@ -1,7 +1,7 @@
 /** An attacker's tools: connections that say what they like as slowly as they like, and a look at what it costs the gateway. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { startWorld, type World } from '../e2e/world.ts';
+import { fetchNamed, startWorld, type World } from '../e2e/world.ts';
 
 /** The platform under attack, as in production: each service in a process of its own. */
 export const startTarget: typeof startWorld = (url, settings, options) => startWorld(url, settings, { ...options, processes: true });
@@ -76,7 +76,7 @@ export async function countRefused(world: World, reason: string): Promise<number
 }
 
 async function readMetrics(world: World, service: string): Promise<string> {
-  const response = await fetch(`${world.platform.processes.get(service)?.operationsUrl}/metrics`);
+  const response = await fetchNamed(`${world.platform.processes.get(service)?.operationsUrl}/metrics`);
   return response.text();
 }
 

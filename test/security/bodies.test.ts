@@ -228,6 +228,24 @@ describe('bodies that do not come', () => {
     }
   });
 
+  it('pass by after their answer, also when the connection ends with it', async () => {
+    const piece = 'x'.repeat(262_144);
+    const size = { 'Content-Length': 2 * fourMebibytes };
+    for (const connection of ['close', 'keep-alive']) {
+      const wire = await open(head('POST', '/api/v1/people', { ...size, Connection: connection }));
+      await waitFor(() => statusesOf(wire).length > 0);
+      for (let sent = 0; sent < 2 * fourMebibytes; sent += piece.length) {
+        expect([connection, wire.isClosed]).toEqual([connection, false]);
+        await new Promise<void>((resolve, reject) => {
+          wire.socket.write(piece, (error) => (error ? reject(error) : resolve()));
+        });
+      }
+      expect([statusesOf(wire), wire.received.includes('"code":')]).toEqual([[401], true]);
+      if (connection === 'close') await wire.closed;
+      else wire.hangUp();
+    }
+  });
+
   it('pass by after their answer for a while only', async () => {
     const wire = await open(`${head('POST', '/api/v1/people', { 'Content-Length': fourMebibytes })}{`);
     await waitFor(() => statusesOf(wire)[0] === 401);
