@@ -43,6 +43,8 @@ export interface MeasuredCosts {
   readonly machine: string;
   /** Synced writes that its disk does in a second, one after the other. */
   readonly syncsPerSecond: number;
+  /** What each part takes of a core without any request. */
+  readonly idleCores: Readonly<Record<Part, number>>;
   /** MB (PSS) of the busy processes. */
   readonly megabytes: Readonly<Record<Part, number>>;
   readonly operations: readonly OperationCost[];

@@ -30,32 +30,59 @@ const sampleEveryMs = 100;
 export function measure(seconds: number, wants: (operation: string) => boolean, say: (line: string) => void): Promise<MeasuredCosts> {
   return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, say, async (platform) => {
     const requests = Object.entries(await listRequests(urlOf(platform), platform.settings));
-    return measureOn(platform, seconds, Object.fromEntries(requests.filter(([operation]) => wants(operation))), say);
+    const idle = await measureIdle(platform, say);
+    const play: Play = async (makeRequest, length) =>
+      (await runLoad({ baseUrl: urlOf(platform), connections, seconds: length, makeRequest })).requests;
+    const wanted = requests.filter(([operation]) => wants(operation));
+    // Those that leave work behind come first, so that it is done when costs are counted.
+    say('everything once, to warm up');
+    for (const [, makeRequest] of wanted.toReversed()) await play(makeRequest, warmUpSeconds);
+    return measureOn(platform, { requests: Object.fromEntries(wanted), play, seconds, idle }, say);
   });
 }
+
+/** Sends requests for so many seconds. @returns how many */
+export type Play = (makeRequest: (index: number) => Request, seconds: number) => Promise<number>;
 
 /** Of the gateway. */
 export const urlOf = ({ settings }: DemoPlatform): string => `http://127.0.0.1:${settings['PORT']}`;
 
-/** The same of these requests, by name, on a platform that runs. */
-export async function measureOn(
-  platform: DemoPlatform,
-  seconds: number,
-  requests: Readonly<Record<string, (index: number) => Request>>,
-  say: (line: string) => void,
-): Promise<MeasuredCosts> {
-  const { processes } = platform;
+/** What the platform does in a second by itself. What has rested is slow again for a while: V8 gives compiled code and memory back. */
+export async function measureIdle(platform: DemoPlatform, say: (line: string) => void): Promise<Reading> {
   const meter = await openMeter(platform);
   try {
     say('nothing, for comparison');
     await sleep(restMs);
     const rest = await meter.read();
     await sleep(idleMs);
-    const idle = differ(await meter.read(), rest, () => 0, 1_000 / idleMs);
+    return differ(await meter.read(), rest, () => 0, 1_000 / idleMs);
+  } finally {
+    await meter.close();
+  }
+}
+
+interface Costly {
+  /** By their names. */
+  readonly requests: Readonly<Record<string, (index: number) => Request>>;
+  readonly play: Play;
+  readonly seconds: number;
+  readonly idle: Reading;
+}
+
+/** What these requests cost on a platform that runs. */
+export async function measureOn(
+  platform: DemoPlatform,
+  { requests, play, seconds, idle }: Costly,
+  say: (line: string) => void,
+): Promise<MeasuredCosts> {
+  const { processes } = platform;
+  const meter = await openMeter(platform);
+  try {
     const operations: OperationCost[] = [];
     for (const [operation, makeRequest] of Object.entries(requests)) {
       say(operation);
-      operations.push({ operation, ...(await measureOne(meter, idle, seconds, { baseUrl: urlOf(platform), makeRequest })) });
+      const load = (length: number): Promise<number> => play(makeRequest, length);
+      operations.push({ operation, ...(await measureOne(meter, { idle, seconds, load })) });
     }
     const memory = new Map(processes.map((item) => [partNamed(item.name), readMemory(item)]));
     return {
@@ -63,6 +90,7 @@ export async function measureOn(
       release: releaseVersion,
       machine: `${cpus().length} cores, ${cpus()[0]?.model.trim() ?? 'unknown'}`,
       syncsPerSecond: measureSyncs(),
+      idleCores: byPart((part) => idle.counted[part].cpuMs / 1_000),
       megabytes: byPart((part) => memory.get(part) ?? 0),
       operations,
     };
@@ -76,7 +104,7 @@ const byPart = <Value>(of: (part: Part) => Value): Record<Part, Value> =>
 
 const partNamed = (name: string): Part => partOf[name] ?? ((parts as readonly string[]).includes(name) ? (name as Part) : 'store');
 
-interface Reading {
+export interface Reading {
   readonly counted: Readonly<Record<Part, Counted>>;
   readonly databaseSyncs: number;
   readonly messages: number;
@@ -142,16 +170,14 @@ function differ(after: Reading, before: Reading, anyway: (value: (reading: Readi
 /** `idle` = what there is in a second without any request. */
 async function measureOne(
   meter: Meter,
-  idle: Reading,
-  seconds: number,
-  load: { baseUrl: string; makeRequest: (index: number) => Request },
+  { idle, seconds, load }: { idle: Reading; seconds: number; load: (seconds: number) => Promise<number> },
 ): Promise<Omit<OperationCost, 'operation'>> {
-  await runLoad({ ...load, connections, seconds: warmUpSeconds });
+  await load(warmUpSeconds);
   await sleep(settleMs);
   const before = await meter.read();
   const beganAt = performance.now();
   const samples: number[] = [];
-  const running = runLoad({ ...load, connections, seconds });
+  const running = load(seconds);
   const state = { runs: true };
   const sampling = (async () => {
     while (state.runs) {
@@ -159,7 +185,7 @@ async function measureOne(
       await sleep(sampleEveryMs);
     }
   })();
-  const { requests } = await running.finally(() => (state.runs = false));
+  const requests = await running.finally(() => (state.runs = false));
   await sampling;
   await sleep(settleMs);
   const after = await meter.read();

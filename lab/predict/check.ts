@@ -11,21 +11,24 @@ import { findFreePort } from '../../tools/servers/ports.ts';
 import { type ServiceProcess, startServiceProcess } from '../../tools/servers/service-process.ts';
 import { type DemoPlatform, withDemoPlatform } from '../bench/demo-platform.ts';
 import { type MeasuredCosts, type Part, parts } from '../cost/costs.ts';
-import { measureOn, urlOf } from '../cost/measure.ts';
+import { measureIdle, measureOn, type Play, type Reading, urlOf } from '../cost/measure.ts';
 import { listRequests } from '../cost/requests.ts';
 import { type Calls, callTogether } from './callers.ts';
 import { limitCores } from './limit.ts';
 import { type Cluster, type Mix, predictCallers } from './model.ts';
 
-export interface Case {
-  /** Operations, each with how many of its requests are sent in turn with the others. */
-  readonly mix: Mix;
-  /** Of what there are several processes, which are what gives way. */
-  readonly limited: 'gateway' | 'conversations';
+/** What there is several processes of, which are what gives way. */
+type Limited = 'gateway' | 'conversations';
+
+export interface Trial {
+  readonly limited: Limited;
+  /** Of operations, each with how many of its requests are sent in turn with the others. */
+  readonly mixes: readonly Mix[];
 }
 
 export interface Compared {
-  readonly case: Case;
+  readonly limited: Limited;
+  readonly mix: Mix;
   readonly replicas: number;
   readonly predicted: number;
   readonly measured: number;
@@ -34,47 +37,62 @@ export interface Compared {
 export const coresOfProcess = 0.1;
 /** Of each limited process, as many as were there when the cost was measured: the more come at once, the more share a way to the services. */
 const callersOfProcess = 8;
-/** Of each process before it is limited: with a tenth of a core its code would be compiled for minutes. */
-const warmUpSeconds = 6;
+/** Of each process before it is limited, some 40,000 requests: before V8 has compiled what is used most a request costs twice as much, for minutes with a tenth of a core. */
+const warmUpSeconds = 20;
 const repoDir = join(import.meta.dirname, '..', '..');
 const nameOf = { gateway: 'api-gateway', conversations: 'conversations' } as const;
 
-interface Work extends Pick<Calls, 'seconds' | 'makeRequest'>, Case {
-  readonly say: (line: string) => void;
-}
+type Requests = Awaited<ReturnType<typeof listRequests>>;
+type Say = (line: string) => void;
 
-/** @param seconds of each measurement. @throws Error where processes cannot be limited */
-export function compare(
-  cases: readonly Case[],
-  replicas: readonly number[],
-  seconds: number,
-  say: (line: string) => void,
-): Promise<Compared[]> {
+/** @param replicas ascending. @param seconds of each measurement. @throws Error where processes cannot be limited */
+export function compare(trials: readonly Trial[], replicas: readonly number[], seconds: number, say: Say): Promise<Compared[]> {
   return withDemoPlatform({ RATE_LIMIT_LOGIN_PER_MINUTE: '0' }, say, async (platform) => {
     const requests = await listRequests(urlOf(platform), platform.settings);
+    const idle = await measureIdle(platform, say);
     const rows: Compared[] = [];
-    for (const item of cases) {
-      const work = { ...item, seconds, makeRequest: takeTurns(requests, item.mix), say };
-      say(`${describe(item)}: its cost`);
-      const costs = await measureCosts(platform, work);
-      for (const count of replicas) {
-        say(`${describe(item)}: ${count} of ${coresOfProcess} cores`);
-        const measured = await measureLimited(platform, count, work);
-        const callers = count * callersOfProcess;
-        const predicted = predictCallers(costs, { [describe(item)]: 1 }, describeCluster(costs, item.limited, count), callers).perSecond;
-        rows.push({ case: item, replicas: count, predicted, measured });
-      }
-    }
+    for (const trial of trials) rows.push(...(await compareTrial(platform, trial, requests, { replicas, seconds, idle, say })));
     return rows;
   });
 }
 
-export function describe({ mix, limited }: Case): string {
+async function compareTrial(
+  platform: DemoPlatform,
+  { limited, mixes }: Trial,
+  requests: Requests,
+  { replicas, seconds, idle, say }: { replicas: readonly number[]; seconds: number; idle: Reading; say: Say },
+): Promise<Compared[]> {
+  const fleet = new Fleet(platform, limited, say);
+  const costs = new Map<Mix, MeasuredCosts>();
+  const rows: Compared[] = [];
+  try {
+    for (const count of replicas) {
+      await fleet.growTo(count, takeTurns(requests, Object.assign({}, ...mixes) as Mix));
+      for (const mix of mixes) {
+        const makeRequest = takeTurns(requests, mix);
+        const name = describe({ limited, mix });
+        const play: Play = async (make, length) => length * (await fleet.call(length, make));
+        const costly = { requests: { [name]: makeRequest }, play, seconds, idle };
+        const cost = costs.get(mix) ?? (await fleet.whileLimited(() => measureOn(platform, costly, say)));
+        costs.set(mix, cost);
+        say(`${name}: ${count} of ${coresOfProcess} cores`);
+        const measured = await fleet.whileLimited(() => fleet.call(seconds, makeRequest));
+        const predicted = predictCallers(cost, { [name]: 1 }, describeCluster(cost, limited, count), count * callersOfProcess).perSecond;
+        rows.push({ limited, mix, replicas: count, predicted, measured });
+      }
+    }
+    return rows.toSorted((one, other) => mixes.indexOf(one.mix) - mixes.indexOf(other.mix));
+  } finally {
+    await fleet.stop();
+  }
+}
+
+export function describe({ limited, mix }: { limited: Limited; mix: Mix }): string {
   const shares = Object.entries(mix);
   return `${shares.map(([name, share]) => (shares.length === 1 ? name : `${share} × ${name}`)).join(', ')}; ${limited}`;
 }
 
-function takeTurns(requests: Awaited<ReturnType<typeof listRequests>>, mix: Mix): Calls['makeRequest'] {
+function takeTurns(requests: Requests, mix: Mix): Calls['makeRequest'] {
   const turns = Object.entries(mix).flatMap(([operation, share]) => {
     const makeRequest = requests[operation];
     if (makeRequest === undefined) throw new Error(`"${operation}" is no request that is measured`);
@@ -85,29 +103,6 @@ function takeTurns(requests: Awaited<ReturnType<typeof listRequests>>, mix: Mix)
     if (makeRequest === undefined) throw new Error('a mix needs at least one operation');
     return makeRequest(index);
   };
-}
-
-/** Of the process when it may use as little as those that follow: what waits for its share finds its caches cold, and each request costs more. */
-async function measureCosts(platform: DemoPlatform, work: Work): Promise<MeasuredCosts> {
-  const { limited, seconds, makeRequest, say } = work;
-  const { identity } = findProcess(platform, limited);
-  const dir = mkdtempSync(join(tmpdir(), 'coherence-predict-'));
-  const limit = limitCores('measured', coresOfProcess);
-  try {
-    await callTogether(dir, { urls: [urlOf(platform)], callers: callersOfProcess, seconds: warmUpSeconds, makeRequest }, say);
-    limit.take(identity.pid);
-    return await measureOn(platform, seconds, { [describe(work)]: makeRequest }, say);
-  } finally {
-    limit.release(identity.pid);
-    limit.remove();
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
-
-function findProcess({ processes }: DemoPlatform, limited: Case['limited']): DemoPlatform['processes'][number] {
-  const found = processes.find(({ name }) => name === nameOf[limited]);
-  if (found === undefined) throw new Error(`the platform has no ${limited}`);
-  return found;
 }
 
 function describeCluster({ syncsPerSecond }: MeasuredCosts, limited: Part, replicas: number): Cluster {
@@ -121,52 +116,90 @@ function describeCluster({ syncsPerSecond }: MeasuredCosts, limited: Part, repli
   };
 }
 
-/** Requests a second of so many processes together, the one that runs among them. */
-async function measureLimited(platform: DemoPlatform, replicas: number, { limited, seconds, makeRequest, say }: Work): Promise<number> {
-  const dir = mkdtempSync(join(tmpdir(), 'coherence-predict-'));
-  const limits = Array.from({ length: replicas }, (_, place) => limitCores(`${limited}-${place}`, coresOfProcess));
-  const first = findProcess(platform, limited).identity.pid;
-  const added: ServiceProcess[] = [];
-  try {
-    const urls = [urlOf(platform)];
-    const call = (on: readonly string[], callers: number, length: number): Promise<number> =>
-      callTogether(dir, { urls: on, callers, seconds: length, makeRequest }, say);
-    for (let place = 1; place < replicas; place += 1) {
-      const port = await findFreePort();
-      added.push(await startAnother(platform, limited, { dir, place, port }));
-      if (limited === 'gateway') urls.push(`http://127.0.0.1:${port}`);
-      await call(urls.slice(-1), callersOfProcess, warmUpSeconds);
-    }
-    for (const [place, limit] of limits.entries()) limit.take(place === 0 ? first : (added[place - 1]?.identity?.pid ?? 0));
-    return await call(urls, replicas * callersOfProcess, seconds);
-  } finally {
-    limits[0]?.release(first);
-    await Promise.all(added.map((item) => item.stop()));
-    for (const limit of limits) limit.remove();
-    rmSync(dir, { recursive: true, force: true });
-  }
-}
+/** The processes of one kind: that of the platform, and others that are started beside it. */
+class Fleet {
+  readonly #platform: DemoPlatform;
+  readonly #limited: Limited;
+  readonly #say: Say;
+  readonly #dir = mkdtempSync(join(tmpdir(), 'coherence-predict-'));
+  readonly #added: ServiceProcess[] = [];
+  readonly #pids: number[];
+  readonly #urls: string[];
+  #warm = 0;
 
-/** With the settings of the one that runs. */
-async function startAnother(
-  platform: DemoPlatform,
-  limited: Case['limited'],
-  { dir, place, port }: { dir: string; place: number; port: number },
-): Promise<ServiceProcess> {
-  const given = readFileSync(`/proc/${findProcess(platform, limited).identity.pid}/environ`, 'utf8').split('\0');
-  const env = {
-    ...Object.fromEntries(
-      given.filter((line) => line !== '').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-    ),
-    PORT: String(port),
-    METRICS_PORT: String(await findFreePort()),
-    WEBHOOK_SPOOL_DIR: join(dir, `spool-${place}`),
-    DRAIN_WINDOW_SECONDS: '0',
-  };
-  const started = await startServiceProcess({ repoDir, name: nameOf[limited], logFile: join(dir, `${place}.log`), env });
-  while ((await started.readReadiness()) !== undefined) {
-    if (started.hasEnded) throw new Error(`a process ended while starting:\n${started.readLogTail()}`);
-    await sleep(50);
+  constructor(platform: DemoPlatform, limited: Limited, say: Say) {
+    this.#platform = platform;
+    this.#limited = limited;
+    this.#say = say;
+    this.#pids = [this.#first.identity.pid];
+    this.#urls = [urlOf(platform)];
   }
-  return started;
+
+  get #first(): DemoPlatform['processes'][number] {
+    const found = this.#platform.processes.find(({ name }) => name === nameOf[this.#limited]);
+    if (found === undefined) throw new Error(`the platform has no ${this.#limited}`);
+    return found;
+  }
+
+  /** Starts as many as are missing, and lets them all work until they are as quick as they become. */
+  async growTo(count: number, makeRequest: Calls['makeRequest']): Promise<void> {
+    const hasOwnUrls = this.#limited === 'gateway';
+    while (this.#pids.length < count) {
+      const port = await findFreePort();
+      const started = await this.#startAnother(port);
+      this.#added.push(started);
+      this.#pids.push(started.identity?.pid ?? 0);
+      if (hasOwnUrls) this.#urls.push(`http://127.0.0.1:${port}`);
+    }
+    // Of a service each gets its part of what all are called.
+    const seconds = warmUpSeconds * (hasOwnUrls ? count - this.#warm : count);
+    this.#say(`${count} × ${this.#limited}: ${seconds} s to warm up`);
+    await this.call(seconds, makeRequest, hasOwnUrls ? this.#urls.slice(this.#warm) : this.#urls);
+    this.#warm = count;
+  }
+
+  /** @returns requests a second */
+  call(seconds: number, makeRequest: Calls['makeRequest'], urls: readonly string[] = this.#urls): Promise<number> {
+    return callTogether(this.#dir, { urls, callers: this.#pids.length * callersOfProcess, seconds, makeRequest }, this.#say);
+  }
+
+  /** What waits for its share finds its caches cold, and each request costs more: so costs are measured likewise. */
+  async whileLimited<Result>(work: () => Promise<Result>): Promise<Result> {
+    const limits = this.#pids.map((pid, place) => ({ pid, limit: limitCores(`${this.#limited}-${place}`, coresOfProcess) }));
+    try {
+      for (const { pid, limit } of limits) limit.take(pid);
+      return await work();
+    } finally {
+      for (const { pid, limit } of limits) {
+        limit.release(pid);
+        limit.remove();
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#added.map((item) => item.stop()));
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  /** With the settings of the one that runs. */
+  async #startAnother(port: number): Promise<ServiceProcess> {
+    const given = readFileSync(`/proc/${this.#first.identity.pid}/environ`, 'utf8').split('\0');
+    const place = this.#pids.length;
+    const env = {
+      ...Object.fromEntries(
+        given.filter((line) => line !== '').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+      ),
+      PORT: String(port),
+      METRICS_PORT: String(await findFreePort()),
+      WEBHOOK_SPOOL_DIR: join(this.#dir, `spool-${place}`),
+      DRAIN_WINDOW_SECONDS: '0',
+    };
+    const started = await startServiceProcess({ repoDir, name: nameOf[this.#limited], logFile: join(this.#dir, `${place}.log`), env });
+    while ((await started.readReadiness()) !== undefined) {
+      if (started.hasEnded) throw new Error(`a process ended while starting:\n${started.readLogTail()}`);
+      await sleep(50);
+    }
+    return started;
+  }
 }

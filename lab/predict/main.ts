@@ -3,7 +3,7 @@
  * lab/cost/measured.json; the tables of docs/scaling.md.
  *   --check       measures instead what processes that are limited to a tenth of a core do, beside what is predicted of them (needs root); ends with
  *                 status 1 where one is off by more than a fifth
- *   --seconds N   of each measurement (default 6)
+ *   --seconds N   of each measurement (default 10)
  */
 import { parseArgs } from 'node:util';
 import { toTable } from '../cost/costs.ts';
@@ -13,16 +13,16 @@ import { readMeasured, renderLimits, renderNeeds } from './tables.ts';
 const tolerated = 0.2;
 
 const { values } = parseArgs({
-  options: { check: { type: 'boolean', default: false }, seconds: { type: 'string', default: '6' } },
+  options: { check: { type: 'boolean', default: false }, seconds: { type: 'string', default: '10' } },
 });
 if (values.check) {
   const { compare, coresOfProcess, describe } = await import('./check.ts');
+  const reading = { 'read a conversation': 3, 'change a conversation (PATCH)': 1 };
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const rows = await compare(
     [
-      { mix: { 'read a conversation': 1 }, limited: 'gateway' },
-      { mix: { 'read a conversation': 3, 'change a conversation (PATCH)': 1 }, limited: 'gateway' },
-      { mix: { 'read a conversation': 3, 'change a conversation (PATCH)': 1 }, limited: 'conversations' },
+      { limited: 'gateway', mixes: [{ 'read a conversation': 1 }, reading] },
+      { limited: 'conversations', mixes: [reading] },
     ],
     [1, 2, 4],
     Number(values.seconds),
@@ -31,7 +31,7 @@ if (values.check) {
   const heads = ['requests; what is limited', `processes of ${coresOfProcess} cores`, 'predicted a second', 'measured', 'difference'];
   const judged = rows.map((row) => ({ ...row, difference: (row.predicted - row.measured) / row.measured }));
   const cells = judged.map(({ replicas, predicted, measured, difference, ...row }) => [
-    describe(row.case),
+    describe(row),
     String(replicas),
     predicted.toFixed(0),
     measured.toFixed(0),

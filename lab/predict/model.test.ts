@@ -17,6 +17,7 @@ const costsOf = (...operations: OperationCost[]): MeasuredCosts => ({
   release: '0',
   machine: 'of this test',
   syncsPerSecond: 1_000,
+  idleCores: all(() => 0),
   megabytes: all(() => 0),
   operations,
 });
@@ -95,6 +96,14 @@ describe('pods', () => {
   it('with a part of a core are as much slower', () => {
     expect(predictLimit(even, { even: 1 }, gateways(1, 0.1)).perSecond).toBeCloseTo(100, 6);
     expect(predictCallers(even, { even: 1 }, gateways(1, 0.1), 1)).toEqual({ perSecond: 100, responseMs: 10 });
+  });
+
+  it('work for requests in what is left of their time', () => {
+    const idle = { ...even, idleCores: all((part) => (part === 'gateway' ? 0.02 : 0)) };
+    expect(predictLimit(idle, { even: 1 }, gateways(2, 0.1)).perSecond).toBeCloseTo(160, 6);
+    expect(planFor(idle, { even: 1 }, 960, 0.5).pods.gateway).toBe(2);
+    expect(planFor(idle, { even: 1 }, 961, 0.5).pods.gateway).toBe(3);
+    expect(() => predictLimit(idle, { even: 1 }, gateways(1, 0.02))).toThrow('gateway has 0.02 cores, which it takes without any request');
   });
 
   it('have a queue each: callers wait at one while another has nothing to do', () => {

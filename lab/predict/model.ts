@@ -3,7 +3,7 @@
  *
  * Every part is a station of a queueing network, with a queue for each of its pods: a request comes to any of them, and waits there although another
  * may have nothing to do. A part that is busy `demandMs` for the average request does at most queues × servers × 1000 / demandMs of them a second, and the
- * least of these is the limit of all (utilization law). Below it mean value analysis tells throughput and time of so many callers who each wait
+ * least of these is the limit of all (utilization law), where what it does without any request counts first. Below it mean value analysis tells throughput and time of so many callers who each wait
  * for their answer; a queue of several servers counts as one server that is as many times faster, and the rest of its time as plain delay (Seidmann).
  */
 import { type MeasuredCosts, type OperationCost, type Part, parts } from '../cost/costs.ts';
@@ -91,7 +91,7 @@ export interface Need {
 /** What so many a second need when no part is busy for more than `busy` of its time (0 to 1). */
 export function planFor(costs: MeasuredCosts, mix: Mix, perSecond: number, busy: number): Need {
   const demand = averageOf(costs, mix);
-  const cores = (part: Part): number => (perSecond * demand.parts[part]) / 1_000 / busy;
+  const cores = (part: Part): number => (perSecond * demand.parts[part]) / 1_000 / (busy - costs.idleCores[part]);
   return {
     pods: Object.fromEntries(parts.map((part) => [part, Math.max(1, Math.ceil(cores(part)))])) as Record<Part, number>,
     databaseCores: cores('postgresql'),
@@ -113,7 +113,9 @@ function listStations(costs: MeasuredCosts, mix: Mix, cluster: Cluster): Station
   });
   const placed = (part: Part): Station => {
     const { pods, cores } = cluster.parts[part];
-    return station(part, demand.parts[part] / Math.min(1, cores), { queues: pods, servers: Math.max(1, cores) });
+    const free = Math.min(1, cores) - costs.idleCores[part];
+    if (!(free > 0)) throw new Error(`${part} has ${cores} cores, which it takes without any request`);
+    return station(part, demand.parts[part] / free, { queues: pods, servers: Math.max(1, cores) });
   };
   const syncMs = 1_000 / cluster.syncsPerSecond;
   return [
