@@ -19,6 +19,8 @@ const maxPeakGrowth = 256 * mebibyte;
 /** Another client's wait. On a machine that is busy otherwise, as a multiple of a parse of 4 MiB that is measured next to it. */
 const maxOtherMs = 1_000;
 const maxOtherParses = 8;
+/** Its heap is asked for no more often: each time it writes all of its metrics. */
+const heapEveryMs = 25;
 /** A longer wait counts when it comes back. */
 const tries = 3;
 const operations = attackedOperations;
@@ -88,17 +90,20 @@ function choose(operation: DocumentedOperation): readonly LargeRequest[] {
 }
 
 /**
- * The longest that another client waited while an attack was under way, and the largest heap of the gateway meanwhile: it is looked at whenever the
- * gateway has time for it, which is as soon as it has done a piece of work and before what that has left is collected.
+ * The longest that another client waited while an attack was under way, and the largest heap of the gateway meanwhile: it is looked at as soon as the
+ * gateway has done a piece of work of some milliseconds, and before what that has left is collected.
  */
 async function watchOthers(attack: Promise<unknown>): Promise<{ otherMs: number; heapBytes: number }> {
   const state = { isOver: false };
   const end = (): boolean => (state.isOver = true);
   void attack.then(end, end);
   const most = { otherMs: 0, heapBytes: 0 };
+  let lookedAt = 0;
   do {
     most.otherMs = Math.max(most.otherMs, await measureOther(world, other));
+    if (!state.isOver && performance.now() - lookedAt < heapEveryMs) continue;
     most.heapBytes = Math.max(most.heapBytes, (await readCost(world)).heapBytes);
+    lookedAt = performance.now();
   } while (!state.isOver);
   return most;
 }
