@@ -3,8 +3,9 @@
  *
  * Every part is a station of a queueing network, with a queue for each of its pods: a request comes to any of them, and waits there although another
  * may have nothing to do. A part that is busy `demandMs` for the average request does at most queues × servers × 1000 / demandMs of them a second, and the
- * least of these is the limit of all (utilization law), where what it does without any request counts first. Below it mean value analysis tells throughput and time of so many callers who each wait
- * for their answer; a queue of several servers counts as one server that is as many times faster, and the rest of its time as plain delay (Seidmann).
+ * least of these is the limit of all (utilization law); what it does without any request counts first. Below that limit mean value analysis tells throughput
+ * and time of so many callers who each wait for their answer; a queue of several servers counts as one server that is as many times faster, and the rest of
+ * its time as plain delay (Seidmann).
  */
 import { type MeasuredCosts, type OperationCost, type Part, parts } from '../cost/costs.ts';
 
