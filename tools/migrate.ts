@@ -3,7 +3,7 @@
  * service (architecture#data). `DATABASE_URL_<SERVICE>`, when set, is the address by which that service connects: its role is made and given
  * the service's schema alone. `DATABASE_URL_AUDIT` is that of the verification and retention of the audit log (A2). `--report FILE` writes what ran and whether the database holds no set-up data.
  */
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -11,7 +11,9 @@ import { auditRetentionRights, auditRights } from '#libs/audit';
 import { databaseSettings, ConfigError, loadConfig, logSettings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createLogger, type Logger } from '#libs/logger';
-import { createDatabase, migrate, type MigrationClass, roleOf } from '#libs/orm';
+import { createDatabase, roleOf } from '#libs/orm';
+import { migrate, type MigrationClass } from '#libs/orm/migrations';
+import { listMigrations, migrationsFolder } from '#libs/release';
 
 const servicesDir = join(import.meta.dirname, '..', 'services');
 
@@ -29,10 +31,11 @@ export async function migrateServices(options: {
   const done: Record<string, string[]> = {};
   const { auditUrl } = options;
   const others = auditUrl === undefined ? [] : [{ role: roleOf(auditUrl, auditVariable), rights: auditRetentionRights }];
-  for (const [service, all] of Object.entries(await listMigrations())) {
+  for (const [service, all] of Object.entries(listMigrations())) {
     const only = options.only?.[service];
     if (options.only !== undefined && only === undefined) continue;
-    const migrations = all.filter(({ name }) => only === undefined || only.includes(name));
+    const names = all.filter((name) => only === undefined || only.includes(name));
+    const migrations = await Promise.all(names.map((name) => loadMigration(service, name)));
     const serviceUrl = options.serviceUrls?.[service];
     const role = serviceUrl === undefined ? undefined : roleOf(serviceUrl, variableOf(service));
     const { url, logger } = options;
@@ -41,18 +44,11 @@ export async function migrateServices(options: {
   return done;
 }
 
-/** The migrations of every service that has some. */
-export async function listMigrations(): Promise<Record<string, MigrationClass[]>> {
-  const found: Record<string, MigrationClass[]> = {};
-  for (const service of readdirSync(servicesDir).toSorted()) {
-    const index = join(servicesDir, service, 'migrations', 'index.ts');
-    if (!existsSync(index)) continue;
-    const module = (await import(pathToFileURL(index).href)) as Record<string, unknown>;
-    const lists = Object.values(module).filter((value) => Array.isArray(value));
-    if (lists.length !== 1) throw new Error(`${index} must export exactly one list of migrations`);
-    found[service] = lists[0] as MigrationClass[];
-  }
-  return found;
+async function loadMigration(service: string, name: string): Promise<MigrationClass> {
+  const file = join(migrationsFolder(service), `${name}.ts`);
+  const { [name]: migration } = (await import(pathToFileURL(file).href)) as Record<string, MigrationClass | undefined>;
+  if (migration === undefined) throw new Error(`${file} must export the class ${name}`);
+  return migration;
 }
 
 const auditVariable = 'DATABASE_URL_AUDIT';

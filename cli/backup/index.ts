@@ -14,7 +14,7 @@ import {
   pruneBackups,
   verifyBackup,
 } from '#libs/backup';
-import { releaseVersion } from '#libs/release';
+import { listMigrations, releaseVersion } from '#libs/release';
 import { confirm } from '../confirm.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
@@ -143,14 +143,13 @@ function registerReading(group: Command, context: CliContext): void {
 }
 
 async function create(context: CliContext, options: CreateOptions): Promise<void> {
-  const { listMigrations } = await import('../../tools/migrate.ts'); // slow to load, and only needed here
   const target = openTarget(context, options.out, '--out');
   const store = openStore(context);
   try {
     const seal = createSeal(readRecipients(context));
     const { manifest, digest, resumed } = await createBackup({
       url: readDatabaseUrl(context),
-      schemas: Object.keys(await listMigrations()),
+      schemas: Object.keys(listMigrations()),
       target,
       seal,
       version: releaseVersion,

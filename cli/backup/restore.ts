@@ -1,7 +1,8 @@
 /** `backup restore`: into an empty installation in which no service runs. */
 import { type BackupTarget, createUnseal, type Manifest, restoreBackup } from '#libs/backup';
 import { createLogger } from '#libs/logger';
-import { listMigrations, migrateServices, readAuditUrl, readServiceUrls } from '../../tools/migrate.ts';
+import { listMigrations } from '#libs/release';
+import { migrateServices, readAuditUrl, readServiceUrls } from '../../tools/migrate.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { fields } from '../output/table.ts';
@@ -24,14 +25,13 @@ export async function restore(
   const serviceUrls = readServiceUrls(settings);
   const store = openStore(context);
   try {
-    const all = await listMigrations();
     const restored = await restoreBackup({
       url,
       target,
       manifest,
       unseal,
       store,
-      known: Object.fromEntries(Object.entries(all).map(([schema, migrations]) => [schema, migrations.map(({ name }) => name)])),
+      known: listMigrations(),
       migrate: async (only) => {
         // Rights come with the last migration: they are about tables of this release.
         const roles = only === undefined ? { serviceUrls, auditUrl: readAuditUrl(settings) } : {};

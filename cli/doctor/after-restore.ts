@@ -8,7 +8,7 @@ import { media } from '#services/media';
 import type { ReplyOf } from '#libs/contract';
 import { idGap, raiseGivenIds } from '#libs/backup';
 import { AppError } from '#libs/errors';
-import { listMigrations } from '../../tools/migrate.ts';
+import { listMigrations } from '#libs/release';
 import { listRunning, rebuildQueues } from '../backup/queues.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../failure.ts';
@@ -31,7 +31,7 @@ export async function examineRestored(context: CliContext): Promise<AfterRestore
   if (running.length === 0) {
     const url = context.setting('DATABASE_URL');
     if (url === undefined) return { queues: null, people: null, objects: null };
-    await raiseGivenIds(url, Object.keys(await listMigrations()));
+    await raiseGivenIds(url, Object.keys(listMigrations()));
     return { queues: await rebuildQueues(context, url), people: null, objects: null };
   }
   return { queues: null, people: await eraseAgain(context), objects: await compareObjects(context) };

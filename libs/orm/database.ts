@@ -1,23 +1,22 @@
 /**
  * One service's database: a pool, prepared statements, transactions shared by statements and entities, streams from a cursor.
  */
-import { MikroORM, type EntityManager } from '@mikro-orm/postgresql';
-import { type ControlledTransaction, Kysely } from 'kysely';
 import pg from 'pg';
 import { findTracer, type Span, traceWork } from '#libs/telemetry';
-import { createDialect, PooledConnection } from './dialect.ts';
+import { noteConnection } from './connections.ts';
 import { isConnectionError, isLostConnection, needsAnotherConnection, isTransient, toDatabaseError } from './errors.ts';
 import { rowParsers } from './parsers.ts';
 import type { DatabaseOptions } from './options.ts';
 import { GatheredWrites } from './gathered-writes.ts';
 import { StatementPipeline } from './statement-pipeline.ts';
 import { createPool } from './pool.ts';
+import { Transaction } from './transaction.ts';
 import type { GatheredPrepared, Placed, PreparedStatement, Queryable, Streamable, StreamOptions } from '#libs/sql';
 
 /** An open transaction. */
 export interface Tx extends Queryable {
-  /** Unit of work on the transaction's own connection; flushed before the commit. */
-  readonly em: EntityManager;
+  /** Calls back when the work is done and before `beforeCommit` is: what a unit of work has gathered is written then. */
+  afterWork(callback: () => Promise<unknown>): void;
   /**
    * Calls back when the work is done: the statements that `callback` issues at once travel with the commit, in one round trip. It may fail
    * only by them.
@@ -28,8 +27,6 @@ export interface Tx extends Queryable {
 }
 
 export interface Database extends Queryable, Streamable {
-  /** Made when a unit of work first asks for it: reading the entities of a service takes 30 to 80 ms, and few starts need them. */
-  readonly orm: MikroORM;
   /**
    * Runs `work` in one transaction (read committed). Serialization failures, deadlocks and a pooled connection that turns out to be lost
    * run it again from the start, so it must have no effect outside the database. Once the commit is sent nothing but an answer to it may: without
@@ -69,37 +66,18 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   return new PooledDatabase(createPool(options, statementTimeoutMs), options, statementTimeoutMs + queryTimeoutSlackMs);
 }
 
-function createOrm({ entities = [], schema }: DatabaseOptions, kysely: Kysely<unknown>): MikroORM {
-  return new MikroORM({
-    entities,
-    dbName: 'postgres', // of no effect: the pool knows the database
-    schema,
-    driverOptions: kysely,
-    discovery: { warnWhenNoEntities: false },
-    implicitTransactions: true,
-    ensureDatabase: false,
-    debug: false,
-  });
-}
-
 class PooledDatabase implements Database {
-  readonly #options: DatabaseOptions;
   readonly #pool: pg.Pool;
-  /** What statements and entities share: transactions. */
-  readonly #kysely: Kysely<unknown>;
   readonly #queryTimeoutMs: number;
   /** Each connection is a session of PostgreSQL, which remembers the plans of named statements. */
   readonly #keepsPlans: boolean;
   readonly #single: StatementPipeline;
   readonly #reads: StatementPipeline;
   readonly #writes: GatheredWrites;
-  #orm: MikroORM | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(pool: pg.Pool, options: DatabaseOptions, queryTimeoutMs: number) {
-    this.#options = options;
     this.#pool = pool;
-    this.#kysely = new Kysely({ dialect: createDialect(pool) });
     this.#queryTimeoutMs = queryTimeoutMs;
     this.#keepsPlans = options.pooled !== true;
     const connect = (): Promise<pg.PoolClient> => this.#connect();
@@ -110,10 +88,6 @@ class PooledDatabase implements Database {
       together: (item, columns) => this.#runTogether(item, columns),
       isFinal: isConnectionError,
     });
-  }
-
-  get orm(): MikroORM {
-    return (this.#orm ??= createOrm(this.#options, this.#kysely));
   }
 
   query<Row>(item: PreparedStatement, params: readonly unknown[] = []): Promise<Row[]> {
@@ -228,7 +202,7 @@ class PooledDatabase implements Database {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#kysely.destroy().then(() => this.#pool.end());
+    this.#closing ??= this.#pool.end();
     return this.#closing;
   }
 
@@ -256,64 +230,47 @@ class PooledDatabase implements Database {
   }
 
   async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const trx = await this.#begin();
-    const connection = await trx.getExecutor().provideConnection(async (item) => item);
-    if (!(connection instanceof PooledConnection)) throw new Error('The transaction runs on a foreign connection');
-    let em: EntityManager | undefined;
+    const transaction = new Transaction(await this.#connect());
     let open = true;
+    const written: (() => Promise<unknown>)[] = [];
     const last: (() => Promise<unknown>)[] = [];
     const callbacks: (() => void)[] = [];
-    const createEm = (): EntityManager => {
-      const fork = this.orm.em.fork();
-      fork.setTransactionContext(trx);
-      return fork;
-    };
     const tx: Tx = {
-      get em() {
-        return (em ??= createEm());
-      },
       query: async (item, params = []) => {
         if (!open) throw new Error(`The transaction of statement "${item.name}" is over`);
         const span = startStatement(item.name);
         return span === undefined
-          ? this.#run(connection.client, item, params)
-          : traceWork(span, () => this.#run(connection.client, item, params));
+          ? this.#run(transaction.client, item, params)
+          : traceWork(span, () => this.#run(transaction.client, item, params));
       },
       gather: async <Row extends Placed>(item: GatheredPrepared, values: readonly unknown[]) =>
         (await tx.query<Row>(item, toLists(values)))[0],
+      afterWork: (callback) => void written.push(callback),
       beforeCommit: (callback) => {
         if (!open) throw new Error('The transaction is over');
         last.push(callback);
       },
       afterCommit: (callback) => void callbacks.push(callback),
     };
+    noteConnection(tx, transaction.client);
     let result: T;
     try {
       result = await work(tx);
-      await em?.flush();
+      for (const callback of written) await callback();
       const statements = Promise.all(last.map((callback) => callback()));
       open = false;
       // A statement that fails turns the commit behind it into a rollback; its own error says more.
-      const [ended, committed] = await Promise.allSettled([statements, trx.commit().execute()]);
+      const [ended, committed] = await Promise.allSettled([statements, transaction.commit()]);
       if (ended.status === 'rejected') throw ended.reason;
       if (committed.status === 'rejected') throw committed.reason;
     } catch (error) {
       open = false;
-      if (needsAnotherConnection(error) || isConnectionError(error)) connection.broken = true;
-      await trx.rollback().execute();
-      throw connection.begun || connection.commitSent ? toDatabaseError(error) : error;
+      if (needsAnotherConnection(error) || isConnectionError(error)) transaction.broken = true;
+      await transaction.rollback();
+      throw transaction.hasHappened ? toDatabaseError(error) : error;
     }
     for (const callback of callbacks) callback();
     return result;
-  }
-
-  async #begin(): Promise<ControlledTransaction<unknown>> {
-    return this.#kysely
-      .startTransaction()
-      .execute()
-      .catch((error: unknown) => {
-        throw toDatabaseError(error);
-      });
   }
 
   async #retry<T>(run: () => Promise<T>): Promise<T> {

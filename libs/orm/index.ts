@@ -1,9 +1,7 @@
 /**
- * The database of a service: MikroORM on PostgreSQL for writes with invariants, named (prepared) statements for the rest, both on
- * one connection inside a transaction; migrations.
+ * The database of a service: named (prepared) statements, transactions, streams. What it shares a transaction with, units of work of MikroORM,
+ * is in `#libs/orm/entities`, and what runs migrations in `#libs/orm/migrations`: most processes have no use for them.
  */
-export { defineEntity, LockMode, p, raw, ref } from '@mikro-orm/core';
-export { columns } from './columns.ts';
 export { dropSchemas, findFilledTables, loadTables, openSnapshot, raiseIds } from './copy.ts';
 export type { CopySequence, CopyTable, Loader, Snapshot } from './copy.ts';
 export { createDatabase } from './database.ts';
@@ -12,8 +10,6 @@ export { transactionOrDryRun } from './dry-run.ts';
 export type { DatabaseOptions } from './options.ts';
 export { constraintOf, isConnectionError, mayPass, sqlStateOf, toDatabaseError } from './errors.ts';
 export { measurePool } from './metrics.ts';
-export { migrate, Migration } from './migrate.ts';
-export type { MigrateOptions, MigrationClass } from './migrate.ts';
 export { findPendingMigrations, waitForMigrations } from './pending.ts';
 export { roleOf } from './role.ts';
 export type { ServiceRole } from './role.ts';

@@ -1,5 +1,4 @@
 /** What a service says of its database. */
-import type { Options } from '@mikro-orm/postgresql';
 import type { Logger } from '#libs/logger';
 
 export interface DatabaseOptions {
@@ -7,7 +6,6 @@ export interface DatabaseOptions {
   readonly url: string;
   /** The service's schema, first on the search path of every connection. */
   readonly schema: string;
-  readonly entities?: NonNullable<Options['entities']>;
   /** Most connections of this process. */
   readonly poolSize: number;
   readonly logger: Logger;

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#libs/logger';
 import type { Database } from './database.ts';
 import { sqlStateOf } from './errors.ts';
-import type { MigrationClass } from './migrate.ts';
 import { sql } from '#libs/sql';
 import { t } from '#libs/sql';
 import { statement } from '#libs/sql';
@@ -12,8 +11,8 @@ const pollMs = 500;
 /** Undefined table, undefined schema, and no rights on either yet. */
 const notThereYet = new Set(['42P01', '3F000', '42501']);
 
-/** Names of the migrations that the schema's history lacks, in order. @throws AppError unavailable */
-export async function findPendingMigrations(db: Database, schema: string, migrations: readonly MigrationClass[]): Promise<string[]> {
+/** Those of `migrations` that the schema's history lacks, in order. @throws AppError unavailable */
+export async function findPendingMigrations(db: Database, schema: string, migrations: readonly string[]): Promise<string[]> {
   const listMigrations = statement.many({
     name: `list_migrations_${schema}`,
     row: { name: t.text },
@@ -22,9 +21,9 @@ export async function findPendingMigrations(db: Database, schema: string, migrat
   try {
     const rows = await listMigrations(db);
     const done = new Set(rows.map(({ name }) => name));
-    return migrations.map(({ name }) => name).filter((name) => !done.has(name));
+    return migrations.filter((name) => !done.has(name));
   } catch (error) {
-    if (notThereYet.has(sqlStateOf(error) ?? '')) return migrations.map(({ name }) => name);
+    if (notThereYet.has(sqlStateOf(error) ?? '')) return [...migrations];
     throw error;
   }
 }
@@ -33,7 +32,7 @@ export async function findPendingMigrations(db: Database, schema: string, migrat
 export async function waitForMigrations(options: {
   db: Database;
   schema: string;
-  migrations: readonly MigrationClass[];
+  migrations: readonly string[];
   logger: Logger;
   signal?: AbortSignal;
 }): Promise<void> {

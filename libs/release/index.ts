@@ -1,7 +1,28 @@
-/** Which release this is, as package.json says: of log lines, documents and `--version` (rules/operations#releases). */
-import { readFileSync } from 'node:fs';
+/** Which release this is, as package.json says: of log lines, documents and `--version` (rules/operations#releases); and its migrations. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+const servicesDir = join(import.meta.dirname, '..', '..', 'services');
 const packageFile = join(import.meta.dirname, '..', '..', 'package.json');
 
 export const releaseVersion: string = (JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }).version;
+
+/** Folder of the migrations of a service, whose name is that of its schema. */
+export const migrationsFolder = (service: string): string => join(servicesDir, service, 'migrations');
+
+/** Names of the migrations of a service, in order: each is a file of its name. Empty for one without a database. */
+export function migrationsOf(service: string): string[] {
+  const folder = migrationsFolder(service);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((file) => /^(Migration\d{14}_\w+)\.ts$/.exec(file)?.[1] ?? [])
+    .toSorted();
+}
+
+/** Names of the migrations of every service that has some, by schema. */
+export function listMigrations(): Record<string, string[]> {
+  const all = readdirSync(servicesDir)
+    .toSorted()
+    .map((service) => [service, migrationsOf(service)] as const);
+  return Object.fromEntries(all.filter(([, names]) => names.length > 0));
+}

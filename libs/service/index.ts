@@ -13,7 +13,8 @@ import { createJobs, type Jobs, type JobTuning } from '#libs/jobs';
 import type { Service } from '#libs/lifecycle';
 import { createLogger, type Logger } from '#libs/logger';
 import { type Bus, type BusMetrics, connectBus, createBusMetrics, type Handlers } from '#libs/nats';
-import { createDatabase, type Database, type DatabaseOptions, measurePool, type MigrationClass, waitForMigrations } from '#libs/orm';
+import { createDatabase, type Database, measurePool, waitForMigrations } from '#libs/orm';
+import { migrationsOf } from '#libs/release';
 import { type ServiceFacts, statusHandlers } from './status.ts';
 import { type Check, createTelemetry, type Metrics, type Telemetry } from '#libs/telemetry';
 
@@ -32,9 +33,8 @@ export interface FrameOptions<C extends ServiceContract, Worked extends ServiceC
   /** What it works, when that is not the jobs of the contract: those of a pipeline's registry. */
   readonly worked?: Worked | undefined;
   readonly config: ConfigOf<FrameSettings>;
-  /** It waits for them, others run them. */
-  readonly migrations: readonly MigrationClass[];
-  readonly entities?: NonNullable<DatabaseOptions['entities']>;
+  /** It waits for them, others run them. Default: those of the service's folder. */
+  readonly migrations?: readonly string[];
   readonly logger?: Logger | undefined;
   /** What it needs besides PostgreSQL and NATS to be ready. */
   readonly checks?: Readonly<Record<string, Check>>;
@@ -57,7 +57,6 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   const db = await createDatabase({
     url: config.DATABASE_URL,
     schema: name,
-    ...(options.entities === undefined ? {} : { entities: options.entities }),
     poolSize: config.DATABASE_POOL_SIZE,
     pooled: config.DATABASE_POOLER === 'transaction',
     logger,
@@ -89,7 +88,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
   const news = contract.feed === undefined ? undefined : new Feed({ service: name, db, bus, logger, metrics });
   return new Frame({
     contract,
-    migrations: options.migrations,
+    migrations: options.migrations ?? migrationsOf(name),
     telemetry,
     logger,
     db,
@@ -105,7 +104,7 @@ export async function createFrame<C extends ServiceContract, Worked extends Serv
 
 interface Parts<C extends ServiceContract, Worked extends ServiceContract> {
   readonly contract: C;
-  readonly migrations: readonly MigrationClass[];
+  readonly migrations: readonly string[];
   readonly telemetry: Telemetry;
   readonly logger: Logger;
   readonly db: Database;

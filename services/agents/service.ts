@@ -17,13 +17,11 @@ import { sweepTickets } from './chat/statements/turn-tickets.ts';
 import { createTurnQueue } from './chat/turn-queue.ts';
 import type { AgentsConfig } from './config.ts';
 import { agents } from './contract.ts';
-import { entities } from './entities/index.ts';
 import { createHandlers } from './handlers.ts';
 import { createMeasuredModel } from './language-model/measured-model.ts';
 import { createTokenBudget } from './language-model/token-budget.ts';
 import { createRenewAgentMemory, enqueueThreadMemory } from './memory/workers.ts';
 import { createMessagingHtml } from './messaging-html.ts';
-import { migrations } from './migrations/index.ts';
 import { countReceipts, dropOldContents } from './receipts/statements.ts';
 import { startUpdateIntake } from './telegram/workers/update-intake.ts';
 import { createWorkers } from './workers.ts';
@@ -43,7 +41,7 @@ const sweepIntervalMs = 300_000;
 
 export async function createService({ config, logger, clock = systemClock, pipeline, tuning = {} }: AgentsOptions): Promise<Service> {
   const worked = { ...agents, jobs: { ...agents.jobs, ...jobsOf('agents', pipeline?.registry ?? pipelineJobs) } };
-  const frame = await createFrame({ contract: agents, worked, config, migrations, entities, logger, tuning });
+  const frame = await createFrame({ contract: agents, worked, config, logger, tuning });
   const { db, bus, jobs, metrics } = frame;
   const stopping = new AbortController();
   const model = configureModel(config, { db, logger: frame.logger, metrics });

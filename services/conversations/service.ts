@@ -19,10 +19,8 @@ import { ConversationView } from './conversation-view.ts';
 import { createRemoval } from './deletion/workers.ts';
 import type { Dependencies } from './dependencies.ts';
 import { DirectoryCache } from './directory-cache/index.ts';
-import { entities } from './entities/index.ts';
 import { createHandlers } from './handlers.ts';
 import { createMeetingReportWorker, startMeetingIntake } from './meeting/workers.ts';
-import { migrations } from './migrations/index.ts';
 import { createAdvanceStepWorker } from './pipeline/workers/advance-step.ts';
 import { createPipelineFinishedWorker } from './pipeline/workers/pipeline-finished.ts';
 import { countWebhooks, measureReceipts } from './receipts/metrics.ts';
@@ -43,7 +41,7 @@ export interface ConversationsOptions {
 }
 
 export async function createService({ config, logger, clock = systemClock, pipeline }: ConversationsOptions): Promise<Service> {
-  const frame = await createFrame({ contract: conversations, config, migrations, entities, logger });
+  const frame = await createFrame({ contract: conversations, config, logger });
   const { db, bus, jobs, metrics } = frame;
   const directory = new DirectoryCache(bus, () => newContext());
   const view = new ConversationView(directory);

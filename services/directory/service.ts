@@ -22,7 +22,6 @@ import { createBrowseHandlers } from './browse/handlers.ts';
 import { createClassHandlers } from './classes/handlers.ts';
 import type { DirectoryConfig } from './config.ts';
 import { directory } from './contract.ts';
-import { entities } from './entities/index.ts';
 import { createExperienceHandlers } from './experiences/handlers.ts';
 import { createSetLogo } from './experiences/workers.ts';
 import { createFeedHandlers } from './feed/handlers.ts';
@@ -42,7 +41,6 @@ import { createMembershipListHandlers } from './memberships/handlers/lists.ts';
 import { createUpdateMembership } from './memberships/handlers/update.ts';
 import { createMergingHandlers } from './merging/handlers.ts';
 import { createFinishMerge } from './merging/workers.ts';
-import { migrations } from './migrations/index.ts';
 import { createNoteHandlers } from './notes/handlers.ts';
 import { createNoteAdd } from './notes/workers.ts';
 import { createCreatePerson } from './people/handlers/create.ts';
@@ -71,7 +69,7 @@ const gateTurns = { maxRunning: 1, maxWaiting: 50 };
 const upkeepMs = 10 * 60_000;
 
 export async function createService({ config, logger, pipeline, clock = systemClock }: DirectoryOptions): Promise<Service> {
-  const frame = await createFrame({ contract: directory, config, migrations, entities, logger });
+  const frame = await createFrame({ contract: directory, config, logger });
   const { db, jobs, metrics, bus } = frame;
   const registry = pipeline?.registry ?? pipelineJobs;
   const passwords = createPasswords(config.NODE_ENV === 'production' ? { isRefused: isPublicSecret } : {});

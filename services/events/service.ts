@@ -8,11 +8,9 @@ import { events } from '#services/events';
 import type { EventsConfig } from './config.ts';
 import { measureDeliveries, measureRuns } from './deliveries/metrics.ts';
 import { Deliverer, dropOldDeliveries, EndpointWaker, rememberEndpoints } from './deliveries/workers.ts';
-import { entities } from './entities/index.ts';
 import { createEventWriter, FeedNews } from './feed/index.ts';
 import { createFeedWriter, forgetSubjects, keepDays, learnAccess } from './feed/workers.ts';
 import { createHandlers } from './handlers.ts';
-import { migrations } from './migrations/index.ts';
 
 const learnEveryMs = 5_000;
 const rememberEveryMs = 15_000;
@@ -20,7 +18,7 @@ const hourMs = 3_600_000;
 const connectTimeoutMs = 5_000;
 
 export async function createService({ config, logger }: { config: EventsConfig; logger?: Logger }): Promise<Service> {
-  const frame = await createFrame({ contract: events, config, migrations, entities, logger });
+  const frame = await createFrame({ contract: events, config, logger });
   const { db, bus, jobs, metrics, news } = frame;
   const arrivals = new FeedNews();
   const deps = { db, bus, jobs, logger: frame.logger, metrics, config, arrivals, news, findWriter: createEventWriter(db) };

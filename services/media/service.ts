@@ -14,14 +14,12 @@ import { consumeDeletions } from './clean-up/workers.ts';
 import type { MediaConfig } from './config.ts';
 import { media } from './contract.ts';
 import { createDownloadAudio, createServePublicFile } from './downloads/handlers.ts';
-import { entities } from './entities/index.ts';
 import { createHandlers } from './handlers.ts';
 import { createInternalListener } from './http/internal.ts';
 import { createPublicListener } from './http/public.ts';
 import { createMediaServer, type Listener, type Paces, usualPaces } from './http/server.ts';
 import { createLogoImages } from './logos/logo-image.ts';
 import { createLogoHandler } from './logos/logo-upload.ts';
-import { migrations } from './migrations/index.ts';
 import { takeTicket } from './tickets/tickets.ts';
 import { createSweep } from './upload-leases/sweep.ts';
 import { createUploadHandler } from './uploads/audio-upload.ts';
@@ -55,8 +53,7 @@ export async function createService({ config, logger: given, pipeline, tuning, p
     contract: media,
     worked: contractWith(pipeline),
     config,
-    migrations,
-    entities,
+
     logger: given,
     checks: { 'object store': () => store.ping() },
     tuning,

@@ -14,11 +14,9 @@ import { directory } from '#services/directory';
 import { importStatuses, transcripts } from '#services/transcripts';
 import type { TranscriptsConfig } from './config.ts';
 import { consumeDeletions, forgetConversation } from './deletion/workers.ts';
-import { entities } from './entities/index.ts';
 import { createHandlers } from './handlers.ts';
 import { countOverdueImports } from './import/statements.ts';
 import { createTranscriptImport } from './import/workers.ts';
-import { migrations } from './migrations/index.ts';
 import { createRowsChanged } from './search/index.ts';
 import { createIndexing, followConversations, indexWhatIsMissing } from './search/workers.ts';
 import { createAudioTranscription } from './transcription/workers.ts';
@@ -43,7 +41,7 @@ export async function createService({ config, logger, pipeline, tuning, indexTur
       indexTranscripts: transcripts.jobs.indexTranscripts,
     },
   };
-  const frame = await createFrame({ contract: transcripts, worked, config, migrations, entities, logger, tuning });
+  const frame = await createFrame({ contract: transcripts, worked, config, logger, tuning });
   const { db, bus, jobs, metrics } = frame;
   const outbound = createOutbound({
     allowedHosts: config.OUTBOUND_ALLOWED_HOSTS,

@@ -13,7 +13,7 @@ import { Type } from '#libs/contract';
 import { createLogger } from '#libs/logger';
 import { connectBus } from '#libs/nats';
 import { createObjectStore, storeConfigOf } from '#libs/object-store';
-import { listMigrations } from '../../tools/migrate.ts';
+import { listMigrations } from '#libs/release';
 import { listDatabaseUrls } from '../../tools/servers/service-accounts.ts';
 import { applyDemo, createConversation, startWorld } from './world.ts';
 import type { Demo, World } from './world.ts';
@@ -86,7 +86,7 @@ async function upload(item: Written): Promise<void> {
 
 async function destroyEverything(): Promise<void> {
   await world.platform.stop();
-  for (const schema of Object.keys(await listMigrations())) await world.sql(`drop schema ${schema} cascade`);
+  for (const schema of Object.keys(listMigrations())) await world.sql(`drop schema ${schema} cascade`);
   const store = createObjectStore(storeConfigOf(loadConfig(Type.Object(s3Settings), world.platform.settings)));
   for await (const { key } of store.list('')) await store.delete(key);
   store.close();

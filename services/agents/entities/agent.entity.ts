@@ -1,5 +1,5 @@
 /** Agents, and what the language model costs them. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const AgentSchema = defineEntity({
   name: 'Agent',

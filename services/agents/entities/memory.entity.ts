@@ -1,6 +1,6 @@
 /** What is remembered of threads, and what agents know from them. */
 import { AgentSchema } from './agent.entity.ts';
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { ThreadSchema } from './thread.entity.ts';
 
 /** `version` grows with every change; a job that read an older one writes nothing. `upToTurn`: the last turn that it was made from. */

@@ -1,6 +1,6 @@
 /** Chats of the messaging platform, receipts of its updates, and the sends of their replies. */
 import { AgentSchema } from './agent.entity.ts';
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { MessageSchema } from './thread.entity.ts';
 
 export const TelegramChatSchema = defineEntity({

@@ -1,6 +1,6 @@
 /** Threads with their messages, and who has the turn in them. */
 import { AgentSchema } from './agent.entity.ts';
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /** One per visitor and agent, or per chat and agent. */
 export const ThreadSchema = defineEntity({

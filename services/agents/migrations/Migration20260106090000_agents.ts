@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Agents, their chat threads with messages, the queue of turns per thread, and the counters of the chat's rate limit. */
 export class Migration20260106090000_agents extends Migration {

@@ -1,5 +1,5 @@
 import { jobTables } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Jobs; a key for each turn that may be asked for twice; memory of threads and agents; what the language model cost. */
 export class Migration20260301090000_memory extends Migration {

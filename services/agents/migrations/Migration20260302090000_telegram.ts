@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Chats of the messaging platform, receipts of its updates, and the sends of their replies. */
 export class Migration20260302090000_telegram extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Tokens of the language model that each agent has used on its latest day, those of calls under way included (D71). */
 export class Migration20260402090000_token_budgets extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Knowledge of agents waits for an operator (D70). */
 export class Migration20260402100000_knowledge_review extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Of what was rejected or ignored a receipt keeps no body; what is old is found by its time (D68). */
 export class Migration20260402110000_receipt_bodies extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 import { receiptSearchIndexes } from '#libs/webhooks';
 
 export class Migration20260501120000_receipt_search extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Operators take threads over and write in them (H1). */
 export class Migration20260702090000_handover extends Migration {

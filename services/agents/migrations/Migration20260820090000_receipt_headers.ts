@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What came with an update, but for its secret (P4). */
 export class Migration20260820090000_receipt_headers extends Migration {

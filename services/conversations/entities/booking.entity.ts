@@ -1,5 +1,5 @@
 /** Bookings, which outlive their conversations (docs/adr/bookings-outlive-their-conversations.md), and receipts of webhooks. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { ConversationSchema } from './conversation.entity.ts';
 
 export const BookingSchema = defineEntity({

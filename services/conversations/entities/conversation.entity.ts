@@ -1,5 +1,5 @@
 /** Conversations and what hangs on them and goes with them. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /**
  * One row each: what a read needs is one look-up, and what a write locks one lock (docs/adr/a-conversation-is-one-row.md). Ids are those of the

@@ -1,5 +1,5 @@
 import { jobTables } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * The first tables. A conversation is one row: its participants and links are ordered lists of ids of the directory, its room state

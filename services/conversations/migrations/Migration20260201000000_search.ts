@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Search oldest first reads an index in its order, and so does browse of one event's journey. */
 export class Migration20260201000000_search extends Migration {

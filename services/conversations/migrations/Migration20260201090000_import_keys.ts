@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Keys of conversations that came by bulk import, so that the same file finds them again. */
 export class Migration20260201090000_import_keys extends Migration {

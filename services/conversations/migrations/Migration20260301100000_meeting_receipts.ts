@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Receipts of the meeting provider's webhooks stand beside those of bookings. */
 export class Migration20260301100000_meeting_receipts extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * What a conversation holds as JSON has a size (D63), whoever writes it. A trigger and no check constraints: what is too large already may

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * Deleted conversations are kept (D67). They stay in their table, which gets another name; under the old one is a view of all others, so

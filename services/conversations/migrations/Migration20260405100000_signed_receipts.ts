@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What was well signed when it came stays so while secrets are rotated (K8). Of what is there already the signature is checked again. */
 export class Migration20260405100000_signed_receipts extends Migration {

@@ -1,5 +1,5 @@
 import { feedTables } from '#libs/feed';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 export class Migration20260601100000_feed extends Migration {
   override up(): void {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Conversations in a seldom step are found by the step, from either side (P5). */
 export class Migration20260815090000_pipeline_steps extends Migration {

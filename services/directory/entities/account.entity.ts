@@ -1,12 +1,7 @@
 /** Accounts, their login sessions, the throttle of logins, and authority over holons. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
 import { PersonSchema } from './person.entity.ts';
-
-/** Two accounts with one email, whatever its case. */
-export const accountEmailUnique = 'accounts__email__unique';
-/** A person that does not exist. */
-export const accountPersonForeign = 'accounts__person_id__foreign';
 
 export const AccountSchema = defineEntity({
   name: 'Account',

@@ -1,5 +1,5 @@
 import { AccountSchema } from './account.entity.ts';
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { JourneyStepSchema } from './journey.entity.ts';
 
 /** Who changed which dotted paths of a step's configuration (rules/steps#step-configuration). */

@@ -1,5 +1,5 @@
 /** Classes of holons as a tree, and what they allow below them; spheres. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const SphereSchema = defineEntity({
   name: 'Sphere',

@@ -1,6 +1,6 @@
 /** Holons as a tree, and the journeys attached to each. */
 import { ObjectClassSchema } from './class.entity.ts';
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { JourneySchema } from './journey.entity.ts';
 
 export const HolonSchema = defineEntity({

@@ -1,4 +1,4 @@
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { AccountSchema } from './account.entity.ts';
 
 /** Who an identity provider names, by issuer and subject, and the account that they are. */

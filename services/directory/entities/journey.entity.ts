@@ -1,6 +1,6 @@
 /** Journeys with their questions and steps, and the classes that bring them. */
 import { ObjectClassSchema } from './class.entity.ts';
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const JourneySchema = defineEntity({
   name: 'Journey',

@@ -1,5 +1,5 @@
 /** A person in a holon, or two holons, at a step of a journey; and the notes about them. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { HolonSchema } from './holon.entity.ts';
 import { JourneySchema, JourneyStepSchema } from './journey.entity.ts';
 import { PersonSchema } from './person.entity.ts';

@@ -1,4 +1,4 @@
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const PersonSchema = defineEntity({
   name: 'Person',

@@ -1,4 +1,4 @@
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 import { AccountSchema } from './account.entity.ts';
 
 /** A service key with its secret, and up to two from before while rotations overlap. */

@@ -1,4 +1,4 @@
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /** A part of a workspace document that is too large for one message; removed after an hour. */
 export const WorkspaceUploadSchema = defineEntity({

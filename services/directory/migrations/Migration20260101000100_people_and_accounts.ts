@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** People, accounts, login sessions and the login throttle. */
 export class Migration20260101000100_people_and_accounts extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Spheres, classes, journeys with steps and questions, holons, and what is attached to what. */
 export class Migration20260101000200_classes_journeys_holons extends Migration {

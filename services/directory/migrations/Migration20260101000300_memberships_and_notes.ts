@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Memberships, relationships, notes with their feeds, and parts of workspace documents on their way. */
 export class Migration20260101000300_memberships_and_notes extends Migration {

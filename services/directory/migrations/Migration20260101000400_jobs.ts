@@ -1,5 +1,5 @@
 import { jobTables } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Jobs that the directory works, and the outbox of what it tells others. */
 export class Migration20260101000400_jobs extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * What the worklist needs to be short work over millions of rows (docs/adr/worklist-counts-are-kept.md): each membership and relationship

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What writes of the open API look people up by, and which logo of a holon is the newest. */
 export class Migration20260302100000_open_api_writes extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Tables whose rows are counted: what is counted under which column of the row. */
 const counted: Readonly<Record<string, readonly (readonly [what: string, column: string])[]>> = {

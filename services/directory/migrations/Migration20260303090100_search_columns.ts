@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What lists and search of the open API compare: folded once when a row is written, and indexed for any length of query (D42, D47). */
 export class Migration20260303090100_search_columns extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Who was erased when: ids alone, so that an erasure can be proved and taken up again. */
 export class Migration20260304090000_erasures extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * Whether an account's active team authority covers a holon: the holon itself or one above it. As a function its plan is kept by the

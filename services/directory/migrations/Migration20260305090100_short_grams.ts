@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** The same grams as before in less than half the time: every write of a person or holon computes them. */
 export class Migration20260305090100_short_grams extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What an index is asked for a text, and the holons of a class in each order (docs/adr/search-asks-for-one-word.md). */
 export class Migration20260305090200_search_terms extends Migration {

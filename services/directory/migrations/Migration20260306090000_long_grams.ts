@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * Five characters in a row are in far fewer texts than three: lists find a name by them without reading the rows of every syllable of it

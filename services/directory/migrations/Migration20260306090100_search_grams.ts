@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Search finds a rare text by its pieces of five, and the feed of a holon reads who else a note concerns from an index alone. */
 export class Migration20260306090100_search_grams extends Migration {

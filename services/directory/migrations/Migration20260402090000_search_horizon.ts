@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Characters of a folded name, of all channel values together, and of a description that search sees; of one channel value, and the name beside it. */
 const horizon = { name: 600, channels: 4_000, description: 10_000, value: 500, valueName: 150 } as const;

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Service keys (rules/access#service-keys): a hash of the secret, and of those that still work while rotations overlap. */
 export class Migration20260405090000_service_keys extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Identities (rules/access#identity-provider): who an identity provider names, and the account that they are. */
 export class Migration20260602090000_identities extends Migration {

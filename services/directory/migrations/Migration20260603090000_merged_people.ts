@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Who is somebody else now, and what still means who went: emails, keys of the workspace file, attendees without an email (I3, I5). */
 export class Migration20260603090000_merged_people extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Accounts that an operator unlinked: none of them is linked by its email again (rules/access#identity-provider; S2). */
 export class Migration20260815090000_unlinked_accounts extends Migration {

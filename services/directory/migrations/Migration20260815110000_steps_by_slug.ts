@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Operators name a step by its slug alone, whatever its journey (P5). */
 export class Migration20260815110000_steps_by_slug extends Migration {

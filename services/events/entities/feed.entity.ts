@@ -1,5 +1,5 @@
 /** The feed, what is known of its subjects, and how far it goes. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /** By days of `occurredAt`. */
 export const FeedEventSchema = defineEntity({

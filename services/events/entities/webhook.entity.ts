@@ -1,5 +1,5 @@
 /** Webhook endpoints with their place in the feed, and what was sent to them. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const WebhookEndpointSchema = defineEntity({
   name: 'WebhookEndpoint',

@@ -1,6 +1,6 @@
 import { auditTables } from '#libs/audit';
 import { cancelledJobs, jobAttempts, jobTables } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * The feed by days, so that retention drops tables and deletes no rows; what is known of its subjects; and one row that says how far the feed goes

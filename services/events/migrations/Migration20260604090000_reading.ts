@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** So that a page takes as long however much there is that somebody does not see, or did not ask for (V4). */
 export class Migration20260604090000_reading extends Migration {

@@ -1,6 +1,6 @@
 import { feedTables } from '#libs/feed';
 import { keptAnswersTable } from '#libs/idempotency';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * Webhook endpoints, each with its place in the feed, and what was sent to them. A delivery names its event by position and time, so that it is

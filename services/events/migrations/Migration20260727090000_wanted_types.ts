@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Endpoints are called by what they want; who wants everything is among those of `*`. */
 export class Migration20260727090000_wanted_types extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What happens to a subject again and again does not write it each time; where the order of last events is needed, it goes by type. */
 export class Migration20260801090000_seldom_touched extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** So that subjects of holons that somebody does not see are passed over together, however many they are (V4). */
 export class Migration20260902090000_subjects_by_holons extends Migration {

@@ -1,5 +1,5 @@
 /** What is stored, and what is under way to the store. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /** An object of the store, of a conversation or of a holon. */
 export const BlobSchema = defineEntity({

@@ -1,5 +1,5 @@
 /** Imports of recordings and uploads to the video host: worked by one job at a time, remembered from one attempt to the next. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 export const RecordingImportSchema = defineEntity({
   name: 'RecordingImport',

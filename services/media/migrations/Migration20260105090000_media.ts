@@ -1,5 +1,5 @@
 import { jobTables } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Blobs of every kind that the platform stores, the uploads in progress, and the conversations that are gone. */
 export class Migration20260105090000_media extends Migration {

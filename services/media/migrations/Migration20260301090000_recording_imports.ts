@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Imports of recordings that outlive an attempt: what has been downloaded so far, and who works at it. */
 export class Migration20260301090000_recording_imports extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Uploads to the video host: one per conversation and recording, remembered from one attempt to the next. */
 export class Migration20260305090000_videohost_uploads extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** A conversation may be deleted and come back (D67): its files are only hidden until then. */
 export class Migration20260401100000_hidden_conversations extends Migration {

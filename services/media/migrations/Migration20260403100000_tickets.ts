@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What lets a request of no client into the internal port, once. */
 export class Migration20260403100000_tickets extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** When an imported recording begins: captions of one that was not trimmed are moved by it. */
 export class Migration20260501090000_recording_start extends Migration {

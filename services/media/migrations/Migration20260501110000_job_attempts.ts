@@ -1,5 +1,5 @@
 import { jobAttempts } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 export class Migration20260501110000_job_attempts extends Migration {
   override up(): void {

@@ -1,5 +1,5 @@
 import { keptAnswersTable } from '#libs/idempotency';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 export class Migration20260601090000_kept_answers extends Migration {
   override up(): void {

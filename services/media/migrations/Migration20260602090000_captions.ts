@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Captions on the video host: by which step, from which moment, and what was sent last. */
 export class Migration20260602090000_captions extends Migration {

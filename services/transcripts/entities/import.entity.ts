@@ -1,6 +1,6 @@
 /** How rows came: the evidence of imports, digests of bulk imports, and conversations that get none any more. */
 import type { ImportStatus } from '../evidence/contract.ts';
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /** One row for each conversation; checks hold its sums and transitions. */
 export const ImportEvidenceSchema = defineEntity({

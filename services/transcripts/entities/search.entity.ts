@@ -1,5 +1,5 @@
 /** What is searched: the words of rows, and of their conversations what decides who may find them. */
-import { columns, defineEntity, p } from '#libs/orm';
+import { columns, defineEntity, p } from '#libs/orm/entities';
 
 /** As the conversations service said when it was asked last. */
 export const SearchConversationSchema = defineEntity({

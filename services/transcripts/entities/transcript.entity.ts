@@ -1,4 +1,4 @@
-import { defineEntity, p } from '#libs/orm';
+import { defineEntity, p } from '#libs/orm/entities';
 /** What was said, and by whom. */
 
 /** In the order in which they are read. */

@@ -1,5 +1,5 @@
 import { jobTables } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * Rows in the order in which they are read, speakers, and one line of evidence per conversation. The checks hold what the

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Digests of the rows that came by bulk import, so that the same rows are not written twice. */
 export class Migration20260201090000_legacy_transcripts extends Migration {

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** Transcripts in which a person speaks, for the export and erasure of one person. */
 export class Migration20260304090000_speakers_by_person extends Migration {

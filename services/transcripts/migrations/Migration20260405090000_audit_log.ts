@@ -1,5 +1,5 @@
 import { auditTables } from '#libs/audit';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 export class Migration20260405090000_audit_log extends Migration {
   override up(): void {

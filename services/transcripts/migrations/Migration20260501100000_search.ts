@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /**
  * Search in what was said (T2, T3): the words of each row that may be found, and of its conversation what decides who may find it.

@@ -1,4 +1,4 @@
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 /** What was said in conversations of a journey is found without reading the facts of all of them (T3). */
 export class Migration20260602090000_search_by_journey extends Migration {

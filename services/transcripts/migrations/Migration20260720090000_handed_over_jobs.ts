@@ -1,5 +1,5 @@
 import { handedOverJobs } from '#libs/jobs';
-import { Migration } from '#libs/orm';
+import { Migration } from '#libs/orm/migrations';
 
 export class Migration20260720090000_handed_over_jobs extends Migration {
   override up(): void {

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { loadConfig, s3Settings } from '#libs/config';
 import { Type } from '#libs/contract';
 import { createObjectStore, type ObjectStore, storeConfigOf } from '#libs/object-store';
+import { listMigrations } from '#libs/release';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { createContext } from '../../../cli/context.ts';
 import { createProgram } from '../../../cli/program.ts';
-import { listMigrations } from '../../../tools/migrate.ts';
 import { listDatabaseUrls } from '../../../tools/servers/service-accounts.ts';
 
 export interface Installation {
@@ -49,7 +49,7 @@ export async function createInstallation(url: string): Promise<Installation> {
     digests: async () => {
       const tables = await env.sql<{ name: string }>(
         `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = any($1) order by 1`,
-        [Object.keys(await listMigrations())],
+        [Object.keys(listMigrations())],
       );
       const found: Record<string, string> = {};
       for (const { name } of tables) {
@@ -61,7 +61,7 @@ export async function createInstallation(url: string): Promise<Installation> {
       return found;
     },
     destroy: async () => {
-      for (const schema of Object.keys(await listMigrations())) await env.sql(`drop schema if exists ${schema} cascade`);
+      for (const schema of Object.keys(listMigrations())) await env.sql(`drop schema if exists ${schema} cascade`);
       for await (const { key } of store.list('')) await store.delete(key);
     },
   };

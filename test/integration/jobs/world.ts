@@ -13,7 +13,8 @@ import {
   type JobTuning,
 } from '#libs/jobs';
 import { type Bus, connectBus } from '#libs/nats';
-import { createDatabase, type Database, migrate, Migration } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
+import { migrate, Migration } from '#libs/orm/migrations';
 import type { TestEnvironment } from '#libs/testing';
 
 const payload = Type.Object({ n: Type.Integer(), text: Type.Optional(Type.String()) }, { additionalProperties: false });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EntitySchema } from '@mikro-orm/postgresql';
 import { isRawNumber } from '#libs/json';
-import { constraintOf, createDatabase, type Database, type DatabaseOptions, migrate, Migration, sqlStateOf } from '#libs/orm';
+import { constraintOf, createDatabase, type Database, type DatabaseOptions, sqlStateOf } from '#libs/orm';
+import { createUnits } from '#libs/orm/entities';
+import { migrate, Migration } from '#libs/orm/migrations';
 import type { PreparedStatement } from '#libs/sql';
 import { createTestEnvironment, type TestEnvironment, waitFor } from '#libs/testing';
 
@@ -28,6 +30,8 @@ const thingSchema = new EntitySchema<Thing>({
   properties: { id: { type: 'integer', primary: true }, name: { type: 'string' }, doc: { type: 'json' } },
 });
 
+const things = createUnits({ schema: 'ormtest', entities: [thingSchema] });
+
 const addThing = { name: 'thing.add', text: `insert into things (id, name) values ($1, $2)` };
 const findThing = { name: 'thing.find', text: `select id, name from things where id = $1` };
 
@@ -42,7 +46,7 @@ describe('createDatabase (architecture#data)', () => {
     env = await createTestEnvironment(import.meta.url);
     const url = env.settings['DATABASE_URL'] ?? '';
     await migrate({ url, schema: 'ormtest', migrations: [Migration20260101000000_things], logger: env.logger });
-    settings = { url, schema: 'ormtest', poolSize: 5, logger: env.logger, applicationName: 'orm test', entities: [thingSchema] };
+    settings = { url, schema: 'ormtest', poolSize: 5, logger: env.logger, applicationName: 'orm test' };
     open = (more) => createDatabase({ ...settings, ...more });
     db = await open();
   });
@@ -142,10 +146,8 @@ describe('createDatabase (architecture#data)', () => {
 
   it('reads entities for the first unit of work, not before', async () => {
     const keyless = new EntitySchema({ name: 'Keyless', tableName: 'things', properties: { name: { type: 'string' } } });
-    const own = await createDatabase({ ...settings, entities: [keyless] });
-    await expect(own.transaction((tx) => tx.query(findThing, [0]))).resolves.toEqual([]);
-    await expect(own.transaction((tx) => tx.em.flush())).rejects.toThrow('Keyless');
-    await own.close();
+    const units = createUnits({ schema: 'ormtest', entities: [keyless] });
+    await expect(db.transaction((tx) => units.of(tx))).rejects.toThrow('Keyless');
   });
 
   describe('transaction', () => {
@@ -153,10 +155,11 @@ describe('createDatabase (architecture#data)', () => {
       const id = newId();
       await db.transaction(async (tx) => {
         await tx.query(addThing, [id, `shared ${id}`]);
-        const thing = await tx.em.findOneOrFail(thingSchema, { id });
+        const em = await things.of(tx);
+        const thing = await em.findOneOrFail(thingSchema, { id });
         thing.name = `renamed ${id}`;
         const pid = { name: 'tx.pid', text: 'select pg_backend_pid() as pid' };
-        const [[statementPid], [entityPid]] = [await tx.query<{ pid: number }>(pid), await tx.em.execute('select pg_backend_pid() as pid')];
+        const [[statementPid], [entityPid]] = [await tx.query<{ pid: number }>(pid), await em.execute('select pg_backend_pid() as pid')];
         expect(entityPid).toEqual(statementPid);
         await expect(db.query(findThing, [id])).resolves.toEqual([]);
       });
@@ -169,10 +172,9 @@ describe('createDatabase (architecture#data)', () => {
         id,
         `big ${id}`,
       ]);
-      const thing = await db.orm.em.fork().findOneOrFail(thingSchema, { id });
-      expect(isRawNumber((thing.doc as { n: unknown }).n)).toBe(true);
       await db.transaction(async (tx) => {
-        const loaded = await tx.em.findOneOrFail(thingSchema, { id });
+        const loaded = await (await things.of(tx)).findOneOrFail(thingSchema, { id });
+        expect(isRawNumber((loaded.doc as { n: unknown }).n)).toBe(true);
         loaded.doc = { ...(loaded.doc as object), seen: true };
       });
       await expect(db.query({ name: 'thing.doc', text: 'select doc from things where id = $1' }, [id])).resolves.toEqual([
@@ -183,17 +185,23 @@ describe('createDatabase (architecture#data)', () => {
     it('nests a transaction of the ORM as a savepoint', async () => {
       const [kept, dropped] = [newId(), newId()];
       await db.transaction(async (tx) => {
-        tx.em.create(thingSchema, { id: kept, name: `kept ${kept}`, doc: {} });
-        await tx.em.flush();
-        const inner = tx.em.transactional(async (em) => {
-          em.create(thingSchema, { id: dropped, name: `dropped ${dropped}`, doc: {} });
-          await em.flush();
+        const em = await things.of(tx);
+        em.create(thingSchema, { id: kept, name: `kept ${kept}`, doc: {} });
+        await em.flush();
+        const inner = em.transactional(async (nested) => {
+          nested.create(thingSchema, { id: dropped, name: `dropped ${dropped}`, doc: {} });
+          await nested.flush();
           throw new Error('inner');
         });
         await expect(inner).rejects.toThrow('inner');
       });
       await expect(db.query(findThing, [kept])).resolves.toHaveLength(1);
       await expect(db.query(findThing, [dropped])).resolves.toHaveLength(0);
+    });
+
+    it('is the only place of a unit of work, and has one', async () => {
+      await db.transaction(async (tx) => expect(await things.of(tx)).toBe(await things.of(tx)));
+      await expect(things.orm.em.fork().findOne(thingSchema, { id: 1 })).rejects.toThrow('A unit of work runs in a transaction');
     });
 
     it('rolls back whatever its work throws and gives the connection back', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createDatabase, type Database, migrate, Migration } from '#libs/orm';
+import { createDatabase, type Database } from '#libs/orm';
+import { migrate, Migration } from '#libs/orm/migrations';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 import { formatInstant } from '#libs/time';
 

@@ -1,7 +1,8 @@
 /** The library behind a real PgBouncer in transaction mode (rules/operations#a-pooler). */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, type DatabaseOptions, migrate, Migration, roleOf } from '#libs/orm';
+import { createDatabase, type Database, type DatabaseOptions, roleOf } from '#libs/orm';
+import { migrate, Migration } from '#libs/orm/migrations';
 import { createTestEnvironment, type PgBouncer, provideTimeoutMs, startPgBouncer, type TestEnvironment, waitFor } from '#libs/testing';
 
 class Migration20260101000000_books extends Migration {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, findPendingMigrations, migrate, Migration, roleOf, waitForMigrations } from '#libs/orm';
+import { createDatabase, type Database, findPendingMigrations, roleOf, waitForMigrations } from '#libs/orm';
+import { migrate, Migration } from '#libs/orm/migrations';
 import { createTestEnvironment, type TestEnvironment } from '#libs/testing';
 
 class Migration20260101000000_books extends Migration {
@@ -14,6 +15,7 @@ class Migration20260102000000_shelves extends Migration {
   }
 }
 const migrations = [Migration20260101000000_books, Migration20260102000000_shelves];
+const names = migrations.map(({ name }) => name);
 
 describe('the role of a service (rules/operations#least-privilege)', () => {
   let env: TestEnvironment;
@@ -96,21 +98,21 @@ describe('the role of a service (rules/operations#least-privilege)', () => {
 
   it('tells a service which migrations are pending, the schema that is not there included', async () => {
     const db = await open(urlOf(role, password));
-    expect(await findPendingMigrations(db, 'library', migrations)).toEqual([]);
+    expect(await findPendingMigrations(db, 'library', names)).toEqual([]);
     class Migration20260103000000_next extends Migration {
       override up(): void {}
     }
-    expect(await findPendingMigrations(db, 'library', [...migrations, Migration20260103000000_next])).toEqual([
+    expect(await findPendingMigrations(db, 'library', [...names, Migration20260103000000_next.name])).toEqual([
       'Migration20260103000000_next',
     ]);
-    expect(await findPendingMigrations(db, 'nowhere', migrations)).toHaveLength(2);
+    expect(await findPendingMigrations(db, 'nowhere', names)).toHaveLength(2);
     await db.close();
   });
 
   it('lets a service wait until its migrations have run', async () => {
     const db = await open(adminUrl, 'later');
     const order: string[] = [];
-    const waiting = waitForMigrations({ db, schema: 'later', migrations, logger: env.logger }).then(() => order.push('ready'));
+    const waiting = waitForMigrations({ db, schema: 'later', migrations: names, logger: env.logger }).then(() => order.push('ready'));
     await migrate({ url: adminUrl, schema: 'later', migrations: [Migration20260101000000_books], logger: env.logger });
     order.push('first');
     await migrate({ url: adminUrl, schema: 'later', migrations, logger: env.logger });

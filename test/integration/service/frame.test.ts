@@ -4,7 +4,7 @@ import { actorSettings, databaseSettings, loadConfig, logSettings, natsSettings,
 import { defineService, job, ownAccount, rpc, Type } from '#libs/contract';
 import { cancelledJobs, jobAttempts, jobTables } from '#libs/jobs';
 import { connectBus, newContext } from '#libs/nats';
-import { migrate, Migration } from '#libs/orm';
+import { migrate, Migration } from '#libs/orm/migrations';
 import { createFrame, type Frame } from '#libs/service';
 import { createTestEnvironment, startTcpProxy, type TestEnvironment, waitFor } from '#libs/testing';
 
@@ -54,7 +54,12 @@ describe('the frame of a service (architecture#services)', () => {
   });
 
   const open = (own: Record<string, string> = {}): Promise<Frame<typeof shelf, typeof shelf>> =>
-    createFrame({ contract: shelf, config: loadConfig(settings, { ...env.settings, ...own }), migrations, logger: env.logger });
+    createFrame({
+      contract: shelf,
+      config: loadConfig(settings, { ...env.settings, ...own }),
+      migrations: migrations.map(({ name }) => name),
+      logger: env.logger,
+    });
   const run = async (frame: Frame<typeof shelf, typeof shelf>, start: () => Promise<void>): Promise<void> => {
     const service = frame.service(start);
     let stopped: Promise<void> | undefined;

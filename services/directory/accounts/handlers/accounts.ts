@@ -8,21 +8,13 @@ import { rawJson, type Handlers } from '#libs/nats';
 import { constraintOf, type Database, type Tx } from '#libs/orm';
 import { accountGroups, type accountRpcs, type directory } from '../../contract.ts';
 import { isEmail } from '../../email.ts';
-import { accountEmailUnique, accountPersonForeign, type Account } from '../../entities/account.entity.ts';
+import type { Account } from '../../entities/account.entity.ts';
 import { changeTokens, type TokenChange } from '../change-tokens.ts';
 import { emailThrottleKey } from '../login-throttle.ts';
 import { hashNewPassword } from '../new-password.ts';
 import { createServicePerson } from '../../people/index.ts';
 import type { Passwords } from '../rules/password.ts';
-import {
-  deleteAccount,
-  findAccountForUpdate,
-  findPersonByKey,
-  insertAccount,
-  linkPerson,
-  listAccounts,
-  saveAccount,
-} from '../statements/accounts.ts';
+import { accountEmailUnique, accountPersonForeign, findPersonByKey, listAccounts } from '../statements/accounts.ts';
 import { forgetAttempts } from '../statements/sessions.ts';
 import { createNameHandlers } from './names.ts';
 
@@ -37,6 +29,9 @@ type AccountHandlers = Pick<Handlers<typeof directory>, keyof typeof accountRpcs
 type AccountReply = Static<typeof directory.rpcs.createAccount.reply>;
 type ChangedReply = Static<typeof directory.rpcs.grantAccount.reply>;
 
+/** Loaded when an account is written first: few processes do. */
+const loadUnits = () => import('../statements/account-units.ts');
+
 export function createAccountHandlers({ db, jobs, news, passwords }: AccountOptions): AccountHandlers {
   /** Changes one account under its lock, then tells the gateways which tokens are gone or mean something else now. */
   async function change(
@@ -45,6 +40,7 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
     tokens: TokenChange,
     work: (account: Account, tx: Tx) => void | Promise<void>,
   ): Promise<ChangedReply> {
+    const { saveAccount } = await loadUnits();
     return jobs.transaction(async (tx) => {
       const account = await requireAccount(tx, email);
       const before = { ...describe(account), passwordHash: account.passwordHash };
@@ -80,6 +76,7 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
       checkService(request);
       const personId = await findPerson(request.person);
       const passwordHash = request.password === undefined ? null : await hashNewPassword(passwords, request.password, request.email);
+      const { insertAccount } = await loadUnits();
       return translate(request.email, personId, () =>
         jobs.transaction(async (tx) => {
           const account = await insertAccount(tx, {
@@ -112,6 +109,7 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
       requireGroups(request.add_groups ?? []);
       const personId = await findPerson(request.person);
       const removed = new Set(request.remove_groups ?? []);
+      const { linkPerson } = await loadUnits();
       return translate(request.email, personId, () =>
         change(context, request.email, 'refresh', (account) => {
           // What an account has can always be taken away, a group that there is no more too.
@@ -125,8 +123,9 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
         }),
       );
     },
-    deleteAccount: ({ email }, context) =>
-      jobs.transaction(async (tx) => {
+    deleteAccount: async ({ email }, context) => {
+      const { deleteAccount } = await loadUnits();
+      return jobs.transaction(async (tx) => {
         const account = await requireAccount(tx, email);
         await changeTokens(tx, jobs, [account.id], 'end');
         await forgetAttempts(tx, { emailKeys: [emailThrottleKey(email)] });
@@ -134,11 +133,13 @@ export function createAccountHandlers({ db, jobs, news, passwords }: AccountOpti
         recordAudit(tx, context, { target: targetOf(account), changes: { person_id: deleted.person_id } });
         await deleteAccount(tx, account);
         return deleted;
-      }),
+      });
+    },
   };
 }
 
 async function requireAccount(tx: Tx, email: string): Promise<Account> {
+  const { findAccountForUpdate } = await loadUnits();
   const account = await findAccountForUpdate(tx, email);
   if (account === null) throw appError('not_found', 'account_not_found', `There is no account with the email ${email.trim()}.`);
   return account;

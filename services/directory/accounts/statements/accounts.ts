@@ -1,8 +1,10 @@
-/** Accounts as units of work, for the few writes of the admin CLI. */
-import { LockMode, raw, ref, type Tx } from '#libs/orm';
+/** Accounts as the admin CLI and the gateway look for them; the CLI writes them as units of work (account-units.ts). */
 import { sql, statement, t } from '#libs/sql';
-import { Account } from '../../entities/account.entity.ts';
-import { Person } from '../../entities/person.entity.ts';
+
+/** Two accounts with one email, whatever its case. */
+export const accountEmailUnique = 'accounts__email__unique';
+/** A person that does not exist. */
+export const accountPersonForeign = 'accounts__person_id__foreign';
 
 export const findAccountId = statement.maybeOne({
   name: 'accounts.find-id',
@@ -55,12 +57,6 @@ export const findPersonByKey = statement.maybeOne({
   sql: ({ key }) => sql`select id from directory.people where key = ${key}`,
 });
 
-/** The account with this email, case ignored, locked until the transaction ends. */
-export async function findAccountForUpdate(tx: Tx, email: string): Promise<Account | null> {
-  const found = await findAccountId(tx, { email });
-  return found === undefined ? null : tx.em.findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-}
-
 /** Accounts after this email, narrowed where something is given: JSON of an item of the reply, and its email. */
 export const listAccounts = statement.many({
   name: 'accounts.list',
@@ -75,35 +71,3 @@ export const listAccounts = statement.many({
       and (${superuser} is null or a.superuser = ${superuser}) and (${group} is null or ${group} = any(a.groups))
     order by lower(a.email) limit ${limit}`,
 });
-
-/** Its sessions and team authority go with it. */
-export async function deleteAccount(tx: Tx, account: Account): Promise<void> {
-  tx.em.remove(account);
-  await tx.em.flush();
-}
-
-export interface NewAccount {
-  readonly email: string;
-  readonly personId: number | undefined;
-  readonly passwordHash: string | null;
-  readonly superuser: boolean;
-  readonly globalEditor: boolean;
-  readonly groups: string[];
-}
-
-/** Writes it at once. @throws the driver's error when the email is taken or the person does not exist (`constraintOf`). */
-export async function insertAccount(tx: Tx, { personId, ...values }: NewAccount): Promise<Account> {
-  const account = tx.em.create(Account, { ...values, person: personId === undefined ? null : ref(Person, personId) });
-  await tx.em.flush();
-  return account;
-}
-
-export function linkPerson(account: Account, personId: number): void {
-  account.person = ref(Person, personId);
-}
-
-/** Writes what has changed now, so that statements of the same transaction find it. */
-export async function saveAccount(tx: Tx, account: Account): Promise<void> {
-  account.updatedAt = raw('clock_timestamp()');
-  await tx.em.flush();
-}

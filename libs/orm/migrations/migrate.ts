@@ -4,14 +4,12 @@ import { MikroORM, type Constructor } from '@mikro-orm/postgresql';
 import type { Migration } from '@mikro-orm/migrations';
 import type pg from 'pg';
 import type { Logger } from '#libs/logger';
-import { createDialect } from './dialect.ts';
-import { refusesStartOptions, toDatabaseError } from './errors.ts';
-import { createHostPool, listHosts, splitStartOptions } from './hosts.ts';
-import { isoUtcSql } from './iso-utc.ts';
-import { entityParsers } from './parsers.ts';
-import { grantRole, grantServiceRole, type ServiceRole } from './role.ts';
-
-export { Migration } from '@mikro-orm/migrations';
+import { createDialect, PoolDriver } from '../entities/dialect.ts';
+import { refusesStartOptions, toDatabaseError } from '../errors.ts';
+import { createHostPool, listHosts, splitStartOptions } from '../hosts.ts';
+import { isoUtcSql } from '../iso-utc.ts';
+import { entityParsers } from '../parsers.ts';
+import { grantRole, grantServiceRole, type ServiceRole } from '../role.ts';
 
 /** A migration's class, `Migration<yyyymmddhhmmss>_<what>`: its name is the entry in the history. */
 export type MigrationClass = Constructor<Migration>;
@@ -19,7 +17,7 @@ export type MigrationClass = Constructor<Migration>;
 export interface MigrateOptions {
   readonly url: string;
   readonly schema: string;
-  /** In the order of their names, as the service's `migrations/index.ts` lists them. */
+  /** In the order of their names. */
   readonly migrations: readonly MigrationClass[];
   readonly logger: Logger;
   /** Whom the schema's rows are for; absent = the service connects as the migration does. */
@@ -95,7 +93,7 @@ async function runPending(pool: pg.Pool, { schema, migrations }: MigrateOptions)
     entities: [],
     dbName: 'postgres',
     schema,
-    driverOptions: createDialect(pool),
+    driverOptions: createDialect(() => new PoolDriver({ connect: () => pool.connect() })),
     discovery: { warnWhenNoEntities: false },
     extensions: [Migrator],
     debug: false,

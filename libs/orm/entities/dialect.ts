@@ -1,0 +1,112 @@
+/** Kysely's dialect on connections of the library's own: MikroORM runs on it, in a transaction that is open already or on a pool. */
+import {
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+} from 'kysely';
+import type pg from 'pg';
+import { findTracer, traceWork } from '#libs/telemetry';
+
+class PooledConnection implements DatabaseConnection {
+  readonly client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const result = await this.#run(query);
+    const counts = result.command === 'INSERT' || result.command === 'UPDATE' || result.command === 'DELETE' || result.command === 'MERGE';
+    const rows = (result.rows ?? []) as R[];
+    return counts ? { rows, numAffectedRows: BigInt(result.rowCount ?? 0) } : { rows };
+  }
+
+  /** Statements of entities have no name; their first word says what they do. */
+  #run(query: CompiledQuery): Promise<pg.QueryResult> {
+    const run = (): Promise<pg.QueryResult> => this.client.query(query.sql, [...query.parameters]);
+    const tracer = findTracer();
+    if (tracer === undefined) return run();
+    const verb = /^\s*([a-z]+)/i.exec(query.sql)?.[1]?.toLowerCase() ?? 'statement';
+    return traceWork(tracer.startChild(`sql ${verb}`, 'client', { 'db.system.name': 'postgresql', 'db.operation.name': verb }), run);
+  }
+
+  streamQuery(): never {
+    throw new Error('Rows are streamed by Database.stream');
+  }
+}
+
+/** Takes its connections from a pool. Whoever made the pool ends it. */
+export class PoolDriver implements Driver {
+  readonly #connect: () => Promise<pg.PoolClient>;
+
+  constructor({ connect }: { readonly connect: () => Promise<pg.PoolClient> }) {
+    this.#connect = connect;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PooledConnection> {
+    return new PooledConnection(await this.#connect());
+  }
+
+  async beginTransaction({ client }: PooledConnection): Promise<void> {
+    await client.query('begin');
+  }
+
+  async commitTransaction({ client }: PooledConnection): Promise<void> {
+    await client.query('commit');
+  }
+
+  async rollbackTransaction({ client }: PooledConnection): Promise<void> {
+    await client.query('rollback');
+  }
+
+  async savepoint({ client }: PooledConnection, name: string): Promise<void> {
+    await client.query(`savepoint ${client.escapeIdentifier(name)}`);
+  }
+
+  async rollbackToSavepoint({ client }: PooledConnection, name: string): Promise<void> {
+    await client.query(`rollback to savepoint ${client.escapeIdentifier(name)}`);
+  }
+
+  async releaseSavepoint({ client }: PooledConnection, name: string): Promise<void> {
+    await client.query(`release savepoint ${client.escapeIdentifier(name)}`);
+  }
+
+  async releaseConnection({ client }: PooledConnection): Promise<void> {
+    client.release();
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+/** Stays on the connection of a transaction that somebody else begins and ends. */
+export class TransactionDriver extends PoolDriver {
+  constructor(client: pg.PoolClient) {
+    super({ connect: async () => client });
+  }
+
+  override async beginTransaction(): Promise<void> {}
+
+  override async commitTransaction(): Promise<void> {}
+
+  override async rollbackTransaction(): Promise<void> {}
+
+  override async releaseConnection(): Promise<void> {}
+}
+
+/** Kysely's parts for PostgreSQL over this driver. */
+export function createDialect(createDriver: () => Driver): Dialect {
+  return {
+    createDriver,
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createAdapter: () => new PostgresAdapter(),
+    createIntrospector: (db: Kysely<never>) => new PostgresIntrospector(db),
+  };
+}

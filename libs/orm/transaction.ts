@@ -1,0 +1,42 @@
+/** One transaction (read committed) on a connection of the pool, which is given back at its end. */
+import type pg from 'pg';
+
+export class Transaction {
+  readonly client: pg.PoolClient;
+  /** Set when the connection must not serve anybody else; it is closed at its release. */
+  broken = false;
+  #begun = false;
+  #commitSent = false;
+
+  /** Does not wait for the answer: the connection is pipelined, so `begin` travels with the first statement. */
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+    client.query('begin').then(
+      () => (this.#begun = true),
+      () => (this.broken = true),
+    );
+  }
+
+  /** PostgreSQL has answered its begin, or only its answer tells what became of it. */
+  get hasHappened(): boolean {
+    return this.#begun || this.#commitSent;
+  }
+
+  /** @throws Error when the transaction had already failed: PostgreSQL answers such a commit with a rollback and no error. */
+  async commit(): Promise<void> {
+    if (this.broken) throw new Error('Connection terminated before the transaction began');
+    this.#commitSent = true;
+    const { command } = await this.client.query('commit');
+    if (command !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed');
+    this.client.release(this.broken);
+  }
+
+  async rollback(): Promise<void> {
+    try {
+      await this.client.query('rollback');
+    } catch {
+      this.broken = true; // closing it rolls back as well
+    }
+    this.client.release(this.broken);
+  }
+}

@@ -1,0 +1,49 @@
+/** Accounts as units of work, for the few writes of the admin CLI: MikroORM is loaded with the first of them. */
+import type { Tx } from '#libs/orm';
+import { createUnits, LockMode, raw, ref } from '#libs/orm/entities';
+import { Account } from '../../entities/account.entity.ts';
+import { entities } from '../../entities/index.ts';
+import { Person } from '../../entities/person.entity.ts';
+import { findAccountId } from './accounts.ts';
+
+const units = createUnits({ schema: 'directory', entities });
+
+/** The account with this email, case ignored, locked until the transaction ends. */
+export async function findAccountForUpdate(tx: Tx, email: string): Promise<Account | null> {
+  const found = await findAccountId(tx, { email });
+  return found === undefined ? null : (await units.of(tx)).findOne(Account, found.id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
+
+/** Its sessions and team authority go with it. */
+export async function deleteAccount(tx: Tx, account: Account): Promise<void> {
+  const em = await units.of(tx);
+  em.remove(account);
+  await em.flush();
+}
+
+export interface NewAccount {
+  readonly email: string;
+  readonly personId: number | undefined;
+  readonly passwordHash: string | null;
+  readonly superuser: boolean;
+  readonly globalEditor: boolean;
+  readonly groups: string[];
+}
+
+/** Writes it at once. @throws the driver's error when the email is taken or the person does not exist (`constraintOf`). */
+export async function insertAccount(tx: Tx, { personId, ...values }: NewAccount): Promise<Account> {
+  const em = await units.of(tx);
+  const account = em.create(Account, { ...values, person: personId === undefined ? null : ref(Person, personId) });
+  await em.flush();
+  return account;
+}
+
+export function linkPerson(account: Account, personId: number): void {
+  account.person = ref(Person, personId);
+}
+
+/** Writes what has changed now, so that statements of the same transaction find it. */
+export async function saveAccount(tx: Tx, account: Account): Promise<void> {
+  account.updatedAt = raw('clock_timestamp()');
+  await (await units.of(tx)).flush();
+}
