@@ -58,4 +58,15 @@ describe('borders of services and libraries (architecture#contracts)', () => {
     expect(database('media')).toContain('libs/orm/database.ts');
     expect(database('api-gateway')).toEqual([]);
   });
+
+  it('load MikroORM in no service and no command before it is needed', () => {
+    const files = readSources('services', 'libs', 'cli', 'tools');
+    const loaded = (path: string, withLazy: boolean): string[] =>
+      [...listLoaded(files, path, { withLazy })].filter((file) => /^libs\/orm\/(entities|migrations)\//.test(file));
+    const programs = files.map(({ path }) => path).filter((path) => /^services\/[^/]+\/service\.ts$|^cli\/[^/]+(\/index)?\.ts$/.test(path));
+    expect(programs).toEqual(expect.arrayContaining(['services/directory/service.ts', 'cli/backup/index.ts', 'cli/doctor.ts']));
+    expect(programs.flatMap((path) => loaded(path, false))).toEqual([]);
+    expect(loaded('services/directory/service.ts', true)).toContain('libs/orm/entities/units.ts');
+    expect(loaded('cli/backup/index.ts', true)).toContain('libs/orm/migrations/migrate.ts');
+  });
 });

@@ -6,6 +6,8 @@ export interface Import {
   readonly specifier: string;
   /** Gone when the types are stripped: nothing of it is loaded. */
   readonly isType: boolean;
+  /** Loaded when the code comes to it. */
+  readonly isLazy: boolean;
 }
 
 const statementPattern = /(?:^|[\s;])(?:import|export)\s(?:([^'"`;]*?)\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
@@ -13,6 +15,7 @@ const statementPattern = /(?:^|[\s;])(?:import|export)\s(?:([^'"`;]*?)\sfrom\s+)
 export function listImports(text: string): Import[] {
   return [...text.matchAll(statementPattern)].map(([, names = '', stated, loaded]) => ({
     specifier: stated ?? loaded ?? '',
+    isLazy: loaded !== undefined,
     isType: /^type\s/.test(names) || /^\{(\s*type\s[^,}]+,?)+\s*\}$/.test(names.trim()),
   }));
 }
@@ -24,15 +27,17 @@ export function resolveImport(path: string, specifier: string): string[] {
   return kind === undefined ? [] : [`${kind}/${name}/${kind === 'libs' ? 'index' : 'contract'}.ts`];
 }
 
-/** Our own files that are loaded with one. */
-export function listLoaded(files: readonly SourceFile[], path: string): Set<string> {
+/** Our own files that are loaded with one, those included that are loaded later unless these are left out. */
+export function listLoaded(files: readonly SourceFile[], path: string, { withLazy = true } = {}): Set<string> {
   const texts = new Map(files.map((file) => [file.path, file.text]));
   const loaded = new Set<string>();
   const visit = (from: string): void => {
     const text = texts.get(from);
     if (text === undefined || loaded.has(from)) return;
     loaded.add(from);
-    for (const { specifier, isType } of listImports(text)) if (!isType) resolveImport(from, specifier).forEach(visit);
+    for (const { specifier, isType, isLazy } of listImports(text)) {
+      if (!isType && (withLazy || !isLazy)) resolveImport(from, specifier).forEach(visit);
+    }
   };
   visit(path);
   return loaded;
