@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import koaBody from 'koa-body';
+import type koaBody from 'koa-body';
 import { AppError } from '#libs/errors';
 import { maxJsonDepth, parseJson } from '#libs/json';
 import { ArrivingBody } from './arriving.ts';
@@ -29,8 +29,16 @@ const nothing: ReceivedBody = { bytes: empty, leave: () => undefined };
 const tooMany: ReceivedBody = { ...nothing, bytes: undefined };
 
 /** "Text" of no encoding: the bytes as they are. Its own readers of JSON and forms would change them. */
-const gather = koaBody({ text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false });
-type Gathered = Parameters<typeof gather>[0];
+const options = { text: true, textLimit: maxBodyBytes, encoding: '', json: false, urlencoded: false } as const;
+type Gather = ReturnType<typeof koaBody>;
+type Gathered = Parameters<Gather>[0];
+let loaded: Promise<Gather> | undefined;
+
+/** Loaded with the first body that does not come with its head: it brings more than two hundred modules. */
+function loadGather(): Promise<Gather> {
+  return (loaded ??= import('koa-body').then((module) => module.default(options)));
+}
+
 const gathered = (): Promise<void> => Promise.resolve();
 
 /**
@@ -45,6 +53,8 @@ export async function readRawBody(ctx: HttpContext, room: Room): Promise<Receive
   if (!req.complete) await nextTurn(); // what comes with its head is parsed behind it in the same turn
   if (req.destroyed) throw new ClientGone();
   if (req.complete) return takeWhole(req, room);
+  const gather = await loadGather();
+  if (req.destroyed) throw new ClientGone();
   const arriving = new ArrivingBody(ctx, room);
   const leave = (): void => arriving.leave();
   const request: { body?: Buffer } = {};

@@ -2,7 +2,7 @@
  * The Model Context Protocol over HTTP (rules/mcp), in the revision of 2026 and, for clients that begin with `initialize`, those of 2025. Nothing is
  * kept between requests: each is answered by a server of its own, which knows tools and nothing else.
  */
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import type { Server } from '@modelcontextprotocol/server';
 
 export interface McpTool {
   readonly name: string;
@@ -43,8 +43,9 @@ const address = 'http://localhost/mcp';
 export function createMcp(server: { readonly name: string; readonly version: string; readonly instructions: string }) {
   const { name, version, instructions } = server;
   return async ({ headers, message }: McpRequest, tools: McpTools): Promise<McpAnswer> => {
-    const handler = createMcpHandler(
-      () => serveTools(new Server({ name, version }, { capabilities: { tools: {} }, instructions }), tools),
+    const library = await import('@modelcontextprotocol/server'); // with the first request: few platforms are asked that way
+    const handler = library.createMcpHandler(
+      () => serveTools(new library.Server({ name, version }, { capabilities: { tools: {} }, instructions }), tools),
       {
         // Tools change with releases: there is nothing to be told of.
         maxSubscriptions: 0,

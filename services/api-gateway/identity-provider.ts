@@ -11,7 +11,7 @@ import {
   createSigningKeys,
   createVerifier,
   findUrlProblem,
-  type TokenRefusal,
+  TokenRefused,
   tokenRefusals,
   type Verifier,
 } from '#libs/oidc';
@@ -24,7 +24,8 @@ export interface IdentityProvider {
   readonly verifier: Verifier | undefined;
   /** Of the console; undefined when people sign in there by email and password. */
   readonly codeSignIn: CodeSignIn | undefined;
-  readonly countRefusal: (refusal: TokenRefusal) => void;
+  /** Counts why a token was refused; other failures are none of its. */
+  readonly countRefusal: (error: unknown) => void;
   close(): Promise<void>;
 }
 
@@ -69,7 +70,7 @@ export function connectIdentityProvider({ config, issuer, logger, metrics }: Ide
             // Every replica has it, and nobody else: what it vouches for is as much as the sealed values do.
             secret: config.ACTOR_SIGNING_KEY,
           }),
-    countRefusal: (reason) => refused.inc({ reason }),
+    countRefusal: (error) => (error instanceof TokenRefused ? refused.inc({ reason: error.refusal }) : undefined),
     close: () => outbound.close(),
   };
 }

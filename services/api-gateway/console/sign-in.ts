@@ -6,7 +6,7 @@
 import { AppError } from '#libs/errors';
 import type { HttpContext, RouteHandler } from '#libs/http';
 import type { Bus } from '#libs/nats';
-import { type CodeSignIn } from '#libs/oidc';
+import type { CodeSignIn } from '#libs/oidc';
 import { directory } from '#services/directory';
 import { findCookie } from './door.ts';
 import { findOwnHost } from './own-origin.ts';

@@ -26,7 +26,7 @@ export function createCredentials(bus: Bus, provider: IdentityProvider | undefin
   bus.subscribeEvent(directory.events.keysChanged, ({ key_ids }) => key_ids.forEach((id) => keys.forget(id)));
   const credentials = [sessions, keys];
   if (provider?.verifier !== undefined) {
-    credentials.push(createIdentityTokens({ bus, verifier: provider.verifier, onRefusal: provider.countRefusal, now }));
+    credentials.push(createIdentityTokens({ bus, verifier: provider.verifier, onFailure: provider.countRefusal, now }));
   }
   bus.onReconnect(() => [...credentials, consoleSessions].forEach((credential) => credential.forgetAll()));
   return { credentials, consoleSessions, forgetSession };

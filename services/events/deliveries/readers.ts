@@ -1,5 +1,5 @@
 /** What an account may read at this moment, asked once for all of its endpoints (V7). */
-import { type Bus, type CallContext } from '#libs/nats';
+import type { Bus, CallContext } from '#libs/nats';
 import type { Database } from '#libs/orm';
 import { directory } from '#services/directory';
 import { findViewer, type Reader, type Viewer } from '../feed/index.ts';
