@@ -1,7 +1,7 @@
 /** A mixed load whose order a seed decides: each client has a life of its own, and several share what they write. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from './client.ts';
-import { type Entry, type History } from './history.ts';
+import type { Entry, History } from './history.ts';
 import { book, chat, importTranscript, makePerson, writeToBot } from './lives/effects.ts';
 import { findOrMake, finalReads, patchPair, patchPairBeside, recordSteps, renameHolon, uploadAudio, writeRoom } from './lives/objects.ts';
 import type { ChaosPlatform } from './platform.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type ConsumerOptions, type Delivery } from '#libs/nats';
+import type { Bus, ConsumerOptions, Delivery } from '#libs/nats';
 import { waitFor } from '#libs/testing';
 import { connect, openBroker } from './parties.ts';
 

@@ -1,6 +1,6 @@
 /** Traces and logs of a whole platform, as an operator receives them (rules/operations#traces, rules/operations#logs). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CollectedSpan } from '#libs/testing';
+import type { CollectedSpan } from '#libs/testing';
 import { eventually } from '../../e2e/world.ts';
 import { playMeeting, playTraffic, secretWords, startSignals } from './platform.ts';
 import { listExpressions, readExpression, readSamples } from './promql.ts';
