@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { Agent, createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { prepareDrain } from './drain-server.ts';
 
@@ -52,6 +53,15 @@ describe('prepareDrain (rules/operations#availability)', () => {
     await expect(slow).resolves.toEqual(['slow', 'close', false]);
     await drained;
   });
+
+  it('closes a connection that nobody has used', async () => {
+    const accepted = once(server, 'connection');
+    const socket = connect(port, '127.0.0.1');
+    const closed = once(socket, 'close');
+    await accepted;
+    await drain({ windowMs: 0, deadlineMs: 60_000 });
+    await closed;
+  }, 20_000);
 
   it('breaks off after the deadline what does not finish', async () => {
     const slow = get('/slow', false);

@@ -1,5 +1,6 @@
 /** The orderly end of an HTTP server whose clients keep connections and hear of the end only after a moment. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Slab } from '#libs/slab';
 
@@ -12,14 +13,17 @@ export interface DrainOptions {
 
 /** Time between looks for idle connections while draining. */
 const idleSweepMs = 50;
+/** Time after the window in which the first byte of a connection may still come. */
+const silentMs = 250;
 
 /**
  * Prepares a server for its end; call it before the server listens. The returned function ends it: during the window every answer
  * closes its connection, so that no client writes on a connection that is being closed; then the server takes no new connection,
- * lets running requests finish and closes what is idle.
+ * lets running requests finish and closes what is idle, also connections that clients have opened in advance and never used.
  */
 export function prepareDrain(server: Server): (options: DrainOptions) => Promise<void> {
   const running = new Slab<ServerResponse>();
+  const open = new Slab<Socket>();
   let draining = false;
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     if (draining) closeAfter(response);
@@ -27,6 +31,10 @@ export function prepareDrain(server: Server): (options: DrainOptions) => Promise
       const place = running.add(response);
       response.once('close', () => running.remove(place));
     }
+  });
+  server.on('connection', (socket: Socket) => {
+    const place = open.add(socket);
+    socket.once('close', () => open.remove(place));
   });
   return async ({ windowMs, deadlineMs }) => {
     draining = true;
@@ -36,9 +44,14 @@ export function prepareDrain(server: Server): (options: DrainOptions) => Promise
       const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
       // A kept connection becomes idle when its last answer is sent, which may be after this.
       const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMs);
+      // To Node they are not idle.
+      const unused = setTimeout(() => {
+        for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      }, silentMs);
       server.close(() => {
         clearTimeout(timer);
         clearInterval(sweep);
+        clearTimeout(unused);
         resolve();
       });
       server.closeIdleConnections();
