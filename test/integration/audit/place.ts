@@ -30,7 +30,11 @@ export async function startPlace(fileUrl: string) {
     CALCOM_API_URL: 'http://127.0.0.1:9',
     OUTBOUND_ALLOWED_HOSTS: 'localhost:9,127.0.0.1:9',
   };
-  await Promise.all(contracts.map(({ service }) => startService(service, env, settings)));
+  const services = await Promise.all(contracts.map(({ service }) => startService(service, env, settings)));
+  // Together: who works on a job waits for the others that it asks.
+  env.onStop(async () => {
+    await Promise.all(services.map((service) => service.stop()));
+  });
   const { NATS_URL: url = '', NATS_SUBJECT_PREFIX: prefix } = env.settings;
   const bus = await connectBus({ url, prefix, name: 'admin', logger: env.logger, actors: env.actors });
   env.onStop(() => bus.close());
@@ -108,7 +112,7 @@ export async function startPlace(fileUrl: string) {
   const newUpdate = (): Promise<number> =>
     one(
       `insert into agents.webhook_receipts (dedupe_key, delivery_id, received_at, stream_sequence, agent_slug, body, outcome, kind)
-       values (gen_random_uuid()::text, 'x', now(), 1, 'guide', $1, 'failed', 'message') returning id::int as id`,
+       values (gen_random_uuid()::text, 'x', now(), 0, 'guide', $1, 'failed', 'message') returning id::int as id`,
       [
         Buffer.from(
           JSON.stringify({
